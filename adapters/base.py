@@ -1,0 +1,134 @@
+"""What layer 1 offers to the layers above: one protocol, and the words it speaks.
+
+An adapter makes exactly one request per `complete` or `stream`; it never retries, never loops and never runs a tool. It
+raises only errors of `llmcore.types` (see `failures`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Protocol, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, SkipValidation
+
+from llmcore.types import AttemptReason, CallWriter, JsonSchema, OutputMode, Reply, Request, ToolDefinition
+
+__all__ = ["Adapter", "Capabilities", "Endpoint", "ModelCall", "Prices"]
+
+
+class Prices(BaseModel):
+    """US dollars per million tokens; None = unknown, never free."""
+
+    model_config = ConfigDict(frozen=True)
+
+    input: float | None = None
+    output: float | None = None
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+
+class Endpoint(BaseModel):
+    """One model at one place: what an adapter needs to reach it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    provider: str
+    """openai, anthropic, gemini, groq, openrouter, mistral, deepseek, ollama, or openai_compatible with a base_url."""
+    model: str
+    alias: str = ""
+    api_key: SecretStr | None = Field(default=None, repr=False)
+    base_url: str | None = None
+    context_window: int | None = None
+    max_output_tokens: int | None = None
+    prices: Prices | None = None
+    extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
+
+    @property
+    def key(self) -> str:
+        """What learnt capabilities are filed under: base URL and model, for they belong to the endpoint, not to the
+        model."""
+        return f"{self.base_url or self.provider}|{self.model}"
+
+
+class Capabilities(BaseModel):
+    """What an endpoint can do. None = unknown (treated optimistically), True/False = known."""
+
+    model_config = ConfigDict(frozen=True)
+
+    native_tools: bool | None = None
+    json_schema: bool | None = None
+    json_object: bool | None = None
+    schema_with_tools: bool | None = None
+    parallel_tools: bool | None = None
+    tool_choice_required: bool | None = None
+    tool_choice_named: bool | None = None
+    streaming: bool | None = None
+    reasoning: bool | None = None
+    images: bool | None = None
+    web_search: bool | None = None
+    """The provider searches the web itself when `Request.allow_web_search` is set."""
+    emits_text_calls: bool | None = None
+    """Known to write calls as text although native tools were offered (the document's `emitsXmlToolCalls`)."""
+    context_window: int | None = None
+    max_output_tokens: int | None = None
+    max_tools: int | None = None
+    text_dialect: str = "hermes"
+    """The registry name of the text dialect this model's family writes best."""
+    unsupported_parameters: frozenset[str] = frozenset()
+    """Request parameters (`temperature`, `stop`, ...) the endpoint is known to refuse; the adapter leaves them out."""
+
+    def updated(self, other: Capabilities) -> Capabilities:
+        """These, with what `other` knows laid over them."""
+        return self.model_copy(update=other.model_dump(exclude_none=True, exclude_unset=True))
+
+
+class ModelCall(BaseModel):
+    """One request, resolved: which endpoint, in which output mode, with what the prompt must teach."""
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+    endpoint: Endpoint
+    request: Request
+    mode: OutputMode = "native_tools"
+    tools: tuple[ToolDefinition, ...] = ()
+    output_schema: JsonSchema | None = None
+    """The JSON Schema of the typed final output, None for plain text.
+
+    How the model is asked for it is the adapter's choice (`output_tool.output_plan`): by `response_format`, or by a
+    tool called `final_result` (in every mode where tools are offered as well): a call of that name holds the final
+    output.
+    """
+    writer: SkipValidation[CallWriter | None] = None
+    """Writes example calls and history calls as text in the prompted modes; None in native mode."""
+    strict_json_instructions: bool = False
+    enforce_limits: bool = False
+    """Refuse tools over the unverified limits as well, which otherwise only warn."""
+    timeout: float = 60.0
+    """Seconds for each read; deadlines over the whole call are the caller's."""
+    call_id: str = ""
+    reason: AttemptReason | None = None
+    """Why this request is made, for recordings; None = not told."""
+
+
+@runtime_checkable
+class Adapter(Protocol):
+    """Layer 1's one protocol."""
+
+    @property
+    def provider_id(self) -> str: ...
+
+    def capabilities(self, endpoint: Endpoint) -> Capabilities:
+        """What is known of the endpoint without asking it: our table, then LiteLLM's."""
+        ...
+
+    async def complete(self, call: ModelCall) -> Reply:
+        """Make the request once. Raises an `LLMCoreError`; a reply's raw body is what the provider sent."""
+        ...
+
+    def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
+        """Make the request once, streamed: the provider's stream events (dicts) or text chunks, as they come.
+
+        The last thing yielded may be a `{"llmcore": {"usage": {...}, ...}}` dict with what only the end tells. Closing
+        the iterator closes the connection.
+        """
+        ...

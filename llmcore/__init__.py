@@ -1,0 +1,77 @@
+"""llmcore: tool calling and typed output that is reliable on any model.
+
+This module is the public face and loads nothing until a name is asked for (PEP 562), so that `import llmcore` costs next to
+nothing. What stands where: docs/architecture.md.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+_ROOT = Path(__file__).resolve().parent.parent
+if (_ROOT / "pyproject.toml").is_file() and (_ROOT / "normalizer" / "__init__.py").is_file():
+    __path__.append(str(_ROOT))  # a source checkout: the four layers stand beside this package
+
+if TYPE_CHECKING:
+    from llmcore.adapters.capabilities import CapabilityStore as CapabilityStore
+    from llmcore.api import Normalizer as Normalizer
+    from llmcore.api import normalize as normalize
+    from llmcore.api import validate as validate
+    from llmcore.hooks import Hooks as Hooks
+    from llmcore.models import ModelRegistry as ModelRegistry
+    from llmcore.orchestrator import Orchestrator as Orchestrator
+    from llmcore.run import RunResult as RunResult
+    from llmcore.testing import FakeModel as FakeModel
+    from llmcore.testing import ReplayAdapter as ReplayAdapter
+    from llmcore.tools import RunContext as RunContext
+    from llmcore.tools import Tool as Tool
+    from llmcore.tools import ToolRegistry as ToolRegistry
+    from llmcore.tools import ToolSet as ToolSet
+    from llmcore.tools import tool as tool
+    from llmcore.types import *  # noqa: F403  (the shared words; pinned by tests/test_public_surface.py)
+    from llmcore.validator import ParseDetail as ParseDetail
+    from llmcore.validator import Problem as Problem
+    from llmcore.validator import ValidationReport as ValidationReport
+    from llmcore.validator import json_schema as json_schema
+    from llmcore.validator import parse as parse
+    from llmcore.validator import parse_detailed as parse_detailed
+
+__version__ = "0.1.0"
+
+_NAMES_BY_MODULE = {
+    "llmcore.api": "Normalizer normalize validate",
+    "llmcore.adapters.capabilities": "CapabilityStore",
+    "llmcore.hooks": "Hooks",
+    "llmcore.models": "ModelRegistry",
+    "llmcore.orchestrator": "Orchestrator",
+    "llmcore.run": "RunResult",
+    "llmcore.testing": "FakeModel ReplayAdapter",
+    "llmcore.tools": "RunContext Tool ToolRegistry ToolSet tool",
+    "llmcore.types": (
+        "ArgumentsDelta Attempt AttemptStarted AuthenticationFailed Block Budget CacheControl CallerError CapabilityRefused "
+        "ConfigError ContextOverflow Envelope Event FallbackExhausted Finished ImageBlock InternalError LLMCoreError "
+        "LimitExceeded Limits MaxToolTurns Message ModelError ModelNotFound NearMiss OutputParseError Overloaded PartialOutput "
+        "ProviderBlock ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused "
+        "RemoteServerError Repair Repaired Reply Request RequestTooLarge RetryTool Segment TerminateLoop TextBlock TextDelta "
+        "ThinkingBlock Timeout ToolCall ToolCallFinished ToolCallStarted ToolDefinition ToolDefinitionError ToolError "
+        "ToolResult ToolResultBlock ToolUseBlock Truncated Usage"
+    ),
+    "llmcore.validator": "ParseDetail Problem ValidationReport json_schema parse parse_detailed",
+}
+_LAZY = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
+
+__all__ = sorted([*_LAZY, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]  # built from the table above
+
+
+def __getattr__(name: str) -> object:
+    if name in _LAZY:
+        value: object = getattr(import_module(_LAZY[name]), name)
+        globals()[name] = value  # asked once
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

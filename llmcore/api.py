@@ -1,0 +1,83 @@
+"""The functions of the public face that take any kind of tool: they compile the tools and hand on to the layers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, Literal
+
+from llmcore.normalizer import Normalizer as _Normalizer
+from llmcore.normalizer import normalize as _normalize
+from llmcore.tools import compile_tools
+from llmcore.types import DEFAULT_LIMITS, Envelope, Limits, ToolSet
+from llmcore.validator import ValidationReport
+from llmcore.validator import validate as _validate
+
+__all__ = ["Normalizer", "normalize", "validate"]
+
+Tools = ToolSet | Iterable[object] | None
+
+
+def normalize(
+    reply: Any,
+    tools: Tools = None,
+    *,
+    dialects: Collection[str] | None = None,
+    finish_reason: str | None = None,
+    reasoning_open: bool = False,
+    forced_tool: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Envelope:
+    """Turn any model's reply into one `Envelope`. Never raises on a reply.
+
+    `reply`: text, or any provider's JSON (a whole body or its message part: dict, list, `Reply`, an object with
+    `model_dump()`), told apart by its shape; text inside a native reply goes through the text dialects too.
+    `tools`: a `ToolSet`, or an iterable of tools, functions and OpenAI/Anthropic tool dicts. None = not told which; an empty
+    list = none were offered, so no text is ever a call. Plain lists are compiled once and cached by content.
+    `dialects`: registry names to restrict to. `finish_reason`: the provider's word, when the text comes without its body.
+    `reasoning_open`: the prompt opened the reasoning. `forced_tool`: bare arguments belong to it.
+
+    Raises `ToolDefinitionError` when `tools` holds something that is no tool, `ConfigError` for an unknown dialect name.
+    """
+    return _normalize(
+        reply,
+        None if tools is None else compile_tools(tools),
+        dialects=dialects,
+        finish_reason=finish_reason,
+        reasoning_open=reasoning_open,
+        forced_tool=forced_tool,
+        limits=limits,
+    )
+
+
+class Normalizer(_Normalizer):
+    """The same engine, incremental: `feed` text deltas or a provider's stream events, then `finish`.
+
+    `envelope` equals `normalize()` of the joined text, however it was cut.
+    """
+
+    def __init__(
+        self,
+        tools: Tools = None,
+        *,
+        dialects: Collection[str] | None = None,
+        reasoning_open: bool = False,
+        forced_tool: str | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        super().__init__(
+            None if tools is None else compile_tools(tools),
+            dialects=dialects,
+            reasoning_open=reasoning_open,
+            forced_tool=forced_tool,
+            limits=limits,
+        )
+
+
+def validate(
+    envelope: Envelope, tools: ToolSet | Iterable[object], *, strictness: Literal["off", "safe", "lenient"] = "safe"
+) -> ValidationReport:
+    """Check an envelope's calls against the tools, repairing what `strictness` allows (design: layer 3, deterministic part).
+
+    Every repair is recorded on the call it changed. Never raises on what a model wrote.
+    """
+    return _validate(envelope, compile_tools(tools), strictness=strictness)

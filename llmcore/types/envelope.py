@@ -1,0 +1,150 @@
+"""The envelope: what any reply, in whatever protocol or dialect it came, becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr
+
+from llmcore.types.messages import Block
+
+__all__ = [
+    "Envelope",
+    "FinishReason",
+    "NearMiss",
+    "Repair",
+    "Safety",
+    "Segment",
+    "SegmentKind",
+    "ToolCall",
+]
+
+Safety = Literal["lossless", "coerced", "guess", "truncated"]
+"""How far a repair can be trusted.
+
+`lossless`: only one reading is possible (trailing comma, quotes, comments, a fence, Python literals, missing closers of a
+message that was not cut). `coerced`: a schema-guided change of type that loses nothing. `guess`: likely, not certain (inner
+quotes, a missing comma, anything after an invented result). `truncated`: the input ended inside.
+"""
+
+FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "error", "cancelled"]
+
+SegmentKind = Literal["content", "reasoning", "call", "markup"]
+
+
+class Repair(BaseModel):
+    """One edit or conversion that was made. `path` is where: `""` the whole, else like `filters[0].city`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    path: str = ""
+    before: Any = None
+    after: Any = None
+    safety: Safety = "lossless"
+
+
+class ToolCall(BaseModel):
+    """A call the model made.
+
+    `arguments` is None when no object could be read: an empty `{}` is never invented. `raw_arguments` is the text (JSON for
+    native calls) they were read from. `id` is the reply's own, else `call_<n>` by position. `span` is (start, end) in the
+    source text, None for native calls. `complete` is False when the input ended inside the call; such a call is never run.
+    `known`: is the name one of the tools given; None when no tools were told.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | None
+    raw_arguments: str = Field(default="", validation_alias=AliasChoices("raw_arguments", "rawArguments"))
+    dialect: str = "native"
+    span: tuple[int, int] | None = None
+    complete: bool = True
+    known: bool | None = None
+    repairs: list[Repair] = Field(default_factory=list[Repair])
+
+
+class NearMiss(BaseModel):
+    """Text that had the form of a call but failed a rule. It is content and never runs; layer 3 may ask the model about it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    span: tuple[int, int]
+    name: str | None
+    reason: str
+
+
+class Segment(NamedTuple):
+    """A stretch of a source text: `text[start:end]` became `kind`. The segments of a source tile it without gaps."""
+
+    start: int
+    end: int
+    kind: SegmentKind
+
+
+class Envelope(BaseModel):
+    """The one shape of a reply.
+
+    `content` is the text for the user, in order, with call markup and reasoning removed. `needs_more_work` is what the model
+    said; when it said nothing, True if there are calls, else None. `finish_reason` is ours, `finish_word` the provider's own.
+    `truncated`: the input ended inside a call. `blocks` keeps order and opaque parts, enough to rebuild the history.
+    `repairs` are those that belong to no call, e.g. a call in the text dropped because the same one came natively.
+    """
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    tool_calls: list[ToolCall] = Field(default_factory=list[ToolCall], alias="toolCalls")
+    content: str = ""
+    reasoning: str = ""
+    needs_more_work: bool | None = Field(default=None, alias="needsMoreWork")
+    finish_reason: FinishReason | None = Field(default=None, alias="finishReason")
+    finish_word: str | None = Field(default=None, alias="finishWord")
+    truncated: bool = False
+    near_misses: list[NearMiss] = Field(default_factory=list[NearMiss], alias="nearMisses")
+    repairs: list[Repair] = Field(default_factory=list[Repair])
+
+    _source: str = PrivateAttr(default="")
+    _segments: Callable[[], Sequence[Segment]] | Sequence[Segment] = PrivateAttr(default=())
+    _blocks: Callable[[], Sequence[Block]] | Sequence[Block] | None = PrivateAttr(default=None)
+
+    @property
+    def source(self) -> str:
+        """The text that `span` and `segments` count in: the reply itself, or the joined text parts of a native reply."""
+        return self._source
+
+    @property
+    def segments(self) -> list[Segment]:
+        """Tiles `source`: every character is content, reasoning, call or markup. Computed when first asked for."""
+        if callable(self._segments):
+            self._segments = tuple(self._segments())
+        return list(self._segments)
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The assistant turn as history blocks, in order: text, thinking, tool_use and opaque provider parts."""
+        if self._blocks is None:
+            return []
+        if callable(self._blocks):
+            self._blocks = tuple(self._blocks())
+        return list(self._blocks)
+
+    def attach(
+        self,
+        source: str,
+        segments: Callable[[], Sequence[Segment]] | Sequence[Segment],
+        blocks: Callable[[], Sequence[Block]] | Sequence[Block],
+    ) -> Envelope:
+        """Give the parts that are computed lazily; for the normaliser and for adapters that build envelopes. Returns self."""
+        self._source, self._segments, self._blocks = source, segments, blocks
+        return self
+
+    def canonical(self) -> dict[str, Any]:
+        """The envelope of the user's document: `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`."""
+        return {
+            "toolCalls": [{"name": call.name, "arguments": call.arguments} for call in self.tool_calls],
+            "content": self.content,
+            "needsMoreWork": self.needs_more_work,
+        }

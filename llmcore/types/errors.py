@@ -1,0 +1,219 @@
+"""Every error of the library. Blame is in the class.
+
+    LLMCoreError
+    ├── CallerError               the call or the configuration is wrong: fix it; never retried
+    │   ├── ToolDefinitionError
+    │   ├── ConfigError
+    │   ├── ModelNotFound
+    │   ├── LimitExceeded
+    │   ├── AuthenticationFailed
+    │   └── QuotaExceeded
+    ├── ModelError                the model answered badly
+    │   ├── OutputParseError
+    │   ├── Refused
+    │   ├── MaxToolTurns
+    │   └── Truncated
+    ├── ProviderError             the provider's limit or fault
+    │   ├── RateLimited
+    │   ├── ContextOverflow
+    │   ├── RequestTooLarge
+    │   ├── Overloaded
+    │   ├── RemoteServerError
+    │   ├── CapabilityRefused
+    │   └── Timeout
+    ├── InternalError             ours: please report it
+    ├── ToolError                 a tool failed
+    └── FallbackExhausted         every strategy failed; raised from the first failure
+    Control (not errors; raised by tools): TerminateLoop, RetryTool
+
+Every error that ends a run carries what was done so far: `partial` (a `RunResult` or None) and `attempts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from llmcore.types.usage import Attempt
+
+__all__ = [
+    "AuthenticationFailed",
+    "CallerError",
+    "CapabilityRefused",
+    "ConfigError",
+    "ContextOverflow",
+    "FallbackExhausted",
+    "InternalError",
+    "LLMCoreError",
+    "LimitExceeded",
+    "MaxToolTurns",
+    "ModelError",
+    "ModelNotFound",
+    "OutputParseError",
+    "Overloaded",
+    "ProviderError",
+    "QuotaExceeded",
+    "RateLimited",
+    "Refused",
+    "RemoteServerError",
+    "RequestTooLarge",
+    "RetryTool",
+    "TerminateLoop",
+    "Timeout",
+    "ToolDefinitionError",
+    "ToolError",
+    "Truncated",
+]
+
+
+class LLMCoreError(Exception):
+    """The root. `partial` and `attempts` are filled when the error ends a run."""
+
+    partial: Any = None
+    attempts: Sequence[Attempt] = ()
+
+    def with_partial(self, partial: Any, attempts: Sequence[Attempt] = ()) -> LLMCoreError:
+        """Attach what was done so far and return self, for `raise error.with_partial(...)`."""
+        self.partial, self.attempts = partial, attempts or self.attempts
+        return self
+
+
+class CallerError(LLMCoreError):
+    """The caller's mistake: the message names the thing and the fix."""
+
+
+class ToolDefinitionError(CallerError):
+    """A tool cannot be used as defined: its signature, its schema or its examples."""
+
+
+class ConfigError(CallerError):
+    """A registry file, a setting or an installation is wrong."""
+
+
+class ModelNotFound(CallerError):
+    """No such alias or model, no access to it, or none that fits what the request needs."""
+
+
+class LimitExceeded(CallerError):
+    """A verified limit of the provider would be exceeded; nothing was sent."""
+
+
+class AuthenticationFailed(CallerError):
+    """The key is missing, wrong or expired."""
+
+
+class QuotaExceeded(CallerError):
+    """The account's quota is spent; waiting does not help."""
+
+
+class ModelError(LLMCoreError):
+    """The model answered, and the answer cannot be used."""
+
+
+class OutputParseError(ModelError):
+    """Text could not be read as the output type. `problems` lists why, best first; `text` is what was read."""
+
+    def __init__(self, message: str, problems: Sequence[Any] = (), text: str = "") -> None:
+        super().__init__(message)
+        self.problems = list(problems)
+        self.text = text
+
+
+class Refused(ModelError):
+    """The model or the provider's policy refused."""
+
+
+class MaxToolTurns(ModelError):
+    """The tool loop did not end within `max_tool_turns`."""
+
+
+class Truncated(ModelError):
+    """The reply was cut and could not be completed."""
+
+
+class ProviderError(LLMCoreError):
+    """The provider's limit or fault. `status` is the HTTP status, None when there was none."""
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class RateLimited(ProviderError):
+    """Too many requests. `retry_after` is in seconds, None when the provider did not say."""
+
+    def __init__(self, message: str, *, status: int | None = 429, retry_after: float | None = None) -> None:
+        super().__init__(message, status=status)
+        self.retry_after = retry_after
+
+
+class ContextOverflow(ProviderError):
+    """The request does not fit the model's context window."""
+
+
+class RequestTooLarge(ProviderError):
+    """The request's body is too large for the provider."""
+
+
+class Overloaded(ProviderError):
+    """The provider is overloaded (503, 529)."""
+
+
+class RemoteServerError(ProviderError):
+    """The provider failed (5xx, no connection, not JSON)."""
+
+
+class CapabilityRefused(ProviderError):
+    """The endpoint refuses a parameter or feature (`capability`: tools, json_schema, ...): another output mode may do."""
+
+    def __init__(self, message: str, *, capability: str, status: int | None = 400) -> None:
+        super().__init__(message, status=status)
+        self.capability = capability
+
+
+class Timeout(ProviderError):
+    """No answer in time."""
+
+
+class InternalError(LLMCoreError):
+    """A fault of llmcore or of a library beneath it."""
+
+
+class ToolError(LLMCoreError):
+    """A tool could not be run or failed. `type` says which; `details` is plain data."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        tool_name: str,
+        tool_id: str,
+        type: Literal["validation", "execution", "timeout", "not_found"],
+        details: Any = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.tool_name = tool_name
+        self.tool_id = tool_id
+        self.type = type
+        self.details = details
+
+
+class FallbackExhausted(LLMCoreError):
+    """All strategies failed. `attempts` tells of each; `__cause__` is the first failure."""
+
+    def __init__(self, message: str, attempts: Sequence[Attempt] = ()) -> None:
+        super().__init__(message)
+        self.attempts = list(attempts)
+
+
+class TerminateLoop(Exception):
+    """Raised by a tool or hook: end the run now, cleanly, with what there is. `value` becomes the run's final content."""
+
+    def __init__(self, value: Any = None) -> None:
+        super().__init__("the loop was asked to end")
+        self.value = value
+
+
+class RetryTool(Exception):
+    """Raised by a tool: tell the model what was wrong with its arguments and let it call again."""

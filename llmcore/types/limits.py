@@ -1,0 +1,39 @@
+"""Every limit of the library in one place, each with its recorded outcome. Nothing here raises by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DEFAULT_LIMITS", "Limits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on what one reply may hold. Sizes are in characters.
+
+    | field | outcome when exceeded |
+    |---|---|
+    | `text` | what follows is content, unsearched; one `NearMiss` with reason `text_limit` |
+    | `arguments` | `arguments=None`, `raw_arguments` kept; the call is reported by the validator |
+    | `depth` | nested deeper: `arguments=None` |
+    | `digits` | an integer of more digits: `arguments=None` |
+    | `calls` | further calls are content and near misses with reason `calls_limit` |
+    | `held` | the longest text withheld from a listener in prefix-decided forms |
+    | `name` | a longer name is no name: the candidate is content |
+    | `repairs` | a body that needs more edits cannot be read: `arguments=None` |
+    | `near_misses` | further ones are counted, not kept |
+    """
+
+    text: int = 4_000_000
+    arguments: int = 1_000_000
+    depth: int = 64
+    digits: int = 4300
+    """CPython's own bound on int/str conversion (`sys.int_info.default_max_str_digits`)."""
+    calls: int = 128
+    held: int = 1024
+    name: int = 256
+    repairs: int = 1000
+    near_misses: int = 64
+
+
+DEFAULT_LIMITS = Limits()

@@ -1,0 +1,85 @@
+"""What is asked of a model and what comes back raw."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from llmcore.types.messages import Message, TextBlock
+from llmcore.types.usage import Usage
+
+__all__ = ["CallWriter", "Reply", "Request", "ToolChoice"]
+
+ToolChoice = Literal["auto", "none", "required"] | dict[str, str]
+"""`"auto"`, `"none"`, `"required"`, or `{"name": tool}` for one tool."""
+
+
+class Request(BaseModel):
+    """One request, provider-agnostic. `messages` may be given as a str (one user message).
+
+    `thinking`: False/True, or the number of tokens the model may think. `deadline` is in seconds from the call. `tools` hold
+    anything `ToolSet` takes. `extra_body` and `extra_headers` go to the provider as they are.
+    """
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+    messages: list[Message]
+    system: str | list[TextBlock] | None = None
+    model: str | None = None
+    tools: tuple[Any, ...] = ()
+    tool_choice: ToolChoice = "auto"
+    parallel_tool_calls: bool | None = None
+    allow_web_search: bool = False
+    max_tokens: int | None = Field(default=None, ge=1)
+    temperature: float | None = None
+    top_p: float | None = None
+    stop: list[str] = Field(default_factory=list[str])
+    thinking: bool | int = False
+    output_type: Any = None
+    deadline: float | None = Field(default=None, gt=0)
+    extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
+    extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
+
+    @field_validator("messages", mode="before")
+    @classmethod
+    def _text_is_one_message(cls, value: Any) -> Any:
+        return [Message(role="user", content=value)] if isinstance(value, str) else value
+
+    @field_validator("tools", mode="before")
+    @classmethod
+    def _any_iterable(cls, value: Any) -> Any:
+        return tuple(value)
+
+
+class Reply(BaseModel):
+    """What an adapter returns: the provider's reply as it came, whole, and what is known beside it.
+
+    `raw` is a response body (dict) or plain text; `wire` names its shape (`openai-chat`, `anthropic`, ...), None = tell it by
+    the shape. `time_to_first_token` and `duration` are in seconds.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    raw: Any
+    wire: str | None = None
+    provider: str = ""
+    model: str = ""
+    id: str = ""
+    usage: Usage = Field(default_factory=Usage)
+    time_to_first_token: float | None = None
+    duration: float = 0.0
+    reasoning_open: bool = False
+    """The prompt opened the reasoning, so the text starts inside it."""
+    forced_tool: str | None = None
+    """The tool the request forced: a bare arguments object belongs to it."""
+
+
+class CallWriter(Protocol):
+    """Writes calls as a model of one dialect would. The orchestrator takes it from the normaliser's registry and hands it to
+    `adapters.prompting`, so that the adapters import no dialect."""
+
+    @property
+    def dialect(self) -> str: ...
+
+    def __call__(self, name: str, arguments: dict[str, Any]) -> str: ...

@@ -1,0 +1,237 @@
+"""Tool definitions, and tool sets compiled once.
+
+A `ToolDefinition` is what a model is told. A `ToolSet` holds several of them with what the hot paths need worked out once: the
+names, and for each property the JSON types it admits in the order in which text is tried. Nothing here runs a tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, singledispatch
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from llmcore.types.errors import ToolDefinitionError
+
+__all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "definition_of"]
+
+JsonSchema = dict[str, Any]
+
+_TRIED_IN_ORDER = ("null", "integer", "number", "boolean", "object", "array", "string")
+_MAX_SCHEMA_STEPS = 64
+
+
+class ToolDefinition(BaseModel):
+    """What a model is told of a tool, and what the library must know to run it safely.
+
+    `parameters` is a JSON Schema of type object. `read_only` = running it changes nothing, so a call that needed a `guess` may
+    run. `examples` are argument objects, validated against the schema on registration.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = Field(min_length=1)
+    description: str = ""
+    parameters: JsonSchema = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    read_only: bool = False
+    strict: bool | None = None
+    """Ask the provider to enforce the schema; None = where nothing is lost by it."""
+    examples: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
+    tags: list[str] = Field(default_factory=list[str])
+    version: str | None = None
+
+    @property
+    def definition(self) -> ToolDefinition:
+        return self
+
+
+def _first(mapping: Mapping[str, Any], *keys: str) -> Any:
+    return next((mapping[key] for key in keys if mapping.get(key) is not None), None)
+
+
+def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
+    """OpenAI chat (`{"type": "function", "function": {...}}`), OpenAI Responses, Anthropic, Gemini, Bedrock and MCP dicts."""
+    body: Mapping[str, Any] = given
+    for key in ("function", "custom", "toolSpec"):
+        if isinstance(inner := given.get(key), Mapping):
+            body = cast("Mapping[str, Any]", inner)
+            break
+    name = body.get("name") or body.get("type")
+    if not isinstance(name, str):
+        raise ToolDefinitionError(f"a tool without a name: expected an OpenAI or Anthropic tool dict, got keys {sorted(given)}")
+    schema = _first(body, "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
+    if isinstance(schema, Mapping) and isinstance(inner := cast("Mapping[str, Any]", schema).get("json"), Mapping):
+        schema = cast("Mapping[str, Any]", inner)
+    if schema is None:
+        schema = {"type": "object", "properties": {}}
+    if not isinstance(schema, Mapping):
+        raise ToolDefinitionError(f"tool {name!r}: its parameters must be a JSON Schema object, got {type(schema).__name__}")
+    annotations = body.get("annotations")
+    read_only = isinstance(annotations, Mapping) and cast("Mapping[str, Any]", annotations).get("readOnlyHint") is True
+    return ToolDefinition(
+        name=name,
+        description=body.get("description") or "",
+        parameters=dict(cast("Mapping[str, Any]", schema)),
+        strict=body.get("strict"),
+        read_only=read_only,
+    )
+
+
+@singledispatch
+def definition_of(tool: object) -> ToolDefinition:
+    """The definition of anything that is a tool: a `ToolDefinition`, a `Tool` (an object with `.definition`), or a provider's
+    tool dict. `llmcore.tools` registers plain functions.
+
+    Raises `ToolDefinitionError` for anything else.
+    """
+    found = getattr(tool, "definition", None)
+    if isinstance(found, ToolDefinition):
+        return found
+    if isinstance(tool, Mapping):
+        return _from_mapping(cast("Mapping[str, Any]", tool))
+    raise ToolDefinitionError(f"not a tool: {type(tool).__name__}; give a function, a Tool or an OpenAI/Anthropic tool dict")
+
+
+class CompiledTool:
+    """A definition with its properties worked out for reading untyped text values."""
+
+    __slots__ = ("__dict__", "definition")
+
+    def __init__(self, definition: ToolDefinition) -> None:
+        self.definition = definition
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @cached_property
+    def properties(self) -> dict[str, Any]:
+        """The schemas of the properties, also of those that stand in `allOf`/`anyOf`/`$ref` at the root."""
+        found: dict[str, Any] = {}
+        for part in self._variants(self.definition.parameters):
+            inner = part.get("properties")
+            if isinstance(inner, dict):
+                for key, schema in cast("dict[str, Any]", inner).items():
+                    found.setdefault(key, schema)
+        return found
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        parameters = self.resolve(self.definition.parameters)
+        names = parameters.get("required") if isinstance(parameters, dict) else None
+        return frozenset(name for name in cast("list[object]", names or []) if isinstance(name, str)) if isinstance(names, list) else frozenset()
+
+    def types(self, key: str) -> tuple[str, ...]:
+        """The JSON types property `key` admits, in the order in which a text is tried; `()` when the schema does not say."""
+        cache: dict[str, tuple[str, ...]] = self.__dict__.setdefault("_types", {})
+        if key not in cache:
+            cache[key] = self.types_of(self.properties[key]) if key in self.properties else self._additional_types()
+        return cache[key]
+
+    def _additional_types(self) -> tuple[str, ...]:
+        parameters = self.resolve(self.definition.parameters)
+        extra = parameters.get("additionalProperties") if isinstance(parameters, dict) else None
+        return self.types_of(extra) if isinstance(extra, dict) else ()
+
+    def types_of(self, schema: Any) -> tuple[str, ...]:
+        """As `types`, of any schema inside this tool's parameters."""
+        admitted: set[str] = set()
+        for part in self._variants(schema):
+            admitted |= _declared_types(part)
+        return tuple(kind for kind in _TRIED_IN_ORDER if kind in admitted)
+
+    def resolve(self, schema: Any) -> Any:
+        """Follow local `$ref`s; a schema that cannot be followed is returned as it is."""
+        for _ in range(_MAX_SCHEMA_STEPS):
+            reference = cast("dict[str, Any]", schema).get("$ref") if isinstance(schema, dict) else None
+            if not isinstance(reference, str) or not reference.startswith("#"):
+                return schema
+            target: Any = self.definition.parameters
+            for step in reference[1:].split("/")[1:]:
+                step = step.replace("~1", "/").replace("~0", "~")
+                if not isinstance(target, dict) or step not in target:
+                    return cast("Any", schema)
+                target = cast("dict[str, Any]", target)[step]
+            schema = target
+        return schema
+
+    def _variants(self, schema: Any) -> list[dict[str, Any]]:
+        """The schema and the branches of its anyOf, oneOf and allOf, references followed; bounded."""
+        found: list[dict[str, Any]] = []
+        waiting: list[Any] = [schema]
+        while waiting and len(found) < _MAX_SCHEMA_STEPS:
+            part = self.resolve(waiting.pop(0))
+            if isinstance(part, dict):
+                part = cast("dict[str, Any]", part)
+                found.append(part)
+                for key in ("anyOf", "oneOf", "allOf"):
+                    branches = part.get(key)
+                    if isinstance(branches, list):
+                        waiting.extend(cast("list[Any]", branches))
+        return found
+
+
+def _declared_types(schema: Mapping[str, Any]) -> set[str]:
+    declared = schema.get("type")
+    names = cast("list[Any]", declared) if isinstance(declared, list) else [declared]
+    found = {name.lower() for name in names if isinstance(name, str)}
+    if not found:
+        for key in ("enum", "const"):
+            if key in schema:
+                values = cast("list[Any]", schema["enum"]) if key == "enum" and isinstance(schema["enum"], list) else [schema[key]]
+                found |= {_type_of(value) for value in values}
+        if "properties" in schema:
+            found.add("object")
+        if "items" in schema or "prefixItems" in schema:
+            found.add("array")
+    if schema.get("nullable") is True:
+        found.add("null")
+    return found
+
+
+def _type_of(value: Any) -> str:
+    if value is None:
+        return "null"
+    for kinds, name in (((bool,), "boolean"), ((int,), "integer"), ((float,), "number"), ((str,), "string"), ((list,), "array")):
+        if isinstance(value, kinds):
+            return name
+    return "object"
+
+
+class ToolSet:
+    """Tools, compiled once. Iterating gives the definitions; `name in tools` and `tools.get(name)` look up exactly.
+
+    Give `ToolDefinition`s, `Tool`s, functions (through `llmcore.ToolSet`) or provider tool dicts.
+    Raises `ToolDefinitionError` for something that is no tool or a name given twice.
+    """
+
+    __slots__ = ("__weakref__", "_by_name", "names")
+
+    def __init__(self, tools: Iterable[object] = ()) -> None:
+        self._by_name: dict[str, CompiledTool] = {}
+        for tool in tools:
+            definition = definition_of(tool)
+            if definition.name in self._by_name:
+                raise ToolDefinitionError(f"two tools are called {definition.name!r}; rename one")
+            self._by_name[definition.name] = CompiledTool(definition)
+        self.names: frozenset[str] = frozenset(self._by_name)
+
+    def get(self, name: str) -> CompiledTool | None:
+        return self._by_name.get(name)
+
+    @property
+    def compiled(self) -> list[CompiledTool]:
+        return list(self._by_name.values())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[ToolDefinition]:
+        return (tool.definition for tool in self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __repr__(self) -> str:
+        return f"ToolSet({sorted(self.names)})"

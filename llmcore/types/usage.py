@@ -1,0 +1,100 @@
+"""Tokens, cost, attempts and the one budget that every repeated request draws on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from llmcore.types.errors import LLMCoreError
+
+__all__ = ["Attempt", "AttemptReason", "Budget", "OutputMode", "Usage"]
+
+OutputMode = Literal["native_tools", "json_schema", "json_object", "text"]
+"""How calls and typed output are asked for (design: layer 1, output modes)."""
+
+AttemptReason = Literal["first", "reask", "mode", "model", "retry", "turn"]
+"""Why a request was made: the first one, a self-correction, another output mode, another model, the same request again
+after a provider's fault or limit, or the next turn of the tool loop."""
+
+
+class Usage(BaseModel):
+    """Tokens and cost of one or several requests. `a + b` adds up.
+
+    `input_tokens` includes the cached ones (`cache_read_tokens`, `cache_write_tokens`); `output_tokens` includes
+    `reasoning_tokens`. `cost` is in US dollars, None when the price is unknown; `estimated` is True when a provider did not
+    report tokens and a tokenizer guessed them.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost: float | None = None
+    estimated: bool = False
+
+    @property
+    def total_tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        if self == Usage():
+            return other
+        if other == Usage():
+            return self
+        known = self.cost is not None and other.cost is not None
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            cost=(self.cost or 0.0) + (other.cost or 0.0) if known else None,
+            estimated=self.estimated or other.estimated,
+        )
+
+
+class Attempt(BaseModel):
+    """One request to a model and what became of it. A run's attempts are one growing list; `n` counts from 1."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    n: int
+    model: str
+    mode: OutputMode = "native_tools"
+    reason: AttemptReason = "first"
+    detail: str = ""
+    """Why this request was made, in words: the recorded problem behind `reason`. Empty only for the first and for turns."""
+    failure: Any = None
+    """The `LLMCoreError` that ended it, or None."""
+    usage: Usage = Field(default_factory=Usage)
+    duration: float = 0.0
+    """Seconds."""
+    report: Any = None
+    """The `ValidationReport` of its reply, or None when none came."""
+
+    @property
+    def error(self) -> LLMCoreError | None:
+        failure: LLMCoreError | None = self.failure
+        return failure
+
+
+class Budget(BaseModel):
+    """What one run may spend. Passed down through every layer; whoever makes a request draws on it.
+
+    `attempts` counts the requests of one turn: the first and at most `attempts - 1` retries of any kind; `reasks` bounds the
+    self-corrections among them. `tokens` and `cost` (US dollars) bound the whole run; `deadline` is the whole run's time in
+    seconds. None = unbounded.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    attempts: int = Field(default=4, ge=1)
+    reasks: int = Field(default=2, ge=0)
+    tokens: int | None = Field(default=None, ge=1)
+    cost: float | None = Field(default=None, gt=0)
+    deadline: float | None = Field(default=None, gt=0)
