@@ -23,10 +23,9 @@ __all__ = [
 Safety = Literal["lossless", "coerced", "guess", "truncated"]
 """How far a repair can be trusted.
 
-`lossless`: only one reading is possible (trailing comma, quotes, comments, a fence, Python literals, missing closers of a
-message that was not cut). `coerced`: a schema-guided change of type that loses nothing. `guess`: likely, not certain (inner
-quotes, a missing comma, anything after an invented result). `truncated`: the input ended inside.
-"""
+`lossless`: only one reading is possible (trailing comma, quotes, comments, a fence, Python literals, missing closers
+of a message that was not cut). `coerced`: a schema-guided change of type that loses nothing. `guess`: likely, not
+certain (inner quotes, a missing comma, anything after an invented result). `truncated`: the input ended inside. """
 
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "error", "cancelled"]
 
@@ -48,11 +47,10 @@ class Repair(BaseModel):
 class ToolCall(BaseModel):
     """A call the model made.
 
-    `arguments` is None when no object could be read: an empty `{}` is never invented. `raw_arguments` is the text (JSON for
-    native calls) they were read from. `id` is the reply's own, else `call_<n>` by position. `span` is (start, end) in the
-    source text, None for native calls. `complete` is False when the input ended inside the call; such a call is never run.
-    `known`: is the name one of the tools given; None when no tools were told.
-    """
+    `arguments` is None when no object could be read: an empty `{}` is never invented. `raw_arguments` is the text
+    (JSON for native calls) they were read from. `id` is the reply's own, else `call_<n>` by position. `span` is
+    (start, end) in the source text, None for native calls. `complete` is False when the input ended inside the call;
+    such a call is never run. `known`: is the name one of the tools given; None when no tools were told. """
 
     model_config = ConfigDict(frozen=True)
 
@@ -68,7 +66,8 @@ class ToolCall(BaseModel):
 
 
 class NearMiss(BaseModel):
-    """Text that had the form of a call but failed a rule. It is content and never runs; layer 3 may ask the model about it."""
+    """Text that had the form of a call but failed a rule. It is content and never runs; layer 3 may ask the model
+    about it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -88,11 +87,11 @@ class Segment(NamedTuple):
 class Envelope(BaseModel):
     """The one shape of a reply.
 
-    `content` is the text for the user, in order, with call markup and reasoning removed. `needs_more_work` is what the model
-    said; when it said nothing, True if there are calls, else None. `finish_reason` is ours, `finish_word` the provider's own.
-    `truncated`: the input ended inside a call. `blocks` keeps order and opaque parts, enough to rebuild the history.
-    `repairs` are those that belong to no call, e.g. a call in the text dropped because the same one came natively.
-    """
+    `content` is the text for the user, in order, with call markup and reasoning removed. `needs_more_work` is what
+    the model said; when it said nothing, True if there are calls, else None. `finish_reason` is ours, `finish_word`
+    the provider's own. `truncated`: the input ended inside a call. `blocks` keeps order and opaque parts, enough to
+    rebuild the history. `repairs` are those that belong to no call, e.g. a call in the text dropped because the same
+    one came natively. """
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -112,7 +111,8 @@ class Envelope(BaseModel):
 
     @property
     def source(self) -> str:
-        """The text that `span` and `segments` count in: the reply itself, or the joined text parts of a native reply."""
+        """The text that `span` and `segments` count in: the reply itself, or the joined text parts of a native
+        reply."""
         return self._source
 
     @property
@@ -137,9 +137,35 @@ class Envelope(BaseModel):
         segments: Callable[[], Sequence[Segment]] | Sequence[Segment],
         blocks: Callable[[], Sequence[Block]] | Sequence[Block],
     ) -> Envelope:
-        """Give the parts that are computed lazily; for the normaliser and for adapters that build envelopes. Returns self."""
+        """Give the parts that are computed lazily; for the normaliser and for adapters that build envelopes. Returns
+        self."""
         self._source, self._segments, self._blocks = source, segments, blocks
         return self
+
+    @classmethod
+    def trusted(
+        cls,
+        fields: dict[str, Any],
+        source: str,
+        segments: Callable[[], Sequence[Segment]] | Sequence[Segment],
+        blocks: Callable[[], Sequence[Block]] | Sequence[Block],
+    ) -> Envelope:
+        """An envelope of all fields, by name, that are right already: nothing is validated. For the normaliser: to
+        validate and `attach` takes longer than to read a short reply."""
+        self = cls.__new__(cls)
+        set_slot = object.__setattr__  # as pydantic's own `model_construct` does, which is slower still
+        set_slot(self, "__dict__", fields)
+        set_slot(self, "__pydantic_fields_set__", set(fields))
+        set_slot(self, "__pydantic_extra__", None)
+        set_slot(self, "__pydantic_private__", {"_source": source, "_segments": segments, "_blocks": blocks})
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        """Equal fields and source. What is computed lazily follows from these; the computations themselves never
+        compare equal."""
+        if not isinstance(other, Envelope):
+            return NotImplemented
+        return self.__dict__ == other.__dict__ and self._source == other._source
 
     def canonical(self) -> dict[str, Any]:
         """The envelope of the user's document: `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`."""

@@ -8,8 +8,8 @@ __all__ = ["RetryConfig"]
 
 
 class RetryConfig(BaseModel):
-    """Exponential back-off: the n-th retry waits `base * factor**(n-1)` seconds, at most `max_delay`, give or take `jitter`
-    (a fraction of it, so that parallel failures do not return in step)."""
+    """Exponential back-off: the n-th retry waits `base * factor**(n-1)` seconds, at most `max_delay`, give or take
+    `jitter` (a fraction of it, so that parallel failures do not return in step)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

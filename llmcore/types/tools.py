@@ -109,7 +109,7 @@ class CompiledTool:
     def properties(self) -> dict[str, Any]:
         """The schemas of the properties, also of those that stand in `allOf`/`anyOf`/`$ref` at the root."""
         found: dict[str, Any] = {}
-        for part in self._variants(self.definition.parameters):
+        for part in self.branches(self.definition.parameters):
             inner = part.get("properties")
             if isinstance(inner, dict):
                 for key, schema in cast("dict[str, Any]", inner).items():
@@ -137,7 +137,7 @@ class CompiledTool:
     def types_of(self, schema: Any) -> tuple[str, ...]:
         """As `types`, of any schema inside this tool's parameters."""
         admitted: set[str] = set()
-        for part in self._variants(schema):
+        for part in self.branches(schema):
             admitted |= _declared_types(part)
         return tuple(kind for kind in _TRIED_IN_ORDER if kind in admitted)
 
@@ -156,7 +156,7 @@ class CompiledTool:
             schema = target
         return schema
 
-    def _variants(self, schema: Any) -> list[dict[str, Any]]:
+    def branches(self, schema: Any) -> list[dict[str, Any]]:
         """The schema and the branches of its anyOf, oneOf and allOf, references followed; bounded."""
         found: list[dict[str, Any]] = []
         waiting: list[Any] = [schema]
@@ -203,7 +203,7 @@ class ToolSet:
     """Tools, compiled once. Iterating gives the definitions; `name in tools` and `tools.get(name)` look up exactly.
 
     Give `ToolDefinition`s, `Tool`s, functions (through `llmcore.ToolSet`) or provider tool dicts.
-    Raises `ToolDefinitionError` for something that is no tool or a name given twice.
+    Raises `ToolDefinitionError` for something that is no tool, or two different tools of one name (the same one twice is one).
     """
 
     __slots__ = ("__weakref__", "_by_name", "names")
@@ -212,8 +212,9 @@ class ToolSet:
         self._by_name: dict[str, CompiledTool] = {}
         for tool in tools:
             definition = definition_of(tool)
-            if definition.name in self._by_name:
-                raise ToolDefinitionError(f"two tools are called {definition.name!r}; rename one")
+            earlier = self._by_name.get(definition.name)
+            if earlier is not None and earlier.definition != definition:
+                raise ToolDefinitionError(f"two different tools are called {definition.name!r}; rename one")
             self._by_name[definition.name] = CompiledTool(definition)
         self.names: frozenset[str] = frozenset(self._by_name)
 

@@ -1,0 +1,135 @@
+"""LiteLLM itself: imported once, on the first call, with an environment in which it looks nothing up.
+
+Why all this: the import takes 2-3 s and 185 MB; without the variables below it fetches a price map from GitHub and
+loads the user's `.env` into `os.environ`; `ModelResponse` does not carry the provider's body, which only a logger is
+given. Sources: LiteLLM 1.105.3, re-run for this project.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import re
+import sys
+import threading
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+from llmcore.types import ConfigError
+
+__all__ = ["ENVIRONMENT", "RawReply", "close_clients", "litellm", "litellm_now", "raw_reply"]
+
+ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import fetches the price map, 5 s timeout
+    "LITELLM_MODE": "PRODUCTION",  # else the import runs dotenv.load_dotenv()
+    "LITELLM_LOG": "ERROR",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",  # else the first anthropic json_schema call fetches a list
+}
+"""Set before the import, with `setdefault`: the user may know better."""
+
+_TYPED_DICT = r"items? .* on typeddict class '(chatcompletion|standardlog)"
+_QUIET = (
+    (
+        "ignore",
+        re.compile(_TYPED_DICT, re.IGNORECASE),
+        UserWarning,
+        None,
+        0,
+    ),
+    ("ignore", None, DeprecationWarning, re.compile(r"litellm\."), 0),
+)
+"""Warnings of LiteLLM's own code, as entries of `warnings.filters`. LiteLLM ignores some at its import, but test
+runners reset the filters for each test, and where warnings are errors a stream would then break inside LiteLLM."""
+
+_lock = threading.Lock()
+_loaded: Any = None
+_pending: dict[str, RawReply] = {}
+
+
+class RawReply:
+    """The provider's own body of one call, as JSON text; None until it came, and for streams."""
+
+    __slots__ = ("text",)
+
+    def __init__(self) -> None:
+        self.text: str | None = None
+
+
+async def litellm() -> Any:
+    """The module, imported in a thread when this is the first call, so that the event loop goes on."""
+    module = _loaded if _loaded is not None else await asyncio.to_thread(litellm_now)
+    _hush()
+    return module
+
+
+def litellm_now() -> Any:
+    """The module, imported in this thread when this is the first call.
+
+    Raises `ConfigError` when the installed LiteLLM cannot be imported.
+    """
+    global _loaded
+    with _lock:
+        if _loaded is None:
+            _loaded = _load()
+    return _loaded
+
+
+def _hush() -> None:
+    """Put our filters in front, unless they stand there already: changing the list resets what was shown once."""
+    for action, message, category, module, line in _QUIET:
+        if (action, message, category, module, line) not in warnings.filters:
+            warnings.filterwarnings(
+                "ignore", message.pattern if message else "", category, module.pattern if module else ""
+            )
+
+
+def _load() -> Any:
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    try:
+        module: Any = importlib.import_module("litellm")
+        logger = importlib.import_module("litellm.integrations.custom_logger").CustomLogger
+    except ImportError as error:
+        raise ConfigError(
+            f"litellm cannot be imported ({error}); install litellm==1.105.3, the version llmcore is tried with"
+        ) from error
+    module.suppress_debug_info = True  # else coloured text on stdout with every error
+    module.disable_hf_tokenizer_download = True  # else counting tokens offline blocks for ~23 s
+    module.callbacks.append(_make_logger(logger))
+    return module
+
+
+def _make_logger(base: Any) -> Any:
+    """One logger for the process: entries of `litellm.callbacks` cannot be removed again."""
+
+    class _Keeper(base):  # type: ignore[misc]  # the base class exists only once litellm is imported
+        def log_post_api_call(self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any) -> None:
+            """Parameter names are LiteLLM's: it passes them by keyword."""
+            reply = _pending.get(kwargs.get("litellm_call_id") or "")
+            text = kwargs.get("original_response")
+            if reply is not None and isinstance(text, str):  # some providers log a coroutine first
+                reply.text = text
+
+    return _Keeper()
+
+
+@contextmanager
+def raw_reply(call_id: str) -> Generator[RawReply, None, None]:
+    """Catches the provider's body of the call made with `litellm_call_id=call_id` inside the block."""
+    reply = _pending[call_id] = RawReply()
+    try:
+        yield reply
+    finally:
+        del _pending[call_id]
+
+
+async def close_clients() -> None:
+    """Close the HTTP clients LiteLLM keeps for the running event loop; does nothing when it was never imported.
+
+    Call it before the loop ends, else unclosed transports warn when they are collected.
+    """
+    if _loaded is not None and "litellm" in sys.modules:
+        await _loaded.close_litellm_async_clients()

@@ -1,0 +1,82 @@
+"""How a model is asked for typed output, and how its answer is read back.
+
+One mechanism for all modes: where tools are offered too, the final output is the arguments of one more tool,
+`final_result`, unless the endpoint takes a response schema beside tools. Where no tools are offered the schema itself
+is asked for. Tools and strict formats want an object at the root, so any other schema is wrapped as `{"result": ...}`;
+`unwrap_output` undoes it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.shapes import is_object
+from llmcore.types import JsonSchema, ToolDefinition
+
+__all__ = ["FINAL_RESULT", "OutputPlan", "object_schema", "output_plan", "output_tool", "tools_of", "unwrap_output"]
+
+FINAL_RESULT = "final_result"
+"""The name of the output tool. A call of it is the final output and is never run."""
+_WRAPPER = "result"
+
+OutputPlan = Literal["none", "format", "tool", "prompt"]
+"""Typed output by nothing, the provider's response format, the output tool, or words in the prompt."""
+
+
+def output_plan(call: ModelCall, capabilities: Capabilities) -> OutputPlan:
+    """How this call asks for its typed output."""
+    if call.output_schema is None:
+        return "none"
+    if call.mode == "native_tools":
+        together = capabilities.schema_with_tools if call.tools else capabilities.json_schema
+        return "format" if together else "tool"
+    if call.tools:
+        return "tool"
+    return "format" if call.mode == "json_schema" else "prompt"
+
+
+def tools_of(call: ModelCall, plan: OutputPlan) -> tuple[ToolDefinition, ...]:
+    """The tools to offer: the call's own and, by plan, the output tool. The layers above may have added it already."""
+    if plan != "tool" or call.output_schema is None or any(tool.name == FINAL_RESULT for tool in call.tools):
+        return call.tools
+    return (*call.tools, output_tool(call.output_schema))
+
+
+def output_tool(schema: JsonSchema) -> ToolDefinition:
+    """The tool whose arguments are the final output."""
+    return ToolDefinition(
+        name=FINAL_RESULT,
+        description="Give the final answer. Call it once, when nothing is left to look up; it ends the conversation.",
+        parameters=object_schema(schema),
+        read_only=True,
+    )
+
+
+def _is_object(schema: JsonSchema) -> bool:
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#/$defs/"):
+        target = schema.get("$defs", {}).get(reference.removeprefix("#/$defs/"))
+        return is_object(target) and _is_object(target)
+    return schema.get("type") == "object" or ("properties" in schema and "type" not in schema)
+
+
+def object_schema(schema: JsonSchema) -> JsonSchema:
+    """`schema` if its root is an object, else `{"result": schema}` with the definitions kept at the root."""
+    if _is_object(schema):
+        return schema
+    inner = {key: value for key, value in schema.items() if key not in {"$defs", "definitions", "$schema"}}
+    wrapped: JsonSchema = {
+        "type": "object",
+        "properties": {_WRAPPER: inner},
+        "required": [_WRAPPER],
+        "additionalProperties": False,
+    }
+    return wrapped | {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+
+
+def unwrap_output(schema: JsonSchema, value: Any) -> Any:
+    """The final output that `value` (the arguments of `final_result`, or the answer's JSON) holds for `schema`."""
+    if not _is_object(schema) and is_object(value) and set(value) == {_WRAPPER}:
+        return value[_WRAPPER]
+    return value

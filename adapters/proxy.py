@@ -1,0 +1,199 @@
+"""Recording at the wire's level: a proxy on loopback that any client can use as its base URL.
+
+    with RecordingProxy("https://api.openai.com", "run.jsonl", provider="openai", provenance="live") as proxy:
+        client = openai.OpenAI(base_url=f"{proxy.url}/v1")
+
+Bytes pass through as they come, streams included, and each exchange becomes one line of a transcript file when it ends.
+`body` is the reply's text bit for bit; `response` the same parsed, or `sse` for a stream. Headers that hold secrets
+pass through to the provider and are never written; neither is whatever looks like a key. One thread a connection;
+memory: one reply.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+
+from llmcore.adapters.recording import transcript
+from llmcore.adapters.secrets import SECRET_HEADERS, Scrubber
+from llmcore.adapters.shapes import object_in, objects_in
+from llmcore.types import definition_of
+
+__all__ = ["RecordingProxy"]
+
+_HOP_BY_HOP = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "host",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server  # pyright: ignore[reportIncompatibleVariableOverride]  # the one server this handler is made for
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet: paths may hold keys."""
+
+    def _forward(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        headers = _forwarded(dict(self.headers.items())) | {"Accept-Encoding": "identity"}
+        got = bytearray()
+        try:
+            with self.server.client.stream(
+                self.command, self.server.upstream + self.path, content=body, headers=headers
+            ) as reply:
+                self._pass_on(reply, got)
+                self.server.owner.keep(self.path, headers, body, reply.status_code, reply.headers, bytes(got))
+        except httpx.HTTPError as error:
+            self._refuse(f"{type(error).__name__}: upstream cannot be reached")
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True  # the client hung up; the connection upstream is closed with it
+
+    do_POST = do_GET = do_DELETE = do_PUT = do_PATCH = _forward
+
+    def _pass_on(self, reply: httpx.Response, got: bytearray) -> None:
+        self.send_response(reply.status_code)
+        for name, value in _forwarded(reply.headers).items():
+            self.send_header(name, value)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for piece in _pieces(reply):
+            got += piece
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+            self.wfile.flush()
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _refuse(self, message: str) -> None:
+        text = json.dumps({"error": {"message": message, "type": "recording_proxy"}}).encode()
+        self.send_response(502)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+
+def _pieces(reply: httpx.Response) -> Iterator[bytes]:
+    return (piece for piece in reply.iter_bytes() if piece)
+
+
+def _forwarded(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name.lower() not in _HOP_BY_HOP}
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    owner: RecordingProxy
+    upstream: str
+    client: httpx.Client
+
+
+class RecordingProxy:
+    """See the module. `upstream` is the provider's root URL without a path; `port` 0 takes a free one."""
+
+    def __init__(
+        self,
+        upstream: str,
+        path: str | Path,
+        *,
+        provider: str,
+        provenance: str,
+        port: int = 0,
+        timeout: float = 600.0,
+    ) -> None:
+        self._path = Path(path)
+        self._provider, self._provenance = provider, provenance
+        self._lock = threading.Lock()
+        self._count = 0
+        self._server = _Server(("127.0.0.1", port), _Handler)
+        self._server.owner, self._server.upstream = self, upstream.rstrip("/")
+        self._server.client = httpx.Client(timeout=timeout)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where the proxy listens; put the provider's usual path behind it."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def keep(
+        self, path: str, sent: Mapping[str, str], body: bytes, status: int, headers: Mapping[str, str], reply: bytes
+    ) -> None:
+        """Write one exchange. For the proxy's own handler."""
+        scrubber = Scrubber(_secret_values(sent))
+        request = _json(body)
+        exchange: dict[str, Any] = {
+            "attempt": {"model": _model(path, request), "mode": "native_tools", "reason": "first"},
+            "request": scrubber.value(request),
+            **_response(scrubber, status, headers.get("content-type", ""), reply),
+        }
+        with self._lock:
+            self._count += 1
+            line = transcript(
+                [exchange],
+                id=f"{self._path.stem}-{self._count}",
+                provider=self._provider,
+                model=_model(path, request),
+                provenance=self._provenance,
+                level="wire",
+                tools=[definition_of(tool) for tool in _tools(request)],
+            )
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")  # ASCII: bytes that are no UTF-8 stand as lone surrogates
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._server.client.close()
+
+
+def _secret_values(headers: Mapping[str, str]) -> list[str]:
+    return [value.removeprefix("Bearer ") for name, value in headers.items() if name.lower() in SECRET_HEADERS]
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body or b"null")
+    except (ValueError, RecursionError):
+        return body.decode("utf-8", "surrogateescape")
+
+
+def _response(scrubber: Scrubber, status: int, content_type: str, reply: bytes) -> dict[str, Any]:
+    text = scrubber.text(reply.decode("utf-8", "surrogateescape"))
+    if content_type.split(";")[0].strip() in _STREAMS:
+        return {"status": status, "sse": text}
+    parsed = _json(text.encode("utf-8", "surrogateescape"))
+    return {"status": status, "body": text, "response" if status < 400 else "error": parsed}
+
+
+def _model(path: str, request: Any) -> str:
+    return str(object_in(request).get("model") or path.rpartition("/models/")[2].partition(":")[0])
+
+
+def _tools(request: Any) -> list[dict[str, Any]]:
+    """The tools of a request body, on any wire: Gemini nests its declarations."""
+    tools: list[dict[str, Any]] = []
+    for tool in objects_in(object_in(request).get("tools")):
+        declared = objects_in(tool.get("functionDeclarations")) or objects_in(tool.get("function_declarations"))
+        tools += declared or [tool]
+    return [tool for tool in tools if tool.get("name") or tool.get("function")]

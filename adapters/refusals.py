@@ -1,0 +1,95 @@
+"""Which capability a server says it does not have, read from its error text.
+
+Servers refuse in words, not codes, so the words are data: the first phrase that occurs names the capability (a field of
+`Capabilities`, or a request parameter). Sources: error texts of the providers' and servers' own code and recorded
+replies.
+"""
+
+from __future__ import annotations
+
+import re
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.shapes import is_object
+
+__all__ = ["PHRASES", "refused_capability"]
+
+PHRASES: tuple[tuple[str, str], ...] = (
+    ("json mode cannot be combined with tool", "schema_with_tools"),  # Groq
+    ("function calling with a response mime type", "schema_with_tools"),  # Gemini 2
+    ("no endpoints found that support tool use", "native_tools"),  # OpenRouter
+    ("no endpoints found that support the provided 'tool_choice'", "tool_choice_required"),  # OpenRouter
+    ("no endpoints found that support image input", "images"),  # OpenRouter
+    ("does not support tools", "native_tools"),  # Ollama
+    ("does not support function calling", "native_tools"),
+    ("does not support tool calling", "native_tools"),
+    ("function calling is not enabled", "native_tools"),  # Gemini (gemma)
+    ("`tool calling` is not supported", "native_tools"),  # Groq
+    ("tools param requires --jinja", "native_tools"),  # llama.cpp
+    ("tool choice requires --enable-auto-tool-choice", "native_tools"),  # vLLM
+    ("tool_choice forces tool use", "tool_choice_required"),  # Claude, with thinking
+    ("does not support this tool_choice", "tool_choice_required"),  # DeepSeek reasoner
+    ("tool_choice 'required' is incompatible", "tool_choice_required"),  # Moonshot, with thinking
+    ("this response_format type is unavailable", "json_schema"),  # DeepSeek
+    ("response_format` does not support `json_schema", "json_schema"),  # Groq
+    ("does not support response format `json_schema`", "json_schema"),  # Groq
+    ("'response_format' of type 'json_schema' is not supported", "json_schema"),  # OpenAI
+    ("'response_format' of type 'json_object' is not supported", "json_object"),
+    ("json mode is not enabled", "json_object"),  # Gemini (gemma)
+    ("does not support image", "images"),
+    ("image input is not supported", "images"),
+    ("image_url is only supported by certain models", "images"),
+    ("'messages.0.role' does not support 'system'", "system_message"),  # o1-mini
+)
+
+_UNSUPPORTED = (
+    "not support",
+    "unsupported",
+    "unrecognized request argument",
+    "unknown parameter",
+    "unknown field",
+    "unknown name",
+    "extra inputs are not permitted",
+    "extra fields not permitted",
+    "does not support parameters",
+    "is not enabled",
+    "is not available",
+)
+_BY_PARAMETER = {
+    "tools": "native_tools",
+    "functions": "native_tools",
+    "tool_choice": "tool_choice_required",
+    "parallel_tool_calls": "parallel_tools",
+    "stream": "streaming",
+    "reasoning_effort": "reasoning",
+    "thinking": "reasoning",
+    "web_search_options": "web_search",
+}
+_PARAMETERS = (
+    *_BY_PARAMETER,
+    "response_format",
+    "temperature",
+    "top_p",
+    "stop",
+    "max_tokens",
+    "stream_options",
+    "format",
+)
+_ANY = "|".join(sorted(_PARAMETERS, key=len, reverse=True))
+_NAMED = re.compile(rf"['\"`]({_ANY})\b|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra")  # quoted, or as Anthropic names a field
+
+
+def refused_capability(text: str, param: str, call: ModelCall | None) -> str | None:
+    """The capability refused by an error whose message is `text` (lower case) about the request parameter `param`."""
+    for phrase, capability in PHRASES:
+        if phrase in text:
+            return capability
+    if not any(word in text for word in _UNSUPPORTED):
+        return None
+    found = _NAMED.search(text)
+    named = re.split(r"[.\[]", param)[0] or (found[1] or found[2] if found else "")
+    if named in ("response_format", "format"):
+        return "json_object" if call is not None and call.mode == "json_object" else "json_schema"
+    if named == "tool_choice" and call is not None and is_object(call.request.tool_choice):
+        return "tool_choice_named"
+    return _BY_PARAMETER.get(named) or (named if named in _PARAMETERS else None)

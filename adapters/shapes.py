@@ -1,0 +1,27 @@
+"""Narrowing of plain JSON data, so that both type checkers know what stands inside it."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+__all__ = ["is_list", "is_object", "object_in", "objects_in"]
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """A JSON object."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """A JSON array."""
+    return isinstance(value, list)
+
+
+def object_in(value: object) -> dict[str, Any]:
+    """`value` if it is an object, else an empty one."""
+    return value if is_object(value) else {}
+
+
+def objects_in(value: object) -> list[dict[str, Any]]:
+    """The objects of an array; none of anything else."""
+    return [item for item in value if is_object(item)] if is_list(value) else []

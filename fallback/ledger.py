@@ -1,0 +1,91 @@
+"""What a run has spent and what it may still spend: one list of attempts, drawn on by whoever makes a request.
+
+Rules: no request without an attempt in the list; no attempt but the first and a turn's without the recorded problem
+that made it necessary. `Budget.attempts` and `reasks` count within one turn, tokens, cost and the deadline over the
+whole run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitExceeded, LLMCoreError, OutputMode, Usage
+
+__all__ = ["Ledger"]
+
+_NEEDS_NO_DETAIL = frozenset({"first", "turn"})
+
+
+class Ledger:
+    """One run's spending. `clock` is in seconds and only differences matter."""
+
+    def __init__(self, budget: Budget, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.budget = budget
+        self.attempts: list[Attempt] = []
+        self.usage = Usage()
+        self._clock = clock
+        self._attempts_per_turn = budget.attempts
+        self._started = clock()
+        self._turn_started_at = 0
+        self._begun: dict[int, float] = {}
+
+    def start_turn(self, attempts: int | None = None) -> None:
+        """A new turn has its attempts and re-asks anew; `attempts` replaces the budget's number for it."""
+        self._turn_started_at = len(self.attempts)
+        self._attempts_per_turn = self.budget.attempts if attempts is None else attempts
+
+    @property
+    def attempts_left(self) -> int:
+        return max(0, self._attempts_per_turn - self.attempts_in_turn)
+
+    @property
+    def attempts_in_turn(self) -> int:
+        return len(self.attempts) - self._turn_started_at
+
+    @property
+    def reasks_left(self) -> int:
+        made = sum(attempt.reason == "reask" for attempt in self.attempts[self._turn_started_at :])
+        return max(0, min(self.budget.reasks - made, self.attempts_left))
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the deadline; None = there is none. May be negative."""
+        if self.budget.deadline is None:
+            return None
+        return self._started + self.budget.deadline - self._clock()
+
+    def start(self, model: str, mode: OutputMode, reason: AttemptReason, detail: str = "") -> Attempt:
+        """Enter a request that is about to be made.
+
+        Raises `LimitExceeded` when tokens or cost of the budget are spent.
+        """
+        if not detail and reason not in _NEEDS_NO_DETAIL:
+            raise InternalError(f"a request of reason {reason!r} without a recorded problem")
+        self.check()
+        attempt = Attempt(n=len(self.attempts) + 1, model=model, mode=mode, reason=reason, detail=detail)
+        self.attempts.append(attempt)
+        self._begun[attempt.n] = self._clock()
+        return attempt
+
+    def finish(
+        self, attempt: Attempt, usage: Usage | None = None, *, failure: LLMCoreError | None = None, report: Any = None
+    ) -> None:
+        """Enter what became of it. May be called again to add what was learnt later; usage is counted once."""
+        if usage is not None:
+            attempt.usage = usage
+            self.usage += usage
+        begun = self._begun.pop(attempt.n, None)
+        if begun is not None:
+            attempt.duration = self._clock() - begun
+        attempt.failure = failure or attempt.failure
+        attempt.report = report or attempt.report
+
+    def check(self) -> None:
+        """Raises `LimitExceeded` when tokens or cost are spent."""
+        budget, spent = self.budget, self.usage
+        if budget.tokens is not None and spent.total_tokens >= budget.tokens:
+            raise LimitExceeded(f"the budget of {budget.tokens} tokens is spent ({spent.total_tokens} were used)")
+        if budget.cost is not None and spent.cost is not None and spent.cost >= budget.cost:
+            raise LimitExceeded(f"the budget of {budget.cost:g} US dollars is spent ({spent.cost:.6f} were used)")

@@ -1,0 +1,157 @@
+"""The strategies: the same again later, another output mode, a more capable model, text only.
+
+A strategy says whether it can help against a failure (`can_handle`) and what to try (`execute`, which gives the next
+`Plan`; the manager carries it out). Which failures a strategy answers to stands in `remedies`. A strategy of one's
+own needs these two methods.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from llmcore.fallback.context import FallbackContext, Plan
+from llmcore.fallback.remedies import remedies
+from llmcore.types import CapabilityRefused, LLMCoreError, OutputMode, RateLimited, RetryConfig
+
+__all__ = ["DEFAULT_STRATEGIES", "EscalateModel", "OtherMode", "Retry", "Strategy", "TextOnly"]
+
+
+@runtime_checkable
+class Strategy(Protocol):
+    """One way out of a failure. `can_handle` must be True before `execute` is asked."""
+
+    def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool: ...
+
+    def execute(self, context: FallbackContext) -> Plan:
+        """The next attempt, with the reason and the recorded problem in it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The same request again, after what the provider said (`retry_after`) or an exponential back-off.
+
+    Not when the wait exceeds `max_wait` seconds or the run's deadline: then another model may be sooner.
+    """
+
+    backoff: RetryConfig = field(default_factory=lambda: RetryConfig(max_retries=2))
+    max_wait: float = 60.0
+    random: Callable[[], float] = random.random
+
+    def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
+        allowed = remedies(failure)
+        most = self.backoff.max_retries if "retry" in allowed else 1 if "retry_once" in allowed else 0
+        if context.retries_in_a_row >= most:
+            return False
+        wait, left = self._wait(failure, context, 0.0), context.ledger.seconds_left
+        return wait <= self.max_wait and (left is None or wait < left)
+
+    def execute(self, context: FallbackContext) -> Plan:
+        wait = self._wait(context.failure, context, self.random())
+        return Plan(context.plan.model, context.plan.mode, "retry", context.problem, wait)
+
+    def _wait(self, failure: LLMCoreError, context: FallbackContext, jitter: float) -> float:
+        if isinstance(failure, RateLimited) and failure.retry_after is not None:
+            return failure.retry_after
+        return self.backoff.delay(context.retries_in_a_row + 1, jitter)
+
+
+_OWN_CAPABILITY: dict[OutputMode, str] = {
+    "native_tools": "native_tools",
+    "json_schema": "json_schema",
+    "json_object": "json_object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OtherMode:
+    """The next output mode in the model's order of preference that was not tried.
+
+    A refused capability that is not the mode's own (a tool choice, a parameter) was learnt by now, so the same mode
+    makes another request: that is tried first, once for each capability.
+    """
+
+    def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
+        return "mode" in remedies(failure) and self._next(context) is not None
+
+    def execute(self, context: FallbackContext) -> Plan:
+        mode = self._next(context)
+        assert mode is not None  # can_handle said so
+        return Plan(context.plan.model, mode, "mode", context.problem)
+
+    def _next(self, context: FallbackContext) -> OutputMode | None:
+        if self._same_mode_may_do(context):
+            return context.plan.mode
+        model = context.plan.model
+        if not context.mode_matters or not context.models.may_change_mode(model):
+            return None
+        return next((mode for mode in context.models.modes(model) if not context.was_tried(model, mode)), None)
+
+    def _same_mode_may_do(self, context: FallbackContext) -> bool:
+        failure, mode = context.failure, context.plan.mode
+        if not isinstance(failure, CapabilityRefused) or failure.capability == _OWN_CAPABILITY.get(mode):
+            return False
+        if mode not in context.models.modes(context.plan.model):
+            return False
+        refused = [
+            past.capability
+            for past, plan in zip(context.failures, context.tried, strict=True)
+            if isinstance(past, CapabilityRefused) and plan.model == context.plan.model
+        ]
+        return refused.count(failure.capability) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class EscalateModel:
+    """The next model of the registry's `escalates_to` that was not tried: with a larger window after an overflow, of
+    another provider when the account's quota is spent."""
+
+    def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
+        return self._next(failure, context) is not None
+
+    def execute(self, context: FallbackContext) -> Plan:
+        model = self._next(context.failure, context)
+        assert model is not None  # can_handle said so
+        return Plan(model, context.models.modes(model)[0], "model", context.problem)
+
+    def _next(self, failure: LLMCoreError, context: FallbackContext) -> str | None:
+        allowed, models = remedies(failure), context.models
+        for model in models.escalations(context.plan.model):
+            if context.was_tried(model):
+                continue
+            if (
+                "model" in allowed
+                or ("larger_window" in allowed and _is_larger(context, model))
+                or ("other_provider" in allowed and models.provider(model) != models.provider(context.plan.model))
+            ):
+                return model
+        return None
+
+
+def _is_larger(context: FallbackContext, model: str) -> bool:
+    window, too_small = context.models.window(model), context.models.window(context.plan.model)
+    return window is not None and (too_small is None or window > too_small)
+
+
+@dataclass(frozen=True, slots=True)
+class TextOnly:
+    """The last resort: plain text, with the tools and the output's form taught by the prompt."""
+
+    def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
+        model = context.plan.model
+        return (
+            "text" in remedies(failure)
+            and context.mode_matters
+            and context.models.may_change_mode(model)
+            and not context.was_tried(model, "text")
+        )
+
+    def execute(self, context: FallbackContext) -> Plan:
+        return Plan(context.plan.model, "text", "mode", f"text only after {context.problem}")
+
+
+DEFAULT_STRATEGIES: Sequence[Strategy] = (Retry(), OtherMode(), EscalateModel(), TextOnly())
+"""In the order in which they are asked."""

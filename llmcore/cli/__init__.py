@@ -1,0 +1,19 @@
+"""The command line, `llmcore`.
+
+Rules: a command is one module with one function and one line in `app.COMMANDS`; libraries are imported when a command
+runs, so that `llmcore --help` stays light; results go to standard output, everything else to standard error; the
+caller's mistakes are one clear line and exit code 2, never a traceback.
+"""
+
+from __future__ import annotations
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """The console script."""
+    from llmcore.cli.app import app
+    from llmcore.cli.output import tolerate_any_text
+
+    tolerate_any_text()
+    app(prog_name="llmcore")

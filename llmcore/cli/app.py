@@ -1,0 +1,59 @@
+"""The application: its commands, its version, and how errors end it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from llmcore.cli.normalize import normalize
+from llmcore.cli.output import fail
+from llmcore.cli.replay import replay
+from llmcore.types import LLMCoreError
+
+__all__ = ["COMMANDS", "app"]
+
+COMMANDS: tuple[Callable[..., None], ...] = (
+    replay,
+    normalize,
+)
+
+
+class _Commands(TyperGroup):
+    """Ends the caller's mistakes with one line, and keeps the order in which the commands were listed."""
+
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]  # click's Context, which typer's extends
+        try:
+            return super().invoke(ctx)
+        except LLMCoreError as error:
+            fail(str(error))
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # a traceback is a bug report: plain, whole, without the values of variables
+    help="Reliable tool calling and typed output on any language model.",
+)
+for _command in COMMANDS:
+    app.command()(_command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from llmcore import __version__
+
+        typer.echo(f"llmcore {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Options of the command line as a whole."""

@@ -1,0 +1,93 @@
+"""An envelope in words: for each call and near miss where it stands, which dialect it is, and what was done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmcore.cli.output import json_text, shortened
+from llmcore.types import Envelope, NearMiss, Repair, ToolCall, ToolSet
+
+__all__ = ["explanation"]
+
+_EXCERPT = 160
+
+
+def explanation(envelope: Envelope, tools: ToolSet | None) -> str:
+    """Several lines; where the tools are known, also what the validator says."""
+    lines: list[str] = []
+    for index, call in enumerate(envelope.tool_calls):
+        lines += [f"call {index}: {shortened(call.name)} {shortened(call.arguments)}", *_about(call, envelope.source)]
+    if not envelope.tool_calls:
+        lines.append("no call")
+    for miss in envelope.near_misses:
+        lines += _about_miss(miss, envelope.source)
+    if tools is not None and envelope.tool_calls:
+        lines += _about_validation(envelope, tools)
+    lines += [f"repair of the reply: {_repair(repair)}" for repair in envelope.repairs]
+    return "\n".join([*lines, *_about_the_rest(envelope)])
+
+
+def _about_validation(envelope: Envelope, tools: ToolSet) -> Iterator[str]:
+    from llmcore.validator import validate
+
+    report = validate(envelope, tools)
+    for index, (written, call) in enumerate(zip(envelope.tool_calls, report.calls, strict=True)):
+        found = [str(problem) for problem in report.problems if problem.call == index]
+        verdict = "may not run" if found else "may run"
+        yield f"validation of call {index}: {verdict}"
+        yield from (f"  problem     {shortened(problem)}" for problem in found)
+        yield from (f"  repair      {_repair(repair)}" for repair in call.repairs[len(written.repairs) :])
+        if (call.name, call.arguments) != (written.name, written.arguments):
+            yield f"  runs as     {shortened(call.name)} {shortened(call.arguments)}"
+
+
+def _about(call: ToolCall, source: str) -> Iterator[str]:
+    yield f"  dialect     {call.dialect}{_place(call.span)}"
+    yield f"  known tool  {_yes_no(call.known)}"
+    if not call.complete:
+        yield "  complete    no: the input ended inside, so it never runs"
+    if call.arguments is None:
+        yield f"  arguments   could not be read from {shortened(call.raw_arguments, _EXCERPT)}"
+    yield from (f"  repair      {_repair(repair)}" for repair in call.repairs)
+    if call.span is not None:
+        yield f"  excerpt     {_excerpt(source, call.span)}"
+
+
+def _about_miss(miss: NearMiss, source: str) -> Iterator[str]:
+    name = shortened(miss.name or "no name")
+    yield f"near miss: {name}: {shortened(miss.reason)}{_place(miss.span)}; kept as content"
+    yield f"  excerpt     {_excerpt(source, miss.span)}"
+
+
+def _about_the_rest(envelope: Envelope) -> Iterator[str]:
+    yield f"content: {len(envelope.content)} characters, reasoning: {len(envelope.reasoning)}"
+    if envelope.finish_reason or envelope.finish_word:
+        word = shortened(envelope.finish_word or "none")
+        yield f"finish reason: {envelope.finish_reason or 'none'} (the provider's word: {word})"
+    if envelope.truncated:
+        yield "truncated: the reply ended inside a call"
+
+
+def _repair(repair: Repair) -> str:
+    where = f" at {shortened(repair.path)}" if repair.path else ""
+    change = ""
+    if repair.before is not None or repair.after is not None:
+        change = f": {_quoted(repair.before)} -> {_quoted(repair.after)}"
+    return f"{repair.kind} ({repair.safety}){where}{change}"
+
+
+def _quoted(value: object) -> str:
+    """As JSON, so that the text "3" is not taken for the number."""
+    return shortened(json_text(value), _EXCERPT)
+
+
+def _place(span: tuple[int, int] | None) -> str:
+    return f", characters {span[0]}-{span[1]}" if span else ""
+
+
+def _excerpt(source: str, span: tuple[int, int]) -> str:
+    return shortened(source[span[0] : span[1]], _EXCERPT)
+
+
+def _yes_no(known: bool | None) -> str:
+    return "not told which there are" if known is None else "yes" if known else "no"

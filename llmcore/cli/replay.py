@@ -1,0 +1,93 @@
+"""`llmcore replay`: recorded transcripts through the normaliser and the validator, and what came of it in tables or as
+JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from llmcore.cli.output import EXIT_UNMET, fail, json_text, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from llmcore.transcripts import ScoreReport, TranscriptReader
+
+__all__ = ["replay"]
+
+_LONG_INPUT = 2_000_000
+"""Bytes from which on a progress bar is worth its lines."""
+
+
+class _OnError(StrEnum):
+    fail = "fail"
+    skip = "skip"
+
+
+def replay(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Files (.jsonl, VCR cassettes in .yaml or .json, .txt, .sse) or folders of them.", metavar="PATH..."
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    dialects: Annotated[bool, typer.Option(help="Show the table of calls by dialect.")] = True,
+    on_error: Annotated[
+        _OnError, typer.Option(help="What an unreadable line does: end the replay, or be counted and passed over.")
+    ] = _OnError.fail,
+    show: Annotated[int, typer.Option(min=0, help="How many findings of each kind to list.")] = 10,
+) -> None:
+    """Replay recorded transcripts and show success rates by model family and by dialect.
+
+    Exit code 0; 1: an expectation is not met; 2: an input cannot be read.
+    """
+    from llmcore.transcripts import Score, TranscriptError, read_transcripts
+
+    reader = read_transcripts(*paths, on_error=on_error.value)
+    score = Score(keep=show)
+    with _progress(reader) as advance:
+        for transcript in reader:
+            try:
+                score.add(transcript)
+            except TranscriptError as error:
+                reader.unusable(error)
+            advance()
+    report = score.report()
+    if as_json:
+        write(json_text(_as_data(report, reader), indent=2))
+    else:
+        from llmcore.cli.tables import print_report
+
+        print_report(report, reader, dialects=dialects)
+    if not report.runs:
+        fail("nothing could be read: every run was skipped" if reader.skipped_count else "no runs in what was given")
+    if report.unmet_expectations:
+        raise typer.Exit(EXIT_UNMET)
+
+
+def _as_data(report: ScoreReport, reader: TranscriptReader) -> dict[str, object]:
+    skipped = [{"path": str(error.path), "line": error.line, "message": error.message} for error in reader.skipped]
+    return {**report.model_dump(), "skipped_count": reader.skipped_count, "skipped": skipped}
+
+
+@contextmanager
+def _progress(reader: TranscriptReader) -> Generator[Callable[[], None]]:
+    """A progress bar for long input, where somebody is watching."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if reader.bytes_total < _LONG_INPUT or not console.is_terminal:
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("replaying"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("replay", total=reader.bytes_total)
+        yield lambda: progress.update(task, completed=reader.bytes_read)

@@ -1,0 +1,156 @@
+"""A replay's figures as tables for people. What comes from recordings is shown as plain text, never as markup."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from llmcore.cli.output import inline, shortened
+from llmcore.transcripts import DialectRow, FamilyRow, Finding, ScoreReport, TranscriptReader
+from llmcore.transcripts.report import TargetVerdict
+
+__all__ = ["print_report"]
+
+_WIDTH_OF_A_PIPE = 400
+_FAMILY_COLUMNS = (
+    "family",
+    "runs",
+    "units",
+    "success",
+    "needs a re-ask",
+    "wrong",
+    "retries/call",
+    "fallback",
+    "target",
+)
+_DIALECT_COLUMNS = (
+    "dialect", "calls", "as written", "lossless", "coerced", "guess", "cut", "invalid", "units", "success",
+)  # fmt: skip
+_MAX_SHOWN_ERRORS = 10
+
+
+def print_report(report: ScoreReport, reader: TranscriptReader, *, dialects: bool) -> None:
+    """Print the tables and findings of a replay to standard output."""
+    console = _console()
+    console.print(_families(report))
+    if dialects and report.dialects:
+        console.print()
+        console.print(_dialects(report.dialects))
+    console.print()
+    if report.near_misses:
+        _print_line(console, "near misses (kept as content): " + _counts(report.near_misses))
+    if report.unreadable_events:
+        _print_line(console, f"pieces of streams that are no events, left out: {report.unreadable_events}")
+    _print_findings(console, "units that need a re-ask", report.reasks, report.needs_reask)
+    _print_findings(console, "expectations not met", report.unmet, report.unmet_expectations)
+    if reader.skipped_count:
+        _print_line(console, f"not read, skipped: {reader.skipped_count}", style="bold")
+        for error in reader.skipped[:_MAX_SHOWN_ERRORS]:
+            _print_line(console, f"  {error}")
+        _print_more(console, reader.skipped_count - _MAX_SHOWN_ERRORS)
+
+
+def _console() -> Console:
+    """As wide as the terminal (or $COLUMNS); a pipe has no width, and nothing is cut there."""
+    console = Console(highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _WIDTH_OF_A_PIPE
+    return console
+
+
+def _families(report: ScoreReport) -> Table:
+    table = _table(_FAMILY_COLUMNS, left={"family", "target"})
+    for row in report.families:
+        figures = (row.runs, row.units, _percent(row.success_rate), row.needs_reask, row.wrong)
+        retries = "-" if row.retries_per_call is None else f"{row.retries_per_call:.2f}"
+        table.add_row(_plain(row.family), *map(str, figures), retries, _percent(row.fallback_share), _target(row))
+    if len(report.families) > 1:
+        table.add_section()
+        success = _percent(report.succeeded / report.units if report.units else None)
+        table.add_row("all", str(report.runs), str(report.units), success, str(report.needs_reask), str(report.wrong))
+    return table
+
+
+def _dialects(rows: Sequence[DialectRow]) -> Table:
+    table = _table(_DIALECT_COLUMNS, left={"dialect"})
+    for row in rows:
+        figures = (
+            row.calls,
+            row.as_written,
+            row.lossless,
+            row.coerced,
+            row.guess,
+            row.truncated,
+            row.invalid,
+            row.units,
+        )
+        success = _percent(row.succeeded / row.units if row.units else None)
+        table.add_row(_plain(row.dialect), *map(str, figures), success)
+    return table
+
+
+def _table(columns: Sequence[str], left: set[str]) -> Table:
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(name, justify="left" if name in left else "right")
+    return table
+
+
+def _target(row: FamilyRow) -> Text:
+    if not row.real_provider:
+        return Text("local recording", style="dim")
+    if not row.targets:
+        return Text("-")
+    missed = [_missed(verdict) for verdict in row.targets if not verdict.met]
+    return Text("missed: " + ", ".join(missed), style="red") if missed else Text(_met(row.targets), style="green")
+
+
+def _met(verdicts: Sequence[TargetVerdict]) -> str:
+    success = next((verdict for verdict in verdicts if verdict.at_least), None)
+    return f"met ({success.target:.0%})" if success else "met"
+
+
+def _missed(verdict: TargetVerdict) -> str:
+    target = f"{verdict.target:.1f}" if verdict.metric == "retries per call" else f"{verdict.target:.0%}"
+    return f"{verdict.metric} {'<' if verdict.at_least else '>'} {target}"
+
+
+def _percent(share: float | None) -> str:
+    """Rounded down to a tenth: 99.97 % is not shown as 100 %."""
+    return "-" if share is None else f"{int(share * 1000 + 1e-9) / 10:.1f}%"
+
+
+def _print_findings(console: Console, title: str, findings: Sequence[Finding], count: int) -> None:
+    if not count:
+        return
+    _print_line(console, f"{title}: {count}", style="bold")
+    for finding in findings:
+        _print_line(console, f"  {finding.where}")
+        if finding.expected is None and finding.got is None:
+            _print_line(console, f"    {shortened(finding.what)}")
+        else:
+            _print_line(console, f"    {finding.what}: expected {shortened(finding.expected)}")
+            _print_line(console, f"    {' ' * len(finding.what)}  got      {shortened(finding.got)}")
+    _print_more(console, count - len(findings))
+
+
+def _print_more(console: Console, more: int) -> None:
+    if more > 0:
+        _print_line(console, f"  and {more} more")
+
+
+def _print_line(console: Console, text: str, style: str = "") -> None:
+    """One line, never broken: the terminal wraps it, a pipe's reader greps it."""
+    console.print(Text(inline(text), style=style), soft_wrap=True)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in counts.items())
+
+
+def _plain(text: str) -> Text:
+    return Text(inline(text))

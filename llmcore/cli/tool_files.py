@@ -1,0 +1,65 @@
+"""The tools a command is told of: a JSON file of tool dicts, or an object of a Python module."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from llmcore.types import ConfigError, ToolSet
+
+__all__ = ["load_tools"]
+
+
+def load_tools(given: str) -> ToolSet:
+    """`tools.json` (a list of OpenAI or Anthropic tool dicts, or an object with `tools`), or `package.module:name` (a
+    tool, a function, a list of them or a tool set).
+
+    Raises `ConfigError` for what cannot be read or imported, `ToolDefinitionError` for what is no tool.
+    """
+    from llmcore.tools import compile_tools
+
+    module, colon, name = given.partition(":")
+    if colon and name and not Path(given).exists():
+        return compile_tools(_several(_imported(module, name)))
+    return compile_tools(_from_file(Path(given)))
+
+
+def _from_file(path: Path) -> list[Any]:
+    from llmcore.transcripts.decoding import decode_utf8, load_json
+    from llmcore.transcripts.requests import function_tools
+
+    try:
+        data = load_json(decode_utf8(path.read_bytes()))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    tools = cast("dict[str, Any]", data).get("tools") if isinstance(data, dict) else data
+    if not isinstance(tools, list):
+        raise ConfigError(f"{path}: expected a list of tools, or an object with a list `tools`")
+    offered: list[Any] = tools
+    return list(function_tools(offered))
+
+
+def _imported(module: str, name: str) -> object:
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # a console script does not look in the current folder
+    try:
+        found: object = importlib.import_module(module)
+    except ImportError as error:
+        raise ConfigError(f"cannot import {module!r}: {error}") from error
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise ConfigError(f"module {module!r} has no {name!r}") from None
+    return found
+
+
+def _several(found: object) -> Iterable[object]:
+    """Tool sets, registries and lists as they are; a single tool as a list of one."""
+    several: Iterable[object] = found if isinstance(found, Iterable) and not isinstance(found, Mapping) else [found]
+    return several

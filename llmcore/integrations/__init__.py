@@ -1,0 +1,2 @@
+"""Bridges to other frameworks; each imports its framework only when used.
+"""

@@ -1,0 +1,106 @@
+"""One model of the registry: where it is, what it can do, how it is asked, and what comes after it fails.
+
+Field names are the keys of the YAML file. Unknown keys are errors. Keys are `SecretStr` and are never printed.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from llmcore.adapters.base import Capabilities, Endpoint, Prices
+from llmcore.tools.config import ToolConfig
+from llmcore.types import OutputMode
+
+__all__ = ["DEFAULT_MODES", "ModelConfig"]
+
+DEFAULT_MODES: tuple[OutputMode, ...] = get_args(OutputMode)
+"""The order in which output modes are tried: native_tools, json_schema, json_object, text."""
+
+
+class ModelConfig(BaseModel):
+    """One entry of `llm.models`. None = not told: then the capability store decides, optimistically.
+
+    `prices` in US dollars per million tokens. `preferred_modes`: the output modes to use, in this order;
+    `prefer_native_tools` puts that mode first, `force_text_mode` leaves only `text`. `expect_xml`: known to write
+    calls as text although tools were offered. `max_retries`: requests of one turn after the first (None = the
+    budget's). `retry_with_different_format` False = no change of mode. `strict_json_instructions`: the prompt says
+    what not to write ("no XML"). `escalates_to`: aliases, in order. `text_dialect`: the dialect to teach in the
+    prompted modes. `timeout`: seconds for each read.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    alias: str
+    provider: str = Field(min_length=1)
+    model: str = Field(min_length=1)
+    api_key: SecretStr | None = Field(default=None, repr=False)
+    base_url: str | None = None
+    supports_tools: bool | None = None
+    supports_web_search: bool | None = None
+    supports_images: bool | None = None
+    context_window: int | None = Field(default=None, gt=0)
+    max_output_tokens: int | None = Field(default=None, gt=0)
+    prices: Prices | None = None
+    preferred_modes: tuple[OutputMode, ...] = Field(default=DEFAULT_MODES, min_length=1)
+    prefer_native_tools: bool = False
+    force_text_mode: bool = False
+    expect_xml: bool = False
+    max_retries: int | None = Field(default=None, ge=0)
+    retry_with_different_format: bool = True
+    strict_json_instructions: bool = False
+    escalates_to: tuple[str, ...] = ()
+    tools: ToolConfig = ToolConfig()
+    text_dialect: str | None = None
+    timeout: float = Field(default=60.0, gt=0)
+    extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
+
+    @field_validator("api_key", "base_url", mode="before")
+    @classmethod
+    def _empty_is_none(cls, value: object) -> object:
+        return None if value == "" else value
+
+    @field_validator("escalates_to", mode="before")
+    @classmethod
+    def _one_is_a_list(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else value
+
+    @property
+    def modes(self) -> tuple[OutputMode, ...]:
+        """The output modes in the order of preference."""
+        if self.force_text_mode:
+            return ("text",)
+        if self.prefer_native_tools:
+            first: Literal["native_tools"] = "native_tools"
+            return (first, *(mode for mode in self.preferred_modes if mode != first))
+        return self.preferred_modes
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What an adapter needs to reach it."""
+        return Endpoint(
+            provider=self.provider,
+            model=self.model,
+            alias=self.alias,
+            api_key=self.api_key,
+            base_url=self.base_url,
+            context_window=self.context_window,
+            max_output_tokens=self.max_output_tokens,
+            prices=self.prices,
+            extra_headers=self.extra_headers,
+        )
+
+    @property
+    def told(self) -> Capabilities:
+        """What the user says the endpoint can do; it stands above everything known or learnt."""
+        said = {
+            "native_tools": self.supports_tools,
+            "web_search": self.supports_web_search,
+            "images": self.supports_images,
+            "context_window": self.context_window,
+            "max_output_tokens": self.max_output_tokens,
+            "emits_text_calls": self.expect_xml or None,
+            "text_dialect": self.text_dialect,
+        }
+        return Capabilities.model_validate({name: value for name, value in said.items() if value is not None})

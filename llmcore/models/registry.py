@@ -1,0 +1,178 @@
+"""The models a program may use, by alias, from YAML or from names. File order is the order of selection.
+
+A registry read from files is read again when they change (looked at no more than once a second); a change that cannot
+be read is logged and the last good state stays in use. Thread-safe: a reader sees either the old models or the new
+ones.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from llmcore.adapters.base import Capabilities
+from llmcore.models.config import ModelConfig
+from llmcore.models.reading import Document, build_models, files_of, read_document
+from llmcore.models.selection import Needs, select
+from llmcore.types import ConfigError, ModelNotFound
+
+__all__ = ["ModelRegistry"]
+
+_log = logging.getLogger("llmcore.models")
+_SECONDS_BETWEEN_LOOKS = 1.0
+
+Fingerprint = tuple[tuple[str, int, int, int], ...]
+
+
+def _told(config: ModelConfig) -> Capabilities:
+    return config.told
+
+
+class ModelRegistry:
+    """Models by alias. Make one with `load`, `from_yaml`, or from `ModelConfig`s."""
+
+    def __init__(self, models: Iterable[ModelConfig] = ()) -> None:
+        self._models: dict[str, ModelConfig] = {}
+        for config in models:
+            if config.alias in self._models:
+                raise ConfigError(f"two models have the alias {config.alias!r}; rename one")
+            self._models[config.alias] = config
+        self._lock = threading.Lock()
+        self._path: Path | None = None
+        self._environ: Mapping[str, str] = os.environ
+        self._seen: Fingerprint = ()
+        self._looked = 0.0
+
+    @classmethod
+    def from_yaml(cls, path: str | os.PathLike[str], *, environ: Mapping[str, str] | None = None) -> ModelRegistry:
+        """Read a file or a folder of files. `${NAME}` comes from `environ` (default: the process's).
+
+        Raises `ConfigError` naming file, key and fix: an unknown or duplicate key or alias, a missing variable, a bad
+        value.
+        """
+        made = cls()
+        made._path = Path(path)
+        made._environ = os.environ if environ is None else environ
+        made._seen = made._fingerprint()
+        made._models = made._read()
+        made._looked = time.monotonic()
+        return made
+
+    @classmethod
+    def from_dict(cls, llm: Mapping[str, Any], *, environ: Mapping[str, str] | None = None) -> ModelRegistry:
+        """The same from data: `{"models": {alias: {...}}, "defaults": ..., "overrides": ...}`, with or without `llm`
+        around."""
+        import json
+
+        text = json.dumps(llm if "llm" in llm else {"llm": llm})
+        document = read_document(text, "the given settings", os.environ if environ is None else environ)
+        return cls(build_models(document).values())
+
+    @classmethod
+    def load(cls, given: ModelRegistry | Mapping[str, Any] | str | os.PathLike[str]) -> ModelRegistry:
+        """A registry from whatever names one: itself, settings, a path to YAML, or a model as `provider/model`, which
+        is a registry of one whose alias is that name.
+
+        Raises `ConfigError`.
+        """
+        if isinstance(given, ModelRegistry):
+            return given
+        if isinstance(given, Mapping):
+            return cls.from_dict(given)
+        path = Path(given)
+        if not isinstance(given, str) or path.suffix.lower() in (".yaml", ".yml") or path.exists():
+            return cls.from_yaml(path)
+        provider, slash, model = given.partition("/")
+        if not (provider and slash and model):
+            raise ConfigError(
+                f"{given!r} is neither a file nor a model name with its provider; "
+                f"write it like 'openai/{given or 'gpt-4o'}'"
+            )
+        return cls([ModelConfig(alias=given, provider=provider, model=model)])
+
+    @property
+    def aliases(self) -> list[str]:
+        return list(self._current())
+
+    def get(self, alias: str) -> ModelConfig:
+        """The model of an alias. Raises `ModelNotFound` with the aliases there are."""
+        models = self._current()
+        if alias not in models:
+            near = get_close_matches(alias, models, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise ModelNotFound(f"there is no model {alias!r}; {hint}the registry has: {', '.join(models) or 'none'}")
+        return models[alias]
+
+    def select(
+        self,
+        model: str | None = None,
+        *,
+        needs: Needs | None = None,
+        capabilities: Callable[[ModelConfig], Capabilities] = _told,
+    ) -> ModelConfig:
+        """The model named, which must exist; else the first in file order that fits `needs`.
+
+        `capabilities` tells what a model can do, by default only what the registry itself says.
+        Raises `ModelNotFound` saying what each model lacks.
+        """
+        return self.get(model) if model is not None else select(self, needs or Needs(), capabilities)
+
+    def refresh(self) -> bool:
+        """Look at the files now; True when there was a change and it was taken over. Raises `ConfigError` for a bad
+        one."""
+        if self._path is None:
+            return False
+        fingerprint = self._fingerprint()
+        if fingerprint == self._seen:
+            return False
+        models = self._read()
+        self._models, self._seen = models, fingerprint
+        return True
+
+    def _current(self) -> dict[str, ModelConfig]:
+        if self._path is not None and time.monotonic() - self._looked > _SECONDS_BETWEEN_LOOKS:
+            with self._lock:
+                self._looked = time.monotonic()
+                try:
+                    self.refresh()
+                except (ConfigError, OSError) as error:
+                    _log.warning(
+                        "the registry's change was not taken over, the last good state stays in use: %s", error
+                    )
+        return self._models
+
+    def _files(self) -> list[Path]:
+        assert self._path is not None  # asked only of registries with files
+        return files_of(self._path)
+
+    def _fingerprint(self) -> Fingerprint:
+        stats = ((str(file), file.stat()) for file in self._files())
+        return tuple((name, stat.st_mtime_ns, stat.st_size, stat.st_ino) for name, stat in stats)
+
+    def _read(self) -> dict[str, ModelConfig]:
+        merged = Document()
+        for file in self._files():
+            try:
+                text = file.read_text("utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise ConfigError(f"{file}: cannot be read: {error}") from error
+            merged.add(read_document(text, str(file), self._environ))
+        return build_models(merged)
+
+    def __iter__(self) -> Iterator[ModelConfig]:
+        return iter(list(self._current().values()))
+
+    def __len__(self) -> int:
+        return len(self._current())
+
+    def __contains__(self, alias: object) -> bool:
+        return alias in self._current()
+
+    def __repr__(self) -> str:
+        return f"ModelRegistry({list(self._models)})"

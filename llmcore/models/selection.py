@@ -1,0 +1,79 @@
+"""Which model answers a request: the first of the registry that fits what it needs, or an error saying what was
+lacking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from llmcore.adapters.base import Capabilities
+from llmcore.models.config import ModelConfig
+from llmcore.types import ImageBlock, Message, ModelNotFound, Request, TextBlock, ToolResultBlock
+
+__all__ = ["Needs", "lacking", "needs_of", "select"]
+
+_CHARACTERS_PER_TOKEN = 4
+"""A rough rule for English; only models whose window is clearly too small are passed over by it."""
+_TOKENS_PER_IMAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a request asks of a model. `tokens` is an estimate of its input."""
+
+    tools: bool = False
+    web_search: bool = False
+    images: bool = False
+    tokens: int = 0
+
+
+def needs_of(request: Request, *, tools: bool) -> Needs:
+    """Read a request's needs. O(size of the history)."""
+    images, characters = 0, len(str(request.system or ""))
+    for message in request.messages:
+        found, length = _measured(message)
+        images, characters = images + found, characters + length
+    tokens = characters // _CHARACTERS_PER_TOKEN + images * _TOKENS_PER_IMAGE
+    return Needs(tools, request.allow_web_search, images > 0, tokens)
+
+
+def _measured(message: Message) -> tuple[int, int]:
+    images, characters = 0, 0
+    for block in message.content:
+        parts = block.content if isinstance(block, ToolResultBlock) else [block]
+        images += sum(isinstance(part, ImageBlock) for part in parts)
+        characters += sum(len(part.text) for part in parts if isinstance(part, TextBlock))
+    return images, characters
+
+
+def lacking(config: ModelConfig, can: Capabilities, needs: Needs) -> list[str]:
+    """What the model lacks of the needs, in words. Unknown counts as able, but for web search, which nobody has by
+    chance.
+
+    A model without native tools still takes tools (they are taught by the prompt) unless the registry says
+    `supports_tools: false`.
+    """
+    window = config.context_window or can.context_window
+    checks = (
+        (needs.web_search and can.web_search is not True, "web search (supports_web_search)"),
+        (needs.tools and config.supports_tools is False, "tools (supports_tools)"),
+        (needs.images and can.images is False, "images (supports_images)"),
+        (
+            window is not None and needs.tokens > window,
+            f"context (about {needs.tokens} tokens are needed, its context_window is {window})",
+        ),
+    )
+    return [word for fails, word in checks if fails]
+
+
+def select(
+    models: Iterable[ModelConfig], needs: Needs, capabilities: Callable[[ModelConfig], Capabilities]
+) -> ModelConfig:
+    """The first that fits. Raises `ModelNotFound` with what each lacks."""
+    reasons: list[str] = []
+    for config in models:
+        missing = lacking(config, capabilities(config), needs)
+        if not missing:
+            return config
+        reasons.append(f"{config.alias} lacks {' and '.join(missing)}")
+    raise ModelNotFound("no model of the registry fits the request: " + ("; ".join(reasons) or "the registry is empty"))

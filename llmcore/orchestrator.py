@@ -1,0 +1,166 @@
+"""The single orchestrator: the four layers stacked behind `run`, `execute` and `stream`.
+
+It holds settings and no run's state, so any number of runs may go on at once, in any number of tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from os import PathLike
+from types import TracebackType
+from typing import Any, Literal, TypeVar, cast, overload
+
+from llmcore.adapters.base import Adapter
+from llmcore.adapters.capabilities import CapabilityStore
+from llmcore.fallback import FallbackManager, Strategy
+from llmcore.hooks import HookChain, Hooks
+from llmcore.models import ModelRegistry
+from llmcore.run.background import run_in_background
+from llmcore.run.catalog import Catalog
+from llmcore.run.loop import Machinery, Run
+from llmcore.run.result import RunResult
+from llmcore.run.settings import Given, Toolbox, resolve, tool_config
+from llmcore.tools import ToolErrors
+from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, TextBlock
+
+__all__ = ["Orchestrator"]
+
+T = TypeVar("T")
+Models = ModelRegistry | Adapter | Mapping[str, Any] | str | PathLike[str]
+
+
+class Orchestrator:
+    """Runs requests: picks a model, asks it, runs its tool calls, and gives back an answer or a classified error.
+
+    `models`: a `ModelRegistry`, settings or a path to a YAML file or folder, a model name (`"groq/llama-3.3-70b"`),
+    or an adapter (`FakeModel`, `ReplayAdapter`). `tools`: functions, `Tool`s, a `ToolRegistry`, provider tool dicts
+    (those have no function: their calls come back as `RunResult.pending`). `strategies`: layer 4's, in order.
+    `tool_errors`: tell the model (`"continue"`), end the run (`"abort"`), or run again with back-off first
+    (`"retry"`). `budget` None = `Budget()`: 4 attempts a turn, 2 of them re-asks. `adapter`: who makes the requests,
+    for all models or by alias. `enforce_limits`: refuse tools over the providers' unverified limits too. The other
+    arguments are defaults that each call may override.
+
+    `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they
+    override), `message_history`, `budget`, `deps`, `strictness`, `max_tool_turns`, `max_parallel_tools`,
+    `tool_timeout`, `tool_errors`.
+
+    Raises `CallerError`s before anything is sent: an unusable tool, an unknown model, option or price. Every error
+    that ends a run carries `partial` (a `RunResult`) and `attempts`; so does `asyncio.CancelledError`.
+    """
+
+    def __init__(
+        self,
+        models: Models,
+        tools: Iterable[object] = (),
+        *,
+        system: str | list[TextBlock] | None = None,
+        hooks: Hooks | Iterable[Hooks] | None = None,
+        capabilities: CapabilityStore | None = None,
+        strategies: Sequence[Strategy] | None = None,
+        strictness: Literal["off", "safe", "lenient"] = "safe",
+        max_tool_turns: int = 10,
+        max_parallel_tools: int = 8,
+        tool_timeout: float | None = 60.0,
+        tool_errors: ToolErrors = "continue",
+        enforce_limits: bool = False,
+        budget: Budget | None = None,
+        deps: Any = None,
+        adapter: Adapter | Mapping[str, Adapter] | None = None,
+    ) -> None:
+        self._tools = Toolbox.of(tools)
+        self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
+        self._machinery = Machinery(
+            catalog=Catalog(models, capabilities=capabilities, adapter=adapter),
+            hooks=HookChain(hooks),
+            fallback=FallbackManager(strategies),
+            tool_config=tool_config(
+                max_turns=max_tool_turns, max_parallel=max_parallel_tools, timeout=tool_timeout, errors=tool_errors
+            ),
+            enforce_limits=enforce_limits,
+        )
+
+    @property
+    def models(self) -> ModelRegistry:
+        return self._machinery.catalog.registry
+
+    @property
+    def capabilities(self) -> CapabilityStore:
+        """What is known and was learnt of the endpoints."""
+        return self._machinery.catalog.store
+
+    async def run(self, request: Given, **options: Any) -> RunResult:
+        """Run the tool loop until a final answer.
+
+        When every strategy failed but some attempt gave text, that text is returned with `degraded=True`; without text,
+        `FallbackExhausted` is raised.
+        """
+        return await self._finish(self._prepare(request, options, listening=False))
+
+    @overload
+    async def execute(self, request: Given, output_type: type[T], **options: Any) -> T: ...
+
+    @overload
+    async def execute(self, request: Given, output_type: Any, **options: Any) -> Any: ...
+
+    async def execute(self, request: Given, output_type: Any, **options: Any) -> Any:
+        """The final answer as a value of `output_type`: anything `pydantic.TypeAdapter` takes, or a JSON Schema (then
+        plain data).
+
+        Raises `FallbackExhausted` when no strategy gave one; its `__cause__` is the first failure.
+        """
+        result = await self._finish(self._prepare(request, {**options, "output_type": output_type}, listening=False))
+        return result.output
+
+    def stream(self, request: Given, output_type: Any = None, **options: Any) -> AsyncGenerator[Event, None]:
+        """The run's events as they come; the last is `Finished(RunResult)`. Caller's errors are raised at once, here.
+
+        What an attempt emitted is void when another `AttemptStarted` follows in the same turn. Close the generator
+        (`aclosing`) when leaving early, so that the connection is closed at once.
+        """
+        if output_type is not None:
+            options = {**options, "output_type": output_type}
+        return self._prepare(request, options, listening=True).events()
+
+    def run_sync(self, request: Given, **options: Any) -> RunResult:
+        """`run` for code without an event loop: all such calls share one background loop."""
+        return run_in_background(self.run(request, **options))
+
+    @overload
+    def execute_sync(self, request: Given, output_type: type[T], **options: Any) -> T: ...
+
+    @overload
+    def execute_sync(self, request: Given, output_type: Any, **options: Any) -> Any: ...
+
+    def execute_sync(self, request: Given, output_type: Any, **options: Any) -> Any:
+        """`execute` for code without an event loop."""
+        return run_in_background(self.execute(request, output_type, **options))
+
+    async def aclose(self) -> None:
+        """Close the adapters' connections in the running loop."""
+        for adapter in self._machinery.catalog.adapters:
+            close = getattr(adapter, "close", None)
+            if close is not None:
+                await close()
+
+    async def __aenter__(self) -> Orchestrator:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def _prepare(self, request: Given, options: Mapping[str, Any], *, listening: bool) -> Run:
+        if request is None:  # pyright: ignore[reportUnnecessaryComparison]  # callers without a type checker
+            raise ConfigError("the request is None; give text, messages or a Request")
+        settings = resolve(request, options, tools=self._tools, **self._defaults)
+        return Run(settings, self._machinery, listening=listening)
+
+    async def _finish(self, run: Run) -> RunResult:
+        """Fold the run's events into its result."""
+        async with aclosing(run.events()) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    return cast("RunResult", event.result)
+        raise InternalError("a run ended without a result")

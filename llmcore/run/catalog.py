@@ -1,0 +1,119 @@
+"""The models one orchestrator may use: where they are, who makes their requests, what is known of them, what comes
+after them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from llmcore.adapters.base import Adapter, Capabilities
+from llmcore.adapters.capabilities import CapabilityStore
+from llmcore.adapters.usage import cost_of
+from llmcore.models import ModelConfig, ModelRegistry, Needs
+from llmcore.models.selection import lacking
+from llmcore.types import ConfigError, Usage
+
+__all__ = ["Catalog", "has_price", "unknown_price"]
+
+
+class Catalog:
+    """A registry, its adapters and the capability store.
+
+    `models`: a registry, settings or a path to them, a model name, or an adapter, which then is the one model.
+    `adapter`: who makes the requests, for all models or by alias; by default LiteLLM, loaded with the first request.
+    """
+
+    def __init__(
+        self,
+        models: Any,
+        *,
+        capabilities: CapabilityStore | None = None,
+        adapter: Adapter | Mapping[str, Adapter] | None = None,
+    ) -> None:
+        only = models if _is_adapter(models) else None
+        self.registry = _registry_of(only) if only is not None else ModelRegistry.load(models)
+        given = only if only is not None else adapter
+        self._by_alias: Mapping[str, Adapter] = given if isinstance(given, Mapping) else {}
+        self._default: Adapter | None = None if given is None or isinstance(given, Mapping) else given
+        self._store = capabilities
+        self._store_is_theirs = capabilities is not None
+        for alias in self._by_alias:
+            self.registry.get(alias)
+
+    @property
+    def store(self) -> CapabilityStore:
+        """What is known of endpoints; made when none was given, with the adapter's own knowledge as its table."""
+        if self._store is None:
+            known = self._default.capabilities if self._default is not None else None
+            self._store = CapabilityStore() if known is None else CapabilityStore(table=known)
+        return self._store
+
+    def adapter(self, config: ModelConfig) -> Adapter:
+        """Who makes this model's requests."""
+        found = self._by_alias.get(config.alias) or self._default
+        if found is None:
+            from llmcore.adapters.litellm import LiteLLMAdapter
+
+            found = self._default = LiteLLMAdapter(self.store)
+        return found
+
+    @property
+    def adapters(self) -> list[Adapter]:
+        """Those in use."""
+        return [*self._by_alias.values(), *([self._default] if self._default else [])]
+
+    def can(self, config: ModelConfig) -> Capabilities:
+        """What the model can do: told by the user, then the store."""
+        own = self._by_alias.get(config.alias) or (self._default if self._store_is_theirs else None)
+        endpoint = config.endpoint
+        known = self.store.get(endpoint)
+        if own is not None:  # the store's table is not this adapter's
+            known = own.capabilities(endpoint).updated(known)
+        return known.updated(config.told)
+
+    def select(self, alias: str | None, needs: Needs) -> ModelConfig:
+        """The model a request goes to. Raises `ModelNotFound`."""
+        return self.registry.select(alias, needs=needs, capabilities=self.can)
+
+    def fits(self, config: ModelConfig, needs: Needs) -> bool:
+        return not lacking(config, self.can(config), needs)
+
+
+def _is_adapter(given: Any) -> bool:
+    return not isinstance(given, str | Mapping | ModelRegistry) and isinstance(given, Adapter)
+
+
+def _registry_of(adapter: Any) -> ModelRegistry:
+    """An adapter as a registry of one; it says itself which endpoint it is, if it cares."""
+    endpoint = getattr(adapter, "endpoint", None)
+    if endpoint is None:
+        return ModelRegistry(
+            [ModelConfig(alias=adapter.provider_id, provider=adapter.provider_id, model=adapter.provider_id)]
+        )
+    return ModelRegistry(
+        [
+            ModelConfig(
+                alias=endpoint.alias or endpoint.model,
+                provider=endpoint.provider,
+                model=endpoint.model,
+                api_key=endpoint.api_key,
+                base_url=endpoint.base_url,
+                context_window=endpoint.context_window,
+                max_output_tokens=endpoint.max_output_tokens,
+                prices=endpoint.prices,
+                extra_headers=endpoint.extra_headers,
+            )
+        ]
+    )
+
+
+def has_price(config: ModelConfig) -> bool:
+    """Can the cost of this model's requests be told?"""
+    return cost_of(Usage(input_tokens=1, output_tokens=1), config.endpoint) is not None
+
+
+def unknown_price(config: ModelConfig) -> ConfigError:
+    return ConfigError(
+        f"a cost budget needs the price of {config.alias!r}: give `prices: {{input: ..., output: ...}}` "
+        "(US dollars per million tokens) in the registry, or bound the tokens instead"
+    )

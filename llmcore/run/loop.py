@@ -1,0 +1,227 @@
+"""The tool loop: turns until a final answer, and the one place where a run ends, well or badly.
+
+A turn is one accepted reply (layer 4 sees to it) and the calls it makes. `run` and `stream` are this one generator,
+listened to or not, so they cannot differ. Whatever ends a run, its history is valid and its partial result rides on
+the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from llmcore.fallback import FallbackContext, FallbackManager, Plan
+from llmcore.hooks import HookChain, Veto
+from llmcore.models import ModelConfig, needs_of
+from llmcore.run.attempt import Accepted, TurnAttempt
+from llmcore.run.catalog import Catalog, has_price, unknown_price
+from llmcore.run.choices import RunModels
+from llmcore.run.sending import within
+from llmcore.run.settings import RunSettings, Toolbox
+from llmcore.run.state import RunState
+from llmcore.tools import RunContext, ToolConfig
+from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
+from llmcore.types import (
+    AttemptReason,
+    Budget,
+    Event,
+    FallbackExhausted,
+    Finished,
+    LLMCoreError,
+    MaxToolTurns,
+    OutputMode,
+    TerminateLoop,
+    ToolCall,
+    ToolResult,
+)
+
+__all__ = ["Machinery", "Run"]
+
+_GO_ON = "Go on."
+_STOPPED = "The run ended before this call was answered."
+
+
+@dataclass(frozen=True, slots=True)
+class Machinery:
+    """What an orchestrator lends to its runs."""
+
+    catalog: Catalog
+    hooks: HookChain
+    fallback: FallbackManager
+    tool_config: ToolConfig
+    enforce_limits: bool
+
+
+class Run:
+    """One run. Made with everything checked; `events()` carries it out, once."""
+
+    def __init__(self, settings: RunSettings, machinery: Machinery, *, listening: bool) -> None:
+        request = settings.request
+        self._machinery = machinery
+        self._listening = listening
+        needs = needs_of(request, tools=len(settings.toolbox) > 0)
+        self._model: ModelConfig = machinery.catalog.select(request.model, needs)
+        self._mode: OutputMode | None = None
+        budget = settings.budget or Budget()
+        if budget.cost is not None and not has_price(self._model):
+            raise unknown_price(self._model)
+        self._attempts_fixed = settings.budget is not None and "attempts" in settings.budget.model_fields_set
+        self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
+        if self._tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
+            request = request.model_copy(update={"tool_choice": self._tools.tool_choice})
+        self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
+        settings = RunSettings(
+            request,
+            self._toolbox,
+            budget,
+            settings.deps,
+            settings.strictness,
+            settings.tool_overrides,
+            settings.output,
+        )
+        self.state = RunState(settings, budget)
+        self._models = RunModels(machinery.catalog, needs, priced_only=budget.cost is not None)
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Everything that happens, ending with `Finished(RunResult)`. Errors carry the partial result."""
+        state = self.state
+        try:
+            async with aclosing(self._turns()) as events:
+                async for event in events:
+                    yield event
+        except TerminateLoop as ended:
+            state.close_open_calls(_STOPPED)
+            state.end(ended)
+        except FallbackExhausted as error:
+            state.close_open_calls(_STOPPED)
+            if state.settings.output is not None or not state.degrade():
+                self._attach_partial(error)
+                raise
+        except BaseException as error:
+            state.close_open_calls(_STOPPED)
+            self._attach_partial(error)
+            raise
+        yield Finished(state.result())
+
+    def _attach_partial(self, error: BaseException) -> None:
+        """Let what was done so far ride on the error; also on cancellation and on what hooks raise."""
+        result = self.state.result()
+        if isinstance(error, LLMCoreError):
+            error.with_partial(result, result.attempts)
+        else:
+            error.__dict__["partial"] = result
+
+    async def _turns(self) -> AsyncGenerator[Event, None]:
+        state = self.state
+        reason: AttemptReason = "first"
+        while True:
+            attempt = TurnAttempt(
+                state,
+                self._machinery.catalog,
+                self._machinery.hooks,
+                self._toolbox.tool_set(),
+                listening=self._listening,
+                enforce_limits=self._machinery.enforce_limits,
+                reason=reason,
+            )
+            async with aclosing(self._turn(attempt)) as events:
+                async for event in events:
+                    yield event
+            accepted = attempt.accepted
+            assert accepted is not None  # the manager returns only after a success
+            calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final)
+            if calls:
+                self._may_run_tools()
+                async with aclosing(self._run_tools(calls, accepted)) as outcomes:
+                    async for outcome in outcomes:
+                        yield outcome
+            if accepted.is_final:
+                state.output = accepted.value
+                return
+            if state.pending:
+                return
+            if not calls:  # the model says that it is not done
+                self._may_run_tools()
+                state.add_user(_GO_ON)
+            reason = "turn"
+
+    async def _turn(self, attempt: TurnAttempt) -> AsyncGenerator[Event, None]:
+        """One accepted reply, by whatever attempts it takes."""
+        model = self._model
+        self.state.ledger.start_turn(
+            None if self._attempts_fixed or model.max_retries is None else model.max_retries + 1
+        )
+        context = FallbackContext(
+            models=self._models,
+            ledger=self.state.ledger,
+            plan=Plan(model.alias, self._first_mode(attempt.mode_matters)),
+            mode_matters=attempt.mode_matters,
+        )
+        async with aclosing(self._machinery.fallback.run(context, attempt)) as events:
+            async for event in events:
+                yield event
+        # Later turns stay with what worked.
+        self._model, self._mode = self._machinery.catalog.registry.get(context.plan.model), context.plan.mode
+
+    def _first_mode(self, mode_matters: bool) -> OutputMode:
+        modes = self._models.modes(self._model.alias)
+        if self._mode is not None and self._mode in modes:
+            return self._mode
+        plain: OutputMode = "native_tools" if "native_tools" in modes else "text"
+        return modes[0] if mode_matters else plain
+
+    # Tools
+
+    def _may_run_tools(self) -> None:
+        """Count a turn. Raises `MaxToolTurns` when it is one too many."""
+        if self.state.tool_turns >= self._tools.max_turns:
+            raise MaxToolTurns(
+                f"no final answer after {self._tools.max_turns} tool turns; "
+                "raise max_tool_turns or look at the partial result"
+            )
+        self.state.tool_turns += 1
+
+    async def _run_tools(self, calls: Sequence[ToolCall], accepted: Accepted) -> AsyncGenerator[ToolResult, None]:
+        """Run the calls and enter their results. Calls of tools without a function become pending."""
+        state = self.state
+        runnable = [call for call in calls if self._has_function(call)]
+        state.pending = [call for call in calls if not self._has_function(call)]
+        running = ToolRun(runnable, self._run_call, self._tools)
+        try:
+            outcomes = running.run()
+            async with aclosing(outcomes):
+                while True:
+                    try:
+                        outcome = await within(state.ledger.seconds_left, anext(outcomes))
+                    except StopAsyncIteration:
+                        break
+                    yield outcome.event()
+        finally:
+            if runnable:
+                state.add_results([outcome.block() for outcome in running.outcomes])
+        if accepted.final is not None:
+            state.close_open_calls("The final result was taken.")
+        if state.messages[-1].role == "tool":
+            state.messages[-1] = await self._machinery.hooks.on_tool_response(state.messages[-1])
+        ended = next((outcome.ended for outcome in running.outcomes if outcome.ended), None)
+        if ended is not None:
+            raise ended
+
+    def _has_function(self, call: ToolCall) -> bool:
+        tool = self._toolbox.get(call.name)
+        return tool is not None and tool.function is not None
+
+    async def _run_call(self, call: ToolCall) -> Outcome:
+        tool = self._toolbox.get(call.name)
+        assert tool is not None  # _has_function said so
+        state, hooks = self.state, self._machinery.hooks
+        context: RunContext[Any] = RunContext(state.settings.deps, state.ledger.usage, tuple(state.messages))
+        decided = await hooks.before_tool_run(call, context.for_call(call.id, call.name, 0))
+        if isinstance(decided, Veto):
+            outcome = synthetic(call, decided.reason)
+        else:
+            changed = decided.model_copy(update={"id": call.id, "name": call.name})
+            outcome = await run_call(changed, tool, context, self._tools)
+        return await hooks.after_tool_run(call, outcome)

@@ -1,0 +1,89 @@
+"""From a plan to a resolved `ModelCall`: the mode's meaning for one model, the dialect it is taught, its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.models.config import ModelConfig
+from llmcore.normalizer import dialect
+from llmcore.run.output import OutputSpec
+from llmcore.types import CallWriter, ConfigError, OutputMode, Request, ToolDefinition
+
+__all__ = ["DialectWriter", "build_call", "usable_modes", "writer_for"]
+
+_CAPABILITY_OF: dict[OutputMode, str] = {
+    "native_tools": "native_tools",
+    "json_schema": "json_schema",
+    "json_object": "json_object",
+}
+
+
+def usable_modes(config: ModelConfig, can: Capabilities) -> tuple[OutputMode, ...]:
+    """The model's modes in its order of preference, without those known to be refused; `text` when nothing is left."""
+    modes: list[OutputMode] = [
+        mode for mode in config.modes if mode not in _CAPABILITY_OF or getattr(can, _CAPABILITY_OF[mode]) is not False
+    ]
+    return tuple(modes) or ("text",)
+
+
+class DialectWriter:
+    """A row of the normaliser's registry as the `CallWriter` the adapters are handed."""
+
+    __slots__ = ("_write", "dialect")
+
+    def __init__(self, name: str) -> None:
+        self.dialect = name
+        self._write = dialect(name).write
+
+    def __call__(self, name: str, arguments: dict[str, Any]) -> str:
+        return self._write([(name, arguments)])
+
+
+@cache
+def writer_for(name: str) -> CallWriter:
+    """The writer of a dialect. Raises `ConfigError` for an unknown name."""
+    return DialectWriter(name)
+
+
+def build_call(
+    config: ModelConfig,
+    can: Capabilities,
+    mode: OutputMode,
+    request: Request,
+    tools: Sequence[ToolDefinition],
+    output: OutputSpec | None,
+    *,
+    enforce_limits: bool = False,
+) -> ModelCall:
+    """The call of one request. `max_tokens` is bounded by the model's maximum. Raises `ConfigError` for an unknown
+    dialect."""
+    ceiling = config.max_output_tokens or can.max_output_tokens
+    changes: dict[str, Any] = {"model": config.alias, "tools": tuple(tools)}
+    if ceiling and request.max_tokens and request.max_tokens > ceiling:
+        changes["max_tokens"] = ceiling
+    return ModelCall(
+        endpoint=config.endpoint,
+        request=request.model_copy(update=changes),
+        mode=mode,
+        tools=tuple(tools),
+        output_schema=output.schema if output else None,
+        writer=None if mode == "native_tools" else writer_for(_known_dialect(can.text_dialect, config)),
+        strict_json_instructions=config.strict_json_instructions,
+        enforce_limits=enforce_limits,
+        timeout=config.timeout,
+    )
+
+
+def _known_dialect(name: str, config: ModelConfig) -> str:
+    """The dialect to teach: what the user names must exist; what our table names and the registry lacks is the
+    default's."""
+    try:
+        dialect(name)
+    except ConfigError:
+        if config.text_dialect is not None:
+            raise
+        return "hermes"
+    return name

@@ -1,0 +1,66 @@
+"""The typed output while it is still being streamed.
+
+The text so far is parsed again only when it has grown by a twentieth, so the work stays linear in the length of the
+reply (about twenty times it) and a long output gives tens of values, not thousands. A value is shown only when it
+differs from the last.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llmcore.adapters.output import FINAL_RESULT, object_schema, unwrap_output
+from llmcore.run.output import OutputSpec
+from llmcore.types import ArgumentsDelta, Event, OutputParseError, PartialOutput, TextDelta, ToolCallStarted
+from llmcore.validator import parse
+
+__all__ = ["PartialValues"]
+
+_LEAST_GROWTH = 16
+_GROWTH = 20
+
+
+class PartialValues:
+    """Feed it a reply's events; it says when there is a new partial value."""
+
+    def __init__(self, output: OutputSpec, output_type: Any) -> None:
+        self._output = output
+        self._output_type = output_type
+        self._wrapped = object_schema(output.schema) is not output.schema
+        self._parts: list[str] = []
+        self._length = 0
+        self._next = _LEAST_GROWTH
+        self._index: int | None = None
+        self._last: Any = None
+
+    def saw(self, event: Event) -> PartialOutput | None:
+        """Take one event of the reply: its text, or the arguments of the output tool once that is called."""
+        if isinstance(event, ToolCallStarted):
+            if event.name == FINAL_RESULT and self._index is None:
+                self._index, self._parts, self._length, self._next = event.index, [], 0, _LEAST_GROWTH
+        elif isinstance(event, TextDelta) and self._index is None:
+            return self._grown(event.text)
+        elif isinstance(event, ArgumentsDelta) and event.index == self._index:
+            return self._grown(event.json)
+        return None
+
+    def _grown(self, piece: str) -> PartialOutput | None:
+        self._parts.append(piece)
+        self._length += len(piece)
+        if self._length < self._next:
+            return None
+        self._next = self._length + max(_LEAST_GROWTH, self._length // _GROWTH)
+        value = self._read("".join(self._parts))
+        if value is None or value == self._last:
+            return None
+        self._last = value
+        return PartialOutput(value)
+
+    def _read(self, text: str) -> Any:
+        by_tool = self._index is not None
+        try:
+            if by_tool and self._wrapped:
+                return unwrap_output(self._output.schema, parse(text, self._output.tool.parameters, partial=True))
+            return parse(text, self._output_type, partial=True)
+        except OutputParseError:
+            return None

@@ -1,0 +1,163 @@
+"""One request and its reply, whole or streamed: adapter, then normaliser. Nothing is judged or repeated here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any, TypeVar, cast
+
+from llmcore.adapters.base import Adapter, ModelCall
+from llmcore.hooks import HookChain, StreamedSoFar
+from llmcore.normalizer import Normalizer, normalize
+from llmcore.types import (
+    Envelope,
+    Event,
+    InternalError,
+    LLMCoreError,
+    ReasoningDelta,
+    Reply,
+    TextDelta,
+    Timeout,
+    ToolSet,
+    Usage,
+)
+
+__all__ = ["Sending", "within"]
+
+T = TypeVar("T")
+
+
+async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
+    """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile.
+
+    Set around each wait and never across a `yield`: between two events the time belongs to whoever listens.
+    """
+    if seconds is None:
+        return await awaitable
+    limit = asyncio.timeout(max(seconds, 0))
+    try:
+        async with limit:
+            return await awaitable
+    except TimeoutError as error:
+        if limit.expired():
+            raise Timeout("the run's deadline has passed", status=None) from error
+        raise
+
+
+class Sending:
+    """One `ModelCall`. Iterate `events()`; then `envelope` is the reply and `usage` what it cost (None: not told).
+
+    `listening`: events of the reply are wanted; `streaming`: the reply is asked for as a stream. After a failure
+    `envelope` holds what had come, None when nothing had.
+    """
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        call: ModelCall,
+        tools: ToolSet,
+        hooks: HookChain,
+        seconds_left: Callable[[], float | None],
+        *,
+        listening: bool,
+        streaming: bool,
+        forced_tool: str | None,
+    ) -> None:
+        self._adapter = adapter
+        self._call = call
+        self._tools = tools
+        self._hooks = hooks
+        self._seconds_left = seconds_left
+        self._listening = listening
+        self._streaming = streaming
+        self._forced_tool = forced_tool
+        self.envelope: Envelope | None = None
+        self.usage: Usage | None = None
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Send it. The adapter raises `LLMCoreError`s; what else comes out of it is an `InternalError`."""
+        if self._streaming:
+            async with aclosing(self._streamed()) as events:
+                async for event in events:
+                    yield event
+        else:
+            for event in await self._whole():
+                yield event
+
+    async def _asked(self, awaitable: Awaitable[T]) -> T:
+        try:
+            return await within(self._seconds_left(), awaitable)
+        except (LLMCoreError, StopAsyncIteration):
+            raise
+        except Exception as error:  # the adapter's contract is broken
+            raise InternalError(f"the adapter raised {type(error).__name__}: {error}") from error
+
+    async def _whole(self) -> list[Any]:
+        reply = await self._asked(self._adapter.complete(self._call))
+        self.usage = reply.usage
+        forced = reply.forced_tool or self._forced_tool
+        if not self._listening and _events_in(reply) is None:
+            self.envelope = normalize(reply, self._tools, forced_tool=forced)
+            return []
+        normalizer = self._normalizer(forced, reply.reasoning_open)
+        parts = _events_in(reply) or (reply,)
+        events = [event for part in parts for event in normalizer.feed(part)]
+        events += normalizer.finish()
+        self.envelope = normalizer.envelope
+        return events
+
+    async def _streamed(self) -> AsyncGenerator[Event, None]:
+        normalizer = self._normalizer(self._forced_tool, False)
+        so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
+        stream: Any = self._adapter.stream(self._call)
+        try:
+            while True:
+                try:
+                    chunk = await self._asked(anext(stream))
+                except StopAsyncIteration:
+                    break
+                if isinstance(chunk, dict) and "llmcore" in chunk:
+                    self._told(cast("dict[str, Any]", chunk)["llmcore"])
+                    continue
+                for event in normalizer.feed(cast("object", chunk)):
+                    if so_far is not None:
+                        await self._show(so_far, event)
+                    yield event
+            for event in normalizer.finish():
+                if so_far is not None:
+                    await self._show(so_far, event)
+                yield event
+            self.envelope = normalizer.envelope
+        finally:
+            if self.envelope is None:  # broken off: what had come is kept
+                normalizer.finish("cancelled")
+                self.envelope = normalizer.envelope
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
+        if so_far is not None:
+            so_far.done = True
+            await self._hooks.on_streaming_response(so_far)
+
+    def _normalizer(self, forced_tool: str | None, reasoning_open: bool) -> Normalizer:
+        return Normalizer(self._tools, reasoning_open=reasoning_open, forced_tool=forced_tool)
+
+    def _told(self, summary: dict[str, Any]) -> None:
+        if summary.get("usage"):
+            self.usage = Usage.model_validate(summary["usage"])
+
+    async def _show(self, so_far: StreamedSoFar, event: Event) -> None:
+        if isinstance(event, TextDelta):
+            so_far.content += event.text
+        elif isinstance(event, ReasoningDelta):
+            so_far.reasoning += event.text
+        else:
+            return
+        await self._hooks.on_streaming_response(so_far)
+
+
+def _events_in(reply: Reply) -> tuple[object, ...] | None:
+    """A recorded stream comes as a tuple of its events; None for any other reply."""
+    raw: object = reply.raw
+    return cast("tuple[object, ...]", raw) if isinstance(raw, tuple) else None

@@ -1,0 +1,176 @@
+"""One run's settings: the orchestrator's, the request's and the call's options, resolved and checked before anything
+is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, cast
+
+from pydantic import ValidationError
+
+from llmcore.run.output import OutputSpec
+from llmcore.tools import Tool, ToolConfig, as_tool, compile_tools
+from llmcore.types import Budget, CallerError, ConfigError, Message, Request, TextBlock, ToolDefinitionError, ToolSet
+
+__all__ = ["Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
+
+Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request
+"""What `run`, `execute` and `stream` take: text, a message, a list of messages, or a whole `Request`."""
+
+_REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
+_TOOL_OPTIONS = {
+    "max_tool_turns": "max_turns",
+    "max_parallel_tools": "max_parallel",
+    "tool_timeout": "timeout",
+    "tool_errors": "errors",
+}
+_RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness"})
+_OPTIONS = sorted(_REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS)
+
+
+class Toolbox:
+    """The tools of one run, by name."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            known = self._tools.get(tool.name)
+            if known is not None and known is not tool:
+                raise ToolDefinitionError(f"two tools are called {tool.name!r}; rename one")
+            self._tools[tool.name] = tool
+
+    @classmethod
+    def of(cls, *groups: Iterable[object]) -> Toolbox:
+        """The tools of several groups; the same tool may stand in more than one. Raises `ToolDefinitionError`."""
+        return cls(as_tool(given) for group in groups for given in group)
+
+    def get(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    def tool_set(self) -> ToolSet:
+        """What the model is told now; schemas that ask at run time are asked anew."""
+        return compile_tools(list(self._tools.values()))
+
+    def limited(self, config: ToolConfig) -> Toolbox:
+        """Those that the configuration allows."""
+        if not config.enabled:
+            return Toolbox()
+        if config.allowed is None:
+            return self
+        return Toolbox(tool for tool in self._tools.values() if tool.name in config.allowed)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __iter__(self) -> Any:
+        return iter(self._tools.values())
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """One run, resolved. `request.messages` is the whole history; `tool_overrides` are the call's own tool options."""
+
+    request: Request
+    toolbox: Toolbox
+    budget: Budget | None
+    deps: Any
+    strictness: Literal["off", "safe", "lenient"]
+    tool_overrides: ToolConfig
+    output: OutputSpec | None
+
+
+def check_option_names(options: Mapping[str, Any]) -> None:
+    """Raises `ConfigError` for an option that does not exist, with the one that was probably meant."""
+    for name in options:
+        if name not in _OPTIONS:
+            near = get_close_matches(name, _OPTIONS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(_OPTIONS)}"
+            raise ConfigError(f"unknown option {name!r}; {hint}")
+
+
+def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
+    """The request with the options laid over it and the history before it. Raises `CallerError` naming what does not
+    fit."""
+    history: Sequence[Any] = options.get("message_history") or ()
+    overrides = {name: value for name, value in options.items() if name in _REQUEST_OPTIONS}
+    if isinstance(given, Request):
+        base: dict[str, Any] = {name: getattr(given, name) for name in given.model_fields_set}
+    else:
+        base = {"messages": [given] if isinstance(given, Message) else given}
+    if history and isinstance(base["messages"], str):
+        base["messages"] = [Message(role="user", content=[TextBlock(text=base["messages"])])]
+    if not isinstance(base["messages"], str):
+        base["messages"] = [*history, *cast("Iterable[Any]", base["messages"])]
+    try:
+        return Request.model_validate({**base, **overrides})
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise CallerError(f"the request's {where}: {problem['msg']}") from None
+    except TypeError as error:
+        raise CallerError(f"the request cannot be read: {error}") from None
+
+
+def resolve(
+    given: Given,
+    options: Mapping[str, Any],
+    *,
+    tools: Toolbox,
+    system: Any,
+    budget: Budget | None,
+    deps: Any,
+    strictness: Literal["off", "safe", "lenient"],
+) -> RunSettings:
+    """Everything a run needs to know, from the orchestrator's defaults and the call's options. Raises
+    `CallerError`s."""
+    check_option_names(options)
+    request = resolve_request(given, options)
+    if request.system is None and system is not None:
+        request = request.model_copy(update={"system": system})
+    toolbox = Toolbox.of(tools, request.tools) if request.tools else tools
+    choice = request.tool_choice
+    if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:
+        raise ConfigError(
+            f"tool_choice names {choice.get('name')!r}, which is none of the tools {[t.name for t in toolbox]}"
+        )
+    if choice == "required" and not len(toolbox):
+        raise ConfigError("tool_choice is 'required' and there are no tools; give tools or leave it at 'auto'")
+    return RunSettings(
+        request=request,
+        toolbox=toolbox,
+        budget=_budget(options.get("budget", budget), request.deadline),
+        deps=options.get("deps", deps),
+        strictness=_strictness(options.get("strictness", strictness)),
+        tool_overrides=tool_config(**{_TOOL_OPTIONS[name]: options[name] for name in _TOOL_OPTIONS if name in options}),
+        output=OutputSpec.of(request.output_type),
+    )
+
+
+def tool_config(**settings: Any) -> ToolConfig:
+    """A `ToolConfig`; a value that does not fit is a `ConfigError` naming it."""
+    try:
+        return ToolConfig(**settings)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        raise ConfigError(f"the tool setting {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+
+
+def _strictness(value: Any) -> Literal["off", "safe", "lenient"]:
+    known: tuple[Literal["off", "safe", "lenient"], ...] = ("off", "safe", "lenient")
+    for strictness in known:
+        if value == strictness:
+            return strictness
+    raise ConfigError(f"strictness must be 'off', 'safe' or 'lenient', not {value!r}")
+
+
+def _budget(given: Any, deadline: float | None) -> Budget | None:
+    """The budget, with the request's deadline in it if that is the earlier one. None = nothing was set."""
+    if given is not None and not isinstance(given, Budget):
+        raise ConfigError(f"budget must be an llmcore.Budget, not {type(given).__name__}")
+    if deadline is None:
+        return given
+    base = given or Budget()
+    nearest = deadline if base.deadline is None else min(deadline, base.deadline)
+    return base.model_copy(update={"deadline": nearest})

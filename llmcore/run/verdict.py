@@ -1,0 +1,74 @@
+"""Judgements about a whole reply that are no validator's: refused, empty, or not to be used after all re-asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llmcore.types import (
+    Envelope,
+    LLMCoreError,
+    ModelError,
+    OutputParseError,
+    Refused,
+    Repair,
+    Request,
+    ToolDefinition,
+    Truncated,
+)
+from llmcore.validator import CorrectionResult
+
+__all__ = ["forced_tool", "refuse_empty", "unusable", "without_calls"]
+
+_MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
+"""Gemini's words for a call it could not read and threw away."""
+
+
+def refuse_empty(envelope: Envelope, *, answer_due: bool) -> None:
+    """Raises `Refused` when a filter held the reply back, `ModelError` when it holds nothing although an answer was
+    due."""
+    if envelope.content.strip() or envelope.tool_calls:
+        return
+    if envelope.finish_reason == "content_filter":
+        raise Refused("the provider's content filter held the reply back")
+    if envelope.finish_word in _MALFORMED:
+        raise ModelError(f"the model's call could not be read by its provider ({envelope.finish_word})")
+    if answer_due and envelope.finish_reason != "length":
+        raise ModelError("the reply is empty")
+
+
+def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
+    """Why a turn is given up after its re-asks."""
+    problems = result.report.problems or (result.corrections[-1].problems if result.corrections else [])
+    how = {"repeated": "it repeated itself when asked again", "spent": "no re-ask is left"}.get(
+        result.outcome, "it was stopped"
+    )
+    said = "; ".join(str(problem) for problem in problems[:3]) or "it cannot be read"
+    if result.envelope.truncated or result.envelope.finish_reason == "length":
+        return Truncated(f"the reply was cut short and {how}: {said}")
+    if typed and not result.envelope.tool_calls:
+        return OutputParseError(
+            f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content
+        )
+    return ModelError(f"the reply cannot be used and {how}: {said}")
+
+
+def without_calls(envelope: Envelope) -> Envelope:
+    """The envelope of a reply that may not hold calls (`tool_choice` none): those it made anyway are dropped,
+    recorded."""
+    if not envelope.tool_calls:
+        return envelope
+    notes = [
+        Repair(kind="call_not_allowed", before={"name": call.name, "arguments": call.raw_arguments}, after=None)
+        for call in envelope.tool_calls
+    ]
+    return envelope.model_copy(
+        update={"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]}
+    )
+
+
+def forced_tool(request: Request, tools: Sequence[ToolDefinition]) -> str | None:
+    """The tool that bare arguments belong to: the one named, or the only one where a call is required."""
+    choice = request.tool_choice
+    if isinstance(choice, dict):
+        return choice.get("name")
+    return tools[0].name if choice == "required" and len(tools) == 1 else None

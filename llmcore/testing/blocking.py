@@ -1,0 +1,14 @@
+"""No real request from a test by accident."""
+
+from __future__ import annotations
+
+from llmcore.adapters.guard import RequestBlock
+
+__all__ = ["block_model_requests"]
+
+
+def block_model_requests() -> RequestBlock:
+    """From now on any real request is a `ConfigError`, in every thread: until the end of a `with` block, until
+    `release()`, or, as a plain statement in a `conftest.py`, for the whole process. FakeModel and ReplayAdapter are
+    not concerned."""
+    return RequestBlock()

@@ -1,0 +1,52 @@
+"""A recorded error as the exception it was: rebuilt with what the classification looks at (status, body, message,
+class)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from llmcore.adapters.failures import classify, error_body, failed_generation
+from llmcore.types import LLMCoreError
+
+__all__ = ["RecordedError", "failed_generation_body", "recorded_error"]
+
+
+class RecordedError(Exception):
+    """Stands for the client's exception: `status_code`, `body`, `message` and the response's headers."""
+
+    def __init__(self, recorded: object) -> None:
+        text = recorded if isinstance(recorded, str) else ""
+        nothing: Mapping[str, Any] = {}
+        known = cast("Mapping[str, Any]", recorded) if isinstance(recorded, Mapping) else nothing
+        body: Any = known.get("body", known)
+        self.status_code: int | None = _status(known)
+        self.body: Any = _parsed(body)
+        self.litellm_response_headers: Mapping[str, Any] = known.get("headers") or {}
+        message = str(known.get("message") or text)
+        self.message = str(message or (self.body if isinstance(self.body, str) else json.dumps(self.body, default=str)))
+        super().__init__(self.message)
+
+
+def _status(known: Mapping[str, Any]) -> int | None:
+    found = known.get("status") or known.get("status_code")
+    return found if isinstance(found, int) else None
+
+
+def _parsed(body: Any) -> Any:
+    try:
+        return json.loads(body) if isinstance(body, str) else body
+    except ValueError:
+        return body
+
+
+def recorded_error(recorded: Any) -> LLMCoreError:
+    """What `{"status", "body", "headers"}`, an error body or a message means."""
+    return classify(RecordedError(recorded))
+
+
+def failed_generation_body(recorded: Any) -> dict[str, Any] | None:
+    """The body of a Groq `tool_use_failed`, which is a reply in all but name; None for any other error."""
+    error = RecordedError(recorded)
+    return {"error": error_body(error)} if failed_generation(error) else None

@@ -1,0 +1,180 @@
+"""`FakeModel`: a scripted model that ships with the library, for tests of what is built on it.
+
+It is an adapter, so everything above it is the real thing: normaliser, validator, fallback, the tool loop. Answers
+are given in order, one a request, plain and streamed alike. Usable from several threads only if its answers are
+callables.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.testing.replies import Answer, chunks_of, raise_if_error, reply_of, resolved, tool_call_body
+from llmcore.types import ConfigError, Reply, Request, Usage
+
+__all__ = ["FakeModel"]
+
+_CHARACTERS_PER_TOKEN = 4
+
+
+class FakeModel:
+    """A model that says what it is told to.
+
+    `replies` are given in order (see `llmcore.testing.replies` for what one may be), then `default`; with neither
+    left a request is a `ConfigError`. `chunk_size`: characters a piece when streamed, None = in one piece.
+    `capabilities`: what it says it can do; by default nothing is known, so everything is tried. `endpoint`: what it
+    is filed under.
+
+    The builder methods return the model: `FakeModel().text("Hello").tool_call("get_weather", {"city":
+    "Paris"}).error(exc)`. `requests` holds what was asked (with the tools offered), `calls` the resolved
+    `ModelCall`s.
+    """
+
+    provider_id = "fake"
+
+    def __init__(
+        self,
+        *replies: Answer,
+        default: Answer | None = None,
+        chunk_size: int | None = None,
+        capabilities: Capabilities | None = None,
+        endpoint: Endpoint | None = None,
+    ) -> None:
+        self.endpoint = endpoint or Endpoint(provider="fake", model="fake", alias="fake")
+        self.requests: list[Request] = []
+        self.calls: list[ModelCall] = []
+        self._replies: list[Answer] = list(replies)
+        self._default = default
+        self._chunk_size = chunk_size
+        self._capabilities = capabilities or Capabilities()
+        self._delay = 0.0
+        self._on_request: Callable[[Request], Any] | None = None
+        self._count_tokens: Callable[[Request], int] | None = None
+
+    # What it answers
+
+    def reply(self, answer: Answer) -> FakeModel:
+        """Next, anything that an answer may be."""
+        self._replies.append(answer)
+        return self
+
+    def text(self, text: str) -> FakeModel:
+        """Next, this text."""
+        return self.reply(text)
+
+    def tool_call(self, name: str, arguments: Any = None, *, text: str | None = None) -> FakeModel:
+        """Next, one native call. `arguments` may be a str: it goes out as it is, broken or not."""
+        return self.tool_calls((name, {} if arguments is None else arguments), text=text)
+
+    def tool_calls(self, *calls: tuple[str, Any], text: str | None = None) -> FakeModel:
+        """Next, several native calls in one reply, each `(name, arguments)`."""
+        return self.reply(tool_call_body(calls, text, 100 * len(self._replies)))
+
+    def error(self, error: BaseException | type[BaseException]) -> FakeModel:
+        """Next, this exception."""
+        return self.reply(error)
+
+    def default_reply(self, answer: Answer) -> FakeModel:
+        """What is answered when the scripted replies have run out."""
+        self._default = answer
+        return self
+
+    def default_text(self, text: str) -> FakeModel:
+        return self.default_reply(text)
+
+    def default_error(self, error: BaseException | type[BaseException]) -> FakeModel:
+        return self.default_reply(error)
+
+    # How it behaves
+
+    def delay(self, seconds: float) -> FakeModel:
+        """Wait so long before each answer."""
+        self._delay = seconds
+        return self
+
+    def on_request(self, function: Callable[[Request], Any]) -> FakeModel:
+        """Call this (sync or async) with each request; what it returns, if not None, is the answer instead of the
+        script's."""
+        self._on_request = function
+        return self
+
+    def token_counter(self, function: Callable[[Request], int]) -> FakeModel:
+        """Count a request's input tokens with this, for `count_tokens` and each answer's usage."""
+        self._count_tokens = function
+        return self
+
+    # What it was asked
+
+    @property
+    def last_request(self) -> Request | None:
+        return self.requests[-1] if self.requests else None
+
+    @property
+    def call_count(self) -> int:
+        return len(self.requests)
+
+    def reset(self) -> FakeModel:
+        """Forget the requests and start the script anew."""
+        self.requests.clear()
+        self.calls.clear()
+        return self
+
+    def count_tokens(self, request: Request) -> int:
+        """By `token_counter`, else a fourth of the characters of the texts."""
+        if self._count_tokens is not None:
+            return self._count_tokens(request)
+        return sum(len(message.text) for message in request.messages) // _CHARACTERS_PER_TOKEN
+
+    # The adapter
+
+    def capabilities(self, endpoint: Endpoint) -> Capabilities:
+        return self._capabilities
+
+    async def complete(self, call: ModelCall) -> Reply:
+        answer = await self._answer(call)
+        raise_if_error(answer)
+        return reply_of(answer, self._usage(call.request, answer))
+
+    async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
+        answer = await self._answer(call)
+        raise_if_error(answer)
+        for chunk in chunks_of(answer, self._chunk_size):
+            raise_if_error(chunk)
+            yield chunk
+            await asyncio.sleep(0)  # where a real stream would wait, so that cancellation can come in between
+        usage = self._usage(call.request, answer)
+        if usage is None and not isinstance(answer, list | tuple):
+            usage = reply_of(answer, None).usage
+        if usage:
+            yield {"llmcore": {"usage": usage.model_dump()}}
+
+    async def _answer(self, call: ModelCall) -> Any:
+        number = len(self.requests)
+        self.requests.append(call.request)
+        self.calls.append(call)
+        if self._delay:
+            await asyncio.sleep(self._delay)
+        if self._on_request is not None:
+            instead = self._on_request(call.request)
+            instead = await instead if inspect.isawaitable(instead) else instead
+            if instead is not None:
+                return await resolved(instead, call.request)
+        scripted = self._replies[number] if number < len(self._replies) else self._default
+        if scripted is None:
+            raise ConfigError(
+                f"FakeModel was given {len(self._replies)} replies and this is request {number + 1}; "
+                "add one, or a default"
+            )
+        answer = await resolved(scripted, call.request)
+        return copy.deepcopy(answer) if not isinstance(answer, BaseException) else answer
+
+    def _usage(self, request: Request, answer: Any) -> Usage | None:
+        if self._count_tokens is None:
+            return None
+        written = len(str(answer)) // _CHARACTERS_PER_TOKEN
+        return Usage(input_tokens=self._count_tokens(request), output_tokens=written, estimated=True)

@@ -1,0 +1,27 @@
+"""Tools: from functions to schemas and back to calls. How they are run stands in `llmcore.tools.execution`.
+
+Importing this package teaches `ToolSet` to take plain functions.
+"""
+
+from llmcore.tools.compiling import compile_tools
+from llmcore.tools.config import ToolConfig, ToolErrors
+from llmcore.tools.context import RunContext, current_tool_call_id
+from llmcore.tools.decorator import tool
+from llmcore.tools.registry import ToolRegistry
+from llmcore.tools.tool import Tool, ToolOptions, as_tool
+from llmcore.types import RetryConfig, ToolSet
+
+__all__ = [
+    "RetryConfig",
+    "RunContext",
+    "Tool",
+    "ToolConfig",
+    "ToolErrors",
+    "ToolOptions",
+    "ToolRegistry",
+    "ToolSet",
+    "as_tool",
+    "compile_tools",
+    "current_tool_call_id",
+    "tool",
+]

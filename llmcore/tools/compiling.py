@@ -1,0 +1,80 @@
+"""Plain lists of tools as `ToolSet`s, compiled once and found again by content: `normalize(reply, [..])` pays for it
+once.
+
+First by identity: the same objects in the same order as before, with a check that no dict among them was changed
+meanwhile (1.5 us for five tools). Then by content, for lists built anew each time (3 us a tool). Equal is what Python
+calls equal, so a dict changed in place from 1 to True is not noticed. Bounded: the least recently used go first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from typing import Any, cast
+
+from cachetools import LRUCache
+
+from llmcore.tools.tool import Tool
+from llmcore.types import ToolDefinition, ToolSet
+
+__all__ = ["compile_tools"]
+
+_lock = threading.Lock()
+_by_identity: LRUCache[tuple[int, ...], tuple[tuple[object, ...], tuple[object, ...], ToolSet]] = LRUCache(maxsize=256)
+_by_content: LRUCache[tuple[object, ...], ToolSet] = LRUCache(maxsize=256)
+
+
+def compile_tools(tools: Iterable[object]) -> ToolSet:
+    """The `ToolSet` of some tools; a `ToolSet` is returned as it is. Thread-safe.
+
+    Raises `ToolDefinitionError` for something that is no tool, an unusable signature or a name given twice.
+    """
+    if isinstance(tools, ToolSet):
+        return tools
+    given = tuple(tools)
+    if any(isinstance(tool, Tool) and tool.is_dynamic for tool in given):
+        return ToolSet(given)  # its schema may differ at each look
+    identity = tuple(map(id, given))
+    with _lock:
+        known = _by_identity.get(identity)
+    if known is not None and known[1] == given:
+        return known[2]
+    snapshot = tuple(map(_snapshot, given))
+    content = tuple(map(_content_key, given))
+    with _lock:
+        compiled = _by_content.get(content)
+    if compiled is None:
+        compiled = ToolSet(snapshot)
+    with _lock:
+        _by_identity[identity] = (given, snapshot, compiled)  # holding them keeps their ids theirs
+        _by_content[content] = compiled
+    return compiled
+
+
+def _snapshot(tool: object) -> object:
+    """A copy of what may be changed in place; functions and Tools stand for themselves."""
+    if isinstance(tool, ToolDefinition):
+        return tool.model_copy(deep=True)
+    return deepcopy(cast("Mapping[str, Any]", tool)) if isinstance(tool, Mapping) else tool
+
+
+def _content_key(tool: object) -> object:
+    """Hashable, and equal only for tools with equal definitions."""
+    return repr(cast("Any", tool)) if isinstance(tool, Mapping | ToolDefinition) else _Same(tool)
+
+
+class _Same:
+    """Equal to itself alone: a key for objects that need not be hashable. Holds the object, so that its id stays its
+    own."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: object) -> None:
+        self.held = held
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.held is self.held
+
+    def __hash__(self) -> int:
+        return id(self.held)

@@ -1,0 +1,44 @@
+"""How tools are offered and run. Plain values, checked when they are made."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from llmcore.types import RetryConfig, ToolChoice
+
+__all__ = ["ToolConfig", "ToolErrors"]
+
+ToolErrors = Literal["continue", "abort", "retry"]
+"""What a failed tool does: `continue` tells the model, `abort` ends the run with the `ToolError`, `retry` runs it
+again with back-off and then tells the model."""
+
+
+class ToolConfig(BaseModel):
+    """The settings of a run's tools: the orchestrator's, with those of the model's `tools:` in the registry laid over
+    them.
+
+    `allowed` None = all. `tool_choice` None = the request's. `max_turns`: how many times tools may run before the
+    final answer. `max_parallel`: how many run at once. `timeout`: seconds for each try, None = none; a tool's own
+    `timeout` and `retries` win. `max_result_chars`: a longer result keeps its first and last part and states its full
+    size.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = True
+    allowed: frozenset[str] | None = None
+    tool_choice: ToolChoice | None = None
+    max_turns: int = Field(default=10, ge=0)
+    max_parallel: int = Field(default=8, ge=1)
+    timeout: float | None = Field(default=60.0, gt=0)
+    errors: ToolErrors = "continue"
+    retry: RetryConfig = RetryConfig()
+    max_result_chars: int = Field(default=100_000, ge=200)
+
+    def overlaid(self, other: ToolConfig | None) -> ToolConfig:
+        """These, with what `other` sets explicitly laid over them."""
+        if other is None or not other.model_fields_set:
+            return self
+        return self.model_copy(update={name: getattr(other, name) for name in other.model_fields_set})

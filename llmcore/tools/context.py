@@ -1,0 +1,43 @@
+"""What a running tool may know: the call it answers, the run's dependencies, usage and history.
+
+A tool asks for it by a parameter annotated `RunContext`, which is injected and never shown to the model. Code too
+deep for a parameter asks `current_tool_call_id()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from llmcore.types import Message, Usage
+
+__all__ = ["DepsT", "RunContext", "current_tool_call_id", "tool_call_id"]
+
+DepsT = TypeVar("DepsT")
+
+tool_call_id: ContextVar[str | None] = ContextVar("llmcore_tool_call_id", default=None)
+"""Set by the executor around each tool; threads of sync tools inherit it."""
+
+
+def current_tool_call_id() -> str | None:
+    """The id of the call that is being answered, None outside of a tool."""
+    return tool_call_id.get()
+
+
+@dataclass(slots=True)
+class RunContext(Generic[DepsT]):
+    """One call's view of the run. `deps` is what the caller gave to the run or the orchestrator; `messages` is the
+    history up to and with the turn that made the call; `retry` counts the times this call was already tried."""
+
+    deps: DepsT
+    usage: Usage = field(default_factory=Usage)
+    messages: Sequence[Message] = ()
+    tool_call_id: str = ""
+    tool_name: str = ""
+    retry: int = 0
+
+    def for_call(self, call_id: str, name: str, retry: int) -> RunContext[Any]:
+        """This context, for one call of the turn."""
+        return RunContext(self.deps, self.usage, self.messages, call_id, name, retry)

@@ -1,0 +1,89 @@
+"""The caller's own schema laid over the one of the signature: `@tool(params=..., required=...)`.
+
+`params` = the parameters the model sees, each with a JSON Schema fragment. A fragment that says which type it is
+replaces the signature's schema, any other is laid over it. Any keyword's value may be callable; it is asked anew for
+each request, with the instance for methods: `{"enum": lambda self: self.tables()}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, cast
+
+from llmcore.tools.signature import SignatureSchema
+from llmcore.types import JsonSchema, ToolDefinitionError
+
+__all__ = ["is_dynamic", "merge_fragments", "resolve"]
+
+_STATES_A_TYPE = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "const", "properties", "items"})
+_HAS_SUBSCHEMAS = frozenset({"$defs", "definitions"})
+
+
+def merge_fragments(
+    signature: SignatureSchema,
+    fragments: Mapping[str, Mapping[str, Any]],
+    required: Collection[str] | None,
+    *,
+    has_preprocess: bool,
+) -> JsonSchema:
+    """The tool's schema with `fragments` as its properties, in their order; `required` None = as the signature says.
+
+    Raises `ToolDefinitionError` when fragments, `required` and signature do not fit together. A preprocess function
+    may take and give other arguments than the model does, so with one the signature is not held against the
+    fragments.
+    """
+    inferred = signature.schema.get("properties", {})
+    _check(signature, fragments, required, has_preprocess=has_preprocess)
+    merged: JsonSchema = {key: value for key, value in signature.schema.items() if key in _HAS_SUBSCHEMAS}
+    merged["type"] = "object"
+    merged["properties"] = {name: _laid_over(inferred.get(name, {}), part) for name, part in fragments.items()}
+    needed = [name for name in fragments if name in (signature.required if required is None else required)]
+    if needed:
+        merged["required"] = needed
+    merged["additionalProperties"] = signature.takes_any_keyword
+    return merged
+
+
+def _laid_over(inferred: Mapping[str, Any], fragment: Mapping[str, Any]) -> JsonSchema:
+    if _STATES_A_TYPE & fragment.keys():
+        kept = {key: inferred[key] for key in ("description",) if key in inferred}
+        return {**kept, **fragment}
+    return {**inferred, **fragment}
+
+
+def _check(
+    signature: SignatureSchema,
+    fragments: Mapping[str, Any],
+    required: Collection[str] | None,
+    *,
+    has_preprocess: bool,
+) -> None:
+    tool = signature.name
+    if unknown := [name for name in required or () if name not in fragments]:
+        raise ToolDefinitionError(f"tool {tool!r}: required names {unknown}, which `params` does not declare")
+    if has_preprocess:
+        return
+    if not signature.takes_any_keyword and (unknown := [name for name in fragments if name not in signature.names]):
+        raise ToolDefinitionError(f"tool {tool!r}: `params` declares {unknown}, which the function does not take")
+    if missing := [name for name in signature.required if name not in fragments]:
+        raise ToolDefinitionError(
+            f"tool {tool!r}: the function needs {missing}, which `params` does not declare; declare or default them"
+        )
+
+
+def is_dynamic(schema: object) -> bool:
+    """Does a callable stand anywhere in the schema?"""
+    if isinstance(schema, Mapping):
+        return any(is_dynamic(value) for value in cast("Mapping[str, Any]", schema).values())
+    if isinstance(schema, list):
+        return any(is_dynamic(value) for value in cast("list[object]", schema))
+    return callable(schema)
+
+
+def resolve(schema: object, ask: Callable[[Callable[..., Any]], Any]) -> Any:
+    """The schema with each callable replaced by what `ask` got from it."""
+    if isinstance(schema, Mapping):
+        return {key: resolve(value, ask) for key, value in cast("Mapping[str, Any]", schema).items()}
+    if isinstance(schema, list):
+        return [resolve(value, ask) for value in cast("list[object]", schema)]
+    return ask(schema) if callable(schema) else schema

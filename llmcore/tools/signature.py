@@ -1,0 +1,238 @@
+"""A function's signature as a JSON Schema, and a call's arguments as the types it is annotated with.
+
+pydantic does both: the parameters become the fields of one model, made once. `RunContext` parameters are left out of
+the schema and injected. Fields have neutral names and the parameter's name as alias, since `schema`, `json` or `_x`
+are good parameter names and bad field names.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Optional, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError, create_model
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticUndefined
+
+from llmcore.tools.context import RunContext
+from llmcore.tools.docstrings import documentation
+from llmcore.types import JsonSchema, ToolDefinitionError
+
+__all__ = ["ArgumentsError", "SignatureSchema", "UnresolvedAnnotation", "schema_of_type"]
+
+_UNUSABLE = (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema, PydanticUserError)
+
+
+class ArgumentsError(ValueError):
+    """Arguments do not fit the annotated types. `problems` are `path: message`."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+class UnresolvedAnnotation(ToolDefinitionError):
+    """An annotation names something not (yet) defined; it is asked for again on first use."""
+
+
+class _PlainSchema(GenerateJsonSchema):
+    """pydantic's JSON Schema without the titles it makes of field names: they cost tokens and say nothing new."""
+
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  (pydantic declares it so)
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def schema_of_type(kind: Any) -> JsonSchema:
+    """The JSON Schema of anything pydantic knows: what a model is to write to make a `kind`.
+
+    Raises what pydantic raises for a type it does not know.
+    """
+    return TypeAdapter(kind).json_schema(schema_generator=_PlainSchema)
+
+
+class SignatureSchema:
+    """One function's parameters. `schema` is the JSON Schema the model sees; `bind` makes keyword arguments of a
+    call's.
+
+    `skip_first`: the first parameter is the instance. `may_be_left_out`: parameters that arrive as None when the
+    model leaves them out although the function has no default.
+
+    Raises `ToolDefinitionError` for a signature no model can fill: positional-only parameters, `*args`, types without
+    a schema.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        *,
+        skip_first: bool = False,
+        may_be_left_out: Callable[[str], bool] = lambda name: False,
+    ) -> None:
+        self.name = name
+        self._may_be_left_out = may_be_left_out
+        self.context_parameter: str | None = None
+        self.takes_any_keyword = False
+        self._always_passed: set[str] = set()
+        self._fields: dict[str, tuple[str, Any, Any]] = {}
+        hints = _hints(function, name)
+        parameters = list(_signature(function, name).parameters.values())[1 if skip_first else 0 :]
+        for parameter in parameters:
+            self._take(parameter, hints.get(parameter.name, Any))
+        self._model = self._make_model()
+        self.schema = self._make_schema(documentation(function).parameters)
+
+    def _take(self, parameter: inspect.Parameter, hint: Any) -> None:
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            raise ToolDefinitionError(
+                f"tool {self.name!r}: parameter {parameter.name!r} is positional-only; "
+                "models give arguments by name, so remove the '/'"
+            )
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            raise ToolDefinitionError(
+                f"tool {self.name!r}: '*{parameter.name}' has no name a model could use; "
+                f"take a list instead: {parameter.name}: list[...]"
+            )
+        if _is_context(hint):
+            if self.context_parameter:
+                raise ToolDefinitionError(f"tool {self.name!r} takes two RunContext parameters; keep one")
+            self.context_parameter = parameter.name
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            self.takes_any_keyword = True
+        else:
+            self._add_field(parameter, hint)
+
+    def _add_field(self, parameter: inspect.Parameter, hint: Any) -> None:
+        default = parameter.default
+        if isinstance(default, FieldInfo):  # def f(n: int = Field(5, ge=1)): the function's own default is no value
+            hint, default = Annotated[hint, default], default.get_default(call_default_factory=True)
+            default = inspect.Parameter.empty if default is PydanticUndefined else default
+            self._always_passed.add(parameter.name)
+        if default is inspect.Parameter.empty and self._may_be_left_out(parameter.name):
+            default = None  # arrives as None, which only we can pass
+            self._always_passed.add(parameter.name)
+        if default is inspect.Parameter.empty:
+            declared: Any = Field(alias=parameter.name)
+        else:
+            declared = Field(default=default, alias=parameter.name)
+            if default is None and hint is not Any:
+                hint = Optional[hint]  # noqa: UP045  (built at run time; `|` refuses some annotations)
+        self._fields[f"field_{len(self._fields)}"] = (parameter.name, hint, declared)
+
+    def _make_model(self) -> type[BaseModel]:
+        extra: typing.Literal["allow", "forbid"] = "allow" if self.takes_any_keyword else "forbid"
+        config = ConfigDict(extra=extra, arbitrary_types_allowed=False, protected_namespaces=())
+        fields: dict[str, Any] = {field: (hint, declared) for field, (_, hint, declared) in self._fields.items()}
+        try:
+            return create_model(self.name, __config__=config, **fields)
+        except _UNUSABLE as error:
+            raise self._unusable(error) from error
+
+    def _make_schema(self, descriptions: Mapping[str, str]) -> JsonSchema:
+        try:
+            schema = self._model.model_json_schema(schema_generator=_PlainSchema)
+        except _UNUSABLE as error:
+            raise self._unusable(error) from error
+        schema.pop("title", None)
+        for key, description in descriptions.items():
+            if key in schema.get("properties", {}):
+                schema["properties"][key].setdefault("description", description)
+        return schema
+
+    def _unusable(self, error: Exception) -> ToolDefinitionError:
+        for name, hint, _ in self._fields.values():
+            try:
+                schema_of_type(hint)
+            except _UNUSABLE:
+                return ToolDefinitionError(
+                    f"tool {self.name!r}: parameter {name!r} has type {hint!r}, which has no JSON Schema; "
+                    "annotate it with a type pydantic knows (str, int, list[...], a BaseModel, a dataclass, ...)"
+                )
+        return ToolDefinitionError(f"tool {self.name!r}: no JSON Schema can be made of its signature: {error}")
+
+    @property
+    def names(self) -> list[str]:
+        """The parameters a model may fill, in order."""
+        return [name for name, _, _ in self._fields.values()]
+
+    @property
+    def required(self) -> list[str]:
+        return list(self.schema.get("required", []))
+
+    def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as the annotated types, by parameter name; what the model left out is left to the function's
+        default.
+
+        Raises `ArgumentsError`.
+        """
+        try:
+            filled = self._model.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise ArgumentsError([_described(problem) for problem in error.errors(include_url=False)]) from None
+        given = filled.model_fields_set
+        keywords = {
+            name: getattr(filled, field)
+            for field, (name, _, _) in self._fields.items()
+            if field in given or name in self._always_passed
+        }
+        return keywords | (filled.__pydantic_extra__ or {})
+
+
+def _described(problem: Mapping[str, Any]) -> str:
+    path = ".".join(str(step) for step in problem["loc"])
+    return f"{path or 'arguments'}: {problem['msg']}"
+
+
+def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except (ValueError, TypeError) as error:
+        raise ToolDefinitionError(
+            f"tool {name!r}: its signature cannot be read ({error}); wrap it in a function"
+        ) from error
+
+
+def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+    target: Any = inspect.unwrap(function)
+    if isinstance(target, types.MethodType):
+        target = target.__func__
+    if isinstance(target, functools.partial):
+        target = target.func  # pyright: ignore[reportUnknownMemberType]  # of whatever the partial gives
+    if not isinstance(target, types.FunctionType | types.BuiltinFunctionType):
+        target = type(target).__call__
+    try:
+        try:
+            return typing.get_type_hints(target, include_extras=True)
+        except NameError:  # perhaps a type defined inside the function that also defines the tool
+            return typing.get_type_hints(target, localns=_callers_locals(), include_extras=True)
+    except NameError as error:
+        raise UnresolvedAnnotation(
+            f"tool {name!r}: the annotation {error.name!r} cannot be resolved; define or import it at module level"
+        ) from error
+    except TypeError as error:
+        raise ToolDefinitionError(f"tool {name!r}: an annotation is not a type: {error}") from error
+
+
+def _callers_locals() -> dict[str, Any]:
+    """The local names where this library was called from; pydantic resolves a model's annotations likewise."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the only way to a caller's names; pydantic's too
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(("llmcore.", "functools")):
+        frame = frame.f_back
+    return dict(frame.f_locals)
+
+
+def _is_context(hint: Any) -> bool:
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    if get_origin(hint) in (typing.Union, types.UnionType):
+        return any(_is_context(part) for part in get_args(hint))
+    return (get_origin(hint) or hint) is RunContext

@@ -1,0 +1,99 @@
+"""Recorded runs of models: reading them, replaying them through layers 2 and 3, and counting what came of it.
+
+`read_transcripts(...)` gives `Transcript`s out of JSON Lines, VCR cassettes, JSON and plain text; `Score` judges and
+counts them as `llmcore replay` shows it. The format: docs/transcripts.md. Nothing here calls a model or prints.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from llmcore.transcripts.errors import TranscriptError as TranscriptError
+    from llmcore.transcripts.events import EventSplitter as EventSplitter
+    from llmcore.transcripts.events import looks_like_events as looks_like_events
+    from llmcore.transcripts.events import split_events as split_events
+    from llmcore.transcripts.expectations import Mismatch as Mismatch
+    from llmcore.transcripts.families import family_of as family_of
+    from llmcore.transcripts.families import is_real_provider as is_real_provider
+    from llmcore.transcripts.judging import Judgement as Judgement
+    from llmcore.transcripts.judging import judge as judge
+    from llmcore.transcripts.model import AttemptNote as AttemptNote
+    from llmcore.transcripts.model import Exchange as Exchange
+    from llmcore.transcripts.model import Expectation as Expectation
+    from llmcore.transcripts.model import ExpectedCall as ExpectedCall
+    from llmcore.transcripts.model import Transcript as Transcript
+    from llmcore.transcripts.reader import TranscriptReader as TranscriptReader
+    from llmcore.transcripts.reader import read_transcripts as read_transcripts
+    from llmcore.transcripts.report import DialectRow as DialectRow
+    from llmcore.transcripts.report import FamilyRow as FamilyRow
+    from llmcore.transcripts.report import Finding as Finding
+    from llmcore.transcripts.report import ScoreReport as ScoreReport
+    from llmcore.transcripts.scoring import Score as Score
+    from llmcore.transcripts.scoring import Unit as Unit
+    from llmcore.transcripts.scoring import units_of as units_of
+
+_LAZY = {
+    "AttemptNote": "model",
+    "DialectRow": "report",
+    "EventSplitter": "events",
+    "Exchange": "model",
+    "Expectation": "model",
+    "ExpectedCall": "model",
+    "FamilyRow": "report",
+    "Finding": "report",
+    "Judgement": "judging",
+    "Mismatch": "expectations",
+    "Score": "scoring",
+    "ScoreReport": "report",
+    "Transcript": "model",
+    "TranscriptError": "errors",
+    "TranscriptReader": "reader",
+    "Unit": "scoring",
+    "family_of": "families",
+    "is_real_provider": "families",
+    "judge": "judging",
+    "looks_like_events": "events",
+    "read_transcripts": "reader",
+    "split_events": "events",
+    "units_of": "scoring",
+}
+
+__all__ = [
+    "AttemptNote",
+    "DialectRow",
+    "EventSplitter",
+    "Exchange",
+    "Expectation",
+    "ExpectedCall",
+    "FamilyRow",
+    "Finding",
+    "Judgement",
+    "Mismatch",
+    "Score",
+    "ScoreReport",
+    "Transcript",
+    "TranscriptError",
+    "TranscriptReader",
+    "Unit",
+    "family_of",
+    "is_real_provider",
+    "judge",
+    "looks_like_events",
+    "read_transcripts",
+    "split_events",
+    "units_of",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _LAZY:
+        value: object = getattr(import_module(f"llmcore.transcripts.{_LAZY[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -1,0 +1,238 @@
+"""VCR cassettes (YAML or JSON): recorded HTTP traffic, of which the requests to models become transcripts.
+
+Rules: each interaction with a known model endpoint is a run of its own, since a cassette does not say why a request
+was made; other interactions (model lists, telemetry) are passed over. Bodies may be text, bytes, base64, compressed,
+or already parsed (`parsed_body`). The provider is told by the URL. YAML is read by the safe loader; an interaction
+that cannot be read costs only itself. The file is held in memory, up to `MAX_BODY` bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ipaddress
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import unquote, urlsplit
+
+import yaml
+
+from llmcore.transcripts.building import build
+from llmcore.transcripts.decoding import decode_utf8, load_json, unpack
+from llmcore.transcripts.errors import TranscriptError
+from llmcore.transcripts.events import looks_like_events
+from llmcore.transcripts.model import Transcript
+from llmcore.transcripts.requests import facts_of
+
+__all__ = ["interactions_of", "read_cassette"]
+
+_LOADER: type[yaml.SafeLoader] = getattr(
+    yaml, "CSafeLoader", yaml.SafeLoader
+)  # the same rules, in C where it was built
+
+_MAX_DEPTH = 200
+_ENDPOINT = re.compile(
+    r"/(?:chat/completions|completions|responses|messages|api/chat|api/generate|v[12]/chat|converse(?:-stream)?|invoke(?:-with-response-stream)?)$"
+    r"|:(?:generateContent|streamGenerateContent|rawPredict|streamRawPredict)$"
+)
+_MODEL_IN_PATH = re.compile(r"/models?/([^/:]+(?::\d+)?)")
+_PROVIDERS = (  # a host that ends so belongs to this provider
+    ("api.openai.com", "openai"),
+    ("openai.azure.com", "azure"),
+    ("services.ai.azure.com", "azure"),
+    ("api.anthropic.com", "anthropic"),
+    ("generativelanguage.googleapis.com", "gemini"),
+    ("aiplatform.googleapis.com", "vertex"),
+    ("amazonaws.com", "bedrock"),
+    ("groq.com", "groq"),
+    ("mistral.ai", "mistral"),
+    ("cohere.com", "cohere"),
+    ("cohere.ai", "cohere"),
+    ("openrouter.ai", "openrouter"),
+    ("deepseek.com", "deepseek"),
+    ("together.xyz", "together"),
+    ("fireworks.ai", "fireworks"),
+    ("x.ai", "xai"),
+    ("cerebras.ai", "cerebras"),
+    ("huggingface.co", "huggingface"),
+    ("snowflakecomputing.com", "snowflake"),
+)
+_OLLAMA_PORT = 11434
+_STREAM_TYPES = ("text/event-stream", "ndjson", "jsonl", "json-seq")
+_BINARY_STREAM = "application/vnd.amazon.eventstream"
+
+JsonObject = Mapping[str, Any]
+
+
+def read_cassette(path: Path, data: bytes) -> Iterator[Transcript | TranscriptError]:
+    """The model calls of a YAML cassette; what cannot be read comes as a `TranscriptError` with its line."""
+    try:
+        loader, nodes = _parsed(decode_utf8(data))
+    except yaml.MarkedYAMLError as error:
+        yield TranscriptError(path, error.problem_mark.line + 1 if error.problem_mark else None, _yaml_problem(error))
+        return
+    except (ValueError, yaml.YAMLError) as error:
+        yield TranscriptError(path, None, " ".join(str(error).split()))
+        return
+    for number, node in enumerate(nodes):
+        line = node.start_mark.line + 1
+        try:
+            interaction: Any = loader.construct_document(node)  # pyright: ignore[reportUnknownMemberType]  # its stub is untyped
+        except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+            yield TranscriptError(path, line, _yaml_problem(error))
+            continue
+        yield from interactions_of(path, [interaction], first=number, line=line)
+
+
+def interactions_of(
+    path: Path, interactions: list[Any], *, first: int = 0, line: int | None = None
+) -> Iterator[Transcript | TranscriptError]:
+    """The model calls among interactions that are already data. `first` numbers the first of them."""
+    for number, interaction in enumerate(interactions, first):
+        try:
+            run = _run(interaction)
+        except ValueError as error:
+            yield TranscriptError(path, line, f"interaction {number}: {error}")
+            continue
+        if run is not None:
+            yield build(path, line, {"id": f"{path.name}#{number}", **run}, flat=True)
+
+
+def _parsed(text: str) -> tuple[yaml.SafeLoader, list[yaml.Node]]:
+    """The loader and the nodes of the interactions. Depth is looked at first: too much of it crashes the C loader."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            raise ValueError(f"malformed YAML: nested deeper than {_MAX_DEPTH} levels")
+    loader = _LOADER(text)
+    return loader, _interaction_nodes(loader.get_single_node())
+
+
+def _yaml_problem(error: Exception) -> str:
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark
+        return f"malformed YAML: {error.problem}{f', column {mark.column + 1}' if mark else ''}"
+    return f"malformed YAML: {error or type(error).__name__}"
+
+
+def _interaction_nodes(root: yaml.Node | None) -> list[yaml.Node]:
+    if isinstance(root, yaml.MappingNode):
+        for key, value in root.value:
+            if key.value == "interactions" and isinstance(value, yaml.SequenceNode):
+                return list(value.value)
+    raise ValueError("not a VCR cassette: expected a mapping with a list `interactions`")
+
+
+def _run(interaction: Any) -> dict[str, Any] | None:
+    """One interaction as a flat transcript, None when it is no call of a model."""
+    request, response = _part(interaction, "request"), _part(interaction, "response")
+    url = request.get("uri") or request.get("url")
+    if not isinstance(url, str):
+        raise ValueError("its request has no `uri`")
+    place = urlsplit(url)
+    if not _ENDPOINT.search(place.path):
+        return None
+    asked = _body(request)
+    facts = facts_of(asked)
+    in_path = _MODEL_IN_PATH.search(place.path)
+    return {
+        "provider": _provider(place.hostname or "", place.port),
+        "provenance": "local recording" if _is_local(place.hostname or "") else f"provider: {place.hostname}",
+        "model": facts.model or (unquote(in_path[1]) if in_path else ""),
+        "level": "wire",
+        "request": asked,
+        **_reply(response),
+    }
+
+
+def _part(interaction: Any, key: str) -> JsonObject:
+    part = cast("JsonObject", interaction).get(key) if isinstance(interaction, Mapping) else None
+    if not isinstance(part, Mapping):
+        raise ValueError(f"has no `{key}`")
+    return cast("JsonObject", part)
+
+
+def _reply(response: JsonObject) -> dict[str, Any]:
+    status = response.get("status")
+    code = cast("JsonObject", status).get("code") if isinstance(status, Mapping) else status
+    body = _body(response)
+    if isinstance(code, int) and code >= 400:
+        return {"error": {"status": code, "body": body}}
+    if isinstance(body, str) and (_is_stream(response) or looks_like_events(body)):
+        return {"sse": body}
+    return {"response": body}
+
+
+def _body(message: JsonObject) -> Any:
+    """A request's or response's body: JSON data where it is JSON, else text; None when there is none."""
+    if "parsed_body" in message:
+        return message["parsed_body"]
+    if _BINARY_STREAM in _header(message, "content-type"):
+        raise ValueError(f"a body of type {_BINARY_STREAM} is not read; record it as JSON events")
+    text = _text(message)
+    if text is None or _is_stream(message):
+        return text
+    try:
+        return load_json(text)
+    except ValueError:
+        return text
+
+
+def _is_stream(message: JsonObject) -> bool:
+    kind = _header(message, "content-type")
+    return any(stream in kind for stream in _STREAM_TYPES)
+
+
+def _text(message: JsonObject) -> str | None:
+    body = message.get("body")
+    if isinstance(body, Mapping):
+        parts = cast("JsonObject", body)
+        if isinstance(encoded := parts.get("base64_string"), str | bytes):
+            body = _from_base64(encoded)
+        else:
+            body = parts.get("string")
+    if isinstance(body, bytes):
+        return decode_utf8(unpack(body, _header(message, "content-encoding")))
+    if body is None or isinstance(body, str):
+        return body
+    raise ValueError(f"a body that is neither text nor bytes: {type(body).__name__}")
+
+
+def _from_base64(encoded: str | bytes) -> bytes:
+    try:
+        return base64.b64decode(encoded, validate=False)
+    except binascii.Error as error:
+        raise ValueError(f"a damaged base64 body: {error}") from None
+
+
+def _header(message: JsonObject, name: str) -> str:
+    """A header's values, joined; names in any case, values as text or lists."""
+    headers = message.get("headers")
+    if not isinstance(headers, Mapping):
+        return ""
+    for key, value in cast("JsonObject", headers).items():
+        if str(key).lower() == name:
+            values: list[Any] = value if isinstance(value, list) else [value]
+            return ",".join(map(str, values))
+    return ""
+
+
+def _provider(host: str, port: int | None) -> str:
+    for ending, provider in _PROVIDERS:
+        if (
+            host == ending
+            or host.endswith("." + ending)
+            or (ending == "aiplatform.googleapis.com" and host.endswith(ending))
+        ):
+            return provider
+    return "ollama" if port == _OLLAMA_PORT else host
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return host == "localhost" or "." not in host or host.endswith((".local", ".localhost", ".internal", ".test"))

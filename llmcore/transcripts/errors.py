@@ -1,0 +1,24 @@
+"""What is wrong with a transcript file, and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from llmcore.types import CallerError
+
+__all__ = ["TranscriptError"]
+
+
+class TranscriptError(CallerError):
+    """A file, or one line or interaction of it, cannot be read.
+
+    `path` is the file, `line` the line it is about, counted from 1 (None: the file as a whole), `message` what is
+    wrong. Shown as `path:line: message`, the form editors jump to.
+    """
+
+    def __init__(self, path: Path | str, line: int | None, message: str) -> None:
+        where = f"{path}:{line}" if line is not None else str(path)
+        super().__init__(f"{where}: {message}")
+        self.path = Path(path)
+        self.line = line
+        self.message = message

@@ -1,0 +1,179 @@
+"""The transcript format: one run of a model, as recorded, and what was expected of it.
+
+One JSON object a run, one line a run; docs/transcripts.md tells it to users. Rules: keys that are not ours are kept
+(`model_extra`), so that a file can be read, changed and written again; a *flat* line, with the reply at its top,
+becomes a run of one exchange; a body that is null, empty or garbage is a reply like any other. Nothing here reads
+files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
+
+from llmcore.types import AttemptReason, JsonSchema
+
+__all__ = ["REPLY_KEYS", "AttemptNote", "Exchange", "Expectation", "ExpectedCall", "Transcript"]
+
+REPLY_KEYS = ("response", "chunks", "sse", "text", "error")
+"""Where an exchange may hold its reply; exactly one is expected, the first that is there counts."""
+
+_FLAT_EXCHANGE_KEYS = (*REPLY_KEYS, "request", "stream", "finish_reason", "reasoning_open")
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class ExpectedCall(_Kept):
+    """A call as it should come out. `arguments` None: the call is expected, its arguments are not readable."""
+
+    name: str
+    arguments: dict[str, Any] | None
+
+
+class Expectation(_Kept):
+    """What a reply should give; what is left out, or null, is not judged. `calls: []` = nothing may be called."""
+
+    calls: list[ExpectedCall] | None = None
+    content: str | None = None
+    value: Any = None
+    """The typed output. Null is a value, so only leaving it out means that it is not judged."""
+
+    @property
+    def judges_value(self) -> bool:
+        return "value" in self.model_fields_set
+
+    def over(self, other: Expectation | None) -> Expectation:
+        """This expectation, and where it says nothing, the other's."""
+        if other is None:
+            return self
+        said = {
+            key: value for key, value in self if key in self.model_fields_set and (value is not None or key == "value")
+        }
+        return other.model_copy(update=said)
+
+
+class AttemptNote(_Kept):
+    """Which request this was. `mode` is an output mode (`native_tools`, ...), empty when not told."""
+
+    model: str = ""
+    mode: str = ""
+    reason: AttemptReason = "first"
+
+
+class Exchange(_Kept):
+    """One request and its one reply.
+
+    The reply is one of: `response` (a body; a str with `stream` true is the raw SSE or NDJSON text), `chunks` (a
+    stream's parsed events), `sse` (a stream's raw text), `text` (what the model wrote, without a provider's body),
+    `error` (the request failed).
+    """
+
+    attempt: AttemptNote = Field(default_factory=AttemptNote)
+    request: Any = None
+    response: Any = None
+    chunks: list[Any] | None = None
+    sse: str | None = None
+    text: str | None = None
+    error: Any = None
+    stream: bool = False
+    finish_reason: str | None = None
+    """Why the model stopped, for replies that do not say it themselves (`text`)."""
+    reasoning_open: bool = False
+    """The prompt had opened the reasoning, so the text starts inside it."""
+    expect: Expectation | None = None
+
+    @model_validator(mode="after")
+    def _has_a_reply(self) -> Exchange:
+        if not any(key in self.model_fields_set for key in REPLY_KEYS):
+            raise ValueError(f"holds no reply: expected one of {', '.join(REPLY_KEYS)}")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """Which of `REPLY_KEYS` holds the reply; of several, the first that is not null."""
+        given = [key for key in REPLY_KEYS if key in self.model_fields_set]
+        return next((key for key in given if getattr(self, key) is not None), given[0])
+
+
+class Transcript(_Kept):
+    """One run: its exchanges in the order in which they were made, and what its last one should give.
+
+    `provenance` says where the replies are from (`llmcore.transcripts.families.is_real_provider`), `level` at which
+    level they were recorded (`wire`: bytes, `litellm`: dicts). `tools` None = not told which were offered.
+    `output_schema` types `expect.value`.
+    """
+
+    id: str = ""
+    provider: str = ""
+    model: str = ""
+    provenance: str | None = None
+    level: str | None = None
+    tools: list[Any] | None = None
+    output_schema: JsonSchema | None = None
+    exchanges: list[Exchange] = Field(min_length=1)
+    expect: Expectation | None = None
+
+    _path: Path | None = PrivateAttr(default=None)
+    _line: int | None = PrivateAttr(default=None)
+    _flat: bool = PrivateAttr(default=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_exchange_at_the_top(cls, data: Any) -> Any:
+        return _from_flat(cast("Mapping[str, Any]", data)) if isinstance(data, Mapping) else data
+
+    @field_validator("id", "provider", "model", mode="before")
+    @classmethod
+    def _text_of_scalars(cls, value: Any) -> Any:
+        return "" if value is None else str(value) if isinstance(value, int | float) else value
+
+    @property
+    def path(self) -> Path | None:
+        """The file it was read from."""
+        return self._path
+
+    @property
+    def line(self) -> int | None:
+        """Where in the file it begins, counted from 1."""
+        return self._line
+
+    @property
+    def flat(self) -> bool:
+        """A single reply that is known without the requests around it: it cannot tell retries from first attempts."""
+        return self._flat
+
+    @property
+    def label(self) -> str:
+        """Its id, else its place."""
+        return self.id or (f"{self._path}:{self._line}" if self._line else str(self._path or "-"))
+
+    def placed(self, path: Path, line: int | None, *, flat: bool) -> Transcript:
+        """Note where it was read from; for readers. Returns self."""
+        self._path, self._line, self._flat = path, line, flat
+        return self
+
+    def expectation(self, index: int) -> Expectation | None:
+        """What the exchange at `index` should give: its own `expect`, and for the last one the run's as well."""
+        own = self.exchanges[index].expect
+        if index != len(self.exchanges) - 1 or self.expect is None:
+            return own
+        return own.over(self.expect) if own else self.expect
+
+
+def _from_flat(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "exchanges" in data:
+        return data
+    exchange = {key: data[key] for key in _FLAT_EXCHANGE_KEYS if key in data}
+    if not any(key in exchange for key in REPLY_KEYS):
+        raise ValueError(f"is no transcript: expected `exchanges`, or one of {', '.join(REPLY_KEYS)}")
+    run = {key: value for key, value in data.items() if key not in exchange}
+    run["exchanges"] = [exchange]
+    calls = next((data[key] for key in ("expected_calls", "calls") if data.get(key) is not None), None)
+    if calls is not None and run.get("expect") is None:
+        run["expect"] = {"calls": calls}
+    return run

@@ -1,0 +1,117 @@
+"""What a recorded request tells about the reply that was due: the tools offered, a forced choice, the model.
+
+Reads the bodies of every wire (OpenAI chat and Responses, Anthropic, Gemini, Bedrock, Cohere, Ollama) and llmcore's
+own requests, bare or inside a recorded HTTP request (`body`, `json`). Rules: tools that the provider runs itself are
+no tools of ours; what cannot be recognised is left out, nothing raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from llmcore.normalizer.native.shape import as_list
+
+__all__ = ["RequestFacts", "facts_of", "function_tools"]
+
+JsonObject = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFacts:
+    """`tools` None = the request names none, so it is not told whether its prompt does. `forced`: a call was required;
+    `forced_tool`: of this tool."""
+
+    tools: list[Any] | None = None
+    forced: bool = False
+    forced_tool: str | None = None
+    model: str = ""
+    stream: bool = False
+
+
+def facts_of(request: Any) -> RequestFacts:
+    """The facts of one recorded request; an unknown one tells nothing."""
+    body = _body(request)
+    tool_config = _object(body, "toolConfig", "tool_config")
+    offered = as_list(_first(body, "tools", "functions") or _first(tool_config, "tools"))
+    choice = _first(body, "tool_choice", "toolChoice", "function_call") or _first(tool_config, "toolChoice")
+    forced, name = _choice(choice) if choice else _gemini_choice(tool_config)
+    model = _first(body, "model", "modelId")
+    return RequestFacts(
+        tools=list(function_tools(offered)) if offered else None,
+        forced=forced,
+        forced_tool=name,
+        model=model if isinstance(model, str) else "",
+        stream=body.get("stream") is True,
+    )
+
+
+def function_tools(offered: Iterable[Any]) -> Iterator[Any]:
+    """The tools that the caller runs, flat: Gemini nests them, Bedrock mixes in cache points, others list server-side
+    tools."""
+    seen: set[str] = set()
+    for tool in offered:
+        if not isinstance(tool, Mapping):
+            yield tool  # no provider's form: whoever compiles the tools says what is wrong with it
+            continue
+        nested = _first(cast("JsonObject", tool), "functionDeclarations", "function_declarations")
+        for one in as_list(nested) if nested is not None else [cast("JsonObject", tool)]:
+            name = _function_name(one)
+            if name is not None and name not in seen:
+                seen.add(name)
+                yield one
+
+
+def _function_name(tool: Any) -> str | None:
+    """The name of a tool that is defined here, None of one that is not (`{"type": "web_search"}`, `{"googleSearch":
+    {}}`)."""
+    if not isinstance(tool, Mapping):
+        return None
+    definition = cast("JsonObject", tool)
+    kind = definition.get("type")
+    if isinstance(kind, str) and kind not in ("function", "custom"):
+        return None
+    inner = _object(definition, "function", "custom", "toolSpec") or definition
+    name = inner.get("name")
+    return name if isinstance(name, str) else None
+
+
+def _body(request: Any) -> JsonObject:
+    if not isinstance(request, Mapping):
+        return {}
+    given = cast("JsonObject", request)
+    return _object(given, "body", "json", "parsed_body") or given
+
+
+def _choice(choice: Any) -> tuple[bool, str | None]:
+    """`tool_choice` in each wire's form: (was a call required, of which tool)."""
+    if isinstance(choice, str):
+        return choice.lower() in ("required", "any"), None
+    if not isinstance(choice, Mapping):
+        return False, None
+    given = cast("JsonObject", choice)
+    named = _object(given, "function", "tool", "custom") or given
+    if isinstance(name := named.get("name"), str):
+        return True, name
+    return "any" in given or given.get("type") in ("any", "required") or given.get("mode") == "required", None
+
+
+def _gemini_choice(tool_config: JsonObject) -> tuple[bool, str | None]:
+    calling = _object(tool_config, "functionCallingConfig", "function_calling_config")
+    if str(calling.get("mode")).upper() != "ANY":
+        return False, None
+    names = as_list(_first(calling, "allowedFunctionNames", "allowed_function_names"))
+    return True, names[0] if len(names) == 1 and isinstance(names[0], str) else None
+
+
+def _first(mapping: JsonObject, *keys: str) -> Any:
+    return next((mapping[key] for key in keys if mapping.get(key) is not None), None)
+
+
+def _object(mapping: JsonObject, *keys: str) -> JsonObject:
+    """The first of the keys that holds an object, else an empty one."""
+    for key in keys:
+        if isinstance(found := mapping.get(key), Mapping):
+            return cast("JsonObject", found)
+    return {}

@@ -1,0 +1,41 @@
+"""Layer 2: a reply, in whatever protocol or text dialect it came, becomes one envelope.
+
+Sans-IO: no asyncio, no network, no clock. Never raises on what a model wrote; what cannot be read is recorded. Total
+work is linear in the length of the text, however it was cut.
+
+Names are loaded when first asked for: a reader of JSON does not cost the import of every dialect.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.engine import Normalizer as Normalizer
+    from llmcore.normalizer.engine import normalize as normalize
+    from llmcore.normalizer.readers.json import JsonReading as JsonReading
+    from llmcore.normalizer.readers.json import read_json as read_json
+    from llmcore.normalizer.registry import DIALECTS as DIALECTS
+    from llmcore.normalizer.registry import dialect as dialect
+    from llmcore.normalizer.rows import Dialect as Dialect
+
+_LAZY = {
+    "DIALECTS": "llmcore.normalizer.registry",
+    "Dialect": "llmcore.normalizer.rows",
+    "JsonReading": "llmcore.normalizer.readers.json",
+    "Normalizer": "llmcore.normalizer.engine",
+    "dialect": "llmcore.normalizer.registry",
+    "normalize": "llmcore.normalizer.engine",
+    "read_json": "llmcore.normalizer.readers.json",
+}
+
+__all__ = ["DIALECTS", "Dialect", "JsonReading", "Normalizer", "dialect", "normalize", "read_json"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _LAZY:
+        value: object = getattr(import_module(_LAZY[name]), name)
+        globals()[name] = value  # asked once
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,222 @@
+"""What readers of JSON bodies share: where a body ends, which calls it holds, closers, and the preview for listeners."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from llmcore.normalizer.call_objects import CallObject, Message, arguments_of, calls_of, no_arguments, says_no_call
+from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.names import peel
+from llmcore.normalizer.readers.extent import Extent
+from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.rows import as_json
+from llmcore.normalizer.source import Steps
+from llmcore.types.envelope import Repair
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["Body", "Preview", "add_calls", "arguments_body", "body_extent", "read_body", "swallow"]
+
+_HEAD = re.compile(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
+_PREVIEW_HEAD = re.compile(
+    r'\s*\{\s*(?:"(?:id|type|index|call_id)"\s*:\s*(?:"[^"\\]{0,128}"|\d{1,9})\s*,\s*){0,4}"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"arg(?:ument)?s"\s*:\s*(?=\{)'
+)
+_NAME = re.compile(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\']([^"\'\\]{1,256})["\']')
+_QUOTE = re.compile(r"[\[{(\s]*(['\"])")
+_EXTRA = re.compile(r"[\s}\]]*")
+_SPACE = re.compile(r"\s*")
+
+
+class Body:
+    """A stretch of JSON: `start:end`; `cut`: the text ended inside; `closed`: it ended by its own bracket."""
+
+    __slots__ = ("closed", "cut", "end", "start")
+
+    def __init__(self, start: int, end: int, *, cut: bool = False, closed: bool = True) -> None:
+        self.start, self.end, self.cut, self.closed = start, end, cut, closed
+
+
+class Preview:
+    """Tells a listener of a call while its JSON body is still coming. What it tells stands; `ToolCallFinished` is the truth."""
+
+    __slots__ = ("_extent", "_over", "_told", "at", "body", "dialect", "draft", "engine")
+
+    def __init__(self, engine: TextEngine, at: int, body: int, dialect: str) -> None:
+        self.engine, self.at, self.body, self.dialect = engine, at, body, dialect
+        self.draft: Draft | None = None
+        self._extent: Extent | None = None
+        self._over = False
+        self._told = 0
+
+    def advance(self) -> None:
+        text = self.engine.src.text
+        if self._extent is None:
+            head = _PREVIEW_HEAD.match(text, self.body)
+            if head is None:
+                return
+            self.start(head[1], head.end())
+        self.tell()
+
+    def start(self, name: str, arguments_at: int, id: str = "") -> None:
+        """The name is known and the arguments' object begins at `arguments_at`."""
+        self.draft = self.engine.begin(self.at, name, self.dialect, id)
+        self._extent, self._told = Extent(arguments_at, delimiters=("<",)), arguments_at
+
+    def tell(self) -> None:
+        extent = self._extent
+        if extent is None or self._over or self.draft is None:
+            return
+        text = self.engine.src.text
+        end = extent.scan(text)
+        self._over = end >= 0 or extent.stopped >= 0
+        upto = end if end >= 0 else extent.position
+        if upto > self._told:
+            self.engine.delta(self.draft, text[self._told : upto])
+            self._told = upto
+
+
+def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], preview: Preview | None = None) -> Steps[Body]:
+    """Find where the bracketed value at `start` ends: by its own bracket, else by a closer or another marker, else cut."""
+    src = engine.src
+    quote = _QUOTE.match(src.text, start)
+    while quote is None and not src.final and len(src.text) - start < 64:
+        yield
+        quote = _QUOTE.match(src.text, start)
+    quotes = "'\"" if quote is not None and quote[1] == "'" else '"'
+    extent = Extent(start, quotes=quotes, delimiters=("<", *(closer for closer in closers if closer[0] != "<")))
+    while True:
+        end = extent.scan(src.text, src.final)
+        if end >= 0:
+            if preview is not None and preview.draft is not None:
+                preview.tell()
+            return Body(start, end)
+        if extent.stopped >= 0:
+            if (yield from _marker_stands(engine, extent.stopped, closers)):
+                return Body(start, extent.stopped, closed=False)
+            extent.position, extent.stopped = extent.stopped + 1, -1
+            continue
+        if src.final:
+            break
+        if preview is not None:
+            preview.advance()
+        yield
+    return _unclosed(engine, start, extent, closers)
+
+
+def _marker_stands(engine: TextEngine, at: int, closers: tuple[str, ...]) -> Steps[bool]:
+    src = engine.src
+    while not src.final and len(src.text) - at < 48 and src.text.find(">", at) < 0:
+        yield
+    return src.text.startswith(closers, at) or engine.table.match(src.text, at) is not None
+
+
+def _unclosed(engine: TextEngine, start: int, extent: Extent, closers: tuple[str, ...]) -> Body:
+    """The text is over. A closer inside a string that never closed ends the body; otherwise the body is cut."""
+    text = engine.src.text
+    if extent.string_start >= 0 and closers:
+        hits = [hit for closer in closers if (hit := text.find(closer, extent.string_start)) >= 0]
+        if hits:
+            return Body(start, min(hits), closed=False)
+    return Body(start, len(text), cut=True, closed=False)
+
+
+def read_body(engine: TextEngine, body: Body, *, keyed: bool = False) -> tuple[list[Message], list[Repair], bool]:
+    """(messages, repairs, complete) of a body; no messages when nothing in it is a call."""
+    text = engine.src.text[body.start : body.end]
+    head = _HEAD.match(text) if not keyed else None
+    if head is not None and not body.cut and (quick := _quick(engine, text, head)) is not None:
+        return [quick], [], True
+    reading = read_json(text, limits=engine.limits, cut=body.cut)
+    messages = [message for value in reading.values if (message := calls_of(value, engine.tools, keyed=keyed)) is not None]
+    if not messages and (name := _NAME.search(text)) is not None and (reading.error or body.cut):
+        call = CallObject(name[1], None, True, raw=text)
+        return [Message([call])], reading.repairs, not body.cut
+    return messages, reading.repairs, reading.complete
+
+
+def _quick(engine: TextEngine, text: str, head: re.Match[str]) -> Message | None:
+    """`{"name": ..., "arguments": {...}}` exactly: only the arguments are parsed."""
+    written = text[head.end() : text.rfind("}")].rstrip()
+    reading = read_json(written, limits=engine.limits)
+    if reading.repairs or reading.error or len(reading.values) != 1 or reading.end != len(written):
+        return None
+    value = reading.values[0]
+    if not isinstance(value, dict) or "properties" in value:
+        return None
+    return Message([CallObject(head[1], cast("dict[str, Any]", value), True, raw=written)])
+
+
+def add_calls(
+    engine: TextEngine,
+    span: tuple[int, int],
+    calls: list[CallObject],
+    dialect: str,
+    *,
+    complete: bool = True,
+    repairs: list[Repair] | None = None,
+    draft: Draft | None = None,
+) -> None:
+    """Enter calls that share a span. `complete` and `repairs` are those of their common text; only the last may be cut."""
+    start, end = span
+    for k, call in enumerate(calls):
+        if says_no_call(call, engine.tools):
+            continue
+        if len(engine.drafts) >= engine.limits.calls and draft is None:
+            engine.miss(start, end, call.name, "calls_limit")
+            continue
+        last = k == len(calls) - 1
+        arguments = call.arguments if call.given else no_arguments(call.name, engine.tools)
+        raw = call.raw if call.raw is not None else ("" if arguments is None else as_json(arguments))
+        entry = draft or engine.begin(start, call.name, dialect, call.id)
+        entry.name, entry.id, draft = call.name, call.id or entry.id, None
+        engine.end(entry, end, arguments, raw, complete=complete or not last, repairs=[*(repairs or ()), *call.repairs])
+
+
+def swallow(engine: TextEngine, at: int, closers: tuple[str, ...], *, extra: bool = True) -> Steps[tuple[int, bool]]:
+    """Pass closers that follow `at`, doubled ones too, with white space between and a stray bracket before them.
+
+    Returns (where they end, was there one). White space that no closer follows is left.
+    """
+    src = engine.src
+    closed = False
+    while closers:
+        space = (_EXTRA if extra else _SPACE).match(src.text, at)
+        ahead = space.end() if space else at
+        hit = next((closer for closer in closers if src.text.startswith(closer, ahead)), None)
+        if hit is not None:
+            at, closed = ahead + len(hit), True
+            continue
+        rest = src.text[ahead : ahead + 64]
+        undecided = ahead + len(rest) == len(src.text) and any(closer.startswith(rest) for closer in closers)
+        if src.final or not undecided:
+            break
+        yield
+    return _past_extra(src.text, at) if src.final and extra else at, closed
+
+
+def _past_extra(text: str, at: int) -> int:
+    """Past a bracket too many at the very end of the text."""
+    return len(text) if text[at : at + 4].strip() in ("}", "]") and len(text) - at < 4 else at
+
+
+def arguments_body(engine: TextEngine, body: Body) -> tuple[list[CallObject], list[Repair], bool]:
+    """The arguments object that stands in a body by itself (the name stood before it): one call object without a name.
+
+    Several objects written one after the other give several.
+    """
+    text = engine.src.text[body.start : body.end]
+    reading = read_json(text, limits=engine.limits, cut=body.cut)
+    found: list[CallObject] = []
+    for value in reading.values:
+        arguments, _, repairs = arguments_of(value)
+        found.append(CallObject("", arguments, True, "", repairs, raw=text if len(reading.values) == 1 else None))
+    if not found:
+        found.append(CallObject("", None, True, raw=text))
+    return found, reading.repairs, reading.complete and not (body.cut and not reading.values)
+
+
+def known_name(engine: TextEngine, name: str) -> str:
+    """The tool that the name is after peeling, else the name as it is."""
+    return peel(name, engine.tools) or name

@@ -1,0 +1,94 @@
+"""Events for calls: one numbering over native and text calls, in the order in which they were seen.
+
+`ToolCallFinished` comes as soon as nothing that may follow can change the call, else at the end of the reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llmcore.normalizer.native.calls import PARALLEL, NativeCall
+from llmcore.normalizer.native.shape import json_text
+from llmcore.types.envelope import ToolCall
+from llmcore.types.events import (
+    ArgumentsDelta,
+    NormalizerEvent,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+)
+
+__all__ = ["CallEvents"]
+
+
+class CallEvents:
+    """Numbers calls and tells of them."""
+
+    __slots__ = ("_count", "_of_text")
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._of_text: dict[int, int] = {}
+
+    def _next(self) -> int:
+        self._count += 1
+        return self._count - 1
+
+    # Calls in text
+
+    def renumber(self, events: list[NormalizerEvent]) -> list[NormalizerEvent]:
+        """The text engine's events with this reply's indexes, and ids for calls that have none. Changes them in
+        place."""
+        for event in events:
+            if isinstance(event, (TextDelta, ReasoningDelta)):
+                continue
+            if isinstance(event, ToolCallStarted):
+                index = self._of_text[event.index] = self._next()
+                if event.id in ("", f"call_{event.index}"):
+                    event.id = f"call_{index}"
+                event.index = index
+            elif isinstance(event, ArgumentsDelta):
+                event.index = self._of_text.get(event.index, event.index)
+            elif isinstance(event, ToolCallFinished):
+                event.index = self._of_text.get(event.index, event.index)
+                if not event.call.id:
+                    event.call = event.call.model_copy(update={"id": f"call_{event.index}"})
+        return events
+
+    # Native calls
+
+    def started(self, call: NativeCall) -> list[NormalizerEvent]:
+        """Tell of the call once its name is certain, with the arguments that came before the name."""
+        if call.index >= 0 or not call.name or call.name == PARALLEL or "<" in call.name:
+            return []
+        call.index = self._next()
+        events: list[NormalizerEvent] = [ToolCallStarted(call.index, call.id or f"call_{call.position}", call.name)]
+        for piece in call.pieces:
+            events.extend(self.arguments(call, piece))
+        return events
+
+    def arguments(self, call: NativeCall, value: object) -> list[NormalizerEvent]:
+        """Tell of more arguments; a custom tool's text as the JSON object it becomes."""
+        if call.index < 0 or value in (None, "", {}):
+            return []
+        piece = value if isinstance(value, str) else json_text(value)
+        if call.free_text:
+            piece = ("" if call.told else '{"input": "') + json_text(piece)[1:-1]
+        call.told = True
+        return [ArgumentsDelta(call.index, piece)]
+
+    def finished(self, call: NativeCall, found: Sequence[ToolCall]) -> list[NormalizerEvent]:
+        """Tell what the call became: the first under its own number, further ones under new numbers."""
+        events: list[NormalizerEvent] = []
+        for k, read in enumerate(found):
+            index, told = (call.index, call.told) if not k and call.index >= 0 else (-1, False)
+            if index < 0:
+                index = self._next()
+                events.append(ToolCallStarted(index, read.id, read.name))
+            if not told and read.arguments is not None:
+                events.append(ArgumentsDelta(index, json_text(read.arguments)))
+            elif told and call.free_text:
+                events.append(ArgumentsDelta(index, '"}'))
+            events.append(ToolCallFinished(index, read))
+        return events

@@ -1,0 +1,228 @@
+"""JSON call objects: which of the many spellings of "name and arguments" a value is.
+
+One object has its name under `name` (or `tool_name`, `tool`, `function`, ...) and its arguments under `arguments` (or
+`parameters`, `args`, `params`, `input`); both may be nested under `function`. Whole-message shapes (`tool_calls`, `toolCalls`,
+`tool_uses`, one key that is a tool, pasted wire JSON) unfold into such objects. Sources: dialects.md sections 0 and 1.L.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from llmcore.normalizer.names import is_known, peel
+from llmcore.normalizer.readers.json import read_json
+from llmcore.types.envelope import Repair
+from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from llmcore.types.tools import ToolSet
+
+__all__ = ["CALL_KEYS", "CallObject", "Message", "arguments_of", "call_object", "calls_of", "is_definition", "no_arguments", "says_no_call"]
+
+_NAME_KEYS = ("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "$type")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input")
+_ID_KEYS = ("id", "call_id", "tool_call_id")
+_LIST_KEYS = {"tool_calls": "tool_calls_key", "tool_uses": "multi_tool_use", "function_calls": "tool_calls_key"}
+_INNER_KEYS = {"function": "bare_json", "tool_call": "tool_call_key", "functionCall": "pasted_wire", "function_call": "pasted_wire"}
+_ENVELOPE_KEYS = ("toolCalls", "needsMoreWork", "needs_more_work")
+_NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
+
+CALL_KEYS = frozenset(
+    [*_NAME_KEYS, *_ARGUMENT_KEYS, *_ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS]
+    + ["type", "index", "role", "choices", "response", "content", "thought", "thoughts", "reasoning"]
+)
+"""Keys one of which a call object begins with."""
+
+
+@dataclass(slots=True)
+class CallObject:
+    """One call as read from an object. `given`: an arguments key was there. `arguments` None: they hold no object."""
+
+    name: str
+    arguments: dict[str, Any] | None
+    given: bool
+    id: str = ""
+    repairs: list[Repair] = field(default_factory=list[Repair])
+    raw: str | None = None
+
+
+@dataclass(slots=True)
+class Message:
+    """What a value says: calls in order, perhaps an answer beside them. `form` is the registry's name of its shape.
+
+    `certain`: the shape names its purpose (`tool_calls`, the envelope, ...), so it is a call whatever the name.
+    """
+
+    calls: list[CallObject]
+    form: str = "bare_json"
+    content: str | None = None
+    needs_more_work: bool | None = None
+    certain: bool = False
+
+
+def is_definition(arguments: Any, has_properties: bool) -> bool:
+    """A JSON Schema where arguments should be: the echo of a tool's definition."""
+    if has_properties or not isinstance(arguments, dict):
+        return False
+    schema = cast("dict[str, Any]", arguments)
+    return schema.get("type") == "object" and isinstance(schema.get("properties"), dict)
+
+
+def no_arguments(name: str, tools: ToolSet | None) -> dict[str, Any] | None:
+    """What a call without arguments has: `{}` when the tool requires none, else nothing that could be invented."""
+    tool = tools.get(peel(name, tools) or name) if tools is not None else None
+    return {} if tool is not None and not tool.required else None
+
+
+def arguments_of(value: Any, *, limits: Limits = DEFAULT_LIMITS) -> tuple[dict[str, Any] | None, bool, list[Repair]]:
+    """(arguments, given, repairs) of what stands under an arguments key. A string that holds the object is decoded once."""
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value), True, []
+    if value is None:
+        return None, False, []
+    if isinstance(value, str):
+        if not value.strip():
+            return None, False, []
+        reading = read_json(value, limits=limits)
+        if len(reading.values) == 1 and isinstance(reading.values[0], dict) and not value[reading.end :].strip():
+            decoded = Repair(kind="double_encoded", before=value, after=reading.values[0])
+            return cast("dict[str, Any]", reading.values[0]), True, [decoded, *reading.repairs]
+    return None, True, []
+
+
+def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
+    """Read one call object, or None when it has no name (or is a tool's definition)."""
+    if not isinstance(value, dict):
+        return None
+    outer = cast("dict[str, Any]", value)
+    inner = outer
+    for key in _INNER_KEYS:
+        if isinstance(nested := outer.get(key), dict):
+            inner = cast("dict[str, Any]", nested)
+            break
+    name = next((inner[key] for key in _NAME_KEYS if isinstance(inner.get(key), str) and inner[key]), None)
+    if name is None:
+        return None
+    holder = inner if inner is outer or any(key in inner for key in _ARGUMENT_KEYS) else outer
+    written = next((holder[key] for key in _ARGUMENT_KEYS if key in holder), None)
+    tool = tools.get(peel(name, tools) or name) if tools is not None else None
+    if is_definition(written, tool is not None and "properties" in tool.properties):
+        return None
+    arguments, given, repairs = arguments_of(written)
+    identity = next((outer[key] for key in _ID_KEYS if isinstance(outer.get(key), str)), "")
+    return CallObject(name, arguments, given, identity, repairs)
+
+
+def _all(values: list[Any], read: Callable[[Any], CallObject | None]) -> list[CallObject] | None:
+    calls = [read(value) for value in values]
+    found = [call for call in calls if call is not None]
+    return found if len(found) == len(calls) else None
+
+
+def _flat(value: Any, tools: ToolSet | None) -> CallObject | None:
+    """An envelope's call, also with flat arguments and the name under `type`."""
+    call = call_object(value, tools)
+    if call is not None and (call.given or tools is None or is_known(call.name, tools)):
+        return call
+    if isinstance(value, dict):
+        fields = dict(cast("dict[str, Any]", value))
+        name, identity = fields.pop("type", None), fields.pop("id", "")
+        if isinstance(name, str) and name != "function":
+            return CallObject(name, fields, True, identity if isinstance(identity, str) else "")
+    return call
+
+
+def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
+    """The project's own envelope: `toolCalls` beside `content` or `needsMoreWork`, camelCase or snake_case."""
+    needs = value.get("needsMoreWork", value.get("needs_more_work"))
+    content = value.get("content")
+    listed = value.get("toolCalls", value.get("tool_calls"))
+    named = "toolCalls" in value or "needsMoreWork" in value or "needs_more_work" in value
+    companions = "content" in value or needs is not None or "needsMoreWork" in value
+    if not named or not companions or "role" in value:
+        return None
+    if not (listed is None or isinstance(listed, list)) or not (content is None or isinstance(content, str)):
+        return None
+    if listed is None and content is None:
+        return None
+    calls = _all(cast("list[Any]", listed or []), lambda item: _flat(item, tools))
+    if calls is None:
+        return None
+    return Message(calls, "llmcore_envelope", content or "", needs if isinstance(needs, bool) else None, certain=True)
+
+
+def _single_key(value: dict[str, Any], tools: ToolSet | None) -> CallObject | None:
+    if len(value) == 1 and tools is not None:
+        ((name, arguments),) = value.items()
+        if is_known(name, tools) and isinstance(arguments, dict):
+            return CallObject(name, cast("dict[str, Any]", arguments), True)
+    return None
+
+
+def _keyed(value: Any) -> CallObject | None:
+    """One key a call, the key is the name (Apertus)."""
+    if isinstance(value, dict) and len(cast("dict[str, Any]", value)) == 1:
+        ((name, written),) = cast("dict[str, Any]", value).items()
+        arguments, given, repairs = arguments_of(written)
+        return CallObject(name, arguments, given, "", repairs)
+    return None
+
+
+def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
+    if (message := _envelope(value, tools)) is not None:
+        return message
+    if isinstance(choices := value.get("choices"), list) and choices and isinstance(choices[0], dict):
+        inner = cast("dict[str, Any]", choices[0]).get("message")
+        if isinstance(inner, dict):
+            value = cast("dict[str, Any]", inner)
+    for key, form in _LIST_KEYS.items():
+        if isinstance(listed := value.get(key), list):
+            calls = _all(cast("list[Any]", listed), lambda item: call_object(item, tools) or _single_key(item, tools))
+            if calls is None:
+                return None
+            if form == "multi_tool_use":
+                for call in calls:
+                    call.name = call.name.removeprefix("functions.")
+            content = value.get("content")
+            wire = "role" in value
+            return Message(calls, "pasted_wire" if wire else form, content if isinstance(content, str) else "", certain=True)
+    for key in ("functionCall", "function_call", "tool_call"):
+        if isinstance(value.get(key), dict):
+            call = call_object(value, tools) or _single_key(value[key], tools)
+            form = _INNER_KEYS[key]
+            return None if call is None else Message([call], form, certain=form == "pasted_wire")
+    if value.get("type") == "tool_use" and isinstance(value.get("input"), dict):
+        call = call_object(value, tools)
+        return None if call is None else Message([call], "pasted_wire", certain=True)
+    call = call_object(value, tools)
+    if call is not None and not (call.given or (tools is not None and is_known(call.name, tools))):
+        call = None
+    if call is not None:
+        return Message([call], "tool_call_key" if "tool_call" in value else "bare_json")
+    call = _single_key(value, tools)
+    return None if call is None else Message([call], "single_key")
+
+
+def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Message | None:
+    """What a JSON value says as a message, or None when it is data. `keyed`: each object has one key, the name."""
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        if keyed:
+            calls = _all(items, _keyed)
+        else:
+            unfolded = [_object(item, tools) if isinstance(item, dict) else None for item in items]
+            messages = [message for message in unfolded if message is not None]
+            calls = None if len(messages) < len(items) else [call for message in messages for call in message.calls]
+            if items and messages and messages[0].form == "single_key":
+                return None if calls is None else Message(calls, "single_key")
+        return None if calls is None else Message(calls, "bare_array")
+    if isinstance(value, dict):
+        if keyed and (call := _keyed(value)) is not None:
+            return Message([call])
+        return _object(cast("dict[str, Any]", value), tools)
+    return None
+
+
+def says_no_call(call: CallObject, tools: ToolSet | None) -> bool:
+    """A name by which a model says that it calls nothing, unless a tool is called so."""
+    return call.name in _NO_CALL_NAMES and not is_known(call.name, tools)

@@ -1,0 +1,34 @@
+"""The dialects, a module a family, a row a dialect."""
+
+from __future__ import annotations
+
+from llmcore.normalizer.dialects import (
+    bare_forms,
+    braces,
+    framed,
+    function_parameter,
+    harmony,
+    invoke,
+    json_wrapped,
+    key_value,
+    name_json,
+    nested,
+    python_calls,
+)
+from llmcore.normalizer.rows import Dialect
+
+__all__ = ["FAMILIES"]
+
+FAMILIES: tuple[tuple[Dialect, ...], ...] = (
+    json_wrapped.DIALECTS,
+    name_json.DIALECTS,
+    function_parameter.DIALECTS,
+    invoke.DIALECTS,
+    harmony.DIALECTS,
+    framed.DIALECTS,
+    braces.DIALECTS,
+    nested.DIALECTS,
+    key_value.DIALECTS,
+    python_calls.DIALECTS,
+    bare_forms.DIALECTS,
+)

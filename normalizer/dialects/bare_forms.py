@@ -1,0 +1,95 @@
+"""Family L and the other forms without a marker of their own: rows for their names and writers.
+
+They are read by `normalizer.bare` (a bare form is found by its bracket, not by an opener). Sources: dialects.md, I, J3, L.
+"""
+
+from __future__ import annotations
+
+from llmcore.normalizer.rows import Calls, Dialect, Writer, as_json
+
+__all__ = ["DIALECTS"]
+
+
+def _object(name: str = "name", arguments: str = "arguments") -> Writer:
+    return lambda calls: "\n".join(as_json({name: called, arguments: given}) for called, given in calls)
+
+
+def _array(calls: Calls) -> str:
+    return as_json([{"name": name, "arguments": given} for name, given in calls])
+
+
+def _fenced(info: str) -> Writer:
+    return lambda calls: f"```{info}\n{_array(calls)}\n```"
+
+
+def _envelope(calls: Calls) -> str:
+    listed = [{"name": name, "arguments": given} for name, given in calls]
+    return as_json({"toolCalls": listed, "content": "", "needsMoreWork": bool(calls)})
+
+
+def _tool_calls(calls: Calls) -> str:
+    return as_json({"tool_calls": [{"name": name, "arguments": given} for name, given in calls]})
+
+
+def _single_keys(calls: Calls) -> str:
+    return as_json([{name: given} for name, given in calls])
+
+
+def _tool_call_key(calls: Calls) -> str:
+    return "\n".join(as_json({"tool_call": {"name": name, "arguments": given}}) for name, given in calls)
+
+
+def _wire(calls: Calls) -> str:
+    listed = [
+        {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": as_json(given)}}
+        for n, (name, given) in enumerate(calls)
+    ]
+    return as_json({"role": "assistant", "content": None, "tool_calls": listed})
+
+
+def _react(calls: Calls) -> str:
+    (name, given), *_ = calls
+    return f"Thought: I need a tool.\nAction: {name}\nAction Input: {as_json(given)}"
+
+
+def _tool_uses(calls: Calls) -> str:
+    return as_json({"tool_uses": [{"recipient_name": f"functions.{name}", "parameters": given} for name, given in calls]})
+
+
+def _repr(calls: Calls) -> str:
+    return repr([{"name": name, "parameters": given} for name, given in calls])
+
+
+def _calling_tool(calls: Calls) -> str:
+    return "\n".join(f"[Calling tool: {name}({as_json(given)})]" for name, given in calls)
+
+
+def _name_line(calls: Calls) -> str:
+    return "\n>>>".join(f"{name}\n{as_json(given)}" for name, given in calls)
+
+
+def _name_brace(calls: Calls) -> str:
+    return "\n".join(f"{name}{as_json(given)}" for name, given in calls)
+
+
+def _bare(name: str, models: str, write: Writer, *, single: bool = False) -> Dialect:
+    return Dialect(name, models, write, trust="bare", single=single)
+
+
+DIALECTS = (
+    _bare("bare_json", "every small model", _object()),
+    _bare("bare_array", "xLAM, servers with tool_choice=required", _array),
+    _bare("fenced_json", "any model", _fenced("json")),
+    Dialect("fenced_function_call", "Gemma 3 under a prompt of that shape", _fenced("tool_call")),
+    _bare("single_key", "Ollama templates, Qwen3.5, BFCL-style prompts", _single_keys),
+    _bare("tool_call_key", "older llama.cpp grammar, Gemma 4 E2B", _tool_call_key),
+    _bare("tool_calls_key", "xLAM-fc, llama.cpp generic", _tool_calls),
+    _bare("llmcore_envelope", "the envelope of this project, in prompted modes", _envelope),
+    _bare("pasted_wire", "models that have seen API logs", _wire),
+    _bare("react", "LangChain, CrewAI and LlamaIndex prompts", _react, single=True),
+    _bare("multi_tool_use", "GPT-4 and Codex families", _tool_uses),
+    _bare("python_repr", "Mistral tiny, Nemo", _repr),
+    _bare("calling_tool", "Qwen3-30B-A3B", _calling_tool),
+    _bare("functionary_v32", "Functionary v3.2, GLM-4-9B", _name_line),
+    _bare("name_brace", "Gemma 3, Groq Llama", _name_brace),
+)

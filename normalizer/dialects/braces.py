@@ -1,0 +1,468 @@
+"""Family J: brace languages. FunctionGemma (J1), Gemma 4 (J2), the hash-rocket drift of MiniMax (J4); J3 is a bare form.
+
+A body is `{key:value,...}` with unquoted keys and raw strings between two delimiters, in which nothing is an escape. The follower
+of a body finds its end and its top-level members while it still comes; the values are read by the relaxed reader. Numbers,
+booleans and null carry their own type, unless the tool's schema says otherwise. Linear: every character is followed once.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from llmcore.normalizer.bodies import body_extent, swallow
+from llmcore.normalizer.call_objects import no_arguments
+from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.names import peel
+from llmcore.normalizer.parameters import ArgumentStream
+from llmcore.normalizer.readers.json import read_value
+from llmcore.normalizer.readers.relaxed import Relaxed, read_relaxed
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, as_json
+from llmcore.normalizer.source import Steps, starts
+from llmcore.normalizer.values import typed_by
+from llmcore.normalizer.verdicts import rest_is_blank
+from llmcore.types.envelope import Repair
+from llmcore.types.limits import Limits
+from llmcore.types.tools import CompiledTool
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["DIALECTS"]
+
+_HEAD = re.compile(r"\s*(?:call\s*:|:)?\s*([^\s{}()<>,\"']{1,256})\s*")
+_HEAD_LENGTH = 300
+_OPENS_VALUE = frozenset(":,{[(")
+_JSON_TYPES: tuple[tuple[type, tuple[str, ...]], ...] = (
+    (bool, ("boolean",)),
+    (int, ("integer", "number")),
+    (float, ("number",)),
+    (str, ("string",)),
+    (list, ("array",)),
+    (dict, ("object",)),
+)
+
+
+# ---------------------------------------------------------------------- following a body
+
+
+class _Member:
+    """A top-level member: its key, and where its value stands. `told`: how far a listener heard of it, -1 = nothing."""
+
+    __slots__ = ("end", "key", "start", "string", "told")
+
+    def __init__(self, key: str, start: int) -> None:
+        self.key, self.start, self.end = key, start, -1
+        self.string = self.told = -1
+
+
+class _Follower:
+    """A resumable walk through a body: where it ends, and its members.
+
+    A delimiter opens a string only where a value or key may begin; elsewhere it closes one whose opener was lost. `end` is just
+    past the last bracket; `stopped` is where a tag stands outside every string.
+    """
+
+    __slots__ = ("_before", "_delimiter", "_mark", "_quote", "_tokens", "depth", "end", "members", "position", "stopped", "string")
+
+    def __init__(self, start: int, delimiter: str) -> None:
+        self.position = self._mark = start
+        self.depth = 0
+        self.end = self.stopped = self.string = -1
+        self.members: list[_Member] = []
+        self._delimiter = delimiter
+        self._quote = ""
+        self._before = ""
+        self._tokens = re.compile(rf"{re.escape(delimiter)}|[<{{}}\[\]():,\"']")
+
+    def follow(self, text: str, final: bool) -> None:
+        while self.end < 0 and self.stopped < 0:
+            if self._quote and not self._leave(text):
+                return
+            token = self._tokens.search(text, self.position)
+            if token is None:
+                self.position = max(self.position, len(text))
+                return
+            if token[0] == "<" and not final and self._delimiter.startswith(text[token.start() :]):
+                self.position = token.start()
+                return
+            self._step(text, token)
+
+    def _leave(self, text: str) -> bool:
+        """To the end of the string; False = it has not come yet."""
+        at = text.find(self._quote, self.position)
+        while at >= 0 and len(self._quote) == 1 and _escaped(text, at, self.string):
+            self.position = at + 1
+            at = text.find(self._quote, self.position)
+        if at < 0:
+            self.position = max(self.position, len(text) - len(self._quote) + 1)
+            return False
+        self.position = self._mark = at + len(self._quote)
+        self._quote, self._before, self.string = "", '"', -1
+        return True
+
+    def _step(self, text: str, token: re.Match[str]) -> None:
+        at, mark = token.start(), token[0]
+        before = self._before if not text[self._mark : at].strip() else "x"
+        if mark == "<":
+            self.stopped = at
+            return
+        self.position = self._mark = token.end()
+        if mark == self._delimiter or mark in "\"'":
+            if before in _OPENS_VALUE:
+                self._enter(mark, at)
+            self._before = '"'
+            return
+        self._before = mark
+        if mark in "{[(":
+            self.depth += 1
+            if self.depth == 1:
+                self._mark = token.end()
+        elif mark in "}])":
+            self.depth -= 1
+            if self.depth <= 0:
+                self._finish_member(at)
+                self.end = token.end()
+        elif self.depth == 1:
+            self._separate(text, mark, at)
+
+    def _enter(self, quote: str, at: int) -> None:
+        self._quote, self.string = quote, at
+        member = self.members[-1] if self.members else None
+        if member is not None and member.end < 0 and self.depth == 1 and quote == self._delimiter and member.string < 0:
+            member.string = at + len(quote)
+
+    def _separate(self, text: str, mark: str, at: int) -> None:
+        member = self.members[-1] if self.members else None
+        if mark == ",":
+            self._finish_member(at)
+        elif member is None or member.end >= 0:
+            begin = max(text.rfind(",", 0, at), text.rfind("{", 0, at), text.rfind("(", 0, at)) if member is None else member.end
+            self.members.append(_Member(text[begin + 1 : at].replace(self._delimiter, "").strip().strip("\"'"), at + 1))
+
+    def _finish_member(self, at: int) -> None:
+        if self.members and self.members[-1].end < 0:
+            self.members[-1].end = at
+
+
+def _escaped(text: str, at: int, first: int) -> bool:
+    count = 0
+    while at - count - 1 > first and text[at - count - 1] == "\\":
+        count += 1
+    return count % 2 == 1
+
+
+# ---------------------------------------------------------------------- values
+
+
+def _conformed(value: Any, raw: str, tool: CompiledTool | None, key: str, limits: Limits) -> tuple[Any, list[Repair]]:
+    """The value, or what the schema says it is: the text of a number where a string is wanted, the number in a string."""
+    types = tool.types(key) if tool is not None else ()
+    own = next((names for kind, names in _JSON_TYPES if isinstance(value, kind)), ("null",))
+    if not types or set(own) & set(types):
+        return value, []
+    if isinstance(value, str):
+        return typed_by(value, types, path=key, limits=limits)
+    return (raw.strip(), []) if "string" in types and not isinstance(value, (dict, list)) else (value, [])
+
+
+def _repairs_for(repairs: list[Repair], tool: CompiledTool | None) -> list[Repair]:
+    """A bare word under a string schema can only be that string."""
+    if tool is None:
+        return repairs
+    sure = ("string",), ("null", "string")
+    return [
+        repair.model_copy(update={"safety": "coerced"})
+        if repair.kind in ("bare_word", "missing_delimiter") and tool.types(repair.path) in sure
+        else repair
+        for repair in repairs
+    ]
+
+
+def _arguments(
+    engine: TextEngine, reading: Relaxed, members: list[_Member], tool: CompiledTool | None
+) -> tuple[dict[str, Any] | None, list[Repair]]:
+    if not isinstance(reading.value, dict):
+        return None, []
+    arguments = cast("dict[str, Any]", reading.value)
+    repairs = _repairs_for(reading.repairs, tool)
+    raw = {member.key: engine.src.text[member.start : member.end] for member in members if member.end >= 0}
+    for key, value in arguments.items():
+        arguments[key], found = _conformed(value, raw.get(key, ""), tool, key, engine.limits)
+        repairs = [*repairs, *found]
+    return arguments, repairs
+
+
+class _Teller:
+    """Tells a listener of members as they come: delimited strings in pieces, other values whole."""
+
+    def __init__(self, engine: TextEngine, draft: Draft, delimiter: str, tool: CompiledTool | None) -> None:
+        self._engine, self._delimiter, self._tool = engine, delimiter, tool
+        self._stream = ArgumentStream(engine, draft)
+        self._done = 0
+
+    def tell(self, follower: _Follower) -> None:
+        text = self._engine.src.text
+        while self._done < len(follower.members):
+            member = follower.members[self._done]
+            if member.string >= 0 and self._streams(member.key):
+                self._piece(text, member, follower)
+            if member.end < 0:
+                return
+            if member.told < 0:
+                self._whole(text, member)
+            self._done += 1
+
+    def _streams(self, key: str) -> bool:
+        return self._tool is None or self._tool.types(key) in ((), ("string",))
+
+    def _piece(self, text: str, member: _Member, follower: _Follower) -> None:
+        if member.told < 0:
+            self._stream.open_string(member.key)
+            member.told = member.string
+        closed = follower.string != member.string - len(self._delimiter)
+        upto = text.find(self._delimiter, member.told) if closed else follower.position
+        if closed and member.told <= upto:
+            self._stream.close_string(text[member.told : upto])
+            member.told = len(text) + 1
+        elif not closed and upto > member.told:
+            self._stream.piece(text[member.told : upto])
+            member.told = upto
+
+    def _whole(self, text: str, member: _Member) -> None:
+        raw = text[member.start : member.end]
+        reading = read_relaxed(raw, 0, len(raw), limits=self._engine.limits, string_delimiters=(self._delimiter,))
+        value, _ = _conformed(reading.value, raw, self._tool, member.key, self._engine.limits)
+        self._stream.whole(member.key, value)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+# ---------------------------------------------------------------------- J1, J2
+
+
+def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Reader:
+    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+        src = engine.src
+        head = _HEAD.match(src.text, body)
+        while not src.final and (head is None or head.end() == len(src.text)) and len(src.text) - body < _HEAD_LENGTH:
+            if src.text[body:].lstrip()[:1] in ("{", "(", "<"):
+                break
+            yield
+            head = _HEAD.match(src.text, body)
+        if head is None or head[1] in ("call:", ":"):
+            return _nameless(engine, at, body)
+        follows = src.text[head.end() : head.end() + 1]
+        if follows and follows in "{(":
+            return (yield from _braces(engine, at, head.end(), head[1], dialect, delimiter, closers))
+        if follows == "<":
+            end, closed = yield from swallow(engine, head.end(), closers, extra=False)
+            if closed:
+                engine.end(engine.begin(at, head[1], dialect), end, None, "")  # no braces: nothing says "no arguments"
+                return True
+        elif not follows:
+            return _nameless(engine, at, body)
+        return False
+
+    return read
+
+
+def _nameless(engine: TextEngine, at: int, body: int) -> bool:
+    """No name stands there: content, or, when the text ended inside it, the markup of a call that was cut off."""
+    src = engine.src
+    if not src.final or src.text[body:].lstrip()[:1] in ("{", "(", "<"):
+        engine.miss(at, body, None, "no_name")
+        return False
+    engine.cut = True
+    engine.commit_to(at)
+    engine.take("markup", len(src.text))
+    return True
+
+
+def _braces(
+    engine: TextEngine, at: int, start: int, name: str, dialect: str, delimiter: str, closers: tuple[str, ...]
+) -> Steps[bool]:
+    src = engine.src
+    draft = engine.begin(at, name, dialect)
+    tool = engine.tool(peel(name, engine.tools) or name)
+    follower = _Follower(start, delimiter)
+    teller = _Teller(engine, draft, delimiter, tool) if engine.listening else None
+    while True:
+        follower.follow(src.text, src.final)
+        if teller is not None:
+            teller.tell(follower)
+        if follower.end >= 0 or src.final:
+            break
+        if follower.stopped >= 0 and (yield from _stops(engine, follower, closers)):
+            break
+        if follower.stopped < 0:
+            yield
+        else:
+            follower.position, follower.stopped = follower.stopped + 1, -1
+    if teller is not None:
+        teller.close()
+    stop = _stop(engine, follower, closers)
+    cut = stop < 0
+    stop = len(src.text) if cut else stop
+    end, _ = (stop, False) if cut else (yield from swallow(engine, stop, closers))
+    reading = read_relaxed(src.text, start, stop, limits=engine.limits, cut=cut, string_delimiters=(delimiter,))
+    arguments, repairs = _arguments(engine, reading, follower.members, tool)
+    engine.end(draft, end, arguments, src.text[start:stop], complete=reading.complete and not cut, repairs=repairs)
+    return True
+
+
+def _stops(engine: TextEngine, follower: _Follower, closers: tuple[str, ...]) -> Steps[bool]:
+    """Does the tag outside every string end the body? A closer does, and any other marker."""
+    src, at = engine.src, follower.stopped
+    while not src.final and len(src.text) - at < 48 and src.text.find(">", at) < 0:
+        yield
+    return src.text.startswith(closers, at) or engine.table.match(src.text, at) is not None
+
+
+def _stop(engine: TextEngine, follower: _Follower, closers: tuple[str, ...]) -> int:
+    """Where the body ends, -1 when it was cut. A closer inside a string that never closes ends it."""
+    if follower.end >= 0:
+        return follower.end
+    if follower.stopped >= 0:
+        return follower.stopped
+    text = engine.src.text
+    if follower.string >= 0:
+        hits = [hit for closer in closers if (hit := text.find(closer, follower.string)) >= 0]
+        return min(hits, default=-1)
+    return -1
+
+
+def _response_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<|tool_response>` at the end of a reply with calls is the stop token."""
+    if not engine.drafts or engine.src.text[engine.done : at].strip():
+        return False
+    if not (yield from rest_is_blank(engine, body)):
+        return False
+    engine.commit_to(at)
+    engine.take("markup", len(engine.src.text))
+    return True
+
+
+# ---------------------------------------------------------------------- J4 hash rocket
+
+_ROCKET_HEAD = re.compile(r"""\s*\{\s*tool\s*=>\s*["']?([^\s"',{}]{1,256})["']?\s*(?:,\s*\w{1,16}\s*=>\s*(?=\{)|(?=\}))""")
+_ROCKET_OPTION = re.compile(r"(?:(?<=[\s{])|\A)--([^\s={}]{1,256})(?:\s*=\s*|[ \t]+)")
+_ROCKET_CLOSERS = ("[/TOOL_CALL]",)
+_LINE_VALUE = re.compile(r"[^\n}]*")
+_ANY_TYPE = ("null", "integer", "number", "boolean", "object", "array", "string")
+
+
+def _rocket(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    src = engine.src
+    head = _ROCKET_HEAD.match(src.text, body)
+    while not src.final and head is None and len(src.text) - body < _HEAD_LENGTH:
+        yield
+        head = _ROCKET_HEAD.match(src.text, body)
+    if head is None:
+        return False
+    draft = engine.begin(at, head[1], "hash_rocket")
+    outer = yield from body_extent(engine, src.text.index("{", body), _ROCKET_CLOSERS)
+    end, _ = (outer.end, False) if outer.cut else (yield from swallow(engine, outer.end, _ROCKET_CLOSERS))
+    written = src.text[head.end() : outer.end]
+    arguments, repairs = _options(engine, written, engine.tool(head[1]))
+    if arguments is None:
+        reading = read_relaxed(src.text, head.end(), outer.end, limits=engine.limits, cut=outer.cut)
+        arguments, repairs = _arguments(engine, reading, [], engine.tool(head[1]))
+    if not written.startswith("{"):
+        arguments = no_arguments(head[1], engine.tools)
+    engine.end(draft, end, arguments, written, complete=not outer.cut, repairs=repairs)
+    return True
+
+
+def _options(engine: TextEngine, text: str, tool: CompiledTool | None) -> tuple[dict[str, Any] | None, list[Repair]]:
+    """`--key value` lines; None when there are none."""
+    arguments: dict[str, Any] = {}
+    repairs: list[Repair] = []
+    option = _ROCKET_OPTION.search(text)
+    while option is not None:
+        key, start = option[1], option.end()
+        if text[start : start + 1] in ("{", "[", '"'):
+            reading = read_value(text, start, limits=engine.limits)
+            value = reading.values[0] if reading.values else None
+            stop = reading.end
+            found = reading.repairs
+        else:
+            line = _LINE_VALUE.match(text, start)
+            stop = line.end() if line else start
+            value, found = typed_by(text[start:stop].strip(), _ANY_TYPE, path=key, limits=engine.limits)
+        value, more = _conformed(value, text[start:stop], tool, key, engine.limits)
+        arguments[key] = value
+        repairs = [*repairs, *found, *more]
+        option = _ROCKET_OPTION.search(text, max(stop, start))
+    return (arguments or None), repairs
+
+
+# ---------------------------------------------------------------------- writers and rows
+
+
+def _brace_text(value: Any, delimiter: str) -> str:
+    if isinstance(value, str):
+        return f"{delimiter}{value}{delimiter}"
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value).items()
+        return "{" + ",".join(f"{_brace_key(k, delimiter)}:{_brace_text(v, delimiter)}" for k, v in members) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(_brace_text(item, delimiter) for item in cast("list[Any]", value)) + "]"
+    return as_json(value)
+
+
+def _brace_key(key: str, delimiter: str) -> str:
+    return key if key.replace("_", "a").replace("-", "a").isalnum() else f"{delimiter}{key}{delimiter}"
+
+
+def _write_functiongemma(calls: Calls) -> str:
+    return "".join(f"<start_function_call>call:{name}{_brace_text(given, '<escape>')}<end_function_call>" for name, given in calls)
+
+
+def _write_gemma4(calls: Calls) -> str:
+    return "".join(f'<|tool_call>call:{name}{_brace_text(given, _GEMMA_QUOTE)}<tool_call|>' for name, given in calls)
+
+
+def _write_rocket(calls: Calls) -> str:
+    return "\n".join(
+        f'[TOOL_CALL]\n{{tool => "{name}", args => {{\n'
+        + "".join(f"--{key} {as_json(value)}\n" for key, value in given.items())
+        + "}}\n[/TOOL_CALL]"
+        for name, given in calls
+    )
+
+
+_GEMMA_QUOTE = '<|"|>'
+_GEMMA_CLOSERS = ("<tool_call|>", "</tool_call>")
+
+DIALECTS = (
+    Dialect(
+        "functiongemma",
+        "FunctionGemma 270M",
+        _write_functiongemma,
+        (
+            Marker(
+                _brace_reader("functiongemma", "<escape>", ("<end_function_call>",)),
+                ("<start_function_call>",),
+                calls=True,
+                dialect="functiongemma",
+            ),
+        ),
+    ),
+    Dialect(
+        "gemma4",
+        "Gemma 4",
+        _write_gemma4,
+        (
+            Marker(_brace_reader("gemma4", _GEMMA_QUOTE, _GEMMA_CLOSERS), ("<|tool_call>",), calls=True, dialect="gemma4"),
+            Marker(_response_token, ("<|tool_response>",), order=-1),
+        ),
+    ),
+    Dialect(
+        "hash_rocket",
+        "MiniMax drift",
+        _write_rocket,
+        (Marker(_rocket, ("[TOOL_CALL]",), follows=starts("{tool", "{ tool", "{\ntool"), calls=True, dialect="hash_rocket"),),
+    ),
+)

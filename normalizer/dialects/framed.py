@@ -1,0 +1,276 @@
+"""Family K: typed framing. Content, reasoning and calls all stand in one token alphabet (K1 Kimi K3, K2 PLaMo 3, K3 Inkling).
+
+The frames' own tokens are markup; a call has its own frame, so nothing inside a think frame is one. Linear: a frame's head is
+at most `_HEAD` characters.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer.bodies import swallow
+from llmcore.normalizer.call_objects import no_arguments
+from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.normalizer.dialects.name_json import finish_named
+from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters
+from llmcore.normalizer.reasoning import sealed
+from llmcore.normalizer.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.source import Steps, search, skip_space
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["DIALECTS"]
+
+_HEAD = 1024
+_OVERLAP = 64
+
+
+# ---------------------------------------------------------------------- K1 Kimi K3
+
+_FRAMES = ("think", "response", "tools", "message", "call", "argument")
+_WORD = re.compile(r"\s*([a-z]+)")
+_ATTRIBUTE = re.compile(r'([A-Za-z_]+)\s*=\s*"([^"]*)"')
+_THINK_END = re.compile(r"<\|close\|>\s*think\s*<\|sep\|>")
+_SEP = "<|sep|>"
+_ARGUMENT = r'<\|open\|>\s*argument\s+key="(?P<key>[^"]*)"(?:\s+type="(?P<declared>[^"]*)")?[^<>]*<\|sep\|>'
+_CALL_END = r"(?P<end><\|close\|>\s*call\s*<\|sep\|>)|<\|open\|>\s*call\s|<\|close\|>\s*(?:tools|message)\s*<\|sep\|>"
+_KIMI_K3 = Grammar(
+    item=re.compile(rf"(?P<parameter>{_ARGUMENT})|{_CALL_END}"),
+    value=re.compile(
+        rf"(?P<own><\|close\|>\s*argument\s*<\|sep\|>)|(?P<parameter>{_ARGUMENT})|{_CALL_END}".replace("?P<key>", "?:").replace(
+            "?P<declared>", "?:"
+        )
+    ),
+    keeps_line_breaks=True,
+    key=html.unescape,
+)
+
+
+def _head_end(engine: TextEngine, body: int) -> Steps[int]:
+    """Just past the `<|sep|>` of a frame's head; -1 when this is no frame, -2 when the text ended inside the head."""
+    src = engine.src
+    while True:
+        word = _WORD.match(src.text, body)
+        inside = word is not None and word.end() == len(src.text) and any(f.startswith(word[1]) for f in _FRAMES)
+        if word is not None and word[1] not in _FRAMES and not inside:
+            return -1
+        end = src.text.find(_SEP, body, body + _HEAD)
+        if end >= 0:
+            return end + len(_SEP) if word is not None else -1
+        rest = src.text[body : body + _HEAD]
+        if len(rest) == _HEAD or "\n\n" in rest or (word is None and rest.strip()):
+            return -1
+        if src.final:
+            return -2 if word is not None else -1
+        yield
+
+
+def _k3_open(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    end = yield from _head_end(engine, body)
+    if end < 0:
+        return _k3_cut(engine, at, body, end)
+    text = engine.src.text
+    frame = text[body:end].split(None, 1)[0].removesuffix(_SEP)
+    if frame == "call":
+        return (yield from _k3_call(engine, at, body, end))
+    engine.commit_to(at)
+    engine.take("markup", end)
+    engine.text_kind = "content"
+    engine.reasoning_closed = True
+    if frame == "think":
+        closer = yield from sealed(engine, "reasoning", _THINK_END, overlap=_OVERLAP)
+        engine.take("markup", closer.end() if closer else len(engine.src.text))
+    return True
+
+
+def _k3_close(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """The end of a frame is markup. The end of a think frame that the prompt opened makes all before it reasoning."""
+    end = yield from _head_end(engine, body)
+    if end < 0:
+        return _k3_cut(engine, at, body, end)
+    if engine.src.text[body:end].lstrip().startswith("think") and not engine.reasoning_closed and not engine.nested:
+        engine.withdraw(at)
+    engine.reasoning_closed = True
+    engine.commit_to(at)
+    engine.take("markup", end)
+    engine.text_kind = "content"
+    return True
+
+
+def _k3_cut(engine: TextEngine, at: int, body: int, end: int) -> bool:
+    """The text ended inside a frame's head, which is markup (a call's: cut off)."""
+    if end == -1:
+        return False
+    engine.commit_to(at)
+    engine.cut = engine.cut or engine.src.text[body:].lstrip().startswith("call")
+    engine.take("markup", len(engine.src.text))
+    return True
+
+
+def _k3_call(engine: TextEngine, at: int, body: int, end: int) -> Steps[bool]:
+    attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(engine.src.text[body:end])}
+    name = attributes.get("tool", "").strip()
+    if not name or len(name) > engine.limits.name or not engine.takes_calls:
+        return False
+    draft = engine.begin(at, name, "kimi_k3")
+    engine.text_kind = "content"
+    found = yield from read_parameters(engine, draft, end, _KIMI_K3)
+    return finish_parameters(engine, draft, end, found)
+
+
+def _k3_type(value: object) -> str:
+    if value is None:
+        return "null"
+    for kind, name in ((bool, "boolean"), ((int, float), "number"), (str, "string"), (list, "array")):
+        if isinstance(value, kind):
+            return name
+    return "object"
+
+
+def _write_k3(calls: Calls) -> str:
+    blocks = "".join(
+        f'<|open|>call tool="{html.escape(name)}" index="{n}"<|sep|>'
+        + "".join(
+            f'<|open|>argument key="{html.escape(key)}" type="{_k3_type(value)}"<|sep|>'
+            f"{value if isinstance(value, str) else as_json(value)}<|close|>argument<|sep|>"
+            for key, value in given.items()
+        )
+        + "<|close|>call<|sep|>"
+        for n, (name, given) in enumerate(calls, start=1)
+    )
+    return f"<|open|>tools<|sep|>{blocks}<|close|>tools<|sep|><|close|>message<|sep|>"
+
+
+# ---------------------------------------------------------------------- K2 PLaMo 3
+
+_PLAMO_NAME_END = re.compile(r"<\|plamo:(end_tool_name|begin_tool_arguments|end_tool_request|begin_tool_request)s?:plamo\|>")
+_PLAMO_BODY = re.compile(r"\s*(?:<\|plamo:begin_tool_arguments:plamo\|>)?\s*(?:<\|plamo:constrain\|>\s*\w*\s*)?(?:<\|plamo:msg\|>)?\s*")
+_PLAMO_CLOSERS = ("<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>")
+_PLAMO_END = re.compile("|".join(map(re.escape, _PLAMO_CLOSERS)))
+_PLAMO_PREAMBLE = 120
+
+
+def _plamo(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    src = engine.src
+    start = yield from skip_space(src, body)
+    stop = yield from search(src, _PLAMO_NAME_END, start, _OVERLAP)
+    name = src.text[start : stop.start() if stop else len(src.text)].strip()
+    if stop is None:
+        engine.cut = engine.cut or len(name) <= engine.limits.name
+        return False
+    if not name or len(name) > engine.limits.name:
+        return False
+    after = stop.end() if stop[1] == "end_tool_name" else stop.start()
+    while not src.final and len(src.text) - after < _PLAMO_PREAMBLE and "{" not in src.text[after:]:
+        yield
+    preamble = _PLAMO_BODY.match(src.text, after)
+    begin = preamble.end() if preamble else after
+    if not src.text.startswith("{", begin):
+        return (yield from _plamo_odd(engine, at, begin, name))
+    return (yield from finish_named(engine, at, name, begin, "plamo3", _PLAMO_CLOSERS))
+
+
+def _plamo_odd(engine: TextEngine, at: int, begin: int, name: str) -> Steps[bool]:
+    """No object stands where the arguments should be."""
+    stop = yield from search(engine.src, _PLAMO_END, begin, _OVERLAP)
+    raw = engine.src.text[begin : stop.start() if stop else len(engine.src.text)].strip()
+    end, _ = (yield from swallow(engine, stop.start(), _PLAMO_CLOSERS)) if stop else (len(engine.src.text), False)
+    arguments = None if raw else no_arguments(name, engine.tools)
+    engine.end(engine.begin(at, name, "plamo3"), end, arguments, raw, complete=stop is not None)
+    return True
+
+
+def _frame_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    engine.commit_to(at)
+    engine.take("markup", body)
+    return True
+    yield
+
+
+def _write_plamo(calls: Calls) -> str:
+    def token(word: str) -> str:
+        return f"<|plamo:{word}:plamo|>"
+
+    requests = "".join(
+        f"{token('begin_tool_request')}{token('begin_tool_name')}{name}{token('end_tool_name')}{token('begin_tool_arguments')}"
+        f"<|plamo:constrain|>json<|plamo:msg|>{as_json(given)}{token('end_tool_arguments')}{token('end_tool_request')}"
+        for name, given in calls
+    )
+    return f"{token('begin_tool_requests')}{requests}{token('end_tool_requests')}"
+
+
+# ---------------------------------------------------------------------- K3 Inkling
+
+_INKLING_NAME = re.compile(r"\s*[^\s<>{}]{1,256}\s*(?=<\|content_)")
+_INKLING_HELD = 280
+
+
+def _inkling_follows(text: str, at: int, final: bool) -> bool | None:
+    """A call's name stands between `<|message_model|>` and its frame."""
+    if _INKLING_NAME.match(text, at):
+        return True
+    rest = text[at : at + _INKLING_HELD]
+    if final or len(rest) == _INKLING_HELD:
+        return False
+    word, opened, token = rest.partition("<")
+    words = len(word.split())
+    return None if (words == 1 or not (words or opened)) and "|content_".startswith(token[:9]) else False
+
+
+def _inkling_header(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    head = _INKLING_NAME.match(engine.src.text, body)
+    engine.commit_to(at)
+    engine.take("markup", head.end() if head else body)
+    return True
+    yield
+
+
+def _write_inkling(calls: Calls) -> str:
+    return "".join(
+        f"<|message_model|>{name}<|content_invoke_tool_json|>{as_json({'name': name, 'args': given})}<|end_message|>"
+        for name, given in calls
+    )
+
+
+_PLAMO_TOKENS = tuple(
+    f"<|plamo:{edge}_tool_{part}:plamo|>"
+    for edge in ("begin", "end")
+    for part in ("requests", "request", "arguments")
+) + ("<|plamo:end_tool_name:plamo|>",)
+
+DIALECTS = (
+    Dialect(
+        "kimi_k3",
+        "Kimi K3",
+        _write_k3,
+        (Marker(_k3_open, ("<|open|>",)), Marker(_k3_close, ("<|close|>",))),
+        typed_by_schema=True,
+    ),
+    Dialect(
+        "plamo3",
+        "PLaMo 3",
+        _write_plamo,
+        (
+            Marker(_plamo, ("<|plamo:begin_tool_name:plamo|>",), calls=True, dialect="plamo3"),
+            Marker(_frame_token, _PLAMO_TOKENS),
+        ),
+    ),
+    Dialect(
+        "inkling",
+        "Inkling",
+        _write_inkling,
+        (
+            Marker(
+                objects_reader("inkling", ("<|end_message|>",)),
+                ("<|content_invoke_tool_json|>",),
+                calls=True,
+                dialect="inkling",
+            ),
+            Marker(_inkling_header, ("<|message_model|>",), follows=_inkling_follows),
+            Marker(_frame_token, ("<|content_invoke_tool_text|>", "<|content_tool_error|>"), order=1),
+        ),
+    ),
+)

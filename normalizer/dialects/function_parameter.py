@@ -1,0 +1,125 @@
+"""Family F: `<function=NAME>` with `<parameter=KEY>` values, in `<tool_call>` or a wrapper of its own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.source import Steps, skip_space, starts
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["DIALECTS"]
+
+_GRAMMAR = Grammar(
+    item=re.compile(
+        r"(?P<parameter><parameter\s*=\s*(?P<key>[^<>=\n]{1,256}?)\s*(?:>|=|(?=\n)))|(?P<end></function>)"
+        r"|</?(?:seed:)?tool_call>|<function="
+    ),
+    value=re.compile(
+        r"(?P<own></parameter>)|(?P<parameter><parameter\s*=\s*[^<>=\n]{1,256}?\s*(?:>|=))|(?P<end></function>)"
+        r"|</(?:seed:)?tool_call>|<tool_call>\s*<function="
+    ),
+)
+_HEAD = re.compile(r"[ \t\"']*([^<>{}\n(=]{1,256}?)[ \t\"']*(>|\n|(?=<))")
+
+
+def _follows(text: str, at: int, final: bool) -> bool | None:
+    head = _HEAD.match(text, at)
+    if head is None:
+        return None if not final and len(text) - at < 260 and not text[at:].strip(" \t")[:1] in ("{", "(") and "\n" not in text[at:] else False
+    verdict = starts("<parameter", "</function>", "</tool_call>", "</seed:tool_call>")(text, head.end(), final)
+    if verdict is False and final and head[2] == ">" and not text[head.end() :].strip():
+        return True
+    return verdict
+
+
+def _function(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    head = _HEAD.match(engine.src.text, body)
+    if head is None or not head[1].strip():
+        return False
+    name = head[1].strip().strip("\"'")
+    before = engine.src.text[max(0, at - 40) : at].rstrip()
+    dialect = "seed_oss" if before.endswith("<seed:tool_call>") else "qwen3_coder"
+    draft = engine.begin(at, name, dialect)
+    found = yield from read_parameters(engine, draft, head.end(), _GRAMMAR)
+    return finish_parameters(engine, draft, head.end(), found)
+
+
+def _wrapper(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    start = yield from skip_space(engine.src, body)
+    while not engine.src.final and len(engine.src.text) - start < 12:
+        yield
+    verdict = _follows(engine.src.text, start + len("<function="), engine.src.final)
+    while verdict is None:
+        yield
+        verdict = _follows(engine.src.text, start + len("<function="), engine.src.final)
+    if not verdict and not engine.src.text.startswith(("{", ">", "="), start + len("<function=")):
+        # `<function=NAME>{...}` inside the wrapper is Functionary's; its own row reads it
+        close = engine.src.text.find(">", start, start + 300)
+        if close < 0:
+            return False
+    engine.commit_to(at)
+    engine.take("markup", start)
+    return True
+
+
+_RENAMED = re.compile(r"\s*([^\s<>{}]{1,256})\s*</(?:parameter|name|function)>\s*(?=<parameter=)")
+
+
+def _renamed(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<name>task</parameter><parameter=...`: the opener was renamed; a guess."""
+    head = _RENAMED.match(engine.src.text, body)
+    if head is None:
+        return False
+    draft = engine.begin(at, head[1], "qwen3_coder")
+    found = yield from read_parameters(engine, draft, head.end(), _GRAMMAR)
+    from llmcore.types.envelope import Repair
+
+    found.repairs.append(Repair(kind="opener_renamed", before=engine.src.text[at : head.end()], after=head[1], safety="guess"))
+    return finish_parameters(engine, draft, head.end(), found)
+
+
+def _renamed_follows(text: str, at: int, final: bool) -> bool | None:
+    if _RENAMED.match(text, at):
+        return True
+    rest = text[at:]
+    return None if not final and len(rest) < 320 and rest.count("<") < 3 and rest.strip()[:1] not in ("<", "{") else False
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else as_json(value)
+
+
+def _writer(opener: str, closer: str, gap: str) -> Writer:
+    def write(calls: Calls) -> str:
+        blocks = (
+            f"{opener}<function={name}>{gap or ''}"
+            + "".join(f"<parameter={key}>{gap}{_text(value)}{gap}</parameter>{gap}" for key, value in given.items())
+            + f"</function>{closer}"
+            for name, given in calls
+        )
+        return "\n".join(blocks)
+
+    return write
+
+
+def _row(name: str, models: str, write: Writer, *markers: Marker) -> Dialect:
+    return Dialect(name, models, write, markers, typed_by_schema=True)
+
+
+DIALECTS = (
+    _row(
+        "qwen3_coder",
+        "Qwen3-Coder, Qwen3.5, Nemotron 3 Nano, Granite thinking builds, Step-3.5, Nanbeige",
+        _writer("<tool_call>\n", "\n</tool_call>", "\n"),
+        Marker(_wrapper, ("<tool_call>", "<seed:tool_call>"), follows=starts("<function="), calls=True, dialect="qwen3_coder", order=-5),
+        Marker(_function, ("<function=",), follows=_follows, calls=True, dialect="qwen3_coder"),
+        Marker(_renamed, ("<name>",), follows=_renamed_follows, calls=True, dialect="qwen3_coder"),
+    ),
+    _row("mimo", "MiMo", _writer("<tool_call>", "</tool_call>", "")),
+    _row("seed_oss", "ByteDance Seed-OSS", _writer("<seed:tool_call>\n", "\n</seed:tool_call>", "\n")),
+)

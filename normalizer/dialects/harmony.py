@@ -1,0 +1,302 @@
+"""Harmony (D8) and the dialects that share its framing: Muse's atem (E10) and Beam (E11).
+
+A message is a header, `<|message|>` and a body. The header holds a role, `<|channel|>` NAME, `to=RECIPIENT` and
+`<|constrain|>` TYPE in any order; its first words may stand in the prompt. The header says what the body is: reasoning (channel
+analysis, `to=self`), a call (`to=` anyone but a person), an echoed result (a tool's role), else content. A call has its own
+header, so nothing inside reasoning or inside a message to the user is one. Linear: a header is at most `_HEADER` characters.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer.call_objects import no_arguments
+from llmcore.normalizer.dialects.name_json import finish_named
+from llmcore.normalizer.names import undouble
+from llmcore.normalizer.parameters import Grammar, finish_parameters, only_text_parameter, read_parameters
+from llmcore.normalizer.reasoning import sealed
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.source import Steps, search, skip_space, starts
+from llmcore.types.envelope import Repair
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["DIALECTS"]
+
+_HEADER = 400
+_WORDS = 12
+_MESSAGE = "<|message|>"
+_TOKENS = ("<|start|>", "<|channel|>", "<|constrain|>")
+_STOPS = ("<|call|>", "<|end|>", "<|return|>", "<|eot|>", "<|eom|>", "<|im_end|>")
+_OVERLAP = 16
+_END = re.compile("|".join(map(re.escape, _STOPS)))
+_END_OR_START = re.compile("|".join(map(re.escape, (*_STOPS, "<|start|>"))))
+
+_TOKEN = re.compile("|".join(map(re.escape, _TOKENS)))
+_ROLE = re.compile(r"<\|start\|>\s*([^\s<]*)")
+_CHANNEL = re.compile(r"<\|channel\|>\s*([A-Za-z_]*)")
+_RECIPIENT = re.compile(r"(?:^|[\s>])to=([^\s<]+)")
+_BEFORE = re.compile(r"(?:\A|(?<=\s))(?:assistant\b\s*)?(?:to=[^\s<]{1,256}\s*)?\Z")
+
+_PEOPLE = frozenset({"user", "assistant", "commentary", "all", "system", "developer"})
+_BUILT_IN = re.compile(r"(?:python|container|browser)(?:\.\w+)?\Z")
+
+
+@dataclass(slots=True)
+class _Header:
+    """What stands before a body. `begin:end` is the header with its `<|message|>`; `named`: the recipient said `functions.`."""
+
+    begin: int
+    end: int
+    role: str
+    channel: str
+    recipient: str
+    named: bool
+
+
+# ---------------------------------------------------------------------- headers
+
+
+def _plausible(head: str) -> bool:
+    """Could this be what stands between a header's first token and `<|message|>`?"""
+    tail = head.rfind("<")
+    if tail >= 0 and any(token.startswith(head[tail:]) for token in (*_TOKENS, _MESSAGE)):
+        head = head[:tail]
+    words = _TOKEN.sub(" ", head)
+    return "<" not in words and "{" not in words and "\n\n" not in words and len(words.split()) <= _WORDS
+
+
+def _message_at(engine: TextEngine, body: int) -> Steps[int | None]:
+    """Where the body begins; -1 when the text ended inside the header, None when this is no header."""
+    src = engine.src
+    while True:
+        end = src.text.find(_MESSAGE, body, body + _HEADER)
+        head = src.text[body : end if end >= 0 else body + _HEADER]
+        if not _plausible(head):
+            return None
+        if end >= 0:
+            return end + len(_MESSAGE)
+        if len(head) >= _HEADER:
+            return None
+        if src.final:
+            return -1
+        yield
+
+
+def _begin_of(engine: TextEngine, at: int) -> int:
+    """Where the header starts: ` to=functions.f` and `assistant` may stand before its first token."""
+    first = max(engine.done, at - _HEADER)
+    before = engine.src.text[first:at]
+    found = _BEFORE.search(before)
+    if found is None or not found[0] or ("to=" not in found[0] and before[: found.start()].strip()):
+        return at
+    return first + found.start()
+
+
+def _header(begin: int, end: int, text: str) -> _Header:
+    role = _ROLE.search(text)
+    channel = _CHANNEL.search(text)
+    recipients = _RECIPIENT.findall(_TOKEN.sub(lambda token: f" {token[0]}", text))
+    recipient = recipients[-1] if recipients else ""
+    named = recipient.startswith("functions.") and len(recipient) > len("functions.")
+    name = recipient.removeprefix("functions.") if named else recipient
+    return _Header(begin, end, role[1] if role else "", channel[1].lower() if channel else "", name, named)
+
+
+def _cut_header(engine: TextEngine, at: int) -> bool:
+    """The text ended inside a header: markup, and a call cut off when it had a recipient."""
+    begin = _begin_of(engine, at)
+    if engine.src.text[engine.done : begin].strip():
+        return False
+    engine.cut = engine.cut or "to=" in engine.src.text[begin:]
+    engine.commit_to(begin)
+    engine.take("markup", len(engine.src.text))
+    return True
+
+
+# ---------------------------------------------------------------------- messages
+
+
+def _message(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """A message from its first token on."""
+    bare = engine.src.text.startswith(_MESSAGE, at)
+    end = body if bare else (yield from _message_at(engine, body))
+    if end is None:
+        return False
+    if end < 0:
+        return _cut_header(engine, at)
+    begin = _begin_of(engine, at)
+    header = _header(begin, end, engine.src.text[begin:end])
+    if header.role.startswith("functions.") or header.role == "tool":
+        return (yield from _result(engine, header))
+    if header.recipient == "self" or (header.channel == "analysis" and header.recipient in ("", *_PEOPLE)):
+        return (yield from _thought(engine, header))
+    if header.recipient in _PEOPLE and not header.channel:
+        return (yield from _said(engine, header))
+    if header.recipient and header.recipient not in _PEOPLE and engine.takes_calls:
+        return (yield from _call(engine, header))
+    return _open(engine, header)
+
+
+def _open(engine: TextEngine, header: _Header) -> bool:
+    """The header is markup; what follows is read like any text."""
+    engine.commit_to(header.begin)
+    engine.take("markup", header.end)
+    engine.text_kind = "content"
+    engine.reasoning_closed = True
+    return True
+
+
+def _close(engine: TextEngine, stop: re.Match[str] | None) -> bool:
+    if stop is not None and stop[0] != "<|start|>":
+        engine.take("markup", stop.end())
+    return True
+
+
+def _result(engine: TextEngine, header: _Header) -> Steps[bool]:
+    """A tool's answer that the model invented or repeated: markup, and calls after it are not to be trusted."""
+    stop = yield from search(engine.src, _END_OR_START, header.end, _OVERLAP)
+    _open(engine, header)
+    engine.take("markup", stop.start() if stop else len(engine.src.text))
+    engine.invented = engine.invented or bool(engine.drafts)
+    return _close(engine, stop)
+
+
+def _thought(engine: TextEngine, header: _Header) -> Steps[bool]:
+    _open(engine, header)
+    stop = yield from sealed(engine, "reasoning", _END if header.recipient == "self" else _END_OR_START)
+    return _close(engine, stop)
+
+
+def _said(engine: TextEngine, header: _Header) -> Steps[bool]:
+    """A message to the user in Muse's framing: a block or header inside it is a quotation."""
+    _open(engine, header)
+    stop = yield from sealed(engine, "content", _END)
+    return _close(engine, stop)
+
+
+# ---------------------------------------------------------------------- calls
+
+
+def _call(engine: TextEngine, header: _Header) -> Steps[bool]:
+    src = engine.src
+    start = yield from skip_space(src, header.end)
+    name = header.recipient
+    name = name if engine.known(name) else undouble(name)
+    offered = engine.known(name)
+    if _BUILT_IN.match(name) and not offered and not header.named:
+        engine.miss(header.begin, header.end, name, "built_in")
+        return _open(engine, header)
+    if src.text.startswith("{", start):
+        return (yield from finish_named(engine, header.begin, name, start, "harmony", _STOPS))
+    if src.text.startswith("<", start) and not src.text.startswith("<|", start):
+        return (yield from _markup_call(engine, header, start, name))
+    return (yield from _raw_call(engine, header, start, name))
+
+
+def _markup_call(engine: TextEngine, header: _Header, start: int, name: str) -> Steps[bool]:
+    """Beam's parameters belong to the header's name; Muse's block is read by the family of `invoke`."""
+    src = engine.src
+    parameter = starts("<rfl:parameter")(src.text, start, src.final)
+    while parameter is None:
+        yield
+        parameter = starts("<rfl:parameter")(src.text, start, src.final)
+    if not parameter:
+        return _open(engine, header)
+    draft = engine.begin(header.begin, name, "beam")
+    found = yield from read_parameters(engine, draft, start, _BEAM)
+    return finish_parameters(engine, draft, start, found)
+
+
+def _raw_call(engine: TextEngine, header: _Header, start: int, name: str) -> Steps[bool]:
+    """A body that is neither JSON nor markup: code for a tool with one text parameter, or nothing."""
+    src = engine.src
+    if not (header.named or engine.known(name)) and start < len(src.text) and not src.text.startswith("<|", start):
+        engine.miss(header.begin, start, name, "no_call_object")
+        return _open(engine, header)
+    stop = yield from search(src, _END_OR_START, start, _OVERLAP)
+    raw = src.text[start : stop.start() if stop else len(src.text)]
+    if stop is None and not raw and not engine.known(name) and not header.named and engine.tools is not None:
+        return _open(engine, header)
+    draft = engine.begin(header.begin, name, "harmony")
+    key = only_text_parameter(engine.tool(name))
+    arguments, repairs = (no_arguments(name, engine.tools), []) if not raw.strip() else (None, [])
+    if raw.strip() and key is not None:
+        arguments = {key: raw}
+        repairs = [Repair(kind="only_parameter", path=key, before=raw, after=raw, safety="coerced")]
+    end = len(src.text) if stop is None else stop.start() if stop[0] == "<|start|>" else stop.end()
+    engine.end(draft, end, arguments, raw, complete=stop is not None, repairs=repairs)
+    return True
+
+
+_KEY = r"""parameter\s+name\s*=\s*(?P<key>"[^"]*"|'[^']*'|[^\s"'>]+)[^<>]*>"""
+_STOP = r"(?P<end><\|(?:call|end|return|eot|eom|im_end)\|>)|<\|start\|>"
+_BEAM = Grammar(
+    item=re.compile(rf"(?P<parameter><rfl:{_KEY})|{_STOP}"),
+    value=re.compile(rf"(?P<own></rfl:parameter>)|(?P<parameter><rfl:{_KEY.replace('?P<key>', '?:')})|{_STOP}"),
+)
+
+
+# ---------------------------------------------------------------------- reasoning that the prompt opened
+
+
+def _lone_end(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<|end|><|start|>` with no header before it: the prompt opened the reasoning, all of it is."""
+    if engine.reasoning_closed or engine.nested:
+        return False
+    engine.withdraw(at)
+    engine.take("markup", body)
+    engine.reasoning_closed = True
+    return True
+    yield
+
+
+# ---------------------------------------------------------------------- writers and rows
+
+
+def _write_harmony(calls: Calls) -> str:
+    return "<|start|>assistant".join(
+        f"<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>{as_json(given)}<|call|>" for name, given in calls
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else as_json(value)
+
+
+def _parameters(prefix: str, around: str) -> Writer:
+    def write(calls: Calls) -> str:
+        return "".join(
+            around.format(
+                name=name,
+                body="".join(f'<{prefix}parameter name="{k}">{gap}{_text(v)}{gap}</{prefix}parameter>\n' for k, v in given.items()),
+            )
+            for name, given in calls
+        )
+
+    gap = "\n" if prefix == "rfl:" else ""
+    return write
+
+
+_ATEM = (
+    '<|start|>assistant to={name}<|message|><atem:function_calls>\n<atem:invoke name="{name}">\n{body}</atem:invoke>\n'
+    "</atem:function_calls><|eom|>"
+)
+_RFL = "<|start|>assistant to={name}<|channel|>analysis <|constrain|>xml<|message|>{body}<|call|>"
+
+DIALECTS = (
+    Dialect(
+        "harmony",
+        "gpt-oss 20B and 120B",
+        _write_harmony,
+        (
+            Marker(_message, (*_TOKENS, _MESSAGE)),
+            Marker(_lone_end, ("<|end|>",), follows=starts("<|start|>")),
+        ),
+    ),
+    Dialect("atem", "Muse, Muse Glimmer, MuseSpark", _parameters("atem:", _ATEM), typed_by_schema=True),
+    Dialect("beam", "Beam", _parameters("rfl:", _RFL), typed_by_schema=True),
+)

@@ -1,0 +1,362 @@
+"""Family E: `invoke name="..."` with `parameter name="..."` values, in any namespace and wrapper.
+
+One grammar serves all, told apart by what stands before the tag's name: nothing, a prefix (`antml:`, `atem:`), or bars and a
+word (`｜DSML｜`). A wrapper is markup when an invoke follows it; an invoke counts without one. Closers must carry the
+namespace of their opener, so that a value may hold the others'.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+from llmcore.normalizer.bodies import Body, add_calls, body_extent, read_body, swallow
+from llmcore.normalizer.call_objects import CallObject
+from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.normalizer.names import undouble
+from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, trimmed
+from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.source import Steps, search, skip_space, starts
+from llmcore.normalizer.values import typed_value
+from llmcore.types.envelope import Repair
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["DIALECTS", "children_of"]
+
+_BARS = r"[｜|‖]{1,2}"
+_WORD = rf"{_BARS}(?:DSML|GCML){_BARS} ?"
+_SPACE = r"(?:[a-z]{1,16}:|" + _WORD + r"|)"
+_WRAPPERS = r"(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
+_ATTRIBUTE = r"""[\sĠ]*name\s*=\s*(?:"(?P<dq>[^"]*)"|'(?P<sq>[^']*)'|(?P<nq>[^\s"'>/]+))"""
+_HEAD = re.compile(rf"<(?P<space>{_SPACE})(?P<tag>invoke|function){_ATTRIBUTE}[^<>]*?(?P<self>/)?>")
+_TAG_END = 400
+_DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:": "atem"}
+
+
+@lru_cache(maxsize=64)
+def _grammar(space: str, tag: str) -> Grammar:
+    ns = re.escape(space)
+    names = "param(?:eter)?" if tag == "function" else "parameter"
+    key = r"""[\sĠ]*name\s*=\s*(?P<key>"[^"]*"|'[^']*'|[^\s"'>]+)"""
+    opener = rf"(?P<parameter><{ns}{names}{key}(?:\s+string\s*=\s*[\"']?(?P<declared>\w+)[\"']?)?[^<>]*>)"
+    closer = rf"(?P<end></{ns}{tag}>)"
+    other = rf"<{ns}{tag}(?:\s+name|name)\s*=|</{ns}{_WRAPPERS}>|</(?:[a-z]+:)?(?:tool_call|function_calls)>|</dots_function_call>|<｜tool_call_end｜>"
+    plain_opener = opener.replace("?P<key>", "?:").replace("?P<declared>", "?:")
+    return Grammar(
+        item=re.compile(f"{opener}|{closer}|{other}"),
+        value=re.compile(f"(?P<own></{ns}{names}>)|{plain_opener}|{closer}|{other}"),
+        cdata=tag == "function",
+        undeclared="false" if space == "atem:" else None,  # JSON-looking values decode where no schema says otherwise
+    )
+
+
+def _dialect_of(space: str, tag: str, before: str) -> str:
+    if tag == "function":
+        return "minicpm5"
+    if "DSML" in space:
+        if space.endswith(" "):
+            return "dsml_v41"
+        return "dsml_v32" if "function_calls>" in before else "dsml_v4"
+    if "GCML" in space:
+        return "gcml"
+    if before.endswith("<minimax:tool_call>"):
+        return "minimax_m2"
+    if before.endswith("<dots_function_call>"):
+        return "dots"
+    return _DIALECT_BY_SPACE.get(space, "anthropic_function_calls")
+
+
+def _invoke(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    src = engine.src
+    while not src.final and len(src.text) - at < _TAG_END and src.text.find(">", at) < 0 and src.text.find("<", at + 1) < 0:
+        yield
+    head = _HEAD.match(src.text, at)
+    if head is None:
+        return False
+    space, tag = head["space"], head["tag"]
+    name = next(text for text in (head["dq"], head["sq"], head["nq"]) if text is not None).strip()
+    if not name or len(name) > engine.limits.name:
+        return False
+    name = undouble(name) if space == "atem:" or (engine.tools is not None and name not in engine.tools) else name
+    before = src.text[max(0, at - 60) : at].rstrip()
+    dialect = _dialect_of(space, tag, before)
+    if head["self"]:
+        engine.end(engine.begin(at, name, dialect), head.end(), {}, "")
+        return True
+    start = yield from skip_space(src, head.end())
+    return (yield from _invoke_body(engine, at, head.end(), start, name, dialect, _grammar(space, tag), space))
+
+
+def _invoke_body(
+    engine: TextEngine, at: int, body: int, start: int, name: str, dialect: str, grammar: Grammar, space: str
+) -> Steps[bool]:
+    """Parameters, children named after the arguments, or a JSON object; anything else is no invoke."""
+    src = engine.src
+    while not src.final and len(src.text) - start < _TAG_END and "<" not in src.text[start + 1 :] and ">" not in src.text[start:]:
+        if not src.text.startswith("<", start):
+            break
+        yield
+    if src.text.startswith("{", start):
+        return (yield from _json_body(engine, at, start, name, dialect, space))
+    item = grammar.item.match(src.text, start)
+    if item is not None and item.groupdict()["parameter"] is None and item.groupdict()["end"] is None:
+        return False
+    if item is None:
+        if not src.text.startswith("<", start) or _CHILD.match(src.text, start) is None:
+            if start >= len(src.text) or src.text.startswith("<", start):
+                return _cut_head(engine, at, name, dialect, start)
+            return False
+        return (yield from _children_body(engine, at, start, name, dialect, space))
+    draft = engine.begin(at, name, dialect)
+    found = yield from read_parameters(engine, draft, body, grammar)
+    return finish_parameters(engine, draft, body, found)
+
+
+def _cut_head(engine: TextEngine, at: int, name: str, dialect: str, start: int) -> bool:
+    """The text ends right after the opening tag (or inside the next one)."""
+    if engine.tools is not None and name not in engine.tools:
+        return False
+    if ">" in engine.src.text[start:] and start < len(engine.src.text):
+        return False
+    draft = engine.begin(at, name, dialect)
+    engine.end(draft, len(engine.src.text), {}, engine.src.text[start:], complete=False)
+    return True
+
+
+def _json_body(engine: TextEngine, at: int, start: int, name: str, dialect: str, space: str) -> Steps[bool]:
+    body = yield from body_extent(engine, start, (f"</{space}invoke>", f"</{space}function>"))
+    end, _ = yield from swallow(engine, body.end, (f"</{space}invoke>", f"</{space}function>"))
+    reading = read_json(engine.src.text[body.start : body.end], limits=engine.limits, cut=body.cut)
+    value = reading.values[0] if len(reading.values) == 1 else None
+    arguments = cast("dict[str, Any]", value) if isinstance(value, dict) else None
+    call = CallObject(name, arguments, True, raw=engine.src.text[body.start : body.end])
+    add_calls(engine, (at, end), [call], dialect, complete=reading.complete and not body.cut, repairs=reading.repairs)
+    return True
+
+
+# ---------------------------------------------------------------------- children in place of parameters
+
+_CHILD = re.compile(r"<([A-Za-z_][\w.-]{0,127})\s*(/?)>")
+
+
+def children_of(engine: TextEngine, name: str, text: str) -> tuple[dict[str, Any], list[Repair], bool]:
+    """`<city>Paris</city>` elements as arguments, typed by the tool's schema: (arguments, repairs, whole).
+
+    Values are cut literally: an element ends at its own closer (the last before the next property's opener).
+    """
+    tool = engine.tool(name)
+    arguments: dict[str, Any] = {}
+    repairs: list[Repair] = []
+    position, whole = 0, True
+    while (child := _CHILD.search(text, position)) is not None:
+        key = child[1]
+        if child[2]:
+            arguments[key], found = typed_value("", tool, key)
+            repairs += found
+            position = child.end()
+            continue
+        closer = text.find(f"</{key}>", child.end())
+        stop = closer if closer >= 0 else len(text)
+        value, found = typed_value(trimmed(text[child.end() : stop], closed=True), tool, key)
+        if key in arguments:
+            repairs.append(Repair(kind="parameter_repeated", path=key, before=arguments[key], after=value))
+        arguments[key] = value
+        repairs += found
+        whole = closer >= 0
+        position = stop + len(key) + 3 if whole else len(text)
+    return arguments, repairs, whole
+
+
+def _children_body(engine: TextEngine, at: int, start: int, name: str, dialect: str, space: str) -> Steps[bool]:
+    closer = re.compile(rf"</{re.escape(space)}(?:invoke|function)>|</{re.escape(space)}{_WRAPPERS}>")
+    match = yield from search(engine.src, closer, start, 64)
+    stop = match.start() if match else len(engine.src.text)
+    arguments, repairs, whole = children_of(engine, name, engine.src.text[start:stop])
+    if not arguments and match is None:
+        return False
+    own = match is not None and match[0].endswith(("invoke>", "function>"))
+    draft = engine.begin(at, name, "invoke_children" if dialect == "anthropic_function_calls" else dialect)
+    end = match.end() if match is not None and own else stop
+    complete = match is not None or (whole and not engine.ended_by_length)
+    engine.end(draft, end, arguments, engine.src.text[start:stop], complete=complete, repairs=repairs)
+    return True
+
+
+_TOOL_NAME = re.compile(r"<tool_name>\s*([^<>\s]{1,256})\s*</tool_name>\s*(<parameters>)?")
+
+
+def _legacy(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<invoke><tool_name>f</tool_name><parameters>...</parameters></invoke>`."""
+    src = engine.src
+    start = yield from skip_space(src, body)
+    while not src.final and len(src.text) - start < _TAG_END and "<parameters>" not in src.text[start:]:
+        yield
+    head = _TOOL_NAME.match(src.text, start)
+    if head is None:
+        return False
+    match = yield from search(src, re.compile(r"</parameters>|</invoke>|</function_calls>"), head.end(), 20)
+    stop = match.start() if match else len(src.text)
+    arguments, repairs, whole = children_of(engine, head[1], src.text[head.end() : stop])
+    end = stop
+    if match is not None:
+        end, _ = yield from swallow(engine, stop, ("</parameters>", "</invoke>"), extra=False)
+    draft = engine.begin(at, head[1], "anthropic_legacy")
+    engine.end(draft, end, arguments, src.text[head.end() : stop], complete=match is not None and whole, repairs=repairs)
+    return True
+
+
+# ---------------------------------------------------------------------- wrappers
+
+_INVOKE_NEXT = re.compile(rf"\s*<{_SPACE}invoke(?:[\s>]|name)")
+
+
+def _wrapper(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """A wrapper is markup when an invoke follows it."""
+    src = engine.src
+    start = yield from skip_space(src, body)
+    while not src.final and len(src.text) - start < 40 and not src.text.find(">", start) >= 0:
+        yield
+    if (empty := f"</{src.text[at + 1 : body]}") and src.text.startswith(empty, start):
+        engine.commit_to(at)
+        engine.take("markup", start + len(empty))
+        return True
+    if _INVOKE_NEXT.match(src.text, start) is None:
+        return (yield from _name_and_fence(engine, at, start))
+    engine.commit_to(at)
+    engine.take("markup", start)
+    return True
+
+
+_NAME_FENCE = re.compile(r"([^\s<>{}`]{1,256})\s*\n\s*```\w{0,12}\s*(?=\{)")
+
+
+def _name_and_fence(engine: TextEngine, at: int, start: int) -> Steps[bool]:
+    """A wrapper, a bare name and a json fence: the first fence holds the arguments, a second one is an invented result."""
+    src = engine.src
+    if not src.text.startswith("<", at) or "DSML" not in src.text[at : at + 12]:
+        return False
+    while not src.final and len(src.text) - start < 320 and "{" not in src.text[start:] and "<" not in src.text[start:]:
+        yield
+    head = _NAME_FENCE.match(src.text, start)
+    if head is None:
+        return False
+    body = yield from body_extent(engine, head.end(), ("```",))
+    end, _ = yield from swallow(engine, body.end, ("```",))
+    reading = read_json(src.text[body.start : body.end], limits=engine.limits, cut=body.cut)
+    value = reading.values[0] if reading.values else None
+    arguments = cast("dict[str, Any]", value) if isinstance(value, dict) else None
+    call = CallObject(head[1], arguments, True, raw=src.text[body.start : body.end])
+    add_calls(engine, (at, end), [call], "dsml_v4", complete=reading.complete, repairs=reading.repairs)
+    return True
+
+
+def _closer(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """The closer of a wrapper or of a call is markup after a call or a wrapper."""
+    text = engine.src.text
+    if engine.pieces and not text[engine.done : at].strip() and engine.drafts:
+        engine.commit_to(at)
+        engine.take("markup", body)
+        return True
+    return False
+    yield
+
+
+# ---------------------------------------------------------------------- writers and rows
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else as_json(value)
+
+
+def _writer(wrapper: str, space: str = "", *, typed: bool = False, call_open: str = "", call_close: str = "", gap: str = "\n") -> Writer:
+    def parameter(key: str, value: Any) -> str:
+        declared = f' string="{"true" if isinstance(value, str) else "false"}"' if typed else ""
+        return f'<{space}parameter name="{key}"{declared}>{_text(value)}</{space}parameter>'
+
+    def write(calls: Calls) -> str:
+        blocks = gap.join(
+            gap.join(
+                [f'{call_open}<{space}invoke name="{name}">', *(parameter(k, v) for k, v in given.items()), f"</{space}invoke>{call_close}"]
+            )
+            for name, given in calls
+        )
+        if not wrapper:
+            return blocks
+        return f"<{wrapper}>{gap}{blocks}{gap}</{wrapper}>"
+
+    return write
+
+
+def _write_minicpm(calls: Calls) -> str:
+    return "\n".join(
+        f'<function name="{name}">' + "".join(f'<param name="{k}"><![CDATA[{_text(v)}]]></param>' for k, v in given.items()) + "</function>"
+        for name, given in calls
+    )
+
+
+def _write_children(calls: Calls) -> str:
+    return "\n".join(
+        f'<invoke name="{name}">\n' + "".join(f"  <{k}>{_text(v)}</{k}>\n" for k, v in given.items()) + "</invoke>" for name, given in calls
+    )
+
+
+def _write_legacy(calls: Calls) -> str:
+    blocks = (
+        f"<invoke>\n<tool_name>{name}</tool_name>\n<parameters>\n"
+        + "".join(f"<{k}>{_text(v)}</{k}>\n" for k, v in given.items())
+        + "</parameters>\n</invoke>\n"
+        for name, given in calls
+    )
+    return f"<function_calls>\n{''.join(blocks)}</function_calls>"
+
+
+def _write_step3(calls: Calls) -> str:
+    inner = _writer("", "steptml:", gap="", call_open="<｜tool_call_begin｜>function<｜tool_sep｜>", call_close="<｜tool_call_end｜>")
+    return f"<｜tool_calls_begin｜>{inner(calls)}<｜tool_calls_end｜>"
+
+
+def _row(name: str, models: str, write: Writer, *markers: Marker) -> Dialect:
+    return Dialect(name, models, write, markers, typed_by_schema=True)
+
+
+def _marker(reader: Any, *openers: str, pattern: str | None = None, **more: Any) -> Marker:
+    return Marker(reader, openers, pattern=pattern, calls=True, dialect="anthropic_function_calls", **more)
+
+
+_INVOKE = starts("<invoke", "<antml", "<atem", "<minimax", "<steptml", "<｜", "<|")
+_NAMED = rf"<{_SPACE}invoke(?=[\s]|name=)"
+
+DIALECTS = (
+    _row(
+        "anthropic_function_calls",
+        "Claude through text or a gateway, models trained on its traces, prompts",
+        _writer("function_calls", gap=""),
+        _marker(_invoke, pattern=_NAMED),
+        _marker(_invoke, "<function", order=5),
+        _marker(_legacy, "<invoke>"),
+        _marker(_wrapper, "<function_calls>", "<tool_calls>", "<tool_call>", follows=starts("<"), order=-1),
+        _marker(_wrapper, pattern=rf"<(?:[a-z]{{1,16}}:|{_WORD}){_WRAPPERS}>"),
+        _marker(_closer, "</invoke>", "</function_calls>", "</parameter>", "</dots_function_call>", order=1),
+        _marker(_closer, pattern=rf"</{_SPACE}(?:invoke|{_WRAPPERS}|parameter)>|</dots_function_call>|</function>|</param>"),
+    ),
+    _row("anthropic_legacy", "Claude 2 and early 3 prompts", _write_legacy),
+    _row("minimax_m2", "MiniMax M2, M2.5", _writer("minimax:tool_call")),
+    _row("dsml_v32", "DeepSeek V3.2", _writer("｜DSML｜function_calls", "｜DSML｜", typed=True)),
+    _row("dsml_v4", "DeepSeek V4, V4-Flash", _writer("｜DSML｜tool_calls", "｜DSML｜", typed=True)),
+    _row("dsml_v41", "DeepSeek V4.1", _writer("｜DSML｜ calls", "｜DSML｜ ", typed=True)),
+    _row("gcml", "GigaChat 3.5", _writer("｜GCML｜tool_calls", "｜GCML｜", typed=True, gap="")),
+    _row(
+        "dots",
+        "dots",
+        _writer("dots_function_call", gap=""),
+        Marker(_wrapper, ("<dots_function_call>",), calls=True, dialect="dots", follows=starts("<invoke")),
+        Marker(objects_reader("dots", ("</dots_function_call>",)), ("<dots_function_call>",), calls=True, dialect="dots"),
+    ),
+    _row("step3", "Step-3", _write_step3),
+    _row("minicpm5", "MiniCPM 5", _write_minicpm),
+    _row("invoke_children", "GLM-4.7, others imitating Claude's form", _write_children),
+)

@@ -1,0 +1,272 @@
+"""Families A, B and C: JSON call objects, an array of them or lines of them, between an opener and an optional closer.
+
+One reader serves all: it reads one value after the other (`;`, `,` or white space between), then the closers. Linear: the
+extent of a value is scanned once; where the closer is already there, one `str.find` gives it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer.bodies import Body, Preview, add_calls, body_extent, read_body, swallow
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer, as_json
+from llmcore.normalizer.source import Follows, Steps, always, skip_space, starts
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["DIALECTS", "objects_reader"]
+
+
+def objects_reader(
+    dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[str, ...] = (), keyed: bool = False
+) -> Reader:
+    """A reader of JSON values after an opener. `skip`: further markers that belong to the opener. `keyed`: see `calls_of`."""
+
+    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+        src = engine.src
+        start = yield from skip_space(src, body)
+        for mark in skip:
+            while not src.final and len(src.text) - start < len(mark) and mark.startswith(src.text[start:]):
+                yield
+            if src.text.startswith(mark, start):
+                start = yield from skip_space(src, start + len(mark))
+        if start >= len(src.text) or src.text[start] not in "{[":
+            return False
+        preview = Preview(engine, at, start, dialect) if engine.listening and not keyed else None
+        bodies: list[Body] = []
+        while True:
+            found = _by_closer(engine, start, closers) if closers and not bodies and preview is None else None
+            found = found or (yield from body_extent(engine, start, closers, preview))
+            bodies.append(found)
+            if found.cut or not found.closed:
+                break
+            start = yield from _next_value(engine, found.end, closers)
+            if start < 0:
+                break
+        end = bodies[-1].end
+        if not bodies[-1].cut:
+            end, _ = yield from swallow(engine, end, closers)
+        return _enter(engine, at, end, bodies, dialect, keyed, preview)
+
+    return read
+
+
+def _by_closer(engine: TextEngine, start: int, closers: tuple[str, ...]) -> Body | None:
+    """Up to the first closer, if what stands before it is sound as it is: then no string holds that closer."""
+    text = engine.src.text
+    closer = text.find(closers[0], start)
+    if closer < 0:
+        return None
+    body = Body(start, start + len(text[start:closer].rstrip()))
+    messages, repairs, complete = read_body(engine, body)
+    return body if len(messages) == 1 and complete and not repairs and messages[0].calls and messages[0].calls[0].raw else None
+
+
+def _next_value(engine: TextEngine, end: int, closers: tuple[str, ...]) -> Steps[int]:
+    """Where another value starts after one that ended at `end`; -1 when none does."""
+    src = engine.src
+    ahead = yield from skip_space(src, end)
+    if ahead < len(src.text) and src.text[ahead] in ";,":
+        ahead = yield from skip_space(src, ahead + 1)
+    if ahead >= len(src.text) or src.text[ahead] not in "{[":
+        return -1
+    while not src.final and any(len(closer) > len(src.text) - ahead and closer.startswith(src.text[ahead:]) for closer in closers):
+        yield
+    return -1 if src.text.startswith(closers, ahead) else ahead
+
+
+def _enter(
+    engine: TextEngine, at: int, end: int, bodies: list[Body], dialect: str, keyed: bool, preview: Preview | None
+) -> bool:
+    draft = preview.draft if preview is not None else None
+    read = [read_body(engine, body, keyed=keyed) for body in bodies]
+    if draft is None and not any(messages for messages, _, _ in read):
+        engine.miss(at, end, None, "no_call_object")
+        engine.cut = engine.cut or bodies[-1].cut
+        return False
+    engine.commit_to(at)
+    for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
+        span = (at, end) if len(bodies) == 1 else (at if body is bodies[0] else body.start, body.end)
+        engine.take("markup", span[0])
+        for message in messages:
+            add_calls(engine, span, message.calls, dialect, complete=complete, repairs=repairs, draft=draft)
+            draft = None
+    if draft is not None:
+        engine.end(draft, end, None, engine.src.text[bodies[0].start : bodies[0].end], complete=not bodies[-1].cut)
+    engine.take("markup" if engine.done < end and engine.pieces and engine.pieces[-1][2] != "call" else "call", end)
+    return True
+
+
+def _object(opener: str, closer: str, arguments: str = "arguments") -> Writer:
+    def write(calls: Calls) -> str:
+        return "".join(f"{opener}{as_json({'name': name, arguments: given})}{closer}" for name, given in calls)
+
+    return write
+
+
+def _array(opener: str, closer: str, *, name: str = "name", arguments: str = "arguments") -> Writer:
+    def write(calls: Calls) -> str:
+        return f"{opener}{as_json([{name: called, arguments: given} for called, given in calls])}{closer}"
+
+    return write
+
+
+def _lines(opener: str, closer: str, separator: str, arguments: str = "arguments") -> Writer:
+    def write(calls: Calls) -> str:
+        return opener + separator.join(as_json({"name": name, arguments: given}) for name, given in calls) + closer
+
+    return write
+
+
+def _keyed_array(calls: Calls) -> str:
+    return f"<|tools_prefix|>{as_json([{name: given} for name, given in calls])}<|tools_suffix|>"
+
+
+def _row(
+    name: str,
+    models: str,
+    openers: tuple[str, ...],
+    write: Writer,
+    *,
+    follows: Follows = always,
+    closers: tuple[str, ...] = (),
+    skip: tuple[str, ...] = (),
+    keyed: bool = False,
+    single: bool = False,
+    order: int = 0,
+) -> Dialect:
+    reader = objects_reader(name, closers, skip=skip, keyed=keyed)
+    marker = Marker(reader, openers, follows=follows, calls=True, dialect=name, order=order)
+    return Dialect(name, models, write, (marker,), single=single)
+
+
+_OBJECT, _ARRAY, _EITHER = starts("{"), starts("["), starts("[", "{")
+
+DIALECTS = (
+    _row(
+        "hermes",
+        "Hermes 2/3, Qwen2 to 3, QwQ, Granite 4, SmolLM3, MiMo-VL, ERNIE 4.5 and many fine-tunes",
+        ("<tool_call>",),
+        _object("<tool_call>\n", "\n</tool_call>\n"),
+        follows=_OBJECT,
+        closers=("</tool_call>",),
+        order=-9,
+    ),
+    _row(
+        "longcat",
+        "LongCat Flash",
+        ("<longcat_tool_call>",),
+        _object("<longcat_tool_call>", "</longcat_tool_call>"),
+        closers=("</longcat_tool_call>",),
+    ),
+    _row(
+        "granite_20b",
+        "granite-20b-functioncalling",
+        ("<function_call>",),
+        _lines("<function_call> ", "", "\n<function_call> "),
+        follows=_EITHER,
+        closers=("</function_call>",),
+    ),
+    _row(
+        "internlm2",
+        "InternLM2, Intern-S1",
+        ("<|action_start|>",),
+        _object("<|action_start|> <|plugin|>\n", "<|action_end|>", "parameters"),
+        follows=starts("<|plugin|>"),
+        closers=("<|action_end|>",),
+        skip=("<|plugin|>",),
+    ),
+    _row(
+        "gigachat3",
+        "GigaChat 3",
+        ("<|message_sep|>",),
+        _object("<|message_sep|>\n\nfunction call<|role_sep|>\n", ""),
+        follows=starts("function call"),
+        skip=("function call", "<|role_sep|>"),
+        single=True,
+    ),
+    _row("gigachat3_1", "GigaChat 3.1", ("<|function_call|>",), _object("<|function_call|>", "")),
+    _row(
+        "llama3_json",
+        "Llama 3.1 to 3.3, Llama 4",
+        ("<|python_tag|>",),
+        _lines("<|python_tag|>", "", "; ", "parameters"),
+        follows=_EITHER,
+    ),
+    _row(
+        "mistral_array",
+        "Mistral 7B v0.3, Nemo, xLAM (tokenizers before v11)",
+        ("[TOOL_CALLS]",),
+        _array("[TOOL_CALLS] ", ""),
+        follows=_EITHER,
+        closers=("[/TOOL_CALLS]",),
+    ),
+    _row("granite3", "Granite 3.0 to 3.3", ("<|tool_call|>",), _array("<|tool_call|>", ""), follows=_EITHER),
+    _row(
+        "granite3_array",
+        "Granite 3.1",
+        ("<tool_call>",),
+        _array("<tool_call> ", ""),
+        follows=_ARRAY,
+        closers=("</tool_call>",),
+    ),
+    _row(
+        "tool_calls_array",
+        "Jamba, Hunyuan A13B, Apriel",
+        ("<tool_calls>",),
+        _array("<tool_calls>", "</tool_calls>"),
+        follows=_ARRAY,
+        closers=("</tool_calls>",),
+    ),
+    _row(
+        "minimax_m1",
+        "MiniMax-M1, MiniMax-Text-01",
+        ("<tool_calls>",),
+        _lines("<tool_calls>\n", "\n</tool_calls>", "\n"),
+        follows=_OBJECT,
+        closers=("</tool_calls>",),
+    ),
+    _row(
+        "nemotron_v2",
+        "Nemotron Nano v2, Nemotron Deci",
+        ("<TOOLCALL>",),
+        _array("<TOOLCALL>", "</TOOLCALL>"),
+        follows=_EITHER,
+        closers=("</TOOLCALL>",),
+    ),
+    _row("functools", "Phi-4-mini, Firefunction v2", ("functools",), _array("functools", ""), follows=_EITHER),
+    _row(
+        "cohere_action",
+        "Command R7B, Command A, Command 4",
+        ("<|START_ACTION|>",),
+        _array("<|START_ACTION|>", "<|END_ACTION|>", name="tool_name", arguments="parameters"),
+        follows=_EITHER,
+        closers=("<|END_ACTION|>",),
+    ),
+    _row(
+        "apertus",
+        "Apertus 2509",
+        ("<|tools_prefix|>",),
+        _keyed_array,
+        follows=_EITHER,
+        closers=("<|tools_suffix|>",),
+        keyed=True,
+    ),
+    _row(
+        "function_calls_array",
+        "prompt-made; the second pattern of the user's document",
+        ("<function_calls>",),
+        _array("<function_calls>", "</function_calls>"),
+        follows=starts("[{", "[ {", "[\n", "{", "[]"),
+        closers=("</function_calls>",),
+    ),
+    _row(
+        "tool_call_brackets",
+        "MiniMax drift, prompt-made",
+        ("[TOOL_CALL]",),
+        _object("[TOOL_CALL]", "[/TOOL_CALL]"),
+        follows=starts('{"', "{'", "[{"),
+        closers=("[/TOOL_CALL]",),
+    ),
+)

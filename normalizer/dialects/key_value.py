@@ -1,0 +1,197 @@
+"""Family G: a name, then key tags and value tags in turn.
+
+The tags may carry a prefix (`ifm|`) or a suffix that differs by checkpoint (`:6124c78e`); the grammar is made for what the
+opener shows. A key without a value is dropped and recorded.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.normalizer.names import peel
+from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.source import Follows, Steps, name_then, skip_space, starts
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["DIALECTS"]
+
+_OPENER = re.compile(r"<(?P<prefix>ifm\||iquest_|)tool_call(?P<suffix>:[^\s<>]{1,32})?>")
+_HEAD = re.compile(r"\s*([^\s<>{}()]{1,256})\s*(?:<tool_sep>\s*)?")
+_LOST = re.compile(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
+
+
+@lru_cache(maxsize=64)
+def _grammar(prefix: str, suffix: str) -> Grammar:
+    pre, post = re.escape(prefix), re.escape(suffix)
+    opener = rf"<{pre}arg_key{post}>\s*(?P<key>[^\n]{{0,256}}?)\s*</{pre}arg_key{post}>"
+    typed = rf"(?:\s*<{pre}arg_type{post}>\s*(?P<declared>\w*)\s*</{pre}arg_type{post}>)?"
+    valued = rf"(?P<parameter>{opener}{typed}(?:\s*<{pre}arg_value{post}>|(?=\s*[^\s<])))"
+    plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")
+    call = f"{'iquest_' if prefix == 'iquest_' else pre}tool_call{post}"
+    end = rf"(?P<end></{call}>)"
+    other = rf"</?{pre}tool_calls{post}>|<{call}>"
+    return Grammar(
+        item=re.compile(f"{valued}|{end}|{other}"),
+        value=re.compile(rf"(?P<own></{pre}arg_value{post}>)|{plain}|{end}|{other}"),
+    )
+
+
+def _dialect_of(prefix: str, suffix: str, before: str, gap: str) -> str:
+    if prefix:
+        return "k2_horizon" if prefix == "ifm|" else "iquest"
+    if suffix:
+        return "hunyuan_v4"
+    if before.endswith("<tool_calls>"):
+        return "hunyuan_v3"
+    return "glm45" if "\n" in gap else "glm47"
+
+
+def _call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    src = engine.src
+    opener, head = _OPENER.match(src.text, at), _HEAD.match(src.text, body)
+    if opener is None or head is None:
+        return False
+    name, prefix, suffix = head[1], opener["prefix"], opener["suffix"] or ""
+    while not src.final and len(src.text) - head.end() < 24:
+        yield
+        head = _HEAD.match(src.text, body) or head
+    if not (yield from _believable(engine, at, head.end(), name, prefix)):
+        return False
+    dialect = _dialect_of(prefix, suffix, src.text[max(0, at - 20) : at].rstrip(), src.text[body : head.end()])
+    draft = engine.begin(at, name, dialect)
+    grammar = _grammar("" if prefix == "iquest_" else prefix, suffix) if prefix != "iquest_" else _IQUEST
+    found = yield from read_parameters(engine, draft, head.end(), grammar)
+    return finish_parameters(engine, draft, head.end(), found)
+
+
+def _believable(engine: TextEngine, at: int, after: int, name: str, prefix: str) -> Steps[bool]:
+    """A lone word is a call without arguments when it is a tool, or, tools not told, when it is all there is."""
+    src = engine.src
+    if src.text.startswith(f"<{'' if prefix == 'iquest_' else prefix}arg_key", after) or "<tool_sep>" in src.text[at:after]:
+        return True
+    if engine.tools is not None:
+        return peel(name, engine.tools) is not None or bool(prefix)
+    if engine.says_anything() or src.text[engine.done : at].strip():
+        return False
+    close = src.text.find(">", after)
+    while close < 0 and not src.final:
+        yield
+        close = src.text.find(">", after)
+    while not src.final and not src.text[close + 1 :].strip():
+        yield
+    rest = src.text[close + 1 :].lstrip()
+    return not rest or rest.startswith("<")
+
+
+def _iquest_grammar() -> Grammar:
+    base = _grammar("", "")
+    return Grammar(
+        item=re.compile(base.item.pattern.replace("tool_call", "iquest_tool_call")),
+        value=re.compile(base.value.pattern.replace("tool_call", "iquest_tool_call")),
+    )
+
+
+_IQUEST = _iquest_grammar()
+
+
+def _opener_lost(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`get_weather<arg_key>...</tool_call>`: a tool's name directly before a key tag, with the call's closer after it."""
+    src = engine.src
+    before = src.text[max(engine.done, at - 300) : at]
+    lost = _LOST.search(before)
+    if lost is None or peel(lost[1], engine.tools) is None:
+        return False
+    begin = at - len(before) + lost.start(1)
+    draft = engine.begin(begin, lost[1], "glm45")
+    found = yield from read_parameters(engine, draft, at, _grammar("", ""))
+    return finish_parameters(engine, draft, at, found)
+
+
+def _section(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    start = yield from skip_space(engine.src, body)
+    engine.commit_to(at)
+    engine.take("markup", start)
+    return True
+
+
+def _section_end(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    if not engine.pieces or engine.src.text[engine.done : at].strip():
+        return False
+    engine.commit_to(at)
+    engine.take("markup", body)
+    return True
+    yield
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else as_json(value)
+
+
+def _writer(call: str, prefix: str = "", suffix: str = "", *, gap: str = "", section: str = "", sep: str = "") -> Writer:
+    def tag(name: str, closing: str = "") -> str:
+        return f"<{closing}{prefix}{name}{suffix}>"
+
+    def pair(key: str, value: Any) -> str:
+        return f"{tag('arg_key')}{key}{tag('arg_key', '/')}{gap}{tag('arg_value')}{_text(value)}{tag('arg_value', '/')}{gap}"
+
+    def write(calls: Calls) -> str:
+        blocks = "\n".join(
+            f"<{call}{suffix}>{name}{sep}{gap}" + "".join(pair(k, v) for k, v in given.items()) + f"</{call}{suffix}>" for name, given in calls
+        )
+        return f"<{section}{suffix}>{gap}{blocks}{gap}</{section}{suffix}>" if section else blocks
+
+    return write
+
+
+def _row(name: str, models: str, write: Writer, *markers: Marker) -> Dialect:
+    return Dialect(name, models, write, markers, typed_by_schema=True)
+
+
+def _marker(reader: Any, *openers: str, follows: Follows | None = None, pattern: str | None = None, order: int = 0) -> Marker:
+    more = {} if follows is None else {"follows": follows}
+    return Marker(reader, openers, pattern=pattern, calls=True, dialect="glm45", order=order, **more)
+
+
+_NAME_THEN_KEY = name_then("<arg_key>", "<tool_sep>", "</tool_call>", "<ifm|arg_key>", "</ifm|tool_call>", "</iquest_tool_call>", "")
+_SUFFIX = r":[^\s<>]{1,32}"
+
+DIALECTS = (
+    _row(
+        "glm45",
+        "GLM-4.5, 4.6, Poolside Laguna",
+        _writer("tool_call", gap="\n"),
+        _marker(_call, "<tool_call>", follows=_NAME_THEN_KEY),
+        _marker(_opener_lost, "<arg_key>"),
+    ),
+    _row("glm47", "GLM-4.7, GLM-5, Ling 3, Spark 2.5", _writer("tool_call")),
+    _row(
+        "hunyuan_v3",
+        "Hunyuan Hy3",
+        _writer("tool_call", gap="\n", section="tool_calls", sep="<tool_sep>"),
+        _marker(_section, "<tool_calls>", follows=starts("<tool_call>")),
+        _marker(_section_end, "</tool_calls>", "</ifm|tool_calls>", "</tool_call>", "</seed:tool_call>", "</minimax:tool_call>"),
+    ),
+    _row(
+        "hunyuan_v4",
+        "Hunyuan Hy4",
+        _writer("tool_call", suffix=":6124c78e", section="tool_calls"),
+        _marker(_section, pattern=rf"<tool_calls{_SUFFIX}>"),
+        _marker(_section_end, pattern=rf"</tool_calls{_SUFFIX}>"),
+        _marker(_call, pattern=rf"<tool_call{_SUFFIX}>"),
+    ),
+    _row("iquest", "IQuest-Q1", _writer("iquest_tool_call"), _marker(_call, "<iquest_tool_call>", follows=_NAME_THEN_KEY)),
+    _row(
+        "k2_horizon",
+        "IFM K2 Horizon",
+        _writer("ifm|tool_call", "ifm|", section="ifm|tool_calls"),
+        _marker(_section, "<ifm|tool_calls>", follows=starts("<ifm|tool_call>")),
+        _marker(_call, "<ifm|tool_call>", follows=_NAME_THEN_KEY),
+        _marker(objects_reader("k2_horizon", ("</ifm|tool_call>",)), "<ifm|tool_call>", follows=starts("{")),
+    ),
+)

@@ -1,0 +1,448 @@
+"""Family H: tags named after the tool or its arguments (H1 MiniMax M3, H2 Cline, H3 Cline with MCP; H4 stands with `invoke`).
+
+MiniMax carries a prefix before every tag, so its markup is delimited and read as it comes: real elements, nested as the schema
+says. Cline's tags are told from any other markup by the tools' names alone: a bare form, held until its closer. Linear: a search
+resumes where it stopped, and tags of tools that never close share the engine's allowance.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from llmcore.normalizer.call_objects import CallObject, arguments_of, no_arguments
+from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.names import is_known
+from llmcore.normalizer.parameters import ArgumentStream, only_text_parameter, trimmed
+from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.readers.markup import Element, element_value, parameter_value
+from llmcore.normalizer.readers.state import Stop
+from llmcore.normalizer.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.source import Steps, search, skip_space, starts
+from llmcore.normalizer.verdicts import Place, leads_in, line_is_over, refusal
+from llmcore.types.envelope import Repair
+from llmcore.types.tools import CompiledTool
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["DIALECTS"]
+
+_ALLOWANCE = 8
+
+
+# ---------------------------------------------------------------------- H1 MiniMax M3
+
+_PREFIX = "]<]minimax[>["
+_TAG = re.compile(r"\]<\]minimax\[>\[<(?P<slash>/?)\s*(?P<tag>[^\s<>/]{1,256})(?P<rest>[^<>]{0,300}?)(?P<empty>/?)>")
+_NAME = re.compile(r"""\s*name\s*=\s*["']?([^"'<>]{1,256}?)["']?\s*\Z""")
+_TAG_LENGTH = 600
+_FRAMES = frozenset({"invoke", "tool_call"})
+
+
+class _M3:
+    """The arguments of one invoke while they come. `too_deep`: something was nested deeper than the limit."""
+
+    __slots__ = ("arguments", "closed", "draft", "end", "repairs", "stream", "too_deep", "tool", "whole")
+
+    def __init__(self, engine: TextEngine, draft: Draft) -> None:
+        self.draft = draft
+        self.tool = engine.tool(draft.name)
+        self.arguments: dict[str, Any] = {}
+        self.repairs: list[Repair] = []
+        self.stream = ArgumentStream(engine, draft) if engine.listening else None
+        self.too_deep = self.closed = False
+        self.whole = True
+        self.end = 0
+
+    def store(self, key: str, value: Any, repairs: list[Repair], *, told: bool) -> None:
+        if key in self.arguments:
+            self.repairs.append(Repair(kind="parameter_repeated", path=key, before=self.arguments[key], after=value))
+        self.arguments[key] = value
+        self.repairs += repairs
+        if self.stream is not None and not told:
+            self.stream.whole(key, value)
+
+
+def _m3_block(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """The block's opener is markup when an invoke follows it; its invokes are read here, outside it they are content."""
+    start = yield from skip_space(engine.src, body)
+    engine.commit_to(at)
+    engine.take("markup", start)
+    while True:
+        head = yield from _next_tag(engine, start)
+        if head is None or head.start() != start:
+            return True
+        if head["tag"] == "tool_call" and head["slash"]:
+            engine.take("markup", head.end())
+            return True
+        name = _NAME.match(head["rest"]) if head["tag"] == "invoke" and not head["slash"] else None
+        if name is None:
+            return True
+        yield from _m3_invoke(engine, head, name[1].strip())
+        start = yield from skip_space(engine.src, engine.done)
+        if not (yield from _stands(engine, start)):
+            return True
+        engine.take("markup", start)
+
+
+def _stands(engine: TextEngine, at: int) -> Steps[bool]:
+    """Does a prefixed tag stand at `at`?"""
+    follows = starts(_PREFIX)
+    while (verdict := follows(engine.src.text, at, engine.src.final)) is None:
+        yield
+    return verdict and at < len(engine.src.text) and not engine.src.text[at].isspace()
+
+
+def _next_tag(engine: TextEngine, start: int) -> Steps[re.Match[str] | None]:
+    return (yield from search(engine.src, _TAG, start, _TAG_LENGTH))
+
+
+def _m3_invoke(engine: TextEngine, head: re.Match[str], name: str) -> Steps[None]:
+    call = _M3(engine, engine.begin(head.start(), name, "minimax_m3"))
+    body = position = call.end = head.end()
+    while not head["empty"]:
+        tag = yield from _next_tag(engine, position)
+        stop = tag.start() if tag is not None else len(engine.src.text)
+        if junk := engine.src.text[position:stop].strip():
+            call.repairs.append(Repair(kind="text_dropped", before=junk, after=None))
+        if tag is None or tag["tag"] in _FRAMES and (tag["slash"] or tag["tag"] == "invoke"):
+            call.closed = tag is not None and tag["tag"] == "invoke" and bool(tag["slash"])
+            call.end = tag.end() if tag is not None and call.closed else stop
+            break
+        if tag["slash"]:  # a closer too many
+            position = tag.end()
+            continue
+        position = yield from _m3_parameter(engine, call, tag)
+    _m3_finish(engine, call, body, cut=not head["empty"] and not call.closed and call.end >= len(engine.src.text))
+
+
+def _m3_finish(engine: TextEngine, call: _M3, body: int, *, cut: bool) -> None:
+    if call.stream is not None:
+        call.stream.close()
+    complete = not cut or (
+        call.whole
+        and not engine.ended_by_length
+        and bool(call.arguments)
+        and (call.tool is None or call.tool.required <= call.arguments.keys())
+    )
+    if not call.closed and complete and engine.src.text[body : call.end]:
+        call.repairs.append(Repair(kind="closer_missing"))
+    arguments = None if call.too_deep else call.arguments
+    engine.end(call.draft, call.end, arguments, engine.src.text[body : call.end], complete=complete, repairs=call.repairs)
+
+
+def _m3_parameter(engine: TextEngine, call: _M3, opener: re.Match[str]) -> Steps[int]:
+    """One parameter; returns where it (with its closer) ends."""
+    key = opener["tag"]
+    types = call.tool.types(key) if call.tool is not None else ()
+    if opener["empty"]:
+        _m3_store(engine, call, Element(key), told=False)
+        return opener.end()
+    told, closer = yield from _m3_text(engine, call, key, opener.end(), streams=types in ((), ("string",)))
+    src = engine.src
+    stop = closer.start() if closer is not None else len(src.text)
+    if closer is None or closer["slash"] or types == ("string",):
+        closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
+        text = trimmed(src.text[opener.end() : stop], closed=True)
+        if told >= 0 and call.stream is not None:
+            call.stream.close_string(text[told:])
+        call.whole = closer is not None
+        if not closed or (closer is not None and closer["tag"] != key):
+            call.repairs.append(Repair(kind="wrong_closer" if closed else "closer_missing", path=key))
+        _m3_store(engine, call, Element(key, text), told=told >= 0)
+        return closer.end() if closed and closer is not None else stop
+    if told >= 0 and call.stream is not None:
+        call.stream.close_string("")
+    root = Element(key, src.text[opener.end() : stop])
+    end = yield from _m3_elements(engine, call, root, closer)
+    _m3_store(engine, call, root, told=told >= 0)
+    return end
+
+
+def _m3_text(
+    engine: TextEngine, call: _M3, key: str, start: int, *, streams: bool
+) -> Steps[tuple[int, re.Match[str] | None]]:
+    """(how much of the text a listener heard, -1 when nothing; the tag that ends the text)."""
+    src = engine.src
+    told = -1
+    position = start
+    while True:
+        tag = _TAG.search(src.text, position)
+        if tag is not None or src.final:
+            return told, tag
+        position = max(start, len(src.text) - _TAG_LENGTH)
+        if streams and call.stream is not None:
+            piece = src.text[start : _tag_may_begin(src.text, start)].rstrip().removeprefix("\n")
+            if piece and told < 0:
+                call.stream.open_string(key)
+                told = 0
+            if len(piece) > told >= 0:
+                call.stream.piece(piece[told:])
+                told = len(piece)
+        yield
+
+
+def _tag_may_begin(text: str, start: int) -> int:
+    """Where a tag that is not whole yet may begin at the end of the text."""
+    begun = text.rfind(_PREFIX[:3], max(start, len(text) - _TAG_LENGTH))
+    return begun if begun >= 0 else len(text) - (2 if text.endswith("]<") else text.endswith("]"))
+
+
+def _m3_elements(engine: TextEngine, call: _M3, root: Element, tag: re.Match[str]) -> Steps[int]:
+    """The children of `root`, the first of which opens with `tag`. A wrong closer closes; returns where the root ends."""
+    stack = [root]
+    next_tag: re.Match[str] | None = tag
+    while next_tag is not None:
+        name, position = next_tag["tag"], next_tag.end()
+        if next_tag["slash"]:
+            depth = next((n for n in range(len(stack) - 1, -1, -1) if stack[n].tag == name), -1)
+            if depth < 0 and name in _FRAMES:
+                call.repairs.append(Repair(kind="closer_missing", path=root.tag))
+                return next_tag.start()
+            if depth != len(stack) - 1:
+                call.repairs.append(Repair(kind="wrong_closer", path=stack[-1].tag))
+            del stack[depth if depth >= 0 else len(stack) - 1 :]
+            if not stack:
+                return position
+        elif name == "invoke":
+            call.repairs.append(Repair(kind="closer_missing", path=root.tag))
+            return next_tag.start()
+        else:
+            child = Element(name)
+            stack[-1].children.append(child)
+            if not next_tag["empty"]:
+                stack.append(child)
+        call.too_deep = call.too_deep or len(stack) > engine.limits.depth
+        next_tag = yield from _next_tag(engine, position)
+        between = engine.src.text[position : next_tag.start() if next_tag is not None else len(engine.src.text)]
+        stack[-1].text += between
+    call.whole = False
+    return len(engine.src.text)
+
+
+def _m3_store(engine: TextEngine, call: _M3, element: Element, *, told: bool) -> None:
+    schema = call.tool.properties.get(element.tag) if call.tool is not None else None
+    try:
+        value, repairs = element_value(element, schema, call.tool, element.tag, limits=engine.limits)
+    except Stop:
+        call.too_deep = True
+        return
+    call.store(element.tag, value, repairs, told=told)
+
+
+def _m3_stray(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """A closer of the block after its calls is markup."""
+    if not engine.drafts or engine.src.text[engine.done : at].strip():
+        return False
+    engine.commit_to(at)
+    engine.take("markup", body)
+    return True
+    yield
+
+
+# ---------------------------------------------------------------------- H2 Cline
+
+_CHILD = re.compile(r"\s*<([^\s<>/]{1,256})\s*(/?)>")
+
+
+def _cline(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<NAME>` with NAME a tool: its children must be properties of it."""
+    name = engine.src.text[at + 1 : body - 1]
+    tool = engine.tool(name)
+    if tool is None or not _may_stand(engine, at):
+        return False
+    element = yield from _element(engine, body, name)
+    if element is None:
+        return False
+    stop, end = element
+    read = _properties(engine, engine.src.text[body:stop], tool)
+    if read is None:
+        engine.miss(at, end, name, "unknown_parameter")
+        return False
+    arguments, repairs, whole = read
+    cut = stop == end
+    complete = not cut or (whole and bool(arguments) and not engine.ended_by_length and tool.required <= arguments.keys())
+    return (yield from _enter(engine, at, body, stop, end, CallObject(name, arguments, True), "cline", complete, repairs))
+
+
+def _may_stand(engine: TextEngine, at: int) -> bool:
+    start = max(engine.line_start(at), engine.done)
+    return engine.text_kind != "reasoning" and engine.allowance <= _ALLOWANCE and leads_in(engine.src.text[start:at])
+
+
+def _element(engine: TextEngine, body: int, tag: str) -> Steps[tuple[int, int] | None]:
+    """(end of the text inside, end of the closer), both the text's end when it is cut; None when nothing suggests a call."""
+    closer = yield from search(engine.src, re.compile(rf"</{re.escape(tag)}\s*>"), body, len(tag) + 8)
+    if closer is not None:
+        return closer.start(), closer.end()
+    engine.allowance += 1
+    length = len(engine.src.text)
+    return (length, length) if _CHILD.match(engine.src.text, body) else None
+
+
+def _properties(engine: TextEngine, text: str, tool: CompiledTool) -> tuple[dict[str, Any], list[Repair], bool] | None:
+    """(arguments, repairs, whole) of a body; None when something in it is no property of the tool."""
+    arguments: dict[str, Any] = {}
+    repairs: list[Repair] = []
+    position, whole = 0, True
+    while (child := _CHILD.match(text, position)) is not None and child[1] in tool.properties:
+        key = child[1]
+        stop, position = (child.end(), child.end()) if child[2] else _child_end(text, key, child.end(), tool)
+        whole = bool(child[2]) or stop < position
+        value, found = parameter_value(trimmed(text[child.end() : stop], closed=True), tool, key, limits=engine.limits)
+        if key in arguments:
+            repairs.append(Repair(kind="parameter_repeated", path=key, before=arguments[key], after=value))
+        if not whole:
+            repairs.append(Repair(kind="closer_missing", path=key))
+        arguments[key] = value
+        repairs += found
+    rest = text[position:].strip()
+    if not rest:
+        return arguments, repairs, whole
+    key = only_text_parameter(tool)
+    if arguments or rest.startswith("<") or key is None:
+        return None
+    return {key: rest}, [Repair(kind="only_parameter", path=key, before=text, after=rest, safety="guess")], True
+
+
+def _child_end(text: str, key: str, start: int, tool: CompiledTool) -> tuple[int, int]:
+    """(end of the value, end of its closer): the first closer that another property or the end follows, else the first one,
+    else the next property's opener."""
+    closer = f"</{key}>"
+    first = at = text.find(closer, start)
+    while at >= 0:
+        following = _CHILD.match(text, at + len(closer))
+        if (following is not None and following[1] in tool.properties) or not text[at + len(closer) : at + len(closer) + 1].strip():
+            if following is not None or not text[at + len(closer) :].strip():
+                return at, at + len(closer)
+        at = text.find(closer, at + 1)
+    if first >= 0:
+        return first, first + len(closer)
+    for child in re.finditer(r"\s*<([^\s<>/]{1,256})>", text[start:]):
+        if child[1] in tool.properties:
+            return start + child.start(), start + child.start()
+    return len(text), len(text)
+
+
+def _enter(
+    engine: TextEngine,
+    at: int,
+    body: int,
+    stop: int,
+    end: int,
+    call: CallObject,
+    dialect: str,
+    complete: bool,
+    repairs: list[Repair],
+) -> Steps[bool]:
+    """Enter the call if a bare form may stand there."""
+    over = yield from line_is_over(engine, end)
+    reason = refusal(engine, Place(at, end, over=over, closed=False, whole=False), [call])
+    if reason is not None:
+        engine.miss(at, end, call.name, reason)
+        return False
+    draft = engine.begin(at, call.name, dialect)
+    engine.end(draft, end, call.arguments, engine.src.text[body:stop], complete=complete, repairs=repairs)
+    return True
+
+
+# ---------------------------------------------------------------------- H3 Cline with MCP
+
+_MCP_TAG = "use_mcp_tool"
+_MCP_FIELD = re.compile(r"<(tool_name|arguments)>\s*(.*?)\s*</\1>", re.S)
+
+
+def _cline_mcp(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    if engine.known(_MCP_TAG) or engine.tools is None or not _may_stand(engine, at):
+        return False
+    element = yield from _element(engine, body, _MCP_TAG)
+    if element is None:
+        return False
+    stop, end = element
+    fields = dict(_MCP_FIELD.findall(engine.src.text[body:stop][: engine.limits.arguments]))
+    name = fields.get("tool_name", "")
+    if not is_known(name, engine.tools):
+        engine.miss(at, end, name or None, "unknown_name")
+        return False
+    written = fields.get("arguments", "")
+    reading = read_json(written, limits=engine.limits)
+    arguments, given, repairs = arguments_of(reading.values[0] if len(reading.values) == 1 else None)
+    if not written and stop < end:
+        arguments = no_arguments(name, engine.tools)
+    call = CallObject(name, cast("dict[str, Any] | None", arguments), given or not written)
+    complete = stop < end or (arguments is not None and reading.complete and not engine.ended_by_length)
+    return (yield from _enter(engine, at, body, stop, end, call, "cline_mcp", complete, [*reading.repairs, *repairs]))
+
+
+# ---------------------------------------------------------------------- writers and rows
+
+
+def _m3_text_of(tag: str, value: Any) -> str:
+    if isinstance(value, dict):
+        inner = "".join(_m3_text_of(key, item) for key, item in cast("dict[str, Any]", value).items())
+    elif isinstance(value, list):
+        inner = "".join(_m3_text_of("item", item) for item in cast("list[Any]", value))
+    else:
+        inner = value if isinstance(value, str) else as_json(value)
+    return f"{_PREFIX}<{tag}>{inner}{_PREFIX}</{tag}>"
+
+
+def _write_m3(calls: Calls) -> str:
+    invokes = "\n".join(
+        f'{_PREFIX}<invoke name="{name}">' + "".join(_m3_text_of(k, v) for k, v in given.items()) + f"{_PREFIX}</invoke>"
+        for name, given in calls
+    )
+    return f"{_PREFIX}<tool_call>\n{invokes}\n{_PREFIX}</tool_call>"
+
+
+def _write_cline(calls: Calls) -> str:
+    return "\n".join(
+        f"<{name}>\n"
+        + "".join(f"<{key}>{value if isinstance(value, str) else as_json(value)}</{key}>\n" for key, value in given.items())
+        + f"</{name}>"
+        for name, given in calls
+    )
+
+
+def _write_cline_mcp(calls: Calls) -> str:
+    return "\n".join(
+        f"<{_MCP_TAG}>\n<server_name>tools</server_name>\n<tool_name>{name}</tool_name>\n"
+        f"<arguments>\n{as_json(given)}\n</arguments>\n</{_MCP_TAG}>"
+        for name, given in calls
+    )
+
+
+DIALECTS = (
+    Dialect(
+        "minimax_m3",
+        "MiniMax M3",
+        _write_m3,
+        (
+            Marker(
+                _m3_block,
+                (f"{_PREFIX}<tool_call>",),
+                follows=starts(f"{_PREFIX}<invoke"),
+                calls=True,
+                dialect="minimax_m3",
+            ),
+            Marker(_m3_stray, (f"{_PREFIX}</tool_call>", f"{_PREFIX}</invoke>"), calls=True, dialect="minimax_m3"),
+        ),
+        typed_by_schema=True,
+    ),
+    Dialect(
+        "cline",
+        "Cline and Roo Code prompts, any model",
+        _write_cline,
+        (Marker(_cline, tool_tag=True, calls=True, dialect="cline"),),
+        trust="bare",
+        typed_by_schema=True,
+    ),
+    Dialect(
+        "cline_mcp",
+        "the Cline family with MCP servers",
+        _write_cline_mcp,
+        (Marker(_cline_mcp, (f"<{_MCP_TAG}>",), calls=True, dialect="cline_mcp"),),
+        trust="bare",
+    ),
+)

@@ -1,0 +1,180 @@
+"""Family I inside markers: Python call expressions between an opener and a closer. (Without a marker: `normalizer.bare`.)"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from llmcore.normalizer.bare import python_objects
+from llmcore.normalizer.bodies import add_calls, swallow
+from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.normalizer.readers.extent import Extent
+from llmcore.normalizer.readers.python import read_calls
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader
+from llmcore.normalizer.source import Follows, Steps, name_then, search, skip_space, starts
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["DIALECTS", "calls_reader"]
+
+_LIST_OF_CALLS = re.compile(r"\s*\[\s*(?:[A-Za-z_][\w.\\-]{0,255}\s*\(|\])")
+_NEXT = re.compile(r"[\s;,]*[A-Za-z_][\w.\\-]{0,255}\s*\(")
+
+
+def _list_of_calls(text: str, at: int, final: bool) -> bool | None:
+    if _LIST_OF_CALLS.match(text, at):
+        return True
+    rest = text[at : at + 280]
+    return None if not final and len(rest) < 280 and not rest.strip(" \n\t[\\_.-").strip(_WORD_CHARACTERS) else False
+
+
+_WORD_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+
+
+def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
+    """A list of calls, or calls one after the other, then closers."""
+
+    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+        src = engine.src
+        start = yield from skip_space(src, body)
+        end, cut = start, False
+        position = start if src.text.startswith("[", start) else src.text.find("(", start)
+        while True:
+            stop = yield from _extent(engine, max(position, start))
+            if stop < 0:
+                hits = [hit for closer in closers if (hit := src.text.find(closer, position)) >= 0]
+                end, cut = (min(hits), False) if hits else (len(src.text), True)
+                break
+            end = stop
+            while not src.final and len(src.text) - end < 280 and not src.text[end:].lstrip(" \n;,").startswith("<"):
+                if src.text[end:].strip() and _NEXT.match(src.text, end) is None and "(" in src.text[end:]:
+                    break
+                yield
+            following = _NEXT.match(src.text, end)
+            if following is None or src.text.startswith("[", start):
+                break
+            position = following.end() - 1
+        return (yield from _enter(engine, at, start, end, cut))
+
+    def _enter(engine: TextEngine, at: int, start: int, end: int, cut: bool) -> Steps[bool]:
+        src = engine.src
+        reading = read_calls(src.text, start, end, limits=engine.limits, cut=cut)
+        after, _ = (end, False) if cut else (yield from swallow(engine, end, closers))
+        if not reading.calls:
+            if src.text[start:end].strip() != "[]":
+                engine.miss(at, after, None, "no_calls")
+                return False
+            engine.commit_to(at)
+            engine.take("markup", after)
+            return True
+        for call, found in zip(python_objects(engine, reading.calls), reading.calls, strict=True):
+            complete = reading.complete or found is not reading.calls[-1]
+            add_calls(engine, (at, after), [call], dialect, complete=complete)
+        engine.take("call", after)
+        return True
+
+    return read
+
+
+def _extent(engine: TextEngine, start: int) -> Steps[int]:
+    extent = Extent(start, quotes="'\"", triple=True, comments=True)
+    while True:
+        end = extent.scan(engine.src.text, engine.src.final)
+        if end >= 0 or engine.src.final:
+            return end
+        yield
+
+
+def _tool_code(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<tool_code>...</tool_code>`: read as a fence's body is."""
+    match = yield from search(engine.src, re.compile("</tool_code>"), body, 12)
+    stop = match.start() if match else len(engine.src.text)
+    inner = engine.nest(engine.src.text[body:stop])
+    if not inner.drafts or inner.says_anything():
+        return False
+    engine.adopt(inner, at, match.end() if match else stop, "tool_code")
+    return True
+
+
+def _expression(name: str, given: dict[str, Any]) -> str:
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+
+
+def _list(opener: str = "", closer: str = "") -> Any:
+    return lambda calls: f"{opener}[{', '.join(_expression(name, given) for name, given in calls)}]{closer}"
+
+
+def _lines(opener: str = "", closer: str = "", call: str = "{}") -> Any:
+    return lambda calls: opener + "\n".join(call.format(_expression(name, given)) for name, given in calls) + closer
+
+
+def _quoted(calls: Calls) -> str:
+    return repr([_expression(name, given) for name, given in calls])
+
+
+def _builtin(calls: Calls) -> str:
+    (name, given), *_ = calls
+    return f"<|python_tag|>{_expression(f'{name}.call', given)}"
+
+
+def _marker(dialect: str, reader: Reader, *openers: str, follows: Follows, order: int = 0) -> Marker:
+    return Marker(reader, openers, follows=follows, calls=True, dialect=dialect, order=order)
+
+
+_CALL = name_then("(")
+
+DIALECTS = (
+    Dialect("pythonic", "Llama 3.2, Llama 4, most models asked for it in a prompt", _list(), trust="bare"),
+    Dialect(
+        "llama4_pythonic",
+        "Llama 4",
+        _list("<|python_start|>", "<|python_end|>"),
+        (
+            _marker("llama4_pythonic", calls_reader("llama4_pythonic", ("<|python_end|>",)), "<|python_start|>", follows=_list_of_calls),
+            _marker("llama4_pythonic", objects_reader("llama4_pythonic", ("<|python_end|>",)), "<|python_start|>", follows=starts("{", "[{")),
+        ),
+    ),
+    Dialect(
+        "lfm2",
+        "LFM2, LFM2.5",
+        _list("<|tool_call_start|>", "<|tool_call_end|>"),
+        (
+            _marker("lfm2", calls_reader("lfm2", ("<|tool_call_end|>",)), "<|tool_call_start|>", follows=_list_of_calls),
+            _marker("lfm2", objects_reader("lfm2", ("<|tool_call_end|>",)), "<|tool_call_start|>", follows=starts("{", "[")),
+            _marker("lfm2", calls_reader("lfm2", ("<|tool_call_end|>",)), "<|tool_call_start|>", follows=_CALL, order=1),
+        ),
+    ),
+    Dialect(
+        "olmo3",
+        "OLMo 3",
+        _lines("<function_calls>", "</function_calls>"),
+        (
+            _marker("olmo3", calls_reader("olmo3", ("</function_calls>",)), "<function_calls>", follows=_list_of_calls),
+            _marker("olmo3", calls_reader("olmo3", ("</function_calls>",)), "<function_calls>", follows=_CALL, order=1),
+            _marker("olmo3", calls_reader("olmo3", ("</function_call>",)), "<function_call>", follows=_CALL, order=1),
+            _marker("olmo3", calls_reader("olmo3", ("</tool_call>",)), "<tool_call>", follows=_CALL, order=2),
+        ),
+    ),
+    Dialect("bare_call", "Nexus Raven, Granite 3.3 and many others", _lines(), trust="bare"),
+    Dialect("quoted_calls", "Claude Instant 1.2 and kin", _quoted, trust="bare"),
+    Dialect(
+        "tool_code",
+        "Gemini and Gemma prompts",
+        _lines("```tool_code\n", "\n```", "print(default_api.{})"),
+        (Marker(_tool_code, ("<tool_code>",), calls=True, dialect="tool_code"),),
+        trust="bare",
+    ),
+    Dialect(
+        "llama_builtin",
+        "Llama 3.1 built-in tools",
+        _builtin,
+        (
+            _marker("llama_builtin", calls_reader("llama_builtin"), "<|python_tag|>", follows=_CALL, order=1),
+            _marker("llama_builtin", calls_reader("llama_builtin"), "<|python_tag|>", follows=_list_of_calls),
+        ),
+        trust="bare",
+        single=True,
+    ),
+    Dialect("fenced_calls", "any model", _lines("```python\n", "\n```"), trust="bare"),
+)

@@ -1,0 +1,36 @@
+"""A call while it is being read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llmcore.normalizer.rows import as_json
+from llmcore.types.envelope import Repair
+
+__all__ = ["Draft"]
+
+
+class Draft:
+    """Mutable and slotted: the one `ToolCall` model is built when the call is read."""
+
+    __slots__ = ("arguments", "complete", "dialect", "id", "index", "name", "raw", "repairs", "sent", "start", "stop")
+
+    def __init__(self, index: int, name: str, id: str, dialect: str, start: int) -> None:
+        self.index = index
+        self.name = name
+        self.id = id
+        self.dialect = dialect
+        self.start = self.stop = start
+        self.arguments: dict[str, Any] | None = None
+        self.raw = ""
+        self.complete = False
+        self.repairs: list[Repair] = []
+        self.sent = 0
+
+    def finish(self, stop: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> None:
+        self.stop, self.arguments, self.raw, self.complete, self.repairs = stop, arguments, raw, complete, repairs
+
+    @property
+    def text(self) -> str:
+        """The arguments as one JSON text; what could not be read, raw."""
+        return self.raw if self.arguments is None else as_json(self.arguments)

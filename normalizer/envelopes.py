@@ -1,0 +1,65 @@
+"""Envelopes from what a text engine read, with what a native reply adds to it. Nothing is validated: it is all ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from llmcore.normalizer.blocks import blocks_of_text
+from llmcore.normalizer.merging import numbered
+from llmcore.normalizer.native.finish import finish_reason_of
+from llmcore.normalizer.text import TextEngine
+from llmcore.types.envelope import Envelope, FinishReason, NearMiss, Repair, Segment, ToolCall
+from llmcore.types.messages import Block
+
+__all__ = ["Additions", "assembled", "envelope_of_text"]
+
+
+def envelope_of_text(text: TextEngine, word: str | None) -> Envelope:
+    """The envelope of a reply that is nothing but text. `word`: the caller's finish word."""
+    calls = numbered(text.calls) if text.calls else []
+    return assembled(
+        text, calls, word, finish_reason_of(word, bool(calls)), text.segments, partial(_blocks, text, calls)
+    )
+
+
+def _blocks(text: TextEngine, calls: list[ToolCall]) -> list[Block]:
+    return blocks_of_text(text.source, text.segments(), calls)
+
+
+class Additions:
+    """What a native reply says beside its text, and what it makes of the text's content."""
+
+    __slots__ = ("content", "near_misses", "reasoning", "repairs", "truncated")
+
+    def __init__(
+        self, content: str, reasoning: str, truncated: bool, near_misses: list[NearMiss], repairs: list[Repair]
+    ) -> None:
+        self.content, self.reasoning, self.truncated = content, reasoning, truncated
+        self.near_misses, self.repairs = near_misses, repairs
+
+
+def assembled(
+    text: TextEngine,
+    calls: list[ToolCall],
+    word: str | None,
+    reason: FinishReason | None,
+    segments: Callable[[], Sequence[Segment]],
+    blocks: Callable[[], Sequence[Block]],
+    native: Additions | None = None,
+) -> Envelope:
+    """The envelope. `calls` are all calls, numbered; `segments` and `blocks` are computed when asked for."""
+    said = text if native is None else native
+    needs_more_work = text.needs_more_work
+    fields = {
+        "tool_calls": calls,
+        "content": said.content,
+        "reasoning": said.reasoning,
+        "needs_more_work": (True if calls else None) if needs_more_work is None else needs_more_work,
+        "finish_reason": reason,
+        "finish_word": word or None,
+        "truncated": said.truncated,
+        "near_misses": said.near_misses,
+        "repairs": said.repairs,
+    }
+    return Envelope.trusted(fields, text.source, segments, blocks)

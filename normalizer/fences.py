@@ -1,0 +1,168 @@
+"""Back-ticks: code is content, unless a whole fence is the call.
+
+A fence whose body is nothing but a call counts when it opens the message (or stands in a row of fences that does), when its
+info string names the purpose (`tool_call`, `function_call`, ...), or when it ends the message after a lead-in. Otherwise it is
+an example: content and a near miss. Inline code is never a call, unless it is the whole message. Source: dialects.md section 7.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer.names import is_known
+from llmcore.normalizer.source import Steps
+from llmcore.normalizer.verdicts import rest_is_blank
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["back_ticks"]
+
+_RUN = re.compile(r"`+")
+_PURPOSES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
+_WORD = re.compile(r"[ \t]*([\w+#.-]{0,32})[ \t]*\r?(?=\n|\Z)")
+_CLOSE = re.compile(r"\n[ \t]*```+|```+(?=[ \t\r]*(?:\n|\Z))")
+_NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[<'\"\w>(]|//|#|/\*)")
+
+
+class Fence:
+    """A fence: `start:end` with its ticks, the body between, its info word. `closed` is False when the text ended first."""
+
+    __slots__ = ("body", "closed", "end", "info", "start", "stop")
+
+    def __init__(self, start: int, body: int, stop: int, end: int, info: str, closed: bool) -> None:
+        self.start, self.body, self.stop, self.end, self.info, self.closed = start, body, stop, end, info, closed
+
+
+def back_ticks(engine: TextEngine, at: int) -> Steps[int]:
+    src = engine.src
+    while not src.final and len(src.text) - at < 4 and not src.text[at:].strip("`"):
+        yield
+    run = _RUN.match(src.text, at)
+    length = len(run[0]) if run else 1
+    if length < 3:
+        return (yield from _inline(engine, at, length))
+    before = src.text[max(engine.line_start(at), engine.done) : at]
+    if before.strip() and not before.rstrip().endswith(":"):
+        return at + length
+    return (yield from _fence(engine, at))
+
+
+def _inline(engine: TextEngine, at: int, length: int) -> Steps[int]:
+    """Inline code ends at as many back-ticks as it began with, in the same paragraph."""
+    src = engine.src
+    start = at + length
+    ticks = "`" * length
+    while True:
+        close = src.text.find(ticks, start)
+        paragraph = src.text.find("\n\n", at, close if close >= 0 else len(src.text))
+        if paragraph >= 0:
+            return at + length
+        if close >= 0:
+            break
+        if src.final:
+            return at + length
+        start = max(start, len(src.text) - length)
+        yield
+    whole = not engine.says_anything() and not engine.drafts and not src.text[engine.done : at].strip()
+    if whole and (yield from rest_is_blank(engine, close + length)):
+        inner = engine.nest(src.text[at + length : close])
+        if inner.drafts and not inner.says_anything():
+            engine.adopt(inner, at, close + length)
+            return engine.done
+    return close + length
+
+
+def _fence(engine: TextEngine, at: int) -> Steps[int]:
+    """One fence, or several in a row."""
+    group: list[tuple[Fence, TextEngine]] = []
+    opens = not engine.says_anything() and not engine.src.text[engine.done : at].strip()
+    position = at
+    while True:
+        fence = yield from _read_fence(engine, position)
+        inner = engine.nest(engine.src.text[fence.body : fence.stop]) if _worth(engine, fence) else None
+        if inner is None or not inner.drafts or inner.says_anything():
+            if inner is not None and inner.near_misses and not inner.drafts:
+                engine.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
+            if not group:
+                return _explicit_none(engine, fence, opens)
+            break
+        group.append((fence, inner))
+        if opens or fence.info in _PURPOSES:
+            _take(engine, fence, inner)
+            group.clear()
+            return fence.end
+        position = yield from _next_fence(engine, fence.end)
+        if position < 0:
+            break
+    last = group[-1][0]
+    if engine.tools is not None and position < 0 and (yield from rest_is_blank(engine, last.end)):
+        for fence, inner in group:
+            _take(engine, fence, inner)
+        return last.end
+    for fence, inner in group:
+        engine.miss(fence.start, fence.end, inner.drafts[0].name, "example")
+    return last.end
+
+
+def _explicit_none(engine: TextEngine, fence: Fence, opens: bool) -> int:
+    """A fence that says `None` calls nothing."""
+    if opens and engine.src.text[fence.body : fence.stop].strip() in ("None", "null", "[]"):
+        engine.commit_to(fence.start)
+        engine.take("markup", fence.end)
+    return fence.end
+
+
+def _worth(engine: TextEngine, fence: Fence) -> bool:
+    return engine.takes_calls and _NOT_A_CALL.match(engine.src.text, fence.body) is None
+
+
+def _take(engine: TextEngine, fence: Fence, inner: TextEngine) -> None:
+    dialect = None
+    if fence.info in _PURPOSES:
+        dialect = "fenced_function_call"
+    elif inner.drafts[0].dialect in ("bare_json", "bare_array"):
+        dialect = "fenced_json"
+    engine.adopt(inner, fence.start, fence.end, dialect)
+
+
+def _next_fence(engine: TextEngine, end: int) -> Steps[int]:
+    src = engine.src
+    while True:
+        rest = src.text[end : end + 64]
+        stripped = rest.lstrip()
+        if stripped.startswith("```"):
+            return end + len(rest) - len(stripped)
+        if src.final or (stripped and not "```".startswith(stripped)) or len(rest) == 64:
+            return -1
+        yield
+
+
+def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
+    """Find the body and the end. The info word is what stands alone on the first line; a call there is part of the body."""
+    src = engine.src
+    run = _RUN.match(src.text, at)
+    body = run.end() if run else at + 3
+    while not src.final and "\n" not in src.text[body : body + 400] and len(src.text) - body < 400:
+        yield
+    word = _WORD.match(src.text, body)
+    info = ""
+    if word is not None and not is_known(word[1], engine.tools):
+        info, body = word[1], word.end() + (1 if word.end() < len(src.text) else 0)
+    elif (named := re.match(r"(?:json|python|tool_code|tool_call)(?=[\s{\[])", src.text[body : body + 16])) is not None:
+        info, body = named[0], body + named.end()
+    search_from = max(body - 1, at + 3)
+    told = False
+    while True:
+        close = _CLOSE.search(src.text, search_from)
+        if close is not None and (close.end() < len(src.text) or src.final):
+            return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)
+        if src.final:
+            return Fence(at, body, len(src.text), len(src.text), info.lower(), False)
+        if engine.listening and not told and _NOT_A_CALL.match(src.text, body):
+            told = True
+        if told:
+            engine.emit_text(max(body, len(src.text) - 8))
+        search_from = max(search_from, len(src.text) - 256 if close is None else close.start())
+        yield

@@ -1,0 +1,47 @@
+"""Names as layer 2 may read them: raw, less what a dialect itself adds.
+
+Only for the question "is this one of the tools": the call keeps the raw name, except where a row of the registry peels it
+because its dialect writes the addition (`functions.` and `:0` of Kimi, `default_api.`, `.call`, a doubled `f.f`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from llmcore.types.tools import ToolSet
+
+__all__ = ["is_known", "peel", "undouble", "unescape"]
+
+_PREFIXES = ("functions.", "default_api.", "tools.", "tool.")
+_INDEX = re.compile(r"[:.]\d+\Z")
+_ESCAPED = re.compile(r"\\([_\[\]*.\-])")
+
+
+def unescape(name: str) -> str:
+    """Without Markdown escapes: `get\\_weather` is `get_weather`."""
+    return _ESCAPED.sub(r"\1", name) if "\\" in name else name
+
+
+def undouble(name: str) -> str:
+    """`read.read` is `read`."""
+    half, rest = divmod(len(name), 2)
+    return name[:half] if rest and half and name[half] == "." and name[:half] == name[half + 1 :] else name
+
+
+def peel(name: str, tools: ToolSet | None) -> str | None:
+    """The one tool that `name` means, exactly or after peeling; None when it is none (or tools were not told)."""
+    if tools is None:
+        return None
+    if name in tools.names:
+        return name
+    candidates = {undouble(name), unescape(name), name.removesuffix(".call"), _INDEX.sub("", name)}
+    for prefix in _PREFIXES:
+        if name.startswith(prefix):
+            bare = name[len(prefix) :]
+            candidates |= {bare, _INDEX.sub("", bare)}
+    hits = candidates & tools.names
+    return hits.pop() if len(hits) == 1 else None
+
+
+def is_known(name: str, tools: ToolSet | None) -> bool:
+    return peel(name, tools) is not None

@@ -1,0 +1,165 @@
+"""W3, Anthropic messages: whole bodies, a list of content blocks, or stream events.
+
+Calls the provider runs itself (`server_tool_use`, `mcp_tool_use` and the `*_tool_result`s) are opaque blocks, not
+calls. The `input: {}` of a `content_block_start` is a placeholder; the input comes in `input_json_delta`s."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from llmcore.normalizer.native.pieces import (
+    CallArguments,
+    CallEnd,
+    CallStart,
+    FinishWord,
+    Opaque,
+    Piece,
+    Reasoning,
+    Redacted,
+    Text,
+)
+from llmcore.normalizer.native.shape import as_dict, as_text, dicts
+
+__all__ = ["AnthropicReader", "is_body", "is_event", "is_part"]
+
+_EVENTS = frozenset(
+    {
+        "content_block_delta",
+        "content_block_start",
+        "content_block_stop",
+        "message_delta",
+        "message_start",
+        "message_stop",
+        "ping",
+    }
+)
+_OWN_BLOCKS = frozenset({"tool_use", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "text"})
+
+
+def is_body(body: dict[str, Any]) -> bool:
+    """A whole message."""
+    if not isinstance(body.get("content"), (list, tuple)):
+        return False
+    return "stop_reason" in body or (body.get("type") == "message" and not _is_responses_item(body))
+
+
+def is_event(body: dict[str, Any]) -> bool:
+    """A stream event."""
+    kind = body.get("type")
+    return isinstance(kind, str) and kind in _EVENTS
+
+
+def is_part(body: dict[str, Any]) -> bool:
+    """A message or blocks alone, told by the type of a block that only this wire has."""
+    kinds = [as_text(block.get("type")) for block in dicts(body.get("content"))]
+    return any((kind in _OWN_BLOCKS and kind != "text") or kind.endswith("_tool_result") for kind in kinds)
+
+
+def _is_responses_item(body: dict[str, Any]) -> bool:
+    """OpenAI Responses has items of type `message` too."""
+    return any(block.get("type") in ("output_text", "refusal") for block in dicts(body["content"]))
+
+
+class AnthropicReader:
+    """Reads W3 bodies and streams."""
+
+    def __init__(self) -> None:
+        self._opaque: dict[int | str, tuple[dict[str, Any], list[str]]] = {}
+        self._calls: set[int | str] = set()
+
+    def read(self, body: dict[str, Any]) -> Iterator[Piece]:
+        kind = as_text(body.get("type"))
+        if kind == "content_block_delta":
+            yield from self._delta(_index(body), as_dict(body.get("delta")))
+        elif kind == "content_block_start":
+            yield from self._start(_index(body), as_dict(body.get("content_block")))
+        elif kind == "content_block_stop":
+            yield from self._stop(_index(body))
+        elif kind == "message_start":
+            yield from self._whole(as_dict(body.get("message")))
+        elif kind == "message_delta":
+            yield from _finish_word(as_dict(body.get("delta")))
+        else:
+            yield from self._whole(body)
+
+    def finish(self) -> Iterator[Piece]:
+        for index in list(self._opaque):
+            yield from self._stop(index)
+
+    def _whole(self, message: dict[str, Any]) -> Iterator[Piece]:
+        content = message.get("content")
+        if isinstance(content, str) and content:
+            yield Text(content)
+        for index, block in enumerate(dicts(content)):
+            yield from self._start(f"whole {index}", block, whole=True)
+            yield from self._stop(f"whole {index}")
+        yield from _finish_word(message)
+
+    def _start(self, index: int | str, block: dict[str, Any], whole: bool = False) -> Iterator[Piece]:
+        kind = as_text(block.get("type"))
+        if kind == "text":
+            if text := as_text(block.get("text")):
+                yield Text(text)
+            if citations := block.get("citations"):
+                yield Opaque({"citations": citations})
+        elif kind == "tool_use":
+            yield from self._call(index, block, whole)
+        elif kind == "thinking":
+            yield Reasoning(as_text(block.get("thinking")), as_text(block.get("signature")), index)
+        elif kind == "redacted_thinking":
+            yield Redacted(as_text(block.get("data")))
+        elif block:
+            self._opaque[index] = (dict(block), [])
+
+    def _call(self, index: int | str, block: dict[str, Any], whole: bool) -> Iterator[Piece]:
+        self._calls.add(index)
+        yield CallStart(index, as_text(block.get("id")), as_text(block.get("name")))
+        given = block.get("input")
+        if given or (whole and given is not None):
+            yield CallArguments(index, given)
+
+    def _delta(self, index: int | str, delta: dict[str, Any]) -> Iterator[Piece]:
+        kind = as_text(delta.get("type"))
+        if kind == "text_delta":
+            yield Text(as_text(delta.get("text")))
+        elif kind == "input_json_delta":
+            piece = as_text(delta.get("partial_json"))
+            if index in self._opaque:
+                self._opaque[index][1].append(piece)
+            else:
+                yield CallArguments(index, piece)
+        elif kind == "thinking_delta":
+            yield Reasoning(as_text(delta.get("thinking")), "", index)
+        elif kind == "signature_delta":
+            yield Reasoning("", as_text(delta.get("signature")), index)
+        elif kind == "citations_delta":
+            yield Opaque({"citations": [delta.get("citation")]})
+
+    def _stop(self, index: int | str) -> Iterator[Piece]:
+        if index in self._calls:
+            self._calls.discard(index)
+            yield CallEnd(index)
+        elif index in self._opaque:
+            block, pieces = self._opaque.pop(index)
+            if text := "".join(pieces):
+                block["input"] = _input(text)
+            yield Opaque(block)
+
+
+def _index(event: dict[str, Any]) -> int | str:
+    index = event.get("index")
+    return index if isinstance(index, (int, str)) else "no index"
+
+
+def _input(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _finish_word(holder: dict[str, Any]) -> Iterator[Piece]:
+    if word := as_text(holder.get("stop_reason")):
+        yield FinishWord(word)

@@ -1,0 +1,128 @@
+"""The arguments of a native call, from whatever stands where a JSON object was promised.
+
+Rules: an object is taken as it is; a string is read as JSON, decoded once more when it holds a string; several
+objects written one after the other are several calls, exact repeats collapse; nothing written is `{}` only where no
+tool that is known requires a parameter. What cannot be read is None, never an invented `{}`. Text that lacks only
+closers is whole when its last value is delimited and the reply ended by itself; otherwise it was cut. Linear in the
+text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from llmcore.normalizer.native.shape import json_text
+from llmcore.normalizer.readers.json import JsonReading, read_json
+from llmcore.types.envelope import Repair
+from llmcore.types.limits import Limits
+from llmcore.types.tools import CompiledTool
+
+__all__ = ["Arguments", "Ending", "free_text_arguments", "no_arguments", "object_arguments", "text_arguments"]
+
+
+@dataclass(slots=True)
+class Arguments:
+    """`value` None: no object could be read. `raw` is the JSON text it was read from."""
+
+    value: dict[str, Any] | None
+    raw: str
+    complete: bool = True
+    repairs: list[Repair] = field(default_factory=list[Repair])
+
+
+@dataclass(slots=True)
+class Ending:
+    """How the reply ended after a call. `by_itself`: a finish reason came and it is not `length`. `at_call`: it ended
+    for want of room and nothing came after this call."""
+
+    by_itself: bool
+    at_call: bool
+
+
+def no_arguments(tool: CompiledTool | None, whole: bool) -> Arguments:
+    """Nothing was written: `{}` unless a known tool requires something."""
+    value: dict[str, Any] | None = {} if tool is None or not tool.required else None
+    return Arguments(value if whole else None, "", whole)
+
+
+def free_text_arguments(text: str, whole: bool) -> Arguments:
+    """A custom tool's text, never parsed."""
+    value = {"input": text}
+    return Arguments(value, json_text(value), whole)
+
+
+def object_arguments(value: object, tool: CompiledTool | None, ending: Ending, limits: Limits) -> Arguments:
+    """Arguments that came as a JSON value."""
+    raw = json_text(value)
+    if not isinstance(value, dict):
+        return Arguments(None, raw)
+    given = cast("dict[str, Any]", value)
+    if raw.count("{") + raw.count("[") > limits.depth or not all(type(key) is str for key in given):
+        reading = read_json(raw, limits=limits)  # as its text would be: it judges depth, and keys become strings
+        read = _objects(reading)
+        return Arguments(read[0] if len(read) == 1 else None, raw, repairs=reading.repairs)
+    if len(raw) > limits.arguments:
+        return Arguments(None, raw)
+    cut = ending.at_call and (not given or (tool is not None and not tool.required <= given.keys()))
+    return Arguments(given, raw, not cut)
+
+
+def text_arguments(text: str, ending: Ending, limits: Limits) -> list[Arguments]:
+    """Arguments that came as text; more than one when several objects were written one after the other."""
+    reading = _read(text, ending, limits)
+    decoded: list[Repair] = []
+    if len(reading.values) == 1 and isinstance(inner := reading.values[0], str) and inner.lstrip()[:1] == "{":
+        decoded = [Repair(kind="double_encoded", before=text, after=inner), *reading.repairs]
+        text, reading = inner, _read(inner, ending, limits)
+    if not reading.error and (rest := text[reading.end :].strip()):
+        decoded.append(Repair(kind="trailing_text", before=rest, after=""))
+    found = _objects(reading)
+    repairs = [*decoded, *reading.repairs]
+    if not found or len(found) != len(reading.values):
+        return [Arguments(None, text, reading.complete, repairs)]
+    if len(found) == 1:
+        return [Arguments(found[0], text, reading.complete, repairs)]
+    return _split(found, text, reading.complete, repairs)
+
+
+def _read(text: str, ending: Ending, limits: Limits) -> JsonReading:
+    """Read it as whole; what lacks closers without showing its end, or may have been cut, once more as cut."""
+    reading = read_json(text, limits=limits)
+    sound = reading.complete and not reading.repairs and not reading.error
+    if sound or (ending.by_itself and (reading.error or _shows_its_end(reading))):
+        return reading
+    return read_json(text, limits=limits, cut=True)
+
+
+def _shows_its_end(reading: JsonReading) -> bool:
+    """All brackets closed, or missing after a last value that shows where it ends, without a guess at it."""
+    if not reading.delimited:
+        return False
+    closers_missing = any(repair.kind == "missing_closer" for repair in reading.repairs)
+    return not closers_missing or all(repair.safety == "lossless" for repair in reading.repairs)
+
+
+def _objects(reading: JsonReading) -> list[dict[str, Any]]:
+    if reading.error:
+        return []
+    return [cast("dict[str, Any]", value) for value in reading.values if isinstance(value, dict)]
+
+
+def _split(found: list[dict[str, Any]], text: str, whole: bool, repairs: list[Repair]) -> list[Arguments]:
+    """Concatenated objects: separate calls, each once. Only the last can have been cut."""
+    calls: dict[str, Arguments] = {}
+    repeats = 0
+    for value in found:
+        raw = json_text(value)
+        repeats += raw in calls
+        calls.setdefault(raw, Arguments(value, raw, repairs=list(repairs)))
+    read = list(calls.values())
+    read[-1].complete = whole
+    if repeats:
+        read[0].repairs.append(Repair(kind="repeated_arguments", before=text, after=read[0].value))
+    if len(read) > 1:
+        for call in read:
+            call.repairs.append(Repair(kind="concatenated_arguments", before=text, after=call.value))
+    else:
+        read[0].raw = text
+    return read

@@ -1,0 +1,73 @@
+"""W6, Cohere v2 chat: whole bodies and stream events. The message is read as an OpenAI one; its fields are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from llmcore.normalizer.native.openai_chat import MessageReader
+from llmcore.normalizer.native.pieces import CallArguments, CallEnd, CallStart, FinishWord, Opaque, Piece
+from llmcore.normalizer.native.shape import as_dict, as_text
+
+__all__ = ["CohereReader", "is_body", "is_event"]
+
+_EVENT_FAMILIES = ("message-", "content-", "tool-plan-", "tool-call-", "citation-")
+
+
+def is_body(body: dict[str, Any]) -> bool:
+    """A whole body: finish reasons in capitals tell it from an OpenAI choice."""
+    message = body.get("message")
+    return isinstance(message, dict) and (as_text(body.get("finish_reason")).isupper() or "tool_plan" in message)
+
+
+def is_event(body: dict[str, Any]) -> bool:
+    """A stream event."""
+    return as_text(body.get("type")).startswith(_EVENT_FAMILIES)
+
+
+class CohereReader:
+    """Reads W6 bodies and streams."""
+
+    def __init__(self) -> None:
+        self._message = MessageReader()
+        self._started = 0
+        self._open: dict[object, int] = {}
+
+    def read(self, body: dict[str, Any]) -> Iterator[Piece]:
+        kind = as_text(body.get("type"))
+        if not is_event(body):
+            yield from self._message.read(as_dict(body.get("message")))
+            yield from _finish_word(body)
+            return
+        delta = as_dict(body.get("delta"))
+        message = as_dict(delta.get("message"))
+        if kind.startswith("tool-call-"):
+            yield from self._call(kind, body.get("index"), as_dict(message.get("tool_calls")))
+        elif kind == "citation-start":
+            yield Opaque({"citations": [message.get("citations")]})
+        else:
+            yield from self._message.read(
+                {key: message[key] for key in ("content", "tool_plan") if key in message}, whole=False
+            )
+        yield from _finish_word(delta)
+
+    def finish(self) -> Iterator[Piece]:
+        return self._message.finish()
+
+    def _call(self, kind: str, index: object, call: dict[str, Any]) -> Iterator[Piece]:
+        place = index if isinstance(index, (int, str)) else None
+        function = as_dict(call.get("function"))
+        if kind == "tool-call-start":
+            self._started += 1
+            self._open[place] = self._started
+            yield CallStart(self._started, as_text(call.get("id")), as_text(function.get("name")))
+        key = self._open.get(place, self._started)
+        if function.get("arguments") is not None:
+            yield CallArguments(key, function["arguments"])
+        if kind == "tool-call-end":
+            yield CallEnd(key)
+
+
+def _finish_word(holder: dict[str, Any]) -> Iterator[Piece]:
+    if word := as_text(holder.get("finish_reason")):
+        yield FinishWord(word)

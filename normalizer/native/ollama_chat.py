@@ -1,0 +1,33 @@
+"""W7, Ollama chat: whole bodies and the lines of its stream, which have the same shape. Calls come whole, several of
+them under one index or under none; arguments are an object. The message is read as an OpenAI one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from llmcore.normalizer.native.openai_chat import MessageReader
+from llmcore.normalizer.native.pieces import FinishWord, Piece
+from llmcore.normalizer.native.shape import as_dict, as_text
+
+__all__ = ["OllamaReader", "is_body"]
+
+
+def is_body(body: dict[str, Any]) -> bool:
+    """A whole body or a line of a stream."""
+    return isinstance(body.get("message"), dict) and "done" in body
+
+
+class OllamaReader:
+    """Reads W7 bodies and streams."""
+
+    def __init__(self) -> None:
+        self._message = MessageReader()
+
+    def read(self, body: dict[str, Any]) -> Iterator[Piece]:
+        yield from self._message.read(as_dict(body.get("message")))
+        if body.get("done") and (word := as_text(body.get("done_reason"))):
+            yield FinishWord(word)
+
+    def finish(self) -> Iterator[Piece]:
+        return self._message.finish()

@@ -1,0 +1,241 @@
+"""W1, OpenAI chat completions, and what copies it: Mistral, Groq, OpenRouter, vLLM, SGLang, LiteLLM's `ModelResponse`
+(W9).
+
+Read: whole bodies, stream chunks, a choice or a message alone. Only choice 0 is read; the others stay in the raw
+reply. Hosts put reasoning into different fields, several of them holding the same text: the first that says something
+is read for the whole reply. The message reader also serves Cohere (W6) and Ollama (W7), whose messages have the same
+fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from llmcore.normalizer.native.identity import CallIdentity
+from llmcore.normalizer.native.pieces import (
+    CallArguments,
+    CallEnd,
+    CallStart,
+    FinishWord,
+    Opaque,
+    Piece,
+    Reasoning,
+    Redacted,
+    Refusal,
+    Text,
+)
+from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, says_something
+
+__all__ = ["MessageReader", "OpenAIChatReader", "is_body", "is_part"]
+
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "tool_plan")
+_ALL_REASONING = frozenset({*_REASONING_FIELDS, "reasoning_details", "thinking_blocks"})
+_OPAQUE_FIELDS = frozenset({"annotations", "audio", "citations", "images", "provider_specific_fields"})
+_CALL_ANNOTATIONS = ("extra_content", "provider_specific_fields")
+_TEXT_PARTS = frozenset({"text", "output_text", "input_text"})
+_LEGACY = "function_call"
+_REASONING = "reasoning"
+
+
+def is_body(body: dict[str, Any]) -> bool:
+    """A whole body or a stream chunk."""
+    return isinstance(body.get("choices"), (list, tuple))
+
+
+def is_part(body: dict[str, Any]) -> bool:
+    """A choice, or a message: `role`, `content` or calls. This library's own envelope as JSON is text, not a
+    message."""
+    if any(isinstance(body.get(key), dict) for key in ("message", "delta")):
+        return True
+    if "needsMoreWork" in body or "needs_more_work" in body or "toolCalls" in body:
+        return False
+    if body.get("role") in ("assistant", "model"):
+        return True
+    content = body.get("content", 0)
+    return content is None or isinstance(content, (str, list)) or bool(body.get("tool_calls") or body.get(_LEGACY))
+
+
+class OpenAIChatReader:
+    """Reads W1 bodies and streams."""
+
+    def __init__(self) -> None:
+        self._message = MessageReader()
+        self._streamed = False
+
+    def read(self, body: dict[str, Any]) -> Iterator[Piece]:
+        choice = _first_choice(as_list(body["choices"])) if "choices" in body else body
+        delta, message = as_dict(choice.get("delta")), as_dict(choice.get("message"))
+        if delta or ("delta" in choice and not message):
+            self._streamed = True
+            yield from self._message.read(delta, whole=False)
+        elif message and not self._streamed:  # after deltas some servers repeat the whole message
+            yield from self._message.read(message)
+        elif choice is body and "choices" not in body:
+            yield from self._message.read(body)
+        if text := as_text(choice.get("text")):  # the older completions endpoint
+            yield Text(text)
+        if word := as_text(choice.get("finish_reason")):
+            yield FinishWord(word)
+
+    def finish(self) -> Iterator[Piece]:
+        return self._message.finish()
+
+
+def _first_choice(choices: list[Any]) -> dict[str, Any]:
+    found = [as_dict(choice) for choice in choices]
+    for choice in found:
+        if choice.get("index") in (0, None):
+            return choice
+    return found[0] if found and "delta" not in found[0] else {}
+
+
+class MessageReader:
+    """Reads messages, whole or in deltas, of one reply."""
+
+    def __init__(self) -> None:
+        self._identity = CallIdentity()
+        self._reasoning_field = ""
+        self._details: list[dict[str, Any]] = []
+
+    def read(self, message: dict[str, Any], *, whole: bool = True) -> Iterator[Piece]:
+        if not _ALL_REASONING.isdisjoint(message):
+            yield from self._reasoning(message, whole)
+        if content := message.get("content"):
+            yield from self._content(content)
+        if refusal := as_text(message.get("refusal")):
+            yield Refusal(refusal)
+        if calls := message.get("tool_calls"):
+            for entry in dicts(calls):
+                yield from self._call(entry, whole)
+        if legacy := as_dict(message.get(_LEGACY)):
+            yield from self._legacy(legacy, whole)
+        if not _OPAQUE_FIELDS.isdisjoint(message):
+            for field, value in message.items():
+                if field in _OPAQUE_FIELDS and says_something(value):
+                    yield Opaque({field: value})
+
+    def finish(self) -> Iterator[Piece]:
+        """OpenRouter wants its reasoning details back as they were."""
+        if self._details:
+            yield Opaque({"reasoning_details": self._details}, key=_REASONING)
+
+    # Reasoning
+
+    def _reasoning(self, message: dict[str, Any], whole: bool) -> Iterator[Piece]:
+        details = [*dicts(message.get("reasoning_details"))]
+        blocks = [*dicts(message.get("thinking_blocks"))]
+        key = _REASONING if details else None
+        said = [field for field in _REASONING_FIELDS if as_text(message.get(field))]
+        in_blocks = any(as_text(block.get("thinking")) for block in blocks)
+        # LiteLLM's blocks, when whole, hold what `reasoning_content` joins; in a stream the signed one repeats it all.
+        if not (in_blocks and (whole or not said) and self._takes("thinking_blocks")):
+            in_blocks = False
+            for field in said:
+                if self._takes(field):
+                    yield Reasoning(message[field], key=key)
+                    break
+        yield from _thinking_blocks(blocks, in_blocks)
+        yield from self._reasoning_details(details)
+
+    def _takes(self, field: str) -> bool:
+        """Is this the field whose text is read?"""
+        self._reasoning_field = self._reasoning_field or field
+        return self._reasoning_field == field
+
+    def _reasoning_details(self, details: list[dict[str, Any]]) -> Iterator[Piece]:
+        for detail in details:
+            self._keep(detail)
+            text = as_text(detail.get("text")) or as_text(detail.get("summary"))
+            if text and self._takes("reasoning_details"):
+                yield Reasoning(text, key=_REASONING)
+
+    def _keep(self, detail: dict[str, Any]) -> None:
+        """Collect the details; a streamed one comes in pieces of one index."""
+        last = self._details[-1] if self._details else {}
+        if not last or any(last.get(key) != detail.get(key) for key in ("type", "index")):
+            self._details.append(dict(detail))
+            return
+        for key, value in detail.items():
+            if key in ("text", "summary", "data") and isinstance(value, str):
+                last[key] = as_text(last.get(key)) + value
+            elif value is not None:
+                last[key] = value
+
+    # Content
+
+    def _content(self, content: object) -> Iterator[Piece]:
+        if isinstance(content, str):
+            yield Text(content)
+            return
+        for part in as_list(content) or [content]:
+            if isinstance(part, str):
+                yield Text(part)
+            elif found := as_dict(part):
+                yield from self._part(found)
+
+    def _part(self, part: dict[str, Any]) -> Iterator[Piece]:
+        kind = part.get("type", "text" if "text" in part else "thinking")
+        if kind in _TEXT_PARTS:
+            yield Text(as_text(part.get("text")))
+        elif kind == "thinking":
+            if (text := _joined(part.get("thinking"))) and self._takes("content"):
+                yield Reasoning(text, as_text(part.get("signature")))
+        elif kind == "refusal":
+            yield Refusal(as_text(part.get("refusal")))
+        else:
+            yield Opaque(part)
+
+    # Calls
+
+    def _call(self, entry: dict[str, Any], whole: bool) -> Iterator[Piece]:
+        name, arguments, free_text = _call_fields(entry)
+        if entry.get("type") not in (None, "", "function", "custom") and not name and arguments is None:
+            yield Opaque(entry)
+            return
+        id = as_text(entry.get("id"))
+        identity = self._identity
+        key = identity.fresh() if whole else identity.key(entry.get("index"), id, name, arguments)
+        yield CallStart(key, id, name, free_text)
+        if arguments is not None:
+            yield CallArguments(key, arguments)
+        if whole:
+            yield CallEnd(key)
+        for field in _CALL_ANNOTATIONS:
+            if says_something(entry.get(field)):
+                yield Opaque({field: entry[field]})
+
+    def _legacy(self, call: dict[str, Any], whole: bool) -> Iterator[Piece]:
+        """The single call of older models; an empty one is none, which is seen to where calls are finished."""
+        yield CallStart(_LEGACY, "", as_text(call.get("name")))
+        if (arguments := call.get("arguments")) is not None:
+            yield CallArguments(_LEGACY, arguments)
+        if whole:
+            yield CallEnd(_LEGACY)
+
+
+def _thinking_blocks(blocks: list[dict[str, Any]], read: bool) -> Iterator[Piece]:
+    """LiteLLM's blocks; only their signatures unless their text is to be read."""
+    for block in blocks:
+        text, signature = as_text(block.get("thinking")) if read else "", as_text(block.get("signature"))
+        if data := as_text(block.get("data")):
+            yield Redacted(data)
+        elif text or signature:
+            yield Reasoning(text, signature)
+
+
+def _joined(value: object) -> str:
+    """A thinking part's value: a string or a list of text parts."""
+    if isinstance(value, str):
+        return value
+    return "".join(as_text(part.get("text")) for part in dicts(value))
+
+
+def _call_fields(entry: dict[str, Any]) -> tuple[str, object, bool]:
+    """Name, arguments (None when absent) and whether these are free text. A custom stub may stand beside a function."""
+    function, custom = as_dict(entry.get("function")), as_dict(entry.get("custom"))
+    if custom and (entry.get("type") == "custom" or not function):
+        return as_text(custom.get("name")), custom.get("input"), True
+    if not function:
+        name = as_text(entry.get("name")) or as_text(entry.get("function"))
+        return name, entry.get("arguments", entry.get("input")), False
+    return as_text(function.get("name")), function.get("arguments"), False

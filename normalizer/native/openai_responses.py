@@ -1,0 +1,186 @@
+"""W2, OpenAI Responses: whole bodies, a list of output items, or stream events.
+
+A stream tells everything several times: deltas, then `.done`, then the whole item, then the whole response. Each text
+is read from whatever tells it first; what was read is remembered by the item's position in the output. Calls the
+provider runs itself are opaque. A reasoning item goes back to the provider as it came, so it takes the place of its
+text in the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from llmcore.normalizer.native.pieces import (
+    CallArguments,
+    CallEnd,
+    CallStart,
+    FinishWord,
+    Opaque,
+    Piece,
+    Reasoning,
+    Refusal,
+    Text,
+)
+from llmcore.normalizer.native.shape import as_dict, as_text, dicts
+
+__all__ = ["OpenAIResponsesReader", "is_body", "is_event", "is_item"]
+
+_ITEMS = frozenset({"function_call", "message", "reasoning"})
+_CALL_ITEMS = {"function_call": "arguments", "custom_tool_call": "input"}
+
+_Make = Callable[[Any, str], Piece]
+
+
+def _text(key: Any, text: str) -> Piece:
+    return Text(text)
+
+
+def _refusal(key: Any, text: str) -> Piece:
+    return Refusal(text)
+
+
+def _reasoning(key: Any, text: str) -> Piece:
+    return Reasoning(text, key=key)
+
+
+_STREAMED: dict[str, tuple[str, _Make]] = {
+    "response.output_text": ("text", _text),
+    "response.refusal": ("refusal", _refusal),
+    "response.reasoning_summary_text": ("text", _reasoning),
+    "response.reasoning_text": ("text", _reasoning),
+    "response.function_call_arguments": ("arguments", CallArguments),
+    "response.custom_tool_call_input": ("input", CallArguments),
+}
+"""What comes as `.delta` and again as `.done`: the field that holds the whole text, and the piece it makes."""
+
+
+def is_body(body: dict[str, Any]) -> bool:
+    """A whole body; one that is still queued has no output yet."""
+    return isinstance(body.get("output"), (list, tuple)) or body.get("object") == "response"
+
+
+def is_event(body: dict[str, Any]) -> bool:
+    """A stream event."""
+    return as_text(body.get("type")).startswith("response.")
+
+
+def is_item(item: dict[str, Any]) -> bool:
+    """An output item that only this wire has."""
+    return as_text(item.get("type")) in _ITEMS
+
+
+class OpenAIResponsesReader:
+    """Reads W2 bodies and streams."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, object] = {}
+        self._read: set[object] = set()
+        self._reasoning_from: dict[object, str] = {}
+
+    def read(self, body: dict[str, Any]) -> Iterator[Piece]:
+        kind = as_text(body.get("type"))
+        stem, _, phase = kind.rpartition(".")
+        if stem in _STREAMED:
+            yield from self._streamed(stem, phase, body)
+        elif kind.startswith("response.output_item."):
+            yield from self._streamed_item(phase, body)
+        elif not kind.startswith("response."):
+            yield from self._response(body)
+        elif kind in ("response.completed", "response.incomplete", "response.failed"):
+            yield from self._response(as_dict(body.get("response")))
+
+    def finish(self) -> Iterator[Piece]:
+        return iter(())
+
+    def _response(self, body: dict[str, Any]) -> Iterator[Piece]:
+        for position, item in enumerate(dicts(body.get("output"))):
+            if item.get("id") not in self._keys and ("item", position) not in self._read:
+                yield from self._item(position, item)
+        why = as_dict(body.get("incomplete_details")).get("reason")
+        if word := as_text(why) or as_text(body.get("status")):
+            yield FinishWord(word)
+
+    # Stream events
+
+    def _key(self, event: dict[str, Any], item_id: object) -> object:
+        """The item's position in the output; its id where a server leaves the position out."""
+        position = event.get("output_index")
+        if isinstance(position, int):
+            return position
+        return self._keys.get(as_text(item_id), as_text(item_id))
+
+    def _streamed(self, stem: str, phase: str, event: dict[str, Any]) -> Iterator[Piece]:
+        key = self._key(event, event.get("item_id"))
+        part = _part_key(key, event.get("content_index", event.get("summary_index")))
+        field, make = _STREAMED[stem]
+        if make is CallArguments:
+            part = (key, "arguments")
+        if make is _reasoning and self._reasoning_from.setdefault(key, stem) != stem:
+            return
+        text = as_text(event.get("delta")) if phase == "delta" else ""
+        if phase == "done" and part not in self._read:
+            text = as_text(event.get(field))
+        if text:
+            self._read.add(part)
+            yield make(key, text)
+
+    def _streamed_item(self, phase: str, event: dict[str, Any]) -> Iterator[Piece]:
+        item = as_dict(event.get("item"))
+        key = self._key(event, item.get("id"))
+        if id := as_text(item.get("id")):
+            self._keys[id] = key
+        self._read.add(("item", key))
+        if phase == "done":
+            yield from self._item(key, item)
+        elif item.get("type") in _CALL_ITEMS:
+            yield _call_start(key, item)
+
+    # Whole items
+
+    def _item(self, key: object, item: dict[str, Any]) -> Iterator[Piece]:
+        kind = as_text(item.get("type"))
+        if kind == "message":
+            yield from self._message(key, item)
+        elif kind in _CALL_ITEMS:
+            yield from self._call(key, item, _CALL_ITEMS[kind])
+        elif kind == "reasoning":
+            yield from self._reasoning_item(key, item)
+        else:
+            yield Opaque(item)
+
+    def _message(self, key: object, item: dict[str, Any]) -> Iterator[Piece]:
+        for number, part in enumerate(dicts(item.get("content"))):
+            kind = as_text(part.get("type"))
+            if kind not in ("output_text", "text", "refusal"):
+                yield Opaque(part)
+                continue
+            text = as_text(part.get("refusal" if kind == "refusal" else "text"))
+            if text and _part_key(key, number) not in self._read:
+                yield Refusal(text) if kind == "refusal" else Text(text)
+            if annotations := part.get("annotations"):
+                yield Opaque({"annotations": annotations})
+
+    def _call(self, key: object, item: dict[str, Any], field: str) -> Iterator[Piece]:
+        yield _call_start(key, item)
+        if item.get(field) is not None and (key, "arguments") not in self._read:
+            yield CallArguments(key, item[field])
+        yield CallEnd(key)
+        if namespace := item.get("namespace"):
+            yield Opaque({"namespace": namespace})
+
+    def _reasoning_item(self, key: object, item: dict[str, Any]) -> Iterator[Piece]:
+        if key not in self._reasoning_from:
+            texts = [as_text(part.get("text")) for part in dicts(item.get("summary"))]
+            if not any(texts):
+                texts = [as_text(part.get("text")) for part in dicts(item.get("content"))]
+            yield Reasoning("".join(texts), key=key)
+        yield Opaque(item, key)
+
+
+def _part_key(key: object, number: object) -> object:
+    return (key, number if isinstance(number, int) else 0)
+
+
+def _call_start(key: object, item: dict[str, Any]) -> CallStart:
+    free_text = item.get("type") == "custom_tool_call"
+    return CallStart(key, as_text(item.get("call_id")) or as_text(item.get("id")), as_text(item.get("name")), free_text)

@@ -1,0 +1,29 @@
+"""W8, Groq's error 400 `tool_use_failed`: what the model wrote stands raw in `failed_generation`. Comes as a whole
+body, or as the last event of a stream of any wire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from llmcore.normalizer.native.pieces import FailedGeneration, FinishWord, Piece
+from llmcore.normalizer.native.shape import as_dict, as_text
+
+__all__ = ["ToolUseFailedReader", "is_body"]
+
+
+def is_body(body: dict[str, Any]) -> bool:
+    """An error that holds what the model wrote."""
+    return "error" in body and isinstance(as_dict(body["error"]).get("failed_generation"), str)
+
+
+class ToolUseFailedReader:
+    """Reads W8 bodies."""
+
+    def read(self, body: dict[str, Any]) -> Iterator[Piece]:
+        error = as_dict(body.get("error"))
+        yield FailedGeneration(as_text(error.get("failed_generation")))
+        yield FinishWord(as_text(error.get("code")) or "tool_use_failed", "error")
+
+    def finish(self) -> Iterator[Piece]:
+        return iter(())

@@ -1,0 +1,103 @@
+"""The assistant's turn as a native reply tells it: its parts in order, its calls, and why it ended.
+
+Parts keep what must go back to the provider. Texts are kept as ranges of the joined text, which the text engine reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from llmcore.normalizer.native.calls import CallAssembly, NativeCall
+from llmcore.normalizer.native.finish import FINISH_WORDS
+from llmcore.normalizer.native.pieces import FinishWord, Opaque, Reasoning, Redacted, Refusal
+from llmcore.types.envelope import FinishReason
+
+__all__ = ["Part", "TextRange", "Thinking", "Turn"]
+
+
+@dataclass(slots=True)
+class TextRange:
+    """`start:end` of the joined text."""
+
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Thinking:
+    """One block of reasoning. `carrier`: the provider's own part, which holds the same text and goes back in its
+    place."""
+
+    texts: list[str] = field(default_factory=list[str])
+    signature: str = ""
+    carrier: Opaque | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+
+Part = TextRange | Thinking | NativeCall | Redacted | Refusal | Opaque
+
+
+class Turn:
+    """Collects the parts of one reply."""
+
+    __slots__ = ("_thinking", "calls", "finish_reason", "finish_word", "parts")
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self.calls = CallAssembly()
+        self.finish_word: str | None = None
+        self.finish_reason: FinishReason | None = None
+        self._thinking: dict[Hashable, Thinking] = {}
+
+    @property
+    def reasoning(self) -> str:
+        return "".join([part.text for part in self.parts if isinstance(part, Thinking)])
+
+    @property
+    def last_call(self) -> NativeCall | None:
+        """The call that nothing followed."""
+        last = next((part for part in reversed(self.parts) if not isinstance(part, Opaque)), None)
+        return last if isinstance(last, NativeCall) else None
+
+    def add_text(self, start: int, end: int) -> None:
+        last = self.parts[-1] if self.parts else None
+        if isinstance(last, TextRange) and last.end == start:
+            last.end = end
+        else:
+            self.parts.append(TextRange(start, end))
+
+    def add_reasoning(self, piece: Reasoning) -> None:
+        if not piece.text and not piece.signature and piece.key is None:
+            return
+        block = self._thinking_of(piece.key)
+        if piece.text:
+            block.texts.append(piece.text)
+        block.signature += piece.signature
+
+    def _thinking_of(self, key: Hashable) -> Thinking:
+        """The block a piece of reasoning belongs to: its key's, or the last one unless that is signed."""
+        if key is None:
+            last = self.parts[-1] if self.parts else None
+            if isinstance(last, Thinking) and not last.signature:
+                return last
+        elif key in self._thinking:
+            return self._thinking[key]
+        block = Thinking()
+        self.parts.append(block)
+        if key is not None:
+            self._thinking[key] = block
+        return block
+
+    def add_opaque(self, piece: Opaque) -> None:
+        if piece.key is not None and piece.key in self._thinking:
+            self._thinking[piece.key].carrier = piece
+        else:
+            self.parts.append(piece)
+
+    def add_finish(self, piece: FinishWord) -> None:
+        self.finish_word = piece.word
+        self.finish_reason = piece.reason or FINISH_WORDS.get(piece.word)

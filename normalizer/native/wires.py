@@ -1,0 +1,108 @@
+"""The native wires in one table, and how a body is told to be of one.
+
+A wire is a module and a row here. Rows are asked in order: whole bodies and stream events first, then parts (a
+message, a choice, a list of blocks), so that a part never hides a body. A failed generation is read wherever it
+comes. O(1) a body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from llmcore.normalizer.native import (
+    anthropic,
+    bedrock_converse,
+    cohere_v2,
+    gemini,
+    ollama_chat,
+    openai_chat,
+    openai_responses,
+    tool_use_failed,
+)
+from llmcore.normalizer.native.pieces import Reader
+from llmcore.normalizer.native.shape import as_dict, as_text
+
+__all__ = ["FAILED_GENERATION", "WIRES", "Wire", "bodies_of_list", "wire_named", "wire_of"]
+
+_Tells = Callable[[dict[str, Any]], bool]
+
+
+def _never(body: dict[str, Any]) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One wire: its name, how its whole bodies, stream events and parts are told from others, and what reads them."""
+
+    name: str
+    reader: Callable[[], Reader]
+    is_body: _Tells
+    is_event: _Tells = _never
+    is_part: _Tells = _never
+
+
+WIRES: tuple[Wire, ...] = (
+    Wire("groq-tool-use-failed", tool_use_failed.ToolUseFailedReader, tool_use_failed.is_body),
+    Wire("openai-chat", openai_chat.OpenAIChatReader, openai_chat.is_body),
+    Wire(
+        "openai-responses", openai_responses.OpenAIResponsesReader, openai_responses.is_body, openai_responses.is_event
+    ),
+    Wire("gemini", gemini.GeminiReader, gemini.is_body, is_part=gemini.is_part),
+    Wire(
+        "bedrock-converse",
+        bedrock_converse.BedrockConverseReader,
+        bedrock_converse.is_body,
+        bedrock_converse.is_event,
+        bedrock_converse.is_part,
+    ),
+    Wire("anthropic", anthropic.AnthropicReader, anthropic.is_body, anthropic.is_event, anthropic.is_part),
+    Wire("ollama-chat", ollama_chat.OllamaReader, ollama_chat.is_body),
+    Wire("cohere-v2", cohere_v2.CohereReader, cohere_v2.is_body, cohere_v2.is_event),
+    # Asked last: any other message, whoever sent it.
+    Wire("openai-chat", openai_chat.OpenAIChatReader, _never, is_part=openai_chat.is_part),
+)
+
+_BY_NAME = {wire.name: wire for wire in reversed(WIRES)}
+FAILED_GENERATION = WIRES[0]
+
+
+def wire_named(name: str | None) -> Wire | None:
+    """The wire of that name; None for no name or an unknown one."""
+    return _BY_NAME.get(name) if name else None
+
+
+def wire_of(body: dict[str, Any]) -> Wire | None:
+    """The wire that a body, a part or a stream event is of; None when it fits none."""
+    for wire in WIRES:
+        if wire.is_body(body) or wire.is_event(body):
+            return wire
+    for wire in WIRES:
+        if wire.is_part(body):
+            return wire
+    return None
+
+
+def bodies_of_list(items: list[Any]) -> list[dict[str, Any]]:
+    """What a list is read as: bodies or stream events one after the other, or one body that holds the blocks.
+
+    [] when it is none of these.
+    """
+    found = [as_dict(item) for item in items]
+    if not found or not all(found):
+        return []
+    if any("candidates" in item for item in found):
+        return found
+    if any(openai_responses.is_item(item) for item in found):
+        return [{"output": found}]
+    if any(gemini.is_part(item) for item in found):
+        return [{"parts": found}]
+    blocks = {"content": found}
+    if anthropic.is_part(blocks) or bedrock_converse.is_part(blocks):
+        return [blocks]
+    if any(wire.is_body(item) or wire.is_event(item) for item in found for wire in WIRES):
+        return found
+    if any(as_text(item.get("type")) == "text" and isinstance(item.get("text"), str) for item in found):
+        return [blocks]
+    return []

@@ -1,0 +1,315 @@
+"""Calls whose arguments are separate text values: what families E, F, G and their kin share.
+
+A `Grammar` says by regular expressions how a parameter opens and what ends it; this module walks the body, types the values by
+the tool's schema, and streams string values as they come.
+
+A value ends at its own closer, or, when that is missing, at the next complete parameter opener or the closer of the call,
+whichever comes first. One line break after the opening tag belongs to the format; if there was one, so does one before the
+closing tag. Where the closer is missing, white space from the last line break on is layout. Linear: each search resumes where
+it stopped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.names import peel
+from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.rows import as_json
+from llmcore.normalizer.source import Steps, search
+from llmcore.normalizer.values import typed_by, typed_value
+from llmcore.types.envelope import Repair
+from llmcore.types.tools import CompiledTool
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = [
+    "ArgumentStream",
+    "Grammar",
+    "Parameters",
+    "finish_parameters",
+    "only_text_parameter",
+    "read_parameters",
+    "trimmed",
+]
+
+_OVERLAP = 512
+_CLOSER = 64  # the longest closer of a value
+_WRONG_CLOSER = re.compile(r"\s*</[\w:.｜|-]{1,64}>\s*\Z")
+_DECLARED = {"true": ("string",), "string": ("string",), "false": ("null", "integer", "number", "boolean", "object", "array", "string")}
+
+
+def _unquoted(key: str) -> str:
+    return key.strip().strip("\"'")
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """`item`: what may come next in a body: groups `parameter` (with `key`, perhaps `declared`) or `end` (the call's closer),
+    or neither (something that ends the call without being part of it). `value`: what may end a value: groups `own`, or
+    `parameter`, or `end`, or neither. `cdata`: a value may be taken literally between `<![CDATA[` and `]]>`.
+    `keeps_line_breaks`: none belongs to the format. `undeclared`: the type of a value that neither the schema nor the body
+    declares. `key`: what is done to a key as it was written."""
+
+    item: re.Pattern[str]
+    value: re.Pattern[str]
+    cdata: bool = False
+    keeps_line_breaks: bool = False
+    undeclared: str | None = None
+    key: Callable[[str], str] = _unquoted
+
+
+class ArgumentStream:
+    """Writes arguments as JSON, piece by piece, for a listener."""
+
+    __slots__ = ("_draft", "_engine", "_opened")
+
+    def __init__(self, engine: TextEngine, draft: Draft) -> None:
+        self._engine, self._draft, self._opened = engine, draft, False
+
+    def key(self, key: str) -> str:
+        lead = ", " if self._opened else "{"
+        self._opened = True
+        return f"{lead}{as_json(key)}: "
+
+    def whole(self, key: str, value: Any) -> None:
+        self._engine.delta(self._draft, self.key(key) + as_json(value))
+
+    def open_string(self, key: str) -> None:
+        self._engine.delta(self._draft, self.key(key) + '"')
+
+    def piece(self, text: str) -> None:
+        self._engine.delta(self._draft, as_json(text)[1:-1])
+
+    def close_string(self, text: str) -> None:
+        self._engine.delta(self._draft, as_json(text)[1:-1] + '"')
+
+    def close(self) -> None:
+        if self._opened:
+            self._engine.delta(self._draft, "}")
+
+
+@dataclass(slots=True)
+class Parameters:
+    """What a body held. `end`: where the call ends; `closed`: by its own closer; `whole`: its last value was closed."""
+
+    arguments: dict[str, Any]
+    repairs: list[Repair]
+    end: int
+    closed: bool
+    whole: bool
+    cut: bool
+    first: int
+    """Where the first parameter stood, -1 when there was none."""
+
+
+def trimmed(text: str, *, closed: bool) -> str:
+    """A value without the line breaks that belong to the format."""
+    if not closed:
+        text = _WRONG_CLOSER.sub("", text)
+        last = text.rfind("\n")
+        if last >= 0 and text[last:].isspace():
+            text = text[:last]
+        return text.removeprefix("\n")
+    if text.startswith("\r\n"):
+        return text[2:].removesuffix("\n").removesuffix("\r") if len(text) > 2 else ""
+    if text.startswith("\n"):
+        return text[1:-1] if text.endswith("\n") and len(text) > 1 else text[1:]
+    return text
+
+
+def read_parameters(engine: TextEngine, draft: Draft, body: int, grammar: Grammar) -> Steps[Parameters]:
+    """Read parameters from `body` on until the call ends."""
+    src = engine.src
+    tool = engine.tool(peel(draft.name, engine.tools) or draft.name)
+    stream = ArgumentStream(engine, draft) if engine.listening else None
+    found = Parameters({}, [], body, False, True, False, -1)
+    position = body
+    while True:
+        item = yield from search(src, grammar.item, position, _OVERLAP)
+        if item is None:
+            found.end, found.cut = len(src.text), True
+            found.whole = found.whole and not src.text[position:].strip()
+            break
+        groups = item.groupdict()
+        if groups["parameter"] is None:
+            found.closed = groups["end"] is not None
+            found.end = item.end() if found.closed else item.start()
+            break
+        found.first = item.start() if found.first < 0 else found.first
+        position = yield from _value(engine, item, tool, grammar, found, stream)
+        if found.cut:
+            found.end = position
+            break
+    if stream is not None:
+        stream.close()
+    return found
+
+
+def only_text_parameter(tool: CompiledTool | None) -> str | None:
+    """The one parameter that a text without a key can belong to: the only required string, else the only string."""
+    if tool is None:
+        return None
+    strings = [key for key in tool.properties if tool.types(key) == ("string",)]
+    wanted = [key for key in strings if key in tool.required] or strings
+    return wanted[0] if len(wanted) == 1 else None
+
+
+def _types(tool: CompiledTool | None, key: str, declared: str | None) -> tuple[str, ...]:
+    """The schema's types; where it says nothing, those the dialect declares."""
+    by_schema = tool.types(key) if tool is not None else ()
+    if by_schema or declared is None:
+        return by_schema
+    return _DECLARED.get(declared, (declared, "string"))
+
+
+def _value(
+    engine: TextEngine,
+    item: re.Match[str],
+    tool: CompiledTool | None,
+    grammar: Grammar,
+    found: Parameters,
+    stream: ArgumentStream | None,
+) -> Steps[int]:
+    """Read one value; returns where it (with its closer) ends."""
+    src, start, key = engine.src, item.end(), grammar.key(item["key"])
+    declared = item.groupdict().get("declared") or grammar.undeclared
+    types = _types(tool, key, declared)
+    streaming = stream is not None and (not types or types == ("string",)) and not grammar.cdata
+    told = start
+    position = start
+    if grammar.cdata:
+        while not src.final and "<![CDATA[".startswith(src.text[start : start + 9].lstrip()[:9]) and len(src.text) - start < 24:
+            yield
+        raw_at = len(src.text[start : start + 24]) - len(src.text[start : start + 24].lstrip()) + start
+        if src.text.startswith("<![CDATA[", raw_at):
+            return (yield from _cdata(engine, key, raw_at + 9, types, grammar, found, stream))
+    if streaming and stream is not None:
+        stream.open_string(key)
+    while True:
+        end = grammar.value.search(src.text, position)
+        if end is not None or src.final:
+            break
+        position = max(position, len(src.text) - _OVERLAP)
+        if streaming and stream is not None:
+            told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
+        yield
+    stop = end.start() if end is not None else len(src.text)
+    closed = end is not None and end.groupdict()["own"] is not None
+    keeps = grammar.keeps_line_breaks
+    text = src.text[start:stop] if keeps else trimmed(src.text[start:stop], closed=closed)
+    if streaming and stream is not None:
+        stream.close_string(text[len(_led(src.text[start:told], keeps)) :])
+    value, repairs = _typed(engine, text, types, tool, key, declared)
+    _store(found, key, value, repairs)
+    if stream is not None and not streaming:
+        stream.whole(key, value)
+    if end is None:
+        found.cut, found.whole = True, False
+        return stop
+    found.whole = closed or end.groupdict()["end"] is not None
+    if not closed:
+        found.repairs.append(Repair(kind="closer_missing", path=key, before=None, after=None))
+    return end.end() if closed else end.start()
+
+
+def _led(text: str, keeps_line_breaks: bool) -> str:
+    """The beginning of a value without the line break that belongs to the format."""
+    return text if keeps_line_breaks else text[2:] if text.startswith("\r\n") else text.removeprefix("\n")
+
+
+def _tell(text: str, start: int, told: int, stream: ArgumentStream, keeps_line_breaks: bool) -> int:
+    """Tell what is certain of a string value: not a tag that may have begun, not white space that may be layout."""
+    end = text.find("<", max(told, len(text) - _CLOSER))
+    end = len(text) if end < 0 else end
+    end = told + len(text[told:end].rstrip())
+    if end <= told:
+        return told
+    piece = text[told:end]
+    stream.piece(_led(piece, keeps_line_breaks) if told == start else piece)
+    return end
+
+
+def _cdata(
+    engine: TextEngine,
+    key: str,
+    start: int,
+    types: tuple[str, ...],
+    grammar: Grammar,
+    found: Parameters,
+    stream: ArgumentStream | None,
+) -> Steps[int]:
+    match = yield from search(engine.src, _CDATA_END, start, 3)
+    stop = match.start() if match else len(engine.src.text)
+    value, repairs = typed_by(engine.src.text[start:stop], types, path=key) if types else (engine.src.text[start:stop], [])
+    _store(found, key, value, repairs)
+    if stream is not None:
+        stream.whole(key, value)
+    if match is None:
+        found.cut, found.whole = True, False
+        return stop
+    end = yield from search(engine.src, grammar.value, match.end(), _OVERLAP)
+    if end is None:
+        found.cut = True
+        return match.end()
+    return end.end() if end.groupdict()["own"] is not None else end.start()
+
+
+_CDATA_END = re.compile(r"\]\]>")
+
+
+def _typed(
+    engine: TextEngine, text: str, types: tuple[str, ...], tool: CompiledTool | None, key: str, declared: str | None
+) -> tuple[Any, list[Repair]]:
+    if not types:
+        return text, []
+    if declared is not None and not (tool is not None and tool.types(key)):
+        return typed_by(text, types, path=key, limits=engine.limits)
+    return typed_value(text, tool, key, limits=engine.limits)
+
+
+def _store(found: Parameters, key: str, value: Any, repairs: list[Repair]) -> None:
+    if key in found.arguments:
+        found.repairs.append(Repair(kind="parameter_repeated", path=key, before=found.arguments[key], after=value))
+    found.arguments[key] = value
+    found.repairs.extend(repairs)
+
+
+def _peeled(engine: TextEngine, name: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Repair]]:
+    """One parameter called `arguments` that holds the object is the object, unless the tool has a parameter of that name or
+    none of the inner keys is a property of the tool."""
+    if list(arguments) != ["arguments"]:
+        return arguments, []
+    tool = engine.tool(peel(name, engine.tools) or name)
+    if tool is not None and "arguments" in tool.properties:
+        return arguments, []
+    inner: Any = arguments["arguments"]
+    if isinstance(inner, str):
+        reading = read_json(inner, limits=engine.limits)
+        inner = reading.values[0] if len(reading.values) == 1 else None
+    if not isinstance(inner, dict):
+        return arguments, []
+    peeled = cast("dict[str, Any]", inner)
+    if tool is not None and tool.properties and not set(peeled) & set(tool.properties):
+        return arguments, []
+    return peeled, [Repair(kind="arguments_peeled", before=arguments, after=peeled)]
+
+
+def finish_parameters(engine: TextEngine, draft: Draft, body: int, found: Parameters) -> bool:
+    """Enter the call. At the end of a text a body is whole when its last value is closed and nothing required is missing."""
+    arguments, peeled = _peeled(engine, draft.name, found.arguments)
+    tool = engine.tool(peel(draft.name, engine.tools) or draft.name)
+    complete = not found.cut
+    if found.cut and found.whole and not engine.ended_by_length and found.first >= 0:
+        complete = tool is None or tool.required <= arguments.keys()
+    repairs = [*found.repairs, *peeled]
+    if complete and not found.closed:
+        repairs.append(Repair(kind="closer_missing"))
+    raw = engine.src.text[body : found.end]
+    engine.end(draft, found.end, arguments, raw, complete=complete, repairs=repairs)
+    return True

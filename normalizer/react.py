@@ -1,0 +1,142 @@
+"""ReAct: `Action:` and `Action Input:` lines (L9), and Command R's `Action:` with a fenced list (B7)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from llmcore.normalizer.bodies import Body, add_calls
+from llmcore.normalizer.call_objects import CallObject, arguments_of, calls_of
+from llmcore.normalizer.names import is_known, peel
+from llmcore.normalizer.readers.json import read_value
+from llmcore.normalizer.readers.relaxed import read_relaxed
+from llmcore.normalizer.source import Steps, search, skip_space
+from llmcore.types.envelope import Repair
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["action"]
+
+_NAME = re.compile(r"[ \t]*([^\n(]{1,256}?)[ \t]*(\n|\(|\Z)")
+_INPUT = re.compile(r"\s*Action Input:[ \t]*")
+_STOP = re.compile(r"\n[ \t]*(?:Observation|Thought|Action|Final Answer)\s*:|<\|im_end\|>|</s>")
+_FENCE = re.compile(r"\s*```[\w]{0,16}\s*")
+_NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "none.", "null"})
+
+
+def action(engine: TextEngine, at: int) -> Steps[int]:
+    """`Action:` at the start of a line."""
+    src = engine.src
+    body = at + len("Action:")
+    start = max(engine.line_start(at), engine.done)
+    if src.text[start:at].strip(" \t*_#"):
+        return body
+    ahead = yield from skip_space(src, body)
+    if src.text.startswith(("`", "[", "{"), ahead):
+        return (yield from _listed(engine, at, ahead))
+    while not src.final and "\n" not in src.text[body:] and "(" not in src.text[body:] and len(src.text) - body < 300:
+        yield
+    name = _NAME.match(src.text, body)
+    if name is None:
+        return body
+    word = name[1].strip("*`\"' ")
+    if name[2] == "(" and is_known(word, engine.tools):
+        return (yield from _on_one_line(engine, at, word, name.end(1)))
+    return (yield from _with_input(engine, at, word, name.end(1)))
+
+
+def _with_input(engine: TextEngine, at: int, word: str, after: int) -> Steps[int]:
+    src = engine.src
+    while not src.final and len(src.text) - after < 32:
+        yield
+    head = _INPUT.match(src.text, after)
+    known = is_known(word, engine.tools)
+    if head is None:
+        if word.lower() in _NO_CALL and not known:
+            engine.commit_to(at)
+            engine.take("markup", after)
+            return after
+        if known:
+            engine.miss(at, after, word, "no_input")
+        return after
+    if engine.tools is not None and not known:
+        engine.miss(at, head.end(), word, "unknown_name")
+        return head.end()
+    stop = yield from search(src, _STOP, head.end(), 24)
+    end = stop.start() if stop else len(src.text)
+    call, complete = _input_call(engine, word, src.text[head.end() : end])
+    add_calls(engine, (at, end), [call], "react", complete=complete or stop is not None)
+    if stop is not None and "Observation" in stop[0]:
+        engine.text_kind = "content"
+        engine.allowance += 1000  # an invented observation: what follows is not to be trusted
+        engine.invented = True
+        engine.takes_calls = False
+    return end
+
+
+def _input_call(engine: TextEngine, word: str, written: str) -> tuple[CallObject, bool]:
+    """The input as arguments: JSON, a Python dict, a fenced block, a doubly encoded string, or the only string parameter."""
+    text = written.strip()
+    if (fence := _FENCE.match(text)) is not None:
+        text = text[fence.end() :].removesuffix("```").strip()
+    call = CallObject(word, None, True, raw=text)
+    if text.startswith(("{", '"{', "'{")):
+        reading = read_value(text, limits=engine.limits, cut=engine.src.final)
+        if reading.values:
+            call.arguments, _, repairs = arguments_of(reading.values[0])
+            call.repairs = [*reading.repairs, *repairs]
+        return call, reading.complete
+    tool = engine.tool(peel(word, engine.tools) or word)
+    if tool is None:
+        return call, True
+    if not text or text in ("None", "null"):
+        call.arguments = {} if not tool.required else None
+        return call, True
+    strings = [key for key in tool.properties if tool.types(key) == ("string",)]
+    wanted = [key for key in strings if key in tool.required] or strings
+    if len(wanted) == 1:
+        value: Any = text
+        if text[0] in "\"'" and text[-1] == text[0] and len(text) > 1:
+            value = text[1:-1]
+        call.arguments = {wanted[0]: value}
+        call.repairs.append(Repair(kind="only_parameter", path=wanted[0], before=text, after=value, safety="coerced"))
+    return call, True
+
+
+def _on_one_line(engine: TextEngine, at: int, word: str, after: int) -> Steps[int]:
+    """`Action: f ({...})`."""
+    src = engine.src
+    stop = yield from search(src, re.compile(r"\)[ \t]*(?:\n|\Z)"), after, 8)
+    end = stop.end() if stop else len(src.text)
+    text = src.text[after:end].strip().removeprefix("(").removesuffix(")")
+    reading = read_relaxed(text, limits=engine.limits)
+    if not isinstance(reading.value, dict):
+        return after
+    call = CallObject(word, cast("dict[str, Any]", reading.value), True, raw=text, repairs=reading.repairs)
+    add_calls(engine, (at, end), [call], "react", complete=stop is not None)
+    return end
+
+
+def _listed(engine: TextEngine, at: int, start: int) -> Steps[int]:
+    """Command R: a list of objects with `tool_name`, mostly in a fence."""
+    src = engine.src
+    while not src.final and "tool_name" not in src.text[start : start + 400] and len(src.text) - start < 400:
+        yield
+    fence = _FENCE.match(src.text, start)
+    body = fence.end() if fence else start
+    if "tool_name" not in src.text[body : body + 200]:
+        return start
+    closer = re.compile(r"```|\n\n(?!\s*[\[{\]}\"])")
+    stop = yield from search(src, closer, body, 4)
+    end = stop.start() if stop else len(src.text)
+    reading = read_value(src.text[body:end], limits=engine.limits, cut=stop is None)
+    message = calls_of(reading.values[0], engine.tools) if reading.values else None
+    if message is None:
+        engine.miss(at, end, None, "no_call_object")
+        return start
+    after = stop.end() if stop is not None and stop[0] == "```" else end
+    engine.commit_to(at)
+    add_calls(engine, (at, after), message.calls, "command_r_plus", complete=reading.complete, repairs=reading.repairs)
+    engine.take("markup", after)
+    return after

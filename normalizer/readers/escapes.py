@@ -1,0 +1,122 @@
+r"""Backslash escapes of JSON, JavaScript and Python strings, and those that are none (`\U`, `\_`, `\d`): these stay
+as they are.
+
+Valid JSON escapes go through the standard library's C scanner; the rest is one substitution over bounded tokens.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from typing import NamedTuple
+
+__all__ = ["Decoded", "decode", "decode_once"]
+
+_DECODER = json.JSONDecoder(strict=False)
+_JSON = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_PYTHON = {
+    '"': '"', "'": "'", "\\": "\\", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
+    "\n": "", "\r\n": "",
+}  # fmt: skip
+_ESCAPE = re.compile(
+    r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[0-7]{1,3}|N\{[A-Za-z0-9 -]{1,80}\}|\r\n|[\s\S]|$)"
+)
+_DRIVE_PATH = re.compile(r"""(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/"'])[^\s"'<>|*?,;]*+""")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LAST_CODE_POINT = 0x10FFFF
+
+
+class Decoded(NamedTuple):
+    """`invalid`: an escape was none and stayed. `path`: the backslashes of a raw Windows path were taken literally."""
+
+    value: str
+    invalid: bool = False
+    path: bool = False
+
+
+def decode(raw: str, opener: str = '"', python: bool = False) -> Decoded:
+    r"""The text that stands between two quotes, decoded. `opener` is the quote: `\'` is no error in single quotes.
+
+    In a string with an invalid escape and a drive letter (`C:\Users\new`) the path's backslashes are all taken
+    literally.
+    """
+    if "\\" not in raw:
+        return Decoded(raw)
+    if not python and opener == '"':
+        try:
+            value, end = _DECODER.raw_decode(f'"{raw}"')
+            if end == len(raw) + 2:
+                return Decoded(value)
+        except ValueError:
+            pass
+    value, invalid = _substituted(raw, opener, python)
+    if invalid and _DRIVE_PATH.search(raw):
+        return Decoded(_around_paths(raw, opener, python), True, True)
+    return Decoded(value, invalid)
+
+
+def decode_once(raw: str) -> str:
+    """One layer of JSON escapes taken off, whatever is invalid left alone."""
+    return _substituted(raw, '"', False)[0]
+
+
+def _around_paths(raw: str, opener: str, python: bool) -> str:
+    parts: list[str] = []
+    done = 0
+    for found in _DRIVE_PATH.finditer(raw):
+        parts.append(_substituted(raw[done : found.start()], opener, python)[0])
+        parts.append(found[0].replace("\\\\", "\\"))
+        done = found.end()
+    parts.append(_substituted(raw[done:], opener, python)[0])
+    return "".join(parts)
+
+
+def _substituted(raw: str, opener: str, python: bool) -> tuple[str, bool]:
+    one = _python_escape if python else _json_escape
+    invalid = False
+
+    def replacement(found: re.Match[str]) -> str:
+        nonlocal invalid
+        value = one(found[1], opener)
+        if value is None:
+            invalid = True
+            return found[0]
+        return value
+
+    value = _ESCAPE.sub(replacement, raw)
+    if _SURROGATE.search(value):
+        value = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return value, invalid or (not python and opener != "'" and "\\'" in raw)
+
+
+def _json_escape(escape: str, opener: str) -> str | None:
+    """The character of an escape (without its backslash), None for an invalid one."""
+    if escape in _JSON:
+        return _JSON[escape]
+    if len(escape) == 5 and escape[0] == "u":
+        return chr(int(escape[1:], 16))
+    if escape == "'" or escape == opener or (opener == "`" and escape == "$"):
+        return escape
+    if opener in "'`" and len(escape) == 3 and escape[0] == "x":
+        return chr(int(escape[1:], 16))
+    return None
+
+
+def _python_escape(escape: str, opener: str) -> str | None:
+    """As `_json_escape`. An unknown escape is legal in Python and stands for itself; one that is no code point is
+    not.
+    """
+    if escape in _PYTHON:
+        return _PYTHON[escape]
+    kind, rest = escape[:1], escape[1:]
+    if kind.isdigit() and escape.isascii():
+        return chr(int(escape, 8)) if kind in "01234567" else "\\" + escape
+    if rest and kind in "uUx":
+        return chr(int(rest, 16)) if int(rest, 16) <= _LAST_CODE_POINT else None
+    if rest and kind == "N":
+        try:
+            return unicodedata.lookup(rest[1:-1])
+        except KeyError:
+            return None
+    return None if kind in "uUxN" or not kind else "\\" + escape

@@ -1,0 +1,172 @@
+"""Where a bracketed value ends, found in text that still grows.
+
+Strings are jumped over; brackets are counted, not matched, so that a wrong closer does not lose the end. A scanner
+remembers how far it came: over all calls the work is O(length), and the answer does not depend on how the text was
+cut. Nothing recurses, nesting costs one integer.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+__all__ = ["Extent"]
+
+_COMMENTS = (("//", "\n"), ("/*", "*/"), ("#", "\n"))
+_COMMENT_STARTS = tuple(opener for opener, _ in _COMMENTS)
+
+
+@lru_cache(maxsize=256)
+def _tokens(
+    quotes: str, delimiters: tuple[str, ...], comments: bool, triple: bool
+) -> tuple[re.Pattern[str], frozenset[str]]:
+    """A pattern of what means something outside strings, and the characters that may start a marker.
+
+    A whole string without escapes is one token; one that needs a closer look is found by its quote.
+    """
+    firsts = {marker[0] for marker in delimiters + (_COMMENT_STARTS if comments else ()) if marker}
+    strings = [] if triple else [f"{quote}[^{quote}\\\\]*+{quote}" for quote in quotes if quote not in firsts]
+    single = "[" + re.escape("".join(sorted(set("{}[]()" + quotes) | firsts))) + "]"
+    return re.compile("|".join([*strings, single])), frozenset(firsts)
+
+
+class Extent:
+    """A resumable search for the end of the value that opens with `{`, `[` or `(` at `text[start]`.
+
+    `quotes` delimit strings, in which a backslash escapes the next character; with `triple`, Python's triple quotes
+    too. `delimiters` are literal markers that end the search when met outside a string, such as `</tool_call>`.
+    `comments` skips `//`, `#` and `/* */`.
+
+    After a call of `scan`: `position` is where it goes on (all before it is decided), `depth` the number of open
+    brackets, `string_start` the index of the quote of the string it stands in (-1 outside), `stopped` the index of
+    the delimiter it met (-1 = none).
+    """
+
+    __slots__ = (
+        "_closer",
+        "_comment",
+        "_comments",
+        "_delimiters",
+        "_end",
+        "_firsts",
+        "_quotes",
+        "_tokens",
+        "_triple",
+        "depth",
+        "position",
+        "start",
+        "stopped",
+        "string_start",
+    )
+
+    def __init__(
+        self,
+        start: int,
+        *,
+        quotes: str = '"',
+        delimiters: tuple[str, ...] = (),
+        comments: bool = False,
+        triple: bool = False,
+    ) -> None:
+        self.start = self.position = start
+        self.depth = 0
+        self.string_start = self.stopped = -1
+        self._tokens, self._firsts = _tokens(quotes, delimiters, comments, triple)
+        self._quotes, self._delimiters, self._comments, self._triple = quotes, delimiters, comments, triple
+        self._closer = ""  # what ends the string or the comment it stands in
+        self._comment = False
+        self._end = -1
+
+    def scan(self, text: str, final: bool = False) -> int:
+        """The index just past the value, or -1: more text is needed, or a delimiter stood in the way (`stopped`).
+
+        `text` must begin with the text of the earlier calls. `final`: no more will come.
+        """
+        if self._end >= 0 or self.stopped >= 0:
+            return self._end
+        while not self._closer or self._leave(text):
+            if self._scan_outside(text, final):
+                return self._end
+        return -1
+
+    def _scan_outside(self, text: str, final: bool) -> bool:
+        """Count brackets up to the end, a delimiter or the end of the text (True), or into a string or comment
+        (False).
+        """
+        firsts, quotes, depth = self._firsts, self._quotes, self.depth
+        for found in self._tokens.finditer(text, self.position):
+            token = found[0]
+            if len(token) > 1:
+                continue
+            self.position = at = found.start()
+            if token in firsts:
+                self.depth = depth
+                if not self._marker(text, at, final):
+                    return True
+                if self._comment:
+                    return False
+            if token in quotes:
+                self.depth = depth
+                return not self._open_string(text, at, token, final)
+            if token in "{[(":
+                depth += 1
+            elif token in "}])":
+                depth -= 1
+                if depth <= 0:
+                    self.position = self._end = at + 1
+                    break
+        else:
+            self.position = len(text)
+        self.depth = depth
+        return True
+
+    def _marker(self, text: str, at: int, final: bool) -> bool:
+        """Look at a delimiter or comment that may start at `at`; False = stop here, decided (`stopped`) or not yet."""
+        if any(text.startswith(delimiter, at) for delimiter in self._delimiters):
+            self.stopped = at
+            return False
+        left = len(text) - at
+        markers = self._delimiters + (_COMMENT_STARTS if self._comments else ())
+        if not final and any(len(marker) > left and marker.startswith(text[at:]) for marker in markers):
+            return False
+        if self._comments:
+            for opener, closer in _COMMENTS:
+                if text.startswith(opener, at):
+                    self._comment, self._closer, self.position = True, closer, at + len(opener)
+                    break
+        return True
+
+    def _open_string(self, text: str, at: int, quote: str, final: bool) -> bool:
+        """Enter the string that opens at `at`; False = more text must tell one quote from three."""
+        width = 1
+        if self._triple:
+            if not final and len(text) - at < 3 and text[at:] == quote * (len(text) - at):
+                return False
+            if text.startswith(quote * 3, at):
+                width = 3
+        self.string_start, self._closer, self.position = at, quote * width, at + width
+        return True
+
+    def _leave(self, text: str) -> bool:
+        """Jump to the end of the string or comment it stands in; False = that has not come yet."""
+        closer = self._closer
+        while True:
+            at = text.find(closer, self.position)
+            if at < 0:
+                # A part of a longer closer may stand at the end already.
+                self.position = max(self.position, len(text) - len(closer) + 1)
+                return False
+            if self._comment or text[at - 1] != "\\" or not self._escaped(text, at):
+                break
+            self.position = at + 1
+        self.position = at + len(closer)
+        self._closer, self._comment, self.string_start = "", False, -1
+        return True
+
+    def _escaped(self, text: str, at: int) -> bool:
+        """Is the quote at `at` escaped, i.e. do an odd number of backslashes stand before it in this string?"""
+        first = at
+        opening = self.string_start + len(self._closer)
+        while first > opening and text[first - 1] == "\\":
+            first -= 1
+        return (at - first) % 2 == 1

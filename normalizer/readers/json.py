@@ -1,0 +1,251 @@
+"""Reading JSON: the ladder from strict to repaired.
+
+0. Sizes are checked before any parser runs.
+1. Strict: `pydantic_core`, or the json module where a lone surrogate stands in the way; then one walk for what both let
+   through (infinite floats, too deep nesting, too long integers). Valid JSON is never touched.
+2. Several values one after the other are several values; none is lost.
+3. The recording repairer (`relaxed`).
+
+Linear, and never raises on text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, NoReturn, cast
+
+from pydantic_core import from_json
+
+from llmcore.normalizer.readers.relaxed import Relaxed, read_relaxed
+from llmcore.normalizer.readers.state import (
+    ARGUMENTS_LIMIT,
+    DEPTH_LIMIT,
+    DIGITS_LIMIT,
+    REPAIRS_LIMIT,
+    UNREADABLE,
+    clipped,
+)
+from llmcore.types.envelope import Repair
+from llmcore.types.limits import DEFAULT_LIMITS, Limits
+
+__all__ = ["JsonReading", "read_json", "read_value"]
+
+_SPACE = re.compile(r"[ \t\r\n]*+")
+_BETWEEN = re.compile(r"[ \t\r\n]*+[,;]?[ \t\r\n]*+")
+_FENCE = re.compile(r"```[A-Za-z0-9_+-]{0,32}[ \t]{0,16}\r?\n?")
+_BYTE_ORDER_MARK = re.compile("\ufeff")
+_STRAY = re.compile(r"[ \t\r\n}\]]*+")
+_BITS_A_DIGIT = 3.321928094887362
+_UNSOUND = (ValueError, TypeError, RecursionError)
+
+
+@dataclass(slots=True)
+class JsonReading:
+    """What was read.
+
+    `values` holds several when values stood one after the other (white space, `,` or `;` between). `end` is the index
+    just past the last one; what follows is the caller's. `complete` is False when the text ended inside the last
+    value, which then holds what came whole. `delimited` is False when closing brackets were missing and the last
+    value does not show its own end (it ends in a number, inside a string, after `:` or `,`). `error`: why nothing, or
+    nothing more, could be read: `unreadable`, `arguments_limit`, `depth_limit`, `digits_limit`, `repairs_limit`,
+    `nested_call`.
+    """
+
+    values: list[Any] = field(default_factory=list[Any])
+    repairs: list[Repair] = field(default_factory=list[Repair])
+    complete: bool = True
+    end: int = 0
+    error: str | None = None
+    delimited: bool = True
+
+
+def read_json(text: str, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) -> JsonReading:
+    """Read a slice that should hold JSON and nothing else (layout, a code fence and stray brackets apart).
+
+    `cut`: the reply ended inside the slice, so that what is missing is `truncated` and not `lossless`.
+    """
+    if len(text) > limits.arguments:
+        return JsonReading(complete=not cut, error=ARGUMENTS_LIMIT)
+    try:
+        value = from_json(text, allow_inf_nan=False)
+    except _UNSOUND:
+        return _read_values(text, limits, cut)
+    if cut and type(value) in (int, float) and text[-1:].isdigit():
+        return JsonReading(complete=False, error=UNREADABLE)  # more digits may have followed
+    error, repairs = _audit(value, text, 0, len(text), limits)
+    if error:
+        return JsonReading(error=error)
+    return JsonReading([value], repairs, True, len(text.rstrip(" \t\r\n")), None, True)
+
+
+def read_value(text: str, start: int = 0, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) -> JsonReading:
+    """Read the one value that stands at `start` (after white space); anything may follow it."""
+    start = _SPACE.match(text, start).end()  # type: ignore[union-attr]  # matches always
+    found = _strict(text, start, limits)
+    if found is None or (cut and found.end == len(text) and text[-1].isdigit()):
+        return _of_relaxed(read_relaxed(text, start, limits=limits, cut=cut))
+    return JsonReading([] if found.error else [found.value], found.repairs, True, found.end, found.error, True)
+
+
+def _of_relaxed(relaxed: Relaxed) -> JsonReading:
+    values = [] if relaxed.error else [relaxed.value]
+    return JsonReading(values, relaxed.repairs, relaxed.complete, relaxed.end, relaxed.error, relaxed.delimited)
+
+
+def _read_values(text: str, limits: Limits, cut: bool) -> JsonReading:
+    """The slow path: fence, byte order mark, concatenated values, and the repairer where the strict reader fails."""
+    reading = JsonReading()
+    at = _skip_opening(text, reading)
+    while True:
+        found: _Strict | Relaxed | None = _strict(text, at, limits)
+        after = _BETWEEN.match(text, found.end).end() if found else at  # type: ignore[union-attr]  # matches always
+        if found is None or found.error or _goes_on(text, found.end, after, cut):
+            found = read_relaxed(text, at, len(text), limits=limits, cut=cut)
+            after = _BETWEEN.match(text, found.end).end()  # type: ignore[union-attr]  # matches always
+            reading.complete, reading.delimited = found.complete, found.delimited
+        if found.error:
+            reading.error = found.error
+            break
+        reading.values.append(found.value)
+        reading.repairs += found.repairs
+        reading.end = found.end
+        if len(reading.repairs) > limits.repairs:
+            return JsonReading(complete=not cut, error=REPAIRS_LIMIT)
+        if not text.startswith(("{", "[") if isinstance(reading.values[0], dict | list) else '"', after):
+            break
+        at = after
+    if reading.values:
+        _skip_closing(text, reading)
+    return reading
+
+
+def _goes_on(text: str, end: int, after: int, cut: bool) -> bool:
+    """Does what follows a value show that it is not over: a member after a comma, or, the text cut, further digits?"""
+    if end == len(text):
+        return cut and text[-1].isdigit()
+    return text.startswith(('"', "'"), after) and "," in text[end:after]
+
+
+def _skip_opening(text: str, reading: JsonReading) -> int:
+    at = _SPACE.match(text, 0).end()  # type: ignore[union-attr]  # matches always
+    for kind, opening in (("byte_order_mark", _BYTE_ORDER_MARK), ("code_fence", _FENCE)):
+        if found := opening.match(text, at):
+            reading.repairs.append(Repair(kind=kind, before=found[0], after=""))
+            at = _SPACE.match(text, found.end()).end()  # type: ignore[union-attr]  # matches always
+    return at
+
+
+def _skip_closing(text: str, reading: JsonReading) -> None:
+    """Take in stray closing brackets and the closing fence when nothing else follows."""
+    at = _STRAY.match(text, reading.end).end()  # type: ignore[union-attr]  # matches always
+    stray = text[reading.end : at].split()
+    if (
+        text.startswith("```", at)
+        and reading.repairs
+        and any(repair.kind == "code_fence" for repair in reading.repairs)
+    ):
+        at = _SPACE.match(text, at + 3).end()  # type: ignore[union-attr]  # matches always
+    if at < len(text):
+        return
+    if stray:
+        reading.repairs.append(Repair(kind="extra_closer", before=clipped("".join(stray)), after=""))
+        reading.end = at
+    elif text[reading.end : at].strip():
+        reading.end = at
+
+
+# --- strict -----------------------------------------------------------------------------------------------------------
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
+class _Strict(NamedTuple):
+    value: Any
+    end: int
+    repairs: list[Repair]
+    error: str | None
+
+
+def _strict(text: str, start: int, limits: Limits) -> _Strict | None:
+    """The valid JSON value at `start`, or the limit it breaks; None when it is not valid."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except RecursionError:
+        return _Strict(None, start, [], DEPTH_LIMIT)
+    except (ValueError, IndexError):
+        return None
+    if end - start > limits.arguments:
+        return _Strict(None, start, [], ARGUMENTS_LIMIT)
+    error, repairs = _audit(value, text, start, end, limits)
+    return _Strict(value, start if error else end, repairs, error)
+
+
+def _audit(value: Any, text: str, start: int, end: int, limits: Limits) -> tuple[str | None, list[Repair]]:
+    """What parsers let through: infinite floats, too deep nesting, too long integers; and keys given twice."""
+    bits = math.inf if end - start <= limits.digits else limits.digits * _BITS_A_DIGIT + 1
+    keys = 0
+    containers: list[Any] = [value] if type(value) is dict else [[value]]
+    for container in containers:  # grows while it is read
+        items: Iterable[Any] = container
+        if type(container) is dict:
+            members = cast("dict[str, Any]", container)
+            keys += len(members)
+            items = members.values()
+        for item in items:
+            kind: type = type(item)
+            if kind is str:
+                continue
+            if kind is dict or kind is list:
+                containers.append(item)
+            elif kind is float:
+                if math.isinf(item):
+                    return UNREADABLE, []
+            elif kind is int and item.bit_length() > bits:
+                return DIGITS_LIMIT, []
+    if len(containers) > limits.depth and _depth(value) > limits.depth:
+        return DEPTH_LIMIT, []
+    if not keys or keys == text.count(":", start, end) or keys == text.count('":', start, end):
+        return None, []
+    return None, _duplicates(text[start:end])
+
+
+def _depth(value: Any) -> int:
+    """How deep brackets are nested; level by level, so that nothing recurses."""
+    depth = 0
+    level: list[Any] = [value]
+    while True:
+        open_ones: list[Any] = [item for item in level if type(item) in (dict, list)]
+        if not open_ones:
+            return depth
+        depth += 1
+        level = [inner for item in open_ones for inner in (item.values() if type(item) is dict else item)]
+
+
+def _duplicates(text: str) -> list[Repair]:
+    """Keys that stand twice in one object: the last one stands, as in any parser, and that is recorded."""
+    found: list[Repair] = []
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        kept = dict(pairs)
+        if len(kept) < len(pairs):
+            seen: dict[str, Any] = {}
+            for key, value in pairs:
+                if key in seen:
+                    repair = Repair(
+                        kind="duplicate_key", path=clipped(key), before=clipped(seen[key]), after=clipped(value)
+                    )
+                    found.append(repair)
+                seen[key] = value
+        return kept
+
+    json.loads(text, object_pairs_hook=members)
+    return found

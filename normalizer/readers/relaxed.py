@@ -1,0 +1,73 @@
+"""JSON as models break it: one pass, linear, every edit recorded, nothing invented.
+
+Reads single quotes, back-ticks, smart quotes, unquoted keys, Python literals, tuples, sets, comments, commas too many
+or too few, `=` for `:`, raw line breaks, invalid escapes, over-escaped text, inner quotes, wrong, missing and
+superfluous brackets, arithmetic and other notations of numbers. What has no safe reading is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from llmcore.normalizer.readers.state import ARGUMENTS_LIMIT, UNREADABLE, Ended, Flavour, State, Stop
+from llmcore.normalizer.readers.structure import read_root
+from llmcore.types.envelope import Repair
+from llmcore.types.limits import DEFAULT_LIMITS, Limits
+
+__all__ = ["Relaxed", "read_relaxed"]
+
+_JSON = Flavour()
+_BRACE_LANGUAGE = frozenset({"unquoted_key"})
+
+
+@dataclass(slots=True)
+class Relaxed:
+    """What was read of `text[start:end]`.
+
+    `end` is just past the value. `complete` is False when the text ended inside it: cut, or inside a string or before
+    the value of a key although it was not said to be cut; what came whole is in `value`. `delimited` is False when
+    closing brackets were missing and the last value does not show its own end (a number, an open string, nothing
+    after a comma). `error`: why nothing could be read: `unreadable`, `nested_call`, `arguments_limit`, `depth_limit`,
+    `digits_limit`, `repairs_limit`.
+    """
+
+    value: Any = None
+    end: int = 0
+    repairs: list[Repair] = field(default_factory=list[Repair])
+    complete: bool = True
+    error: str | None = None
+    delimited: bool = True
+
+
+def read_relaxed(
+    text: str,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    cut: bool = False,
+    string_delimiters: tuple[str, ...] = (),
+) -> Relaxed:
+    """The value that stands at `start`. Never raises.
+
+    `end`: the slice holds the value and nothing else but layout and stray brackets; without it anything may follow.
+    `cut`: the reply ended inside the slice, so that missing brackets are `truncated`, and a number, a bare word or a
+    part of a literal at the very end is left out. `string_delimiters` open and close raw strings in which nothing is
+    an escape (`<escape>`, `<|"|>`); keys stand unquoted in such text.
+    """
+    whole = len(text) if end is None else min(end, len(text))
+    last = min(whole, start + limits.arguments + 1)
+    flavour = Flavour(_BRACE_LANGUAGE, tuple(filter(None, string_delimiters))) if string_delimiters else _JSON
+    state = State(text, start, last, limits=limits, cut=cut, flavour=flavour, bounded=end is not None)
+    try:
+        value = read_root(state)
+        error = None
+    except Stop as stop:
+        value, error = None, stop.reason
+    except Ended:
+        value, error, state.complete = None, UNREADABLE, False
+    if state.pos - start > limits.arguments:
+        value, error = None, ARGUMENTS_LIMIT
+    repairs = [] if error else state.repairs
+    return Relaxed(value, state.pos, repairs, state.complete, error, state.delimited)

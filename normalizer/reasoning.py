@@ -1,0 +1,198 @@
+"""Reasoning formats as rows: opener, closer, and what an unclosed block means.
+
+- A block that closes is reasoning, call markup in it included.
+- One that never closes is reasoning up to the first delimited call that stands in it; there the reasoning ended.
+- A closer that had no opener makes everything before it reasoning (`TextEngine.withdraw`); a second closer is swallowed.
+- One line break after the opener and before the closer is markup.
+Sources: dialects.md section 3.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer.rows import Marker, Reader
+from llmcore.normalizer.source import Steps
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["ANY_CLOSER", "MARKERS", "flow", "reasoning_reader", "sealed", "think"]
+
+_PAIRS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<scratch_pad>", "</scratch_pad>"),
+    ("<mm:think>", "</mm:think>"),
+    ("<seed:think>", "</seed:think>"),
+    ("<ifm|think>", "</ifm|think>"),
+    ("<ifm|think_fast>", "</ifm|think_fast>"),
+    ("<ifm|think_faster>", "</ifm|think_faster>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
+    ("<|content_thinking|>", "<|end_message|>"),
+)
+_LONE = tuple(closer for _, closer in _PAIRS if closer not in ("<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"))
+_LONE += ("[BEGIN FINAL RESPONSE]",)
+_CITATION = re.compile(r"<co>|</co(?::[^<>\n]{0,64})?>")
+_SUFFIXED_OPENER = r"<think:[^\s<>]{1,32}>"
+_SUFFIXED_CLOSER = r"</think:[^\s<>]{1,32}>"
+_OVERLAP = 80
+
+ANY_CLOSER = re.compile("|".join([*map(re.escape, _LONE), _SUFFIXED_CLOSER, re.escape("<channel|>")]))
+_BARRIER = re.compile(r"<|\[TOOL")
+
+
+def flow(engine: TextEngine, kind: str, stop: re.Pattern[str], *, overlap: int = _OVERLAP) -> Steps[re.Match[str] | None]:
+    """Take text as `kind` until `stop` matches (the match is not taken) or the text ends.
+
+    In reasoning a listener hears nothing of what follows the first marker that may open a call, until it is known whether
+    the block closes.
+    """
+    src, start = engine.src, engine.done
+    barrier = -1
+    while True:
+        match = stop.search(src.text, start)
+        if match is not None:
+            _take_trimmed(engine, kind, match.start())
+            return match
+        if src.final:
+            return None
+        if engine.listening:
+            if barrier < 0:
+                hit = _BARRIER.search(src.text, max(start, engine.done))
+                barrier = hit.start() if hit else -1
+                if hit is not None and kind == "reasoning" and not _may_call(engine, hit.start()):
+                    barrier = -1
+            safe = max(start, len(src.text) - overlap) if barrier < 0 else barrier
+            _take_settled(engine, kind, min(safe, len(src.text)))
+        start = max(start, len(src.text) - overlap)
+        yield
+
+
+def sealed(engine: TextEngine, kind: str, stop: re.Pattern[str], *, overlap: int = _OVERLAP) -> Steps[re.Match[str] | None]:
+    """Take text from `engine.done` on as `kind` until `stop` matches (the match is not taken) or the text ends.
+
+    Nothing inside is a call: for framings that give a call a header of its own.
+    """
+    src = engine.src
+    while engine.done >= len(src.text) and not src.final:
+        yield
+    if src.text.startswith("\n", engine.done):
+        engine.take("markup", engine.done + 1)
+    start = engine.done
+    while True:
+        match = stop.search(src.text, start)
+        if match is not None or src.final:
+            _take_trimmed(engine, kind, match.start() if match else len(src.text))
+            return match
+        start = max(start, len(src.text) - overlap)
+        if engine.listening:
+            _take_settled(engine, kind, start)
+        yield
+
+
+def _may_call(engine: TextEngine, at: int) -> bool:
+    return engine.takes_calls
+
+
+def _take(engine: TextEngine, kind: str, end: int) -> None:
+    """Take text as `kind`; citation marks in it are markup."""
+    if kind != "reasoning":
+        engine.take("content", end)
+        return
+    for mark in _CITATION.finditer(engine.src.text, engine.done, end):
+        engine.take("reasoning", mark.start())
+        engine.take("markup", mark.end())
+    engine.take("reasoning", end)
+
+
+def _take_settled(engine: TextEngine, kind: str, end: int) -> None:
+    text = engine.src.text
+    while end > engine.done and text[end - 1].isspace():
+        end -= 1
+    _take(engine, kind, end)
+
+
+def _take_trimmed(engine: TextEngine, kind: str, end: int) -> None:
+    text = engine.src.text
+    _take(engine, kind, end - 1 if end > engine.done and text[end - 1] == "\n" else end)
+    engine.take("markup", end)
+
+
+def think(engine: TextEngine, body: int, closer: re.Pattern[str]) -> Steps[None]:
+    """Read reasoning from `body` on; everything before `body` is classified already."""
+    src = engine.src
+    while body >= len(src.text) and not src.final:
+        yield
+    if src.text.startswith("\n", body):
+        body += 1
+    engine.take("markup", body)
+    match = yield from flow(engine, "reasoning", closer)
+    engine.reasoning_closed = match is not None
+    if match is not None:
+        engine.take("markup", match.end())
+    else:
+        engine.text_kind = "reasoning"
+
+
+def reasoning_reader(opener: str, closer: re.Pattern[str], label: str = "") -> Reader:
+    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+        src = engine.src
+        line = src.text[engine.line_start(at) : at]
+        if line.strip() and engine.done < at:  # in the middle of a line it is an opener only if it closes
+            start = body
+            while (found := closer.search(src.text, start)) is None:
+                if src.final:
+                    return False
+                start = max(start, len(src.text) - _OVERLAP)
+                yield
+            del found
+        while True:  # an opener repeated at once is one opener
+            ahead = src.text[body : body + len(opener)]
+            if ahead == opener:
+                body += len(opener)
+            elif len(ahead) < len(opener) and opener.startswith(ahead) and not src.final:
+                yield
+            else:
+                break
+        if label:
+            while not src.final and label.startswith(src.text[body : body + len(label)]) and len(src.text) - body < len(label):
+                yield
+            if src.text.startswith(label, body):
+                body += len(label)
+        engine.commit_to(at)
+        engine.take("markup", body)
+        yield from think(engine, body, closer)
+        return True
+
+    return read
+
+
+def _lone_closer(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    if engine.nested:
+        return False
+    if engine.reasoning_closed:
+        engine.commit_to(at)
+    else:
+        text = engine.src.text
+        engine.withdraw(at - 1 if text[at - 1 : at] == "\n" else at)
+        engine.reasoning_closed = True
+    engine.take("markup", body)
+    return True
+    yield
+
+
+MARKERS = (
+    *(Marker(reasoning_reader(opener, re.compile(re.escape(closer))), (opener,)) for opener, closer in _PAIRS),
+    Marker(reasoning_reader("<think:", re.compile(_SUFFIXED_CLOSER)), pattern=_SUFFIXED_OPENER),
+    Marker(reasoning_reader("<|channel>", re.compile(re.escape("<channel|>")), "thought"), ("<|channel>",)),
+    Marker(_lone_closer, (*_LONE, "<channel|>")),
+    Marker(_lone_closer, pattern=_SUFFIXED_CLOSER),
+)

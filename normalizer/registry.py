@@ -1,0 +1,59 @@
+"""The registry: every dialect this library knows, and the markers that open nothing but text.
+
+To add a dialect: one row in a module of `dialects/` (or a new module, listed in `_FAMILIES`), nothing else. CONTRIBUTING.md
+shows it with a real commit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import cache
+
+from llmcore.normalizer import reasoning, tokens
+from llmcore.normalizer.dialects import (
+    FAMILIES,
+)
+from llmcore.normalizer.rows import Dialect, MarkerTable
+from llmcore.types.errors import ConfigError
+
+__all__ = ["DIALECTS", "dialect", "is_bare", "marker_table", "may_be_prefixed"]
+
+DIALECTS: dict[str, Dialect] = {row.name: row for family in FAMILIES for row in family}
+
+_PREFIXED = re.compile(r"</?[a-z]{1,16}:(?:i(?:n(?:v(?:o(?:k(?:e)?)?)?)?)?|f(?:u(?:n)?)?|t(?:o(?:o)?)?|\Z)|</?[a-z]{1,16}\Z")
+
+
+def dialect(name: str) -> Dialect:
+    """The row called `name`. Raises `ConfigError`, naming the known ones, when there is none."""
+    if name not in DIALECTS:
+        raise ConfigError(f"no dialect is called {name!r}; known: {', '.join(sorted(DIALECTS))}")
+    return DIALECTS[name]
+
+
+def is_bare(name: str) -> bool:
+    """Is it a form without a marker of its own (design section 5, trust)?"""
+    row = DIALECTS.get(name)
+    return row is not None and row.trust == "bare"
+
+
+@cache
+def _table(names: frozenset[str] | None) -> MarkerTable:
+    rows = [row for row in DIALECTS.values() if names is None or row.name in names]
+    calls = [marker for row in rows for marker in row.markers]
+    return MarkerTable([*calls, *reasoning.MARKERS, *tokens.MARKERS])
+
+
+def marker_table(names: Collection[str] | None) -> MarkerTable:
+    """The table of all markers, or of those of some dialects and of what opens no call. Raises `ConfigError`."""
+    if names is None:
+        return _table(None)
+    for name in names:
+        dialect(name)
+    return _table(frozenset(names))
+
+
+def may_be_prefixed(text: str, at: int) -> bool:
+    """May a tag with a namespace (`<invoke`) start at `at`?"""
+    undecided = len(text) - at < 20 or text.find(":", at + 2, at + 20) >= 0
+    return undecided and _PREFIXED.match(text, at) is not None

@@ -1,0 +1,113 @@
+"""The text of a reply as it grows, and the few ways a reader looks at it.
+
+Readers are generators. A bare `yield` means "I need more text"; the engine resumes the reader when text has come or when the
+text is final. Rules that make the result independent of how the text was cut:
+
+- a reader decides only on characters that are there, or on `final`; "not there yet" is never "not there";
+- it remembers how far it has searched, so that the work is linear in the length of the text for any chunking.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator
+from typing import TypeVar
+
+__all__ = ["Follows", "Source", "Steps", "always", "name_then", "search", "settle", "skip_space", "starts"]
+
+_T = TypeVar("_T")
+Steps = Generator[None, None, _T]
+"""A reader's generator: yields for more text, returns its result."""
+
+Follows = Callable[[str, int, bool], bool | None]
+"""`follows(text, at, final)`: does what stands at `at` fit? None = more text is needed to tell."""
+
+_SPACE = re.compile(r"\s*")
+_NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;|｜=]{1,256}")
+
+
+class Source:
+    """`text` only grows; `final` is set once nothing more will come."""
+
+    __slots__ = ("final", "text")
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.final = False
+
+
+def skip_space(src: Source, at: int) -> Steps[int]:
+    """The first position at or after `at` that is not white space (the text's length when it is final and there is none)."""
+    while True:
+        match = _SPACE.match(src.text, at)
+        at = match.end() if match else at
+        if at < len(src.text) or src.final:
+            return at
+        yield
+
+
+def search(src: Source, pattern: re.Pattern[str], start: int, overlap: int) -> Steps[re.Match[str] | None]:
+    """The first match at or after `start`, or None when the text is final and there is none.
+
+    `overlap` is the greatest length of a match: what may still become one at the end of the text is looked at again. The
+    pattern must be decided by its own characters (no match may turn into another when text is added).
+    """
+    while True:
+        match = pattern.search(src.text, start)
+        if match is not None or src.final:
+            return match
+        start = max(start, len(src.text) - overlap)
+        yield
+
+
+def settle(src: Source, follows: Follows, at: int) -> Steps[bool]:
+    """Wait until `follows` can tell."""
+    while True:
+        verdict = follows(src.text, at, src.final)
+        if verdict is not None:
+            return verdict
+        yield
+
+
+def always(text: str, at: int, final: bool) -> bool | None:
+    """Fits whatever stands there."""
+    return True
+
+
+def _one_of(text: str, at: int, final: bool, options: tuple[str, ...]) -> bool | None:
+    if text.startswith(options, at):
+        return True
+    rest = text[at : at + 64]
+    if not final and at + len(rest) == len(text) and any(option.startswith(rest) for option in options):
+        return None
+    return False
+
+
+def starts(*options: str) -> Follows:
+    """White space, then one of the literals."""
+
+    def follows(text: str, at: int, final: bool) -> bool | None:
+        match = _SPACE.match(text, at)
+        return _one_of(text, match.end() if match else at, final, options)
+
+    return follows
+
+
+def name_then(*options: str) -> Follows:
+    """White space, a name of at most 256 characters, white space, one of the literals ("" = the end of the text)."""
+    literals = tuple(option for option in options if option)
+    end_counts = "" in options
+
+    def follows(text: str, at: int, final: bool) -> bool | None:
+        space = _SPACE.match(text, at)
+        begin = space.end() if space else at
+        name = _NAME.match(text, begin)
+        if name is None:
+            return None if begin == len(text) and not final else False
+        space = _SPACE.match(text, name.end())
+        after = space.end() if space else name.end()
+        if after == len(text):
+            return (end_counts if final else None) if name.end() - begin < 256 else False
+        return _one_of(text, after, final, literals)
+
+    return follows

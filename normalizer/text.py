@@ -1,0 +1,482 @@
+"""The text engine: one incremental pass over a reply's text, whatever dialect it is written in.
+
+The engine walks from one trigger character to the next (`str.find`, so that prose costs next to nothing), looks closely only
+there, and hands a marker to the rows of the registry that share it. A reader is a generator (see `source`): it consumes, asks
+for more text, or declines, and then its text is content.
+
+Rules
+- Everything before `done` is classified: `pieces` tile it. A reader moves `done` only when it is certain (`commit_to`,
+  `take`, `begin`/`end`); until then it may decline at no cost.
+- One-shot reading is feeding all of it: there is no second path.
+- Events are built only when somebody listens, and nothing emitted is taken back: `Reclassified` says what became of it.
+- Complexity: linear in the text for any chunking. A candidate that fails costs its look-ahead once; failed look-aheads of bare
+  forms share one allowance, so that a flood of openers cannot make it quadratic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from llmcore.normalizer import bare, opening, registry
+from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.rows import Marker, tag_pairs
+from llmcore.normalizer.source import Source, Steps
+from llmcore.types.envelope import NearMiss, Repair, Segment, SegmentKind, ToolCall
+from llmcore.types.events import (
+    ArgumentsDelta,
+    NormalizerEvent,
+    ReasoningDelta,
+    Reclassified,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+)
+from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from llmcore.types.tools import CompiledTool, ToolSet
+
+__all__ = ["TextEngine"]
+
+_TRIGGER = re.compile(r"[<\[{`(◁]|\]<\]|Action:")
+_TRIGGERS = ("<", "[", "{", "`", "(", "◁", "]<]", "Action:")
+_OVERLAP = 6  # the longest trigger, less one
+_NEAR = 256  # within this reach one regular expression is cheaper than eight finds (measured)
+_UNDECIDED_TAG = re.compile(r"<(?:/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z|\[[A-Z_/ ]{0,24}\Z|◁[^\s▷]{0,12}\Z|\]<?\]?\w{0,8}\[?>?\[?(?:</?\w{0,16})?\Z")
+
+
+class TextEngine:
+    """Feed text, then finish; afterwards `calls`, `content`, `reasoning`, ... hold what was read.
+
+    `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `nested` is set for the body
+    of a fence: bare rules hold there and nothing is emitted.
+    """
+
+    def __init__(
+        self,
+        tools: ToolSet | None,
+        *,
+        dialects: Collection[str] | None = None,
+        reasoning_open: bool = False,
+        forced_tool: str | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        listening: bool = True,
+        nested: bool = False,
+    ) -> None:
+        self.src = Source()
+        self.tools = tools
+        self.limits = limits
+        self.listening = listening
+        self.nested = nested
+        self.forced_tool = forced_tool
+        self.dialects = dialects
+        self.table = registry.marker_table(dialects)
+        self.takes_calls = tools is None or len(tools) > 0
+        self._tag_pairs = tag_pairs(tools.names) if tools is not None and self.table.tool_tags else frozenset[str]()
+        self.done = 0
+        self.drafts: list[Draft] = []
+        self.near_misses: list[NearMiss] = []
+        self.repairs: list[Repair] = []
+        self.pieces: list[tuple[int, int, SegmentKind]] = []
+        self.needs_more_work: bool | None = None
+        self.text_kind: SegmentKind = "content"
+        self.cut = False
+        self.ended_by_length = False
+        self.reasoning_closed = False
+        self.invented = False
+        self.replaced: list[tuple[int, int, str]] = []
+        self.allowance = 0
+        self._ahead = [-1] * len(_TRIGGERS)
+        self._sought = [0] * len(_TRIGGERS)
+        self._line_start = 0
+        self._line_sought = 0
+        self._emitted = 0
+        self._held_space = ""
+        self._spoken = False
+        self._overflow: list[str] = []
+        self._events: list[NormalizerEvent] = []
+        self._count = 0
+        self._steps = self._run(reasoning_open)
+        self._running = True
+
+    # ------------------------------------------------------------------ the face
+
+    def feed(self, text: str) -> list[NormalizerEvent]:
+        """More text. Returns the events it settles (none when not listening)."""
+        self._grow(text)
+        if self._running:
+            self._resume()
+        return self._drain()
+
+    def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
+        """The text is whole. `finish_reason`: ours (`length` = the provider says that it was cut)."""
+        self.ended_by_length = finish_reason == "length"
+        self.src.final = True
+        if self._running:
+            self._resume()
+        self._close()
+        return self._drain()
+
+    def read(self, text: str, finish_reason: str | None = None) -> TextEngine:
+        """The whole text at once: `feed` and `finish` in one resumption. Returns self."""
+        self._grow(text)
+        self.finish(finish_reason)
+        return self
+
+    @property
+    def source(self) -> str:
+        return self.src.text + "".join(self._overflow) if self._overflow else self.src.text
+
+    def segments(self) -> list[Segment]:
+        return [Segment(*piece) for piece in self.pieces]
+
+    # ------------------------------------------------------------------ for readers
+
+    def known(self, name: str) -> bool | None:
+        """Is it one of the tools (exactly, or by what a dialect adds)? None when tools were not told."""
+        return None if self.tools is None else name in self.tools
+
+    def tool(self, name: str) -> CompiledTool | None:
+        return None if self.tools is None else self.tools.get(name)
+
+    def commit_to(self, at: int) -> None:
+        """Everything up to `at` is plain text of the current kind. Text already emitted beyond `at` is reclassified later."""
+        if at > self.done:
+            self.take(self.text_kind, at)
+
+    def take(self, kind: SegmentKind, end: int) -> None:
+        """Classify everything from `done` to `end`."""
+        start = self.done
+        if end <= start:
+            return
+        pieces = self.pieces
+        if pieces and pieces[-1][2] == kind and kind != "call":
+            pieces[-1] = (pieces[-1][0], end, kind)
+        else:
+            pieces.append((start, end, kind))
+        self.done = end
+        if self.listening:
+            self._tell(kind, start, end)
+
+    def begin(self, start: int, name: str, dialect: str, id: str = "") -> Draft:
+        """A call is certain: its name and that it starts at `start`."""
+        self.commit_to(start)
+        draft = Draft(self._count, name, id, dialect, start)
+        self._count += 1
+        self.drafts.append(draft)
+        if self.listening:
+            self._events.append(ToolCallStarted(draft.index, id or f"call_{draft.index}", name))
+        return draft
+
+    def delta(self, draft: Draft, json: str) -> None:
+        """More of the call's arguments, as JSON text."""
+        if self.listening and json:
+            draft.sent += len(json)
+            self._events.append(ArgumentsDelta(draft.index, json))
+
+    def end(
+        self,
+        draft: Draft,
+        end: int,
+        arguments: dict[str, Any] | None,
+        raw: str,
+        *,
+        complete: bool = True,
+        repairs: list[Repair] | None = None,
+    ) -> None:
+        """The call is read: it spans to `end`."""
+        draft.finish(end, arguments, raw, complete, repairs or [])
+        if end > self.done:
+            self.take("call", end)
+        if self.listening:
+            if not draft.sent and draft.text:
+                self._events.append(ArgumentsDelta(draft.index, draft.text))
+            self._events.append(ToolCallFinished(draft.index, self._call(draft)))
+
+    def miss(self, start: int, end: int, name: str | None, reason: str) -> None:
+        """Record that `start:end` looked like a call and was not taken as one."""
+        if len(self.near_misses) < self.limits.near_misses:
+            self.near_misses.append(NearMiss(span=(start, end), name=name, reason=reason))
+
+    def replace(self, start: int, end: int, text: str) -> None:
+        """The content of `start:end` reads as `text` (an envelope's own content, an unescaped answer)."""
+        self.replaced.append((start, end, text))
+
+    def withdraw(self, end: int) -> None:
+        """Everything up to `end` turns out to be reasoning, calls included (a closer of reasoning that had no opener)."""
+        self.drafts.clear()
+        self.near_misses.clear()
+        self.replaced.clear()
+        self.needs_more_work = None
+        self.pieces = [(0, end, "reasoning")] if end else []
+        self.done = end
+        if self.listening:
+            if self._emitted:
+                self._events.append(Reclassified(0, min(end, self._emitted), "reasoning"))
+            if end > self._emitted:
+                self._events.append(ReasoningDelta(self.src.text[self._emitted : end]))
+            self._emitted = max(self._emitted, end)
+            self._held_space, self._spoken = "", False
+
+    def line_start(self, at: int) -> int:
+        """Where the line that holds `at` begins. Amortised: only text not looked at yet is searched."""
+        if at < self._line_sought:
+            return self.src.text.rfind("\n", 0, at) + 1 if at < self._line_start else self._line_start
+        found = self.src.text.rfind("\n", self._line_sought, at)
+        if found >= 0:
+            self._line_start = found + 1
+        self._line_sought = at
+        return self._line_start
+
+    def says_anything(self) -> bool:
+        """Has any content been committed that is not white space?"""
+        text = self.src.text
+        return any(kind == "content" and not text[start:end].isspace() for start, end, kind in self.pieces)
+
+    def nest(self, text: str) -> TextEngine:
+        """Read the body of a fence (or of another wrapper) by itself."""
+        limits, tools = self.limits, self.tools
+        return TextEngine(tools, dialects=self.dialects, limits=limits, listening=False, nested=True).read(text)
+
+    def adopt(self, inner: TextEngine, start: int, end: int, dialect: str | None = None) -> None:
+        """Take over the calls of a nested reading; they span `start:end`, which holds nothing else."""
+        self.commit_to(start)
+        for draft in inner.drafts:
+            mine = self.begin(start, draft.name, dialect or draft.dialect, draft.id)
+            self.end(mine, end, draft.arguments, draft.raw, complete=draft.complete, repairs=draft.repairs)
+        self.take("call", end)
+        self.cut = self.cut or inner.cut
+        if inner.needs_more_work is not None:
+            self.needs_more_work = inner.needs_more_work
+        if inner.content:
+            self.replace(start, end, inner.content)
+
+    # ------------------------------------------------------------------ the walk
+
+    def _run(self, reasoning_open: bool) -> Steps[None]:
+        if reasoning_open:
+            yield from opening.open_reasoning(self)
+        yield from opening.opening(self)
+        yield from self.walk()
+
+    def walk(self) -> Steps[None]:
+        """From trigger to trigger until the text ends; the rest is text of the current kind."""
+        src = self.src
+        position = self.done
+        while True:
+            at = self._next_trigger(position)
+            if at < 0:
+                if src.final:
+                    break
+                position = max(position, len(src.text) - _OVERLAP, self.done)
+                if self.listening:
+                    self._emit_to(bare.settled_text(self, position))
+                yield
+                continue
+            position = yield from self._look(at)
+        self.commit_to(len(src.text))
+
+    def _next_trigger(self, position: int) -> int:
+        """The first trigger at or after `position`, or -1. Each trigger is sought through the text once."""
+        text = self.src.text
+        match = _TRIGGER.search(text, position, position + _NEAR)
+        if match is not None:
+            return match.start()
+        if len(text) - position <= _NEAR:
+            return -1
+        best = -1
+        for k, trigger in enumerate(_TRIGGERS):
+            at = self._ahead[k]
+            if at < position:
+                at = text.find(trigger, max(position, self._sought[k]))
+                self._ahead[k] = at
+                self._sought[k] = at if at >= 0 else len(text) - _OVERLAP
+                if at < 0:
+                    continue
+            if best < 0 or at < best:
+                best = at
+        return best
+
+    def _look(self, at: int) -> Steps[int]:
+        """Look closely at a trigger. Returns where to go on."""
+        trigger = self.src.text[at]
+        if trigger == "<" and at > self.done and self.src.text[at - 1] == "]":  # perhaps the middle of `]<]`
+            while at + 1 >= len(self.src.text) and not self.src.final:
+                yield
+            at -= self.src.text.startswith("]", at + 1)
+        if trigger in "<[◁]":
+            took = yield from self.marker(at)
+            if took:
+                return self.done
+        if not self.takes_calls or self.text_kind == "reasoning":
+            return at + 1
+        handler = bare.HANDLERS.get(trigger)
+        if handler is None:
+            return at + 1
+        return (yield from handler(self, at))
+
+    def marker(self, at: int) -> Steps[bool]:
+        """Try the rows whose opener stands at `at`."""
+        src, table = self.src, self.table
+        if src.text[at] == "<":
+            pair = src.text[at + 1 : at + 3]
+            unlikely = len(pair) == 2 and pair not in table.pairs and pair.strip("/")[:1] not in table.bars
+            if unlikely and pair not in self._tag_pairs and not registry.may_be_prefixed(src.text, at):
+                return False
+        while not src.final and len(src.text) - at < 64 and _UNDECIDED_TAG.match(src.text, at):
+            if self.listening:
+                self._emit_to(at)
+            yield
+        found = table.match(src.text, at)
+        if found is not None and (yield from self._try(at, *found)):
+            return True
+        named = table.match_tool_tag(src.text, at, self.tools.names) if self._tag_pairs and self.tools is not None else None
+        return named is not None and (yield from self._try(at, *named))
+
+    def _try(self, at: int, body: int, rows: list[Marker]) -> Steps[bool]:
+        """The first of the rows that takes the marker at `at`."""
+        src = self.src
+        for row in rows:
+            if row.calls and (not self.takes_calls or len(self.drafts) >= self.limits.calls):
+                continue
+            verdict = row.follows(src.text, body, src.final)
+            while verdict is None:
+                if self.listening:
+                    self._emit_to(at)
+                yield
+                verdict = row.follows(src.text, body, src.final)
+            if not verdict:
+                continue
+            if self.listening:
+                self._emit_to(at)
+            if (yield from row.reader(self, at, body)):
+                if row.calls:
+                    self.text_kind = "content"
+                return True
+        return False
+
+    # ------------------------------------------------------------------ growing and telling
+
+    def _grow(self, text: str) -> None:
+        src = self.src
+        if len(src.text) + len(text) > self.limits.text:
+            room = max(0, self.limits.text - len(src.text))
+            if len(text) > room:
+                self._overflow.append(text[room:])
+                text = text[:room]
+        grown, src.text = src.text, ""  # one reference only: CPython then appends in place, in amortised O(len(text))
+        grown += text
+        src.text = grown
+
+    def _resume(self) -> None:
+        for _ in self._steps:
+            return
+        self._running = False
+
+    def _drain(self) -> list[NormalizerEvent]:
+        if not self._events:
+            return []
+        events, self._events = self._events, []
+        return events
+
+    def emit_text(self, end: int) -> None:
+        """For readers that wait: text before `end` is settled, tell the listener."""
+        if self.listening:
+            self._emit_to(end)
+
+    def _emit_to(self, end: int) -> None:
+        start = max(self._emitted, self.done)
+        if end > start:
+            self._say(self.text_kind, self.src.text[start:end])
+            self._emitted = end
+
+    def _say(self, kind: SegmentKind, text: str) -> None:
+        if kind == "reasoning":
+            self._events.append(ReasoningDelta(text))
+            return
+        body = text.rstrip()
+        if not body:
+            self._held_space += text
+            return
+        lead = self._held_space
+        if not self._spoken and self.pieces and self.pieces[0][2] != "content":
+            body, lead = body.lstrip(), ""
+        self._events.append(TextDelta(lead + body))
+        self._held_space = text[len(text.rstrip()) :]
+        self._spoken = True
+
+    def _tell(self, kind: SegmentKind, start: int, end: int) -> None:
+        said = self._emitted
+        if kind in ("content", "reasoning"):
+            if end > max(start, said):
+                self._say(kind, self.src.text[max(start, said) : end])
+        elif said > start:
+            self._events.append(Reclassified(start, min(said, end), kind))
+        self._emitted = max(said, end)
+
+    # ------------------------------------------------------------------ the end
+
+    def _close(self) -> None:
+        length = len(self.src.text)
+        if self._overflow:
+            total = length + sum(map(len, self._overflow))
+            self.miss(length, total, None, "text_limit")
+            self.pieces.append((length, total, "content"))
+        self.calls: list[ToolCall] = [self._call(draft) for draft in self.drafts]
+        self.truncated = self.cut or any(not draft.complete for draft in self.drafts)
+        self._settle_spaces()
+        self.content = self._joined("content")
+        self.reasoning = self._joined("reasoning")
+        if self.listening and self._overflow:
+            self._say("content", "".join(self._overflow))
+        if self.listening and self._held_space and all(piece[2] == "content" for piece in self.pieces):
+            self._events.append(TextDelta(self._held_space))
+
+    def _call(self, draft: Draft) -> ToolCall:
+        return ToolCall(
+            id=draft.id,
+            name=draft.name,
+            arguments=draft.arguments,
+            raw_arguments=draft.raw,
+            dialect=draft.dialect,
+            span=(draft.start, draft.stop),
+            complete=draft.complete,
+            known=self.known(draft.name),
+            repairs=draft.repairs,
+        )
+
+    def _settle_spaces(self) -> None:
+        """White space next to removed markup is markup: alone between two blocks, or at either end of the content."""
+        pieces, text = self.pieces, self.source
+        if len(pieces) < 2:
+            return
+        spoken = [k for k, (start, end, kind) in enumerate(pieces) if kind == "content" and not text[start:end].isspace()]
+        settled: list[tuple[int, int, SegmentKind]] = []
+        for k, (start, end, kind) in enumerate(pieces):
+            if kind != "content":
+                settled.append((start, end, kind))
+                continue
+            if text[start:end].isspace():
+                settled.append((start, end, "markup"))
+                continue
+            begin, stop = start, end
+            if k == spoken[0] and k > 0:
+                begin += len(text[start:end]) - len(text[start:end].lstrip())
+            if k == spoken[-1] and k < len(pieces) - 1:
+                stop -= len(text[start:end]) - len(text[start:end].rstrip())
+            if begin > start:
+                settled.append((start, begin, "markup"))
+            settled.append((begin, stop, "content"))
+            if stop < end:
+                settled.append((stop, end, "markup"))
+        self.pieces = settled
+
+    def _joined(self, kind: SegmentKind) -> str:
+        text = self.source
+        parts: list[str] = []
+        for start, end, piece in self.pieces:
+            if piece == kind:
+                parts.append(text[start:end])
+            elif kind == "content":
+                parts.extend(said for begin, stop, said in self.replaced if start <= begin and stop <= end)
+        return "".join(parts)

@@ -1,0 +1,140 @@
+"""Markers that open no call: end-of-turn tokens, wrappers around an answer, citation marks, echoed tools and results."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer.rows import Marker, Reader
+from llmcore.normalizer.source import Steps, search, skip_space
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["MARKERS", "TURN_TOKENS"]
+
+TURN_TOKENS = (
+    "</s>",
+    "<|im_end|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|eot|>",
+    "<|eom|>",
+    "<turn|>",
+    "<|role_end|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|content_model_end_sampling|>",
+    "<|plamo:tag|>",
+    "<|CHATBOT_TOKEN|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<end_of_turn>",
+    "<｜end▁of▁sentence｜>",
+    "<|message_sep|>",
+    "<|end_message|>",
+    "<|content_text|>",
+    "<|message_model|>",
+    "<|endoftext|>",
+)
+_ANSWER_WRAPPERS = (
+    "<|START_TEXT|>",
+    "<|END_TEXT|>",
+    "<|START_RESPONSE|>",
+    "<|END_RESPONSE|>",
+    "<｜tool▁output▁begin｜>",
+    "<｜tool▁output▁end｜>",
+    "<co>",
+    "</co>",
+)
+_CITATION_END = r"</co:[^<>\n]{0,64}>"
+
+
+def _token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    engine.commit_to(at)
+    engine.take("markup", body)
+    return True
+    yield
+
+
+def _chat_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<|im_start|>` in the place of a call's tag (A9), or after a call."""
+    text = engine.src.text
+    first = not engine.says_anything() and not engine.drafts and not text[engine.done : at].strip()
+    if first:
+        body = yield from skip_space(engine.src, body)
+    after_call = bool(engine.drafts) and not text[engine.done : at].strip()
+    if not after_call and not (first and engine.src.text.startswith("{", body)):
+        return False
+    engine.commit_to(at)
+    engine.take("markup", body)
+    return True
+
+
+def _span(closer: str, kind: str) -> Reader:
+    """Everything up to the closer is `kind` and never a call; without a closer the opener is text."""
+    pattern = re.compile(re.escape(closer))
+
+    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+        match = yield from search(engine.src, pattern, body, len(closer))
+        if match is None:
+            return False
+        engine.commit_to(at)
+        engine.take("markup" if kind == "markup" else "content", match.end())
+        engine.invented = engine.invented or (kind == "markup" and bool(engine.drafts))
+        return True
+
+    return read
+
+
+def _answer(closer: str) -> Reader:
+    """`<answer>` and `<response>` around a whole answer are dropped where they stand alone on their lines, or after reasoning."""
+    pattern = re.compile(re.escape(closer))
+
+    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+        if engine.says_anything() or engine.src.text[engine.done : at].strip():
+            return False
+        match = yield from search(engine.src, pattern, body, len(closer))
+        text = engine.src.text
+        if match is None or (text[match.end() :].strip() and not _only_tokens(text, match.end())):
+            return False
+        engine.commit_to(at)
+        engine.take("markup", body + 1 if text.startswith("\n", body) else body)
+        return True
+
+    return read
+
+
+def _only_tokens(text: str, at: int) -> bool:
+    rest = text[at : at + 64].strip()
+    return rest.startswith(TURN_TOKENS) or rest.startswith("<tool_call")
+
+
+def _answer_end(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    opened = engine.src.text[at:body].replace("/", "")
+    for start, end, kind in reversed(engine.pieces):
+        if kind == "markup" and engine.src.text[start:end].strip().endswith(opened):
+            engine.commit_to(at)
+            engine.take("markup", body)
+            return True
+    return False
+    yield
+
+
+MARKERS = (
+    Marker(_token, (*TURN_TOKENS, *_ANSWER_WRAPPERS), order=9),
+    Marker(_chat_token, ("<|im_start|>", "<?xml ?>")),
+    Marker(_token, pattern=_CITATION_END),
+    Marker(_span("</function_results>", "markup"), ("<function_results>",)),
+    Marker(_span("</function_result>", "markup"), ("<function_result>",)),
+    Marker(_span("<｜tool▁outputs▁end｜>", "markup"), ("<｜tool▁outputs▁begin｜>",)),
+    Marker(_span("</tool_response>", "content"), ("<tool_response>",)),
+    Marker(_span("<tool_response|>", "content"), ("<|tool_response>",)),
+    Marker(_span("</observation>", "content"), ("<observation>",)),
+    Marker(_span("</tools>", "content"), ("<tools>",)),
+    Marker(_span("<|tool_list_end|>", "content"), ("<|tool_list_start|>",)),
+    Marker(_span("</available_tools>", "content"), ("<available_tools>",)),
+    Marker(_answer("</answer>"), ("<answer>",)),
+    Marker(_answer("</response>"), ("<response>",)),
+    Marker(_answer_end, ("</answer>", "</response>")),
+)

@@ -1,0 +1,120 @@
+"""When a bare form is a call: the rule of design section 5, in one place.
+
+A bare form has no marker; it counts only when the name is one of the tools (or, when tools were not told, when the whole
+message is the call), and only where it starts the message or a line (a lead-in ending in `:` may precede) and nothing but white
+space or closing punctuation follows on its last line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from llmcore.normalizer.call_objects import CallObject
+from llmcore.normalizer.names import is_known
+from llmcore.normalizer.source import Steps
+from llmcore.normalizer.tokens import TURN_TOKENS
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["STRAY_CLOSERS", "Place", "leads_in", "line_is_over", "refusal", "rest_is_blank"]
+
+STRAY_CLOSERS = (
+    "</tool_call>",
+    "</tool_calls>",
+    "</TOOLCALL>",
+    "</function_calls>",
+    "</function_call>",
+    "</function>",
+    "</tool_code>",
+    "<|tool_call_end|>",
+    "<|action_end|>",
+    "<|END_ACTION|>",
+    "<|tools_suffix|>",
+    "<|python_end|>",
+    "<tool_call|>",
+    "<end_function_call>",
+    "[/TOOL_CALLS]",
+    "[/TOOL_CALL]",
+)
+"""Closers whose opener was lost: after a whole body they are markup and end it."""
+
+_CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。！]*")
+_LEAD_IN = re.compile(r":[ \t*_`\"']*\Z")
+_PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{2,80}>|\.\.\.|…)\s*\Z")
+_SELF_CLOSED = re.compile(r"</?[a-z]{1,10}>\Z")
+
+
+class Place:
+    """Where a bare form stands: `begin:end`; `over`: its last line ends with it; `closed`: a stray closer follows; `whole`:
+    it is the whole message."""
+
+    __slots__ = ("begin", "closed", "end", "over", "whole")
+
+    def __init__(self, begin: int, end: int, *, over: bool, closed: bool, whole: bool) -> None:
+        self.begin, self.end, self.over, self.closed, self.whole = begin, end, over, closed, whole
+
+
+def leads_in(before: str) -> bool:
+    """May a bare form follow this text on its line?"""
+    return not before.strip(" \t\"'`*>-•") or _LEAD_IN.search(before) is not None
+
+
+def line_is_over(engine: TextEngine, end: int) -> Steps[bool]:
+    """Does nothing but white space, closing punctuation or an end-of-turn token follow on the line?"""
+    src = engine.src
+    while True:
+        match = _CLOSING.match(src.text, end)
+        end = match.end() if match else end
+        if end < len(src.text):
+            char = src.text[end]
+            if char in "\r\n":
+                return True
+            if char != "<":
+                return False
+            if src.text.startswith(TURN_TOKENS, end) or src.text.startswith("</", end):
+                return True
+            rest = src.text[end : end + 48]
+            if len(rest) < 48 and not src.final and any(token.startswith(rest) for token in (*TURN_TOKENS, "</")):
+                yield
+                continue
+            return engine.table.match(src.text, end) is not None
+        if src.final:
+            return True
+        yield
+
+
+def rest_is_blank(engine: TextEngine, end: int) -> Steps[bool]:
+    """Is there nothing more to come? Waits for the end of the text, or for the first character that says otherwise."""
+    src = engine.src
+    while True:
+        rest = src.text[end : end + 64].lstrip()
+        if rest and not (rest.startswith(TURN_TOKENS) or (not src.final and any(t.startswith(rest) for t in TURN_TOKENS))):
+            return False
+        if src.final:
+            return True
+        if not rest:
+            end = max(end, len(src.text))
+        yield
+
+
+def is_placeholder(value: Any) -> bool:
+    return isinstance(value, str) and _PLACEHOLDER.match(value) is not None and _SELF_CLOSED.match(value) is None
+
+
+def refusal(engine: TextEngine, place: Place, calls: Sequence[CallObject], *, certain: bool = False) -> str | None:
+    """Why these calls are no calls where they stand, or None."""
+    if any(is_placeholder(value) for call in calls for value in (call.arguments or {}).values()):
+        return "placeholder"
+    if not any(call.given for call in calls):
+        return "no_arguments"
+    if engine.tools is None:
+        if not place.whole:
+            return "tools_not_told"
+    elif not certain and not any(is_known(call.name, engine.tools) for call in calls):
+        return "unknown_name"
+    if not place.over and not place.closed:
+        return "mid_line"
+    return None

@@ -1,0 +1,90 @@
+"""How LiteLLM is imported: late, once, and without reaching for the network or the user's files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from llmcore.adapters import engine
+from tests.packaging.tree import ROOT
+
+_WATCHED = """
+import asyncio, json, os, socket, sys
+looked_up = []
+original = socket.getaddrinfo
+def watched(host, *args, **kwargs):
+    looked_up.append(str(host))
+    if str(host) not in ("127.0.0.1", "localhost", "::1"):
+        raise OSError("no network in tests")
+    return original(host, *args, **kwargs)
+socket.getaddrinfo = watched
+import llmcore.adapters, llmcore.adapters.litellm as module
+assert "litellm" not in sys.modules and "openai" not in sys.modules, "imported too early"
+from tests.adapters.conftest import call_of, endpoint_at
+from tests.support.wire_server import WireServer
+ticks = 0
+async def tick():
+    global ticks
+    while True:
+        ticks += 1
+        await asyncio.sleep(0.01)
+async def main():
+    adapter = module.LiteLLMAdapter()
+    with WireServer(["Hi"]) as server:
+        ticking = asyncio.create_task(tick())
+        for provider in ("openai", "anthropic", "gemini"):
+            call = call_of(endpoint_at(server, provider))
+            await adapter.complete(call)
+            await adapter.complete(call.model_copy(update={"mode": "json_schema"}))
+        ticking.cancel()
+    await adapter.close()
+asyncio.run(main())
+print(json.dumps({"looked_up": looked_up, "ticks": ticks, "env": os.environ.get("FROM_DOTENV"), "out": ""}))
+"""
+
+
+@pytest.mark.slow
+def test_import_and_calls_look_nothing_up(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("FROM_DOTENV=1\n")
+    done = subprocess.run(
+        [sys.executable, "-W", "error::ResourceWarning", "-c", _WATCHED],
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.strip().splitlines()
+    assert len(lines) == 1, "LiteLLM wrote to stdout"
+    seen = json.loads(lines[0])
+    assert set(seen["looked_up"]) <= {"127.0.0.1"}
+    assert seen["ticks"] > 20, "the event loop stood still while litellm was imported"
+    assert seen["env"] is None, "the user's .env was loaded"
+
+
+def test_a_missing_litellm_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_loaded", None)
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    with pytest.raises(engine.ConfigError, match=r"litellm==1\.105\.3"):
+        engine.litellm_now()
+
+
+def test_only_the_body_of_the_call_itself_is_kept() -> None:
+    logger = engine._make_logger(object)  # pyright: ignore[reportPrivateUsage]  # the hook LiteLLM calls
+
+    def coroutine_like() -> None: ...
+
+    with engine.raw_reply("mine") as reply:
+        logger.log_post_api_call({"litellm_call_id": "other", "original_response": "{}"}, None, 0, 0)
+        assert reply.text is None
+        logger.log_post_api_call({"litellm_call_id": "mine", "original_response": coroutine_like}, None, 0, 0)
+        assert reply.text is None
+        logger.log_post_api_call({"litellm_call_id": "mine", "original_response": '{"a": 1}'}, None, 0, 0)
+        assert reply.text == '{"a": 1}'
+    logger.log_post_api_call({"litellm_call_id": "mine", "original_response": "late"}, None, 0, 0)
+    assert reply.text == '{"a": 1}'

@@ -1,0 +1,67 @@
+"""Where a command's tools come from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from llmcore.cli.tool_files import load_tools
+from llmcore.types import ConfigError, ToolDefinitionError
+from tests.transcripts.runs import TOOLS
+
+MODULE = '''
+def lookup(query: str) -> str:
+    """Look something up."""
+    return query
+
+def add(a: int, b: int) -> int:
+    """Add."""
+    return a + b
+
+several = [lookup, add]
+as_dict = {"name": "from_dict", "input_schema": {"type": "object"}}
+class Box:
+    inner = [add]
+number = 3
+'''
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+    name = f"tools_of_{request.node.name.partition('[')[0]}"
+    (tmp_path / f"{name}.py").write_text(MODULE, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return name
+
+
+@pytest.mark.parametrize("content", [TOOLS, {"tools": TOOLS}, {"tools": [*TOOLS, {"type": "web_search"}]}])
+def test_a_file(tmp_path: Path, content: object) -> None:
+    (tmp_path / "tools.json").write_text(json.dumps(content), "utf-8")
+    assert load_tools(str(tmp_path / "tools.json")).names == {"get_weather"}
+
+
+def test_an_object_of_a_module(module: str) -> None:
+    assert load_tools(f"{module}:several").names == {"lookup", "add"}
+    assert load_tools(f"{module}:lookup").names == {"lookup"}
+    assert load_tools(f"{module}:as_dict").names == {"from_dict"}
+    assert load_tools(f"{module}:Box.inner").names == {"add"}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [("{", "not JSON"), ("3", "expected a list of tools"), ('{"tools": {}}', "expected a list of tools")],
+)
+def test_a_file_that_holds_no_tools(tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "tools.json").write_text(content, "utf-8")
+    with pytest.raises(ConfigError, match=rf"tools\.json: {problem}"):
+        load_tools(str(tmp_path / "tools.json"))
+
+
+def test_what_is_no_tool_is_told(module: str, tmp_path: Path) -> None:
+    with pytest.raises(ToolDefinitionError):
+        load_tools(f"{module}:number")
+    (tmp_path / "tools.json").write_text("[3]", "utf-8")
+    with pytest.raises(ToolDefinitionError):
+        load_tools(str(tmp_path / "tools.json"))

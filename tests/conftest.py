@@ -1,0 +1,84 @@
+"""What holds in every test: no network but loopback, reproducible fuzzing, one event loop.
+
+The guard raises at the attempt and, since library code may swallow that, fails the test once more at its end.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "nightly", deadline=None, max_examples=5_000, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+class NetworkBlockedError(RuntimeError):
+    """A test reached for a host other than this machine."""
+
+
+def _is_loopback(host: object) -> bool:
+    if isinstance(host, bytes):
+        host = host.decode("ascii", "replace")
+    if host is None or host == "" or host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(str(host)).is_loopback
+    except ValueError:
+        return False
+
+
+def _guarded(
+    original: Callable[..., Any], host_of: Callable[..., object], attempts: list[object]
+) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        host = host_of(*args, **kwargs)
+        if not _is_loopback(host):
+            attempts.append(host)
+            raise NetworkBlockedError(f"tests may reach this machine only, not {host!r}")
+        return original(*args, **kwargs)
+
+    return call
+
+
+def _host_of_name(host: object, *_: object, **__: object) -> object:
+    return host
+
+
+def _host_of_peer(sock: socket.socket, *args: Any) -> object:
+    """The host in the address, the last argument of connect, connect_ex and sendto; None for a Unix socket's path."""
+    return args[-1][0] if sock.family in (socket.AF_INET, socket.AF_INET6) else None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _network_attempts() -> Iterator[list[object]]:
+    attempts: list[object] = []
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex", "sendto"):
+            patch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name), _host_of_peer, attempts))
+        for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex"):
+            patch.setattr(socket, name, _guarded(getattr(socket, name), _host_of_name, attempts))
+        yield attempts
+
+
+@pytest.fixture(autouse=True)
+def _loopback_only(_network_attempts: list[object]) -> Iterator[None]:
+    _network_attempts.clear()
+    yield
+    assert not _network_attempts, f"the test reached for {_network_attempts}"
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Tests marked `anyio` run on asyncio, the loop that litellm needs."""
+    return "asyncio"

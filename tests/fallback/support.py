@@ -1,0 +1,65 @@
+"""A turn with scripted failures, for tests of layer 4 without any other layer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+
+from llmcore.fallback import FallbackContext, Ledger, Plan
+from llmcore.types import AttemptStarted, Budget, Event, LLMCoreError, OutputMode
+
+
+@dataclass
+class Table:
+    """The `Models` of a small registry."""
+
+    preferred: dict[str, list[OutputMode]] = field(default_factory=dict[str, list[OutputMode]])
+    chain: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    windows: dict[str, int] = field(default_factory=dict[str, int])
+    providers: dict[str, str] = field(default_factory=dict[str, str])
+    fixed_mode: bool = False
+    refused: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+    def modes(self, model: str) -> Sequence[OutputMode]:
+        refused = [capability for name, capability in self.refused if name == model]
+        all_modes: list[OutputMode] = ["native_tools", "json_schema", "json_object", "text"]
+        return [mode for mode in self.preferred.get(model, all_modes) if mode not in refused] or ["text"]
+
+    def escalations(self, model: str) -> Sequence[str]:
+        return self.chain.get(model, [])
+
+    def window(self, model: str) -> int | None:
+        return self.windows.get(model)
+
+    def provider(self, model: str) -> str:
+        return self.providers.get(model, "one")
+
+    def may_change_mode(self, model: str) -> bool:
+        return not self.fixed_mode
+
+    def learn_refused(self, model: str, capability: str) -> None:
+        self.refused.append((model, capability))
+
+
+def context_for(table: Table, *, attempts: int = 10, mode_matters: bool = True, **budget: float) -> FallbackContext:
+    ledger = Ledger(Budget.model_validate({"attempts": attempts, **budget}))
+    ledger.start_turn()
+    return FallbackContext(table, ledger, Plan("m", "native_tools"), mode_matters)
+
+
+class Script:
+    """An `Attempting`: fails as told, then succeeds; draws on the ledger as the real one does."""
+
+    def __init__(self, context: FallbackContext, *failures: LLMCoreError) -> None:
+        self._context = context
+        self._failures = list(failures)
+        self.plans: list[Plan] = []
+
+    async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
+        self.plans.append(plan)
+        attempt = self._context.ledger.start(plan.model, plan.mode, plan.reason, plan.detail)
+        yield AttemptStarted(attempt.n, plan.model, plan.mode, plan.reason)
+        if self._failures:
+            failure = self._failures.pop(0)
+            self._context.ledger.finish(attempt, failure=failure)
+            raise failure

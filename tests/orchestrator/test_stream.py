@@ -1,0 +1,167 @@
+"""`stream`: the same run, listened to."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from llmcore.adapters.base import Capabilities
+from llmcore.hooks import Hooks, StreamedSoFar
+from llmcore.orchestrator import Orchestrator
+from llmcore.run.result import RunResult
+from llmcore.testing import FakeModel
+from llmcore.types import (
+    ArgumentsDelta,
+    AttemptStarted,
+    CallerError,
+    ConfigError,
+    Event,
+    FallbackExhausted,
+    Finished,
+    Overloaded,
+    PartialOutput,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolResult,
+)
+from tests.orchestrator.support import FAST, add, assert_valid, get_weather
+
+pytestmark = pytest.mark.anyio
+
+
+class City(BaseModel):
+    name: str
+    sights: list[str]
+
+
+async def events_of(orchestrator: Orchestrator, *args: Any, **options: Any) -> list[Event]:
+    return [event async for event in orchestrator.stream(*args, **options)]
+
+
+def result_of(events: list[Event]) -> RunResult:
+    assert isinstance(events[-1], Finished)
+    assert not any(isinstance(event, Finished) for event in events[:-1])
+    result: RunResult = events[-1].result
+    return result
+
+
+def comparable(result: RunResult) -> Any:
+    dumped = result.model_dump(exclude={"attempts"})
+    return dumped, [(a.n, a.model, a.mode, a.reason, a.detail, str(a.failure)) for a in result.attempts]
+
+
+SCRIPTS: dict[str, Any] = {
+    "text": lambda: FakeModel("Hello there, how are you?"),
+    "native": lambda: FakeModel().tool_call("add", {"a": 1, "b": 2}, text="Adding.").text("3"),
+    "dialect": lambda: FakeModel('<tool_call>{"name": "add", "arguments": {"a": 1, "b": 2}}</tool_call>', "3"),
+    "reasked": lambda: FakeModel().tool_call("add", {"a": 1}).tool_call("add", {"a": 1, "b": 2}).text("3"),
+    "fallen back": lambda: FakeModel(Overloaded("busy")).tool_call("nope", {}).text("words").text("3"),
+    "degraded": lambda: FakeModel(default=FakeModel().tool_call("nope", {"x": 1}, text="So?")._replies[0]),  # pyright: ignore[reportPrivateUsage]
+}
+
+
+@pytest.mark.parametrize("chunk_size", [None, 1, 5])
+@pytest.mark.parametrize("script", list(SCRIPTS))
+async def test_a_stream_ends_as_the_run_does(script: str, chunk_size: int | None) -> None:
+    plain = await Orchestrator(SCRIPTS[script](), [add], strategies=FAST).run("go")
+    fake = SCRIPTS[script]()
+    fake._chunk_size = chunk_size
+    events = await events_of(Orchestrator(fake, [add], strategies=FAST), "go")
+    assert comparable(result_of(events)) == comparable(plain)
+    assert_valid(plain.messages)
+
+
+async def test_the_events_come_in_order() -> None:
+    fake = FakeModel(chunk_size=4).tool_call("get_weather", {"city": "Paris"}, text="Let me look.").text("It is sunny.")
+    events = await events_of(Orchestrator(fake, [get_weather]), "weather?")
+    kinds = [type(event) for index, event in enumerate(events) if index == 0 or type(event) is not type(events[index - 1])]
+    assert kinds == [
+        AttemptStarted,
+        TextDelta,
+        ToolCallStarted,
+        ArgumentsDelta,
+        ToolCallFinished,
+        ToolResult,
+        AttemptStarted,
+        TextDelta,
+        Finished,
+    ]
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "Let me look.It is sunny."
+    assert "".join(event.json for event in events if isinstance(event, ArgumentsDelta)) == '{"city": "Paris"}'
+    ran = next(event for event in events if isinstance(event, ToolResult))
+    assert (ran.name, ran.content, ran.error, ran.retries) == ("get_weather", "Paris: sunny for 1 days", None, 0)
+
+
+async def test_an_endpoint_that_cannot_stream_gives_the_same_events() -> None:
+    fake = FakeModel("Hello", capabilities=Capabilities(streaming=False))
+    events = await events_of(Orchestrator(fake), "hi")
+    assert [type(event) for event in events] == [AttemptStarted, TextDelta, Finished]
+
+
+@pytest.mark.parametrize("by_tool", [False, True])
+async def test_partial_values_grow_to_the_whole(by_tool: bool) -> None:
+    value = City(name="Paris", sights=[f"sight number {n}" for n in range(20)])
+    fake = FakeModel(chunk_size=3, capabilities=Capabilities(json_schema=not by_tool))
+    fake = fake.tool_call("final_result", value.model_dump()) if by_tool else fake.text(value.model_dump_json())
+    events = await events_of(Orchestrator(fake), "which?", City)
+    partial = [event.value for event in events if isinstance(event, PartialOutput)]
+    assert result_of(events).output == value
+    assert len(partial) > 5
+    lengths = [len(found.sights) for found in partial if getattr(found, "sights", None)]
+    assert lengths == sorted(lengths)
+    assert 15 < lengths[-1] <= 20
+    assert all(found.sights[:-1] == value.sights[: len(found.sights) - 1] for found in partial if found.sights)
+
+
+async def test_a_stream_that_breaks_is_tried_again_and_its_text_kept_in_the_partial_result() -> None:
+    fake = FakeModel(["Hel", Overloaded("gone")], "Hello again.")
+    events = await events_of(Orchestrator(fake, strategies=FAST), "hi")
+    assert result_of(events).content == "Hello again."
+    assert [event.reason for event in events if isinstance(event, AttemptStarted)] == ["first", "retry"]
+    broken = FakeModel(default=["Hel", Overloaded("gone")])
+    degraded = result_of(await events_of(Orchestrator(broken, strategies=()), "hi"))
+    assert (degraded.content, degraded.degraded) == ("Hel", True)
+
+
+async def test_errors_come_out_of_the_stream_and_callers_errors_before_it() -> None:
+    with pytest.raises(FallbackExhausted):
+        await events_of(Orchestrator(FakeModel(default=Overloaded("down")), strategies=()), "hi")
+    with pytest.raises(ConfigError):
+        Orchestrator(FakeModel("x")).stream("hi", temprature=1)
+    with pytest.raises(CallerError):
+        Orchestrator(FakeModel("x")).stream("hi", memoryview)
+
+
+async def test_leaving_early_closes_the_providers_stream() -> None:
+    closed: list[bool] = []
+
+    class Endless(FakeModel):
+        async def stream(self, call: Any) -> Any:
+            try:
+                while True:
+                    yield "word "
+            finally:
+                closed.append(True)
+
+    async with aclosing(Orchestrator(Endless()).stream("hi")) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+    assert closed == [True]
+
+
+async def test_the_streaming_hook_sees_the_text_accumulate() -> None:
+    seen: list[tuple[str, bool]] = []
+
+    def watch(so_far: StreamedSoFar) -> None:
+        seen.append((so_far.content, so_far.done))
+
+    fake = FakeModel("Hello you", chunk_size=3)
+    await events_of(Orchestrator(fake, hooks=Hooks(on_streaming_response=watch)), "hi")
+    assert seen[0][0] == "Hello you"[: len(seen[0][0])]
+    assert seen[-1] == ("Hello you", True)
+    assert [done for _, done in seen].count(True) == 1

@@ -1,0 +1,197 @@
+"""`execute`: typed output in every mode, its repair and its failures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel, field_validator
+from typing_extensions import TypedDict
+
+from llmcore.adapters.base import Capabilities
+from llmcore.orchestrator import Orchestrator
+from llmcore.testing import FakeModel
+from llmcore.types import CallerError, Envelope, FallbackExhausted, OutputParseError, Repaired
+from tests.orchestrator.support import FAST, add, assert_valid, calls_in
+
+pytestmark = pytest.mark.anyio
+
+
+class City(BaseModel):
+    name: str
+    people: int
+
+    @field_validator("people")
+    @classmethod
+    def _some(cls, value: int) -> int:
+        if value < 1:
+            raise ValueError("a city has people")
+        return value
+
+
+@dataclass
+class Pair:
+    low: int
+    high: int
+
+
+class Row(TypedDict):
+    id: int
+
+
+PARIS = City(name="Paris", people=2_100_000)
+JSON = '{"name": "Paris", "people": 2100000}'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        JSON,
+        f"Here you are:\n```json\n{JSON}\n```",
+        '{"name": "Paris", "people": "2100000"}',
+        "{'name': 'Paris', 'people': 2100000,}",
+        FakeModel().tool_call("final_result", {"name": "Paris", "people": 2_100_000}),
+        f'<tool_call>{{"name": "final_result", "arguments": {JSON}}}</tool_call>',
+    ],
+    ids=["json", "fence", "coerced", "python", "output tool", "output tool as text"],
+)
+async def test_a_value_comes_out_of_any_form_in_one_request(reply: Any) -> None:
+    fake = reply if isinstance(reply, FakeModel) else FakeModel(reply)
+    assert await Orchestrator(fake).execute("Which city?", City) == PARIS
+    assert fake.call_count == 1
+
+
+@pytest.mark.parametrize(
+    ("output_type", "reply", "value"),
+    [
+        (int, "42", 42),
+        (list[int], "[1, 2, 3]", [1, 2, 3]),
+        (Pair, '{"low": 1, "high": 2}', Pair(1, 2)),
+        (Row, '{"id": 7}', {"id": 7}),
+        (Literal["a", "b"], '"b"', "b"),
+        (City | Pair, '{"low": 1, "high": 2}', Pair(1, 2)),
+        ({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}, '{"n": "5"}', {"n": 5}),
+        (str, "just words", "just words"),
+    ],
+)
+async def test_any_type_will_do(output_type: Any, reply: str, value: Any) -> None:
+    assert await Orchestrator(FakeModel(reply)).execute("x", output_type) == value
+
+
+@pytest.mark.parametrize(("output_type", "value"), [(int, 42), (list[int], [1, 2])])
+async def test_types_that_are_no_object_go_through_the_output_tool_wrapped(output_type: Any, value: Any) -> None:
+    fake = FakeModel().tool_call("final_result", {"result": value})
+    assert await Orchestrator(fake).execute("x", output_type) == value
+
+
+async def test_the_run_gives_value_and_history_together() -> None:
+    fake = FakeModel().tool_call("add", {"a": 1, "b": 2}).tool_call("final_result", {"name": "Paris", "people": 3})
+    result = await Orchestrator(fake, [add]).run("go", output_type=City)
+    assert result.output == City(name="Paris", people=3)
+    assert calls_in(result.messages)[-1][0] == "final_result"
+    assert_valid(result.messages)
+
+
+async def test_an_answer_given_beside_calls_counts_once_they_have_run() -> None:
+    ran: list[int] = []
+
+    def note(n: int) -> None:
+        ran.append(n)
+
+    fake = FakeModel().tool_calls(("note", {"n": 1}), ("final_result", {"name": "Paris", "people": 3}))
+    result = await Orchestrator(fake, [note]).run("go", output_type=City)
+    assert (ran, result.output, fake.call_count) == ([1], City(name="Paris", people=3), 1)
+    assert_valid(result.messages)
+
+
+async def test_a_bad_answer_given_beside_calls_waits_for_their_results() -> None:
+    fake = FakeModel().tool_calls(("add", {"a": 1, "b": 1}), ("final_result", {"name": "Paris"})).text(JSON)
+    result = await Orchestrator(fake, [add]).run("go", output_type=City)
+    assert result.output == PARIS
+    assert [name for name, _ in calls_in(result.messages)] == ["add"]
+    assert_valid(result.messages)
+
+
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        ('{"name": "Paris"}', "people"),
+        ('{"name": "Paris", "people": 0}', "a city has people"),
+        ("I think it is Paris.", "Paris"),
+        (FakeModel().tool_call("final_result", {"name": "Paris"}), "people"),
+    ],
+    ids=["missing", "validator", "prose", "output tool"],
+)
+async def test_an_answer_that_does_not_fit_is_asked_for_again_with_the_problem(bad: Any, problem: str) -> None:
+    reply = bad._replies[0] if isinstance(bad, FakeModel) else bad  # pyright: ignore[reportPrivateUsage]
+    fake = FakeModel(reply, JSON)
+    result = await Orchestrator(fake).run("Which city?", output_type=City)
+    assert result.output == PARIS
+    assert [attempt.reason for attempt in result.attempts] == ["first", "reask"]
+    assert problem in fake.requests[1].messages[-1].text
+    assert result.attempts[1].detail
+    assert [message.role for message in result.messages[:2]] == ["user", "assistant"]  # the bad turn was replaced
+    assert_valid(result.messages)
+
+
+async def test_when_nothing_helps_the_first_failure_and_all_attempts_are_told() -> None:
+    fake = FakeModel(*(f"No idea {n}." for n in range(9)))
+    with pytest.raises(FallbackExhausted) as caught:
+        await Orchestrator(fake, strategies=FAST).execute("Which city?", City)
+    error = caught.value
+    assert isinstance(error.__cause__, OutputParseError)
+    assert error.__cause__.text == "No idea 2."
+    assert [attempt.reason for attempt in error.attempts] == ["first", "reask", "reask", "mode"]
+    assert all(attempt.detail for attempt in error.attempts[1:])
+    assert error.partial.envelope.content == "No idea 3."
+
+
+async def test_schema_mode_is_given_up_when_the_endpoint_ignores_it() -> None:
+    can = Capabilities(native_tools=False, json_schema=True)
+    fake = FakeModel("Well,", "well", "well!", JSON, capabilities=can)
+    orchestrator = Orchestrator(fake, strategies=FAST)
+    result = await orchestrator.run("Which city?", output_type=City)
+    assert [attempt.mode for attempt in result.attempts] == ["json_schema"] * 3 + ["json_object"]
+    assert orchestrator.capabilities.learnt(fake.endpoint) == {"json_schema": False}
+
+
+async def test_the_schema_and_the_mode_reach_the_adapter() -> None:
+    fake = FakeModel(JSON, capabilities=Capabilities(native_tools=False, json_schema=True))
+    await Orchestrator(fake).execute("x", City)
+    assert fake.calls[0].mode == "json_schema"
+    assert fake.calls[0].output_schema is not None
+    assert set(fake.calls[0].output_schema["properties"]) == {"name", "people"}
+
+
+async def test_strictness_bounds_what_is_repaired() -> None:
+    loose = '{"name": "Paris", "people": "about 5"}'
+    assert await Orchestrator(FakeModel(loose), strictness="lenient").execute("x", City) == City(name="Paris", people=5)
+    with pytest.raises(FallbackExhausted):
+        await Orchestrator(FakeModel(default=loose), strategies=()).execute("x", City, strictness="safe")
+
+
+async def test_repairs_are_told_as_events() -> None:
+    fake = FakeModel('{"name": "Paris", "people": "3"}')
+    events = [event async for event in Orchestrator(fake).stream("x", City)]
+    assert [(event.index, event.repair.safety) for event in events if isinstance(event, Repaired)] == [(None, "coerced")]
+
+
+@pytest.mark.parametrize("bad", [memoryview, {"$ref": "#/nowhere"}])
+async def test_an_output_type_that_cannot_be_used_is_an_error_at_once(bad: Any) -> None:
+    fake = FakeModel(default="x")
+    with pytest.raises(CallerError):
+        await Orchestrator(fake).execute("x", bad)
+    assert fake.call_count == 0
+
+
+async def test_a_model_that_says_it_is_not_done_is_not_parsed_yet() -> None:
+    fake = FakeModel('{"toolCalls": [], "content": "Looking.", "needsMoreWork": true}', JSON)
+    assert await Orchestrator(fake, [add]).execute("x", City) == PARIS
+
+
+def test_the_envelope_of_an_output_tool_holds_the_value_as_content() -> None:
+    fake = FakeModel().tool_call("final_result", {"name": "Paris", "people": 3})
+    envelope: Envelope = Orchestrator(fake).run_sync("x", output_type=City).envelope
+    assert envelope.content == '{"name": "Paris", "people": 3}'
+    assert envelope.tool_calls == []

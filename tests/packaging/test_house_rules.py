@@ -1,0 +1,177 @@
+"""The rules of the house that no linter holds: no code run from text, size of files and functions, `__all__`.
+
+Each rule is a function from a parsed file to its offences, tried on small samples below, then on the whole tree.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.tree import ROOT, python_files, source_files
+
+MAX_FILE_LINES = 700
+MAX_FUNCTION_LINES = 80
+GENERATED = "# @generated"  # first line of a file of data that a script wrote: it may be of any length
+
+BANNED = {
+    "eval": "runs text as code",
+    "exec": "runs text as code",
+    "compile": "makes code from text",
+    "yaml.load": "builds arbitrary objects; use yaml.safe_load",
+    "yaml.unsafe_load": "builds arbitrary objects; use yaml.safe_load",
+    "yaml.full_load": "builds more than plain data; use yaml.safe_load",
+    "pickle": "runs code while loading",
+    "dill": "runs code while loading",
+    "marshal": "crashes on hostile input",
+    "shelve": "is pickle",
+    "jinja2": "makes code of a template",
+    "litellm.proxy": "is the server, with a security history of its own",
+}
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` of an attribute chain; "" where the chain starts with something else than a name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        head = dotted(node.value)
+        return f"{head}.{node.attr}" if head else ""
+    return ""
+
+
+def _names_used(node: ast.Call | ast.Import | ast.ImportFrom) -> list[str]:
+    """The dotted names that a call or an import reaches."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    name = dotted(node.func)
+    if name.rpartition(".")[2] in {"import_module", "__import__"}:
+        return [arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+    return [name]
+
+
+def _offence(name: str) -> str | None:
+    """Why a dotted name may not be used; a banned module bans what is below it."""
+    name = name.removeprefix("builtins.").removeprefix("__builtins__.")
+    for banned_name, reason in BANNED.items():
+        if name == banned_name or name.startswith(banned_name + "."):
+            return f"{banned_name} {reason}"
+    return None
+
+
+def banned(tree: ast.AST) -> Iterator[str]:
+    """Calls that run text as code, and imports of what does; one offence for a call or an import statement."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call | ast.Import | ast.ImportFrom):
+            offence = next(filter(None, map(_offence, _names_used(node))), None)
+            if offence:
+                yield f"line {node.lineno}: {offence}"
+
+
+def long_functions(tree: ast.AST) -> Iterator[str]:
+    """Functions over the limit, counted from the first decorator's end to the last line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > MAX_FUNCTION_LINES:
+                yield f"line {node.lineno}: {node.name} has {lines} lines, the limit is {MAX_FUNCTION_LINES}"
+
+
+def lacks_all(tree: ast.Module) -> bool:
+    """True for a module that has something to export and does not say what."""
+    targets = (
+        target
+        for node in tree.body
+        for target in (node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)])
+    )
+    if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
+        return False
+    return any(not isinstance(node, ast.Expr) for node in tree.body)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"), str(path))
+
+
+def is_generated(path: Path) -> bool:
+    return path.read_text("utf-8").startswith(GENERATED)
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_nothing_runs_text_as_code() -> None:
+    offences = [f"{relative(path)}: {offence}" for path in python_files() for offence in banned(parsed(path))]
+    assert offences == []
+
+
+def test_files_are_short() -> None:
+    lengths = {relative(path): path.read_text("utf-8").count("\n") for path in python_files() if not is_generated(path)}
+    assert {path: lines for path, lines in lengths.items() if lines >= MAX_FILE_LINES} == {}
+
+
+def test_functions_are_short() -> None:
+    offences = [f"{relative(path)}: {offence}" for path in python_files() for offence in long_functions(parsed(path))]
+    assert offences == []
+
+
+def test_modules_say_what_they_export() -> None:
+    modules = [path for path in source_files() if path.name != "__main__.py"]
+    assert [relative(path) for path in modules if lacks_all(parsed(path))] == []
+
+
+def test_files_open_with_what_they_are_for() -> None:
+    assert [relative(path) for path in source_files() if not ast.get_docstring(parsed(path))] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "eval('1')",
+        "builtins.exec(text)",
+        "compile(text, '', 'exec')",
+        "import pickle",
+        "from jinja2.sandbox import SandboxedEnvironment",
+        "import yaml\nyaml.load(text)",
+        "from yaml import load",
+        "from builtins import eval",
+        "from litellm import proxy",
+        "import litellm.proxy.utils",
+        "importlib.import_module('litellm.proxy')",
+    ],
+)
+def test_the_ban_sees(code: str) -> None:
+    assert len(list(banned(ast.parse(code)))) == 1
+
+
+@pytest.mark.parametrize(
+    "code", ["re.compile('x')", "ast.literal_eval(text)", "yaml.safe_load(text)", "import litellm"]
+)
+def test_the_ban_lets_pass(code: str) -> None:
+    assert list(banned(ast.parse(code))) == []
+
+
+def test_a_long_function_is_seen() -> None:
+    body = "\n".join(["    x = 1"] * MAX_FUNCTION_LINES)
+    assert list(long_functions(ast.parse(f"def long():\n{body}\n"))) != []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('"""Doc."""', False),
+        ('"""Doc."""\nX = 1', True),
+        ('"""Doc."""\nX = 1\n__all__ = ["X"]', False),
+        ('"""Doc."""\n__all__: list[str] = []\nX = 1', False),
+    ],
+)
+def test_a_missing_all_is_seen(code: str, expected: bool) -> None:
+    assert lacks_all(ast.parse(code)) is expected

@@ -1,0 +1,38 @@
+"""requirements.lock is what pyproject.toml asks for, hashed, and free of this or that machine's indexes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.packaging.tree import ROOT, pyproject
+
+LOCK = (ROOT / "requirements.lock").read_text("utf-8")
+ENTRY = re.compile(
+    r"^(?P<name>[a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==(?P<version>[^\s;]+)(?P<rest>.*(?:\n .*)*)", re.MULTILINE
+)
+LOCKED = {canonicalize_name(entry["name"]): entry for entry in ENTRY.finditer(LOCK)}
+ASKED = [*pyproject()["project"]["dependencies"], *pyproject()["dependency-groups"]["dev"]]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_each_requirement_is_locked_at_a_version_it_allows(asked: str) -> None:
+    requirement = Requirement(asked)
+    entry = LOCKED[canonicalize_name(requirement.name)]
+    assert requirement.specifier.contains(entry["version"]), f"locked {entry['version']}: run `make lock`"
+
+
+def test_every_entry_is_hashed() -> None:
+    assert [name for name, entry in LOCKED.items() if "--hash=sha256:" not in entry["rest"]] == []
+
+
+def test_every_line_that_is_no_entry_is_a_comment() -> None:
+    assert [line for line in ENTRY.sub("", LOCK).splitlines() if line and not line.lstrip().startswith("#")] == []
+
+
+def test_litellm_is_none_of_the_releases_that_break_or_steal() -> None:
+    allowed = next(Requirement(asked) for asked in ASKED if asked.startswith("litellm")).specifier
+    assert not any(allowed.contains(version) for version in ("1.82.7", "1.82.8", "1.106.0", "1.106.2", "1.106.10"))

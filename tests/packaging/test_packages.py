@@ -1,0 +1,71 @@
+"""The package list is complete, imports are light, and every module imports under its one name."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.packaging.tree import LAYERS, ROOT, module_name, pyproject, source_files
+
+HEAVY = {
+    "litellm",
+    "openai",
+    "anthropic",
+    "httpx",
+    "aiohttp",
+    "lxml",
+    "jsonschema",
+    "json_repair",
+    "yaml",
+    "rich",
+    "typer",
+}
+PROVIDER_CLIENTS = {"litellm", "openai", "anthropic"}
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules a fresh interpreter holds after running `code` in the repository's root."""
+    code += "\nimport json, sys; print('\\n' + json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_the_package_list_names_every_folder_with_an_init() -> None:
+    folders = sorted(module_name(path) for path in source_files("__init__.py"))
+    assert pyproject()["tool"]["setuptools"]["packages"] == folders
+
+
+def test_every_folder_that_holds_a_module_is_a_package() -> None:
+    assert {path.parent for path in source_files()} == {path.parent for path in source_files("__init__.py")}
+
+
+def test_import_llmcore_loads_nothing_heavy() -> None:
+    assert loaded_by("import llmcore") & HEAVY == set()
+
+
+def test_import_llmcore_loads_no_layer_by_its_bare_name() -> None:
+    assert loaded_by("import llmcore") & set(LAYERS) == set()
+
+
+@pytest.fixture(scope="module")
+def loaded_by_everything() -> set[str]:
+    names = [module_name(path) for path in source_files() if path.name != "__main__.py"]
+    return loaded_by(f"import importlib\nfor name in {names}: importlib.import_module(name)")
+
+
+def test_no_module_imports_a_provider_client_before_the_first_call(loaded_by_everything: set[str]) -> None:
+    assert loaded_by_everything & PROVIDER_CLIENTS == set()
+
+
+def test_no_module_imports_a_layer_by_its_bare_name(loaded_by_everything: set[str]) -> None:
+    assert loaded_by_everything & set(LAYERS) == set()
+    assert {f"llmcore.{layer}" for layer in LAYERS} <= loaded_by_everything
+
+
+def test_the_console_script_points_at_a_callable() -> None:
+    module, _, name = pyproject()["project"]["scripts"]["llmcore"].partition(":")
+    loaded_by(f"import {module}; assert callable({module}.{name})")

@@ -1,0 +1,136 @@
+"""`@tool` on functions and methods, with and without options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from llmcore.tools import Tool, as_tool, tool
+from llmcore.types import ToolDefinitionError
+
+
+class Query(BaseModel):
+    text: str
+    limit: int = 10
+
+
+class Map:
+    def __init__(self, tables: list[str]) -> None:
+        self.tables = tables
+
+    @tool(
+        name="add_layer",
+        params={
+            "table": {"type": "string", "enum": lambda self: self.tables},
+            "filters": {"type": "array", "items": {"type": "object"}},
+            "nested": {"type": "object", "properties": {"of": {"enum": lambda self: [len(self.tables)]}}},
+        },
+        required=["table"],
+    )
+    def add(self, table: str, filters: list[dict[str, Any]], nested: dict[str, Any]) -> tuple[Any, ...]:
+        return self.tables, table, filters, nested
+
+    @tool
+    async def remove(self, table: str) -> bool:
+        """Remove it."""
+        return table in self.tables
+
+    @staticmethod
+    @tool
+    def version(major: int) -> str:
+        return f"{major}.0"
+
+
+def test_a_decorated_function_stays_callable() -> None:
+    @tool
+    def double(n: int) -> int:
+        """Twice."""
+        return 2 * n
+
+    @tool(name="thrice", description="Three times.", read_only=True, tags=["maths"], version="2", strict=False)
+    def triple(n: int) -> int:
+        return 3 * n
+
+    assert (double(4), triple(4)) == (8, 12)
+    definition = triple.definition
+    assert (definition.name, definition.description, definition.read_only) == ("thrice", "Three times.", True)
+    assert (definition.tags, definition.version, definition.strict) == (["maths"], "2", False)
+    assert isinstance(double, Tool)
+
+
+def test_methods_are_bound_to_their_instance() -> None:
+    paris, rome = Map(["roads"]), Map(["rivers", "lakes"])
+    assert paris.add("roads", [], {}) == (["roads"], "roads", [], {})
+    assert rome.add.definition.parameters["properties"]["table"] == {"type": "string", "enum": ["rivers", "lakes"]}
+    assert paris.remove.definition.parameters["required"] == ["table"]
+    assert list(as_tool(Map.version).definition.parameters["properties"]) == ["major"]
+
+
+def test_dynamic_keywords_are_asked_anew_at_any_depth() -> None:
+    shop = Map(["a"])
+    bound = shop.add
+    shop.tables = ["b", "c"]
+    properties = bound.definition.parameters["properties"]
+    assert properties["table"]["enum"] == ["b", "c"]
+    assert properties["nested"]["properties"]["of"]["enum"] == [2]
+
+
+def test_what_is_declared_not_required_and_left_out_arrives_as_none() -> None:
+    assert Map(["a"]).add.keywords({"table": "a"}) == {"table": "a", "filters": None, "nested": None}
+
+
+def test_a_method_without_its_object_is_an_error_that_says_so() -> None:
+    with pytest.raises(ToolDefinitionError, match=r"instance\.add_layer"):
+        as_tool(Map.add)
+    with pytest.raises(ToolDefinitionError, match="asks the instance"):
+        _ = Map.add.definition
+
+
+def test_fragments_lay_over_what_the_signature_says() -> None:
+    @tool(params={"city": {"description": "where", "enum": ["Rome"]}, "days": {"type": "string"}})
+    def forecast(city: str, days: int = 1) -> None: ...
+
+    assert forecast.definition.parameters == {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "where", "enum": ["Rome"]},
+            "days": {"type": "string"},
+        },
+        "required": ["city"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_type_as_params_is_the_one_argument() -> None:
+    @tool(params=Query)
+    def search(query: Query) -> str:
+        return query.text
+
+    assert search.definition.parameters["required"] == ["text"]
+    assert search.keywords({"text": "x"}) == {"query": Query(text="x")}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"params": {"town": {"type": "string"}, "city": {}}}, r"declares \['town'\]"),
+        ({"params": {}}, r"needs \['city'\]"),
+        ({"params": {"city": {}}, "required": ["town"]}, r"required names \['town'\]"),
+        ({"params": int}, "type with fields"),
+    ],
+)
+def test_options_that_do_not_fit_the_function_are_errors(options: dict[str, Any], message: str) -> None:
+    def forecast(city: str) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match=message):
+        tool(**options)(forecast)
+
+
+def test_a_preprocess_function_may_supply_what_the_model_does_not() -> None:
+    @tool(params={"city": {"type": "string"}}, preprocess=lambda given: {**given, "engine": "e"})
+    def forecast(city: str, engine: str) -> str:
+        return city + engine
+
+    assert list(forecast.definition.parameters["properties"]) == ["city"]

@@ -1,0 +1,198 @@
+"""Schemas from signatures, and arguments back as the annotated types."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from llmcore.tools import RunContext, Tool, as_tool, tool
+from llmcore.types import ToolDefinitionError, ToolSet
+
+
+class Place(BaseModel):
+    city: str
+    country: str = "France"
+
+
+@dataclass
+class Range:
+    low: float
+    high: float
+
+
+def parameters(function: Any) -> dict[str, Any]:
+    return as_tool(function).definition.parameters
+
+
+def test_types_defaults_and_field_constraints_become_the_schema() -> None:
+    def search(
+        query: str,
+        kind: Literal["news", "web"] = "web",
+        limit: Annotated[int, Field(ge=1, description="how many")] = 5,
+        tags: list[str] | None = None,
+        **extra: Any,
+    ) -> None: ...
+
+    schema = parameters(search)
+    assert schema["properties"]["query"] == {"type": "string"}
+    assert schema["properties"]["kind"] == {"enum": ["news", "web"], "type": "string", "default": "web"}
+    assert schema["properties"]["limit"] == {"type": "integer", "minimum": 1, "description": "how many", "default": 5}
+    assert schema["required"] == ["query"]
+    assert schema["additionalProperties"] is True
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "Find it.\n\nArgs:\n    city: Where to\n        look.\n    days: How long.\n\nReturns:\n    words",
+        "Find it.\n\nParameters\n----------\ncity : str\n    Where to look.\ndays\n    How long.\n",
+        "Find it.\n\n:param city: Where to look.\n:param int days: How long.\n:returns: words",
+    ],
+    ids=["google", "numpy", "sphinx"],
+)
+def test_docstrings_describe_the_tool_and_its_parameters(docstring: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def forecast(city: str, days: int = 1) -> str:
+        return city * days
+
+    forecast.__doc__ = docstring
+    definition = Tool(forecast).definition
+    assert definition.description == "Find it."
+    assert definition.parameters["properties"]["city"]["description"] == "Where to look."
+    assert definition.parameters["properties"]["days"]["description"] == "How long."
+    assert capsys.readouterr().err == ""
+
+
+def test_a_description_in_the_annotation_wins_over_the_docstring() -> None:
+    def find(city: Annotated[str, Field(description="annotated")]) -> None:
+        """Find.
+
+        Args:
+            city: documented
+        """
+
+    assert parameters(find)["properties"]["city"]["description"] == "annotated"
+
+
+def test_arguments_arrive_as_the_annotated_types() -> None:
+    def plan(place: Place, span: Range, day: date, *, pair: tuple[int, int] = (0, 0)) -> None: ...
+
+    given = {"place": {"city": "Nice"}, "span": {"low": 1, "high": 2}, "day": "2026-03-01", "pair": [1, 2]}
+    assert as_tool(plan).keywords(given) == {
+        "place": Place(city="Nice"),
+        "span": Range(1.0, 2.0),
+        "day": date(2026, 3, 1),
+        "pair": (1, 2),
+    }
+
+
+def test_what_the_model_leaves_out_is_left_to_the_functions_own_default() -> None:
+    def greet(name: str, greeting: str = "hello", n: int = Field(3, ge=1)) -> None: ...
+
+    # A `Field` default is no value the function could use, so that one is passed.
+    assert as_tool(greet).keywords({"name": "Ann"}) == {"name": "Ann", "n": 3}
+
+
+def test_parameter_names_that_are_bad_field_names_are_fine() -> None:
+    def odd(schema: str, json: int, _hidden: bool, model_config: str = "x") -> None: ...
+
+    assert list(parameters(odd)["properties"]) == ["schema", "json", "_hidden", "model_config"]
+    given = {"schema": "s", "json": 1, "_hidden": True}
+    assert as_tool(odd).keywords(given) == given
+
+
+def test_a_default_of_none_admits_null() -> None:
+    def find(city: str = None) -> None: ...  # type: ignore[assignment]  # noqa: RUF013  # as people write it
+
+    assert parameters(find)["properties"]["city"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
+
+
+def test_unannotated_parameters_take_anything() -> None:
+    def loose(a, b=2):  # type: ignore[no-untyped-def]  # the point of the test
+        return a, b
+
+    assert parameters(loose)["properties"] == {"a": {}, "b": {"default": 2}}
+
+
+def test_the_run_context_is_hidden() -> None:
+    def whoami(context: RunContext[str], name: str) -> None: ...
+
+    def also(name: str, context: RunContext[Any] | None = None) -> None: ...
+
+    assert list(parameters(whoami)["properties"]) == list(parameters(also)["properties"]) == ["name"]
+    assert as_tool(whoami).context_parameter == as_tool(also).context_parameter == "context"
+
+
+def positional_only(city: str, /) -> None: ...
+
+
+def variadic(*cities: str) -> None: ...
+
+
+def untranslatable(callback: type[object] | Any, where: memoryview) -> None: ...
+
+
+def two_contexts(a: RunContext[Any], b: RunContext[Any]) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("function", "named", "fix"),
+    [
+        (positional_only, "city", "remove the '/'"),
+        (variadic, "*cities", "list"),
+        (untranslatable, "where", "annotate"),
+        (two_contexts, "two RunContext", "keep one"),
+        (lambda x: x, "<lambda>", "name="),
+    ],
+)
+def test_unusable_signatures_are_errors_at_once_that_name_the_fix(function: Any, named: str, fix: str) -> None:
+    with pytest.raises(ToolDefinitionError) as caught:
+        tool(function)
+    assert named in str(caught.value)
+    assert fix in str(caught.value)
+
+
+def test_an_annotation_defined_later_is_resolved_on_first_use() -> None:
+    namespace: dict[str, Any] = {}
+
+    def early(x: Later) -> None: ...  # type: ignore[name-defined]  # noqa: F821  # pyright: ignore
+
+    made = tool(early)
+    with pytest.raises(ToolDefinitionError, match="'Later' cannot be resolved"):
+        _ = made.definition
+    globals()["Later"] = Place
+    try:
+        assert made.definition.parameters["required"] == ["x"]
+    finally:
+        del globals()["Later"], namespace
+
+
+def test_types_local_to_the_function_that_defines_the_tool_are_found() -> None:
+    class Local(BaseModel):
+        n: int
+
+    def use(value: Local) -> int:
+        return value.n
+
+    assert as_tool(use).keywords({"value": {"n": 1}}) == {"value": Local(n=1)}
+
+
+def test_bound_methods_and_partials_are_tools() -> None:
+    class Shop:
+        def price(self, item: str) -> float:
+            """What it costs."""
+            return len(item)
+
+    def scale(value: float, factor: float) -> float:
+        """Scale it."""
+        return value * factor
+
+    definitions = {d.name: d for d in ToolSet([Shop().price, functools.partial(scale, factor=2.0)])}
+    assert definitions["price"].description == "What it costs."
+    assert list(definitions["price"].parameters["properties"]) == ["item"]
+    assert definitions["scale"].description == "Scale it."
+    assert definitions["scale"].parameters["required"] == ["value"]

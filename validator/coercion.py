@@ -1,0 +1,395 @@
+"""Values brought into the shape their schema asks for, every step recorded.
+
+Rules
+- A value that fits is not touched, at any strictness (but 5.0 becomes 5 where an integer is wanted). So coercion is
+  idempotent: what it made fits.
+- Unions are tried strict first, then by best fit: the alternative that needs the least trusted steps, the fewest of
+  them.
+- What does not come to fit stays as it was; nothing is dropped and no default is invented, save where the table says
+  so.
+
+The table is `_CONVERSIONS` plus the object and array rules below; each row has the least strictness that admits it
+and how far it can be trusted. Work is bounded by the validator's budget of schema visits.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from llmcore.normalizer.readers.json import read_json
+from llmcore.types import Repair, Safety
+from llmcore.validator import scalars
+from llmcore.validator.keywords import Run, TooMuchWork, json_key
+from llmcore.validator.problems import Problem, join_path, type_name
+from llmcore.validator.schema import CompiledSchema, survey
+from llmcore.validator.shapes import is_list, is_object
+from llmcore.validator.views import View, view_of
+
+__all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "trust"]
+
+Strictness = Literal["off", "safe", "lenient"]
+"""How far values may be changed: `off` not at all, `safe` where nothing is lost, `lenient` where it is likely."""
+
+_LEVELS: dict[str, int] = {"off": 0, "safe": 1, "lenient": 2}
+_TRUST: dict[Safety, int] = {"lossless": 0, "coerced": 1, "truncated": 10, "guess": 100}
+
+Path = tuple[str | int, ...]
+
+
+def admits(strictness: Strictness, needed: Strictness) -> bool:
+    return _LEVELS[strictness] >= _LEVELS[needed]
+
+
+def trust(repairs: list[Repair]) -> int:
+    """How little a list of repairs can be trusted; 0 is best."""
+    return sum(_TRUST[repair.safety] for repair in repairs)
+
+
+class Coerced(NamedTuple):
+    """A value and what was done to it."""
+
+    value: Any
+    repairs: list[Repair]
+
+
+class Settled(NamedTuple):
+    """A value as it stands after coercion, what was done to it, and what is still wrong with it."""
+
+    value: Any
+    repairs: list[Repair]
+    problems: list[Problem]
+
+
+def settle(
+    value: Any,
+    schema: CompiledSchema,
+    *,
+    strictness: Strictness = "safe",
+    wrapper: str | None = None,
+    at: Any = None,
+) -> Settled:
+    """Judge `value`, and where it does not fit bring it as near to `schema` as `strictness` allows. Never raises on a
+    value.
+
+    `wrapper`: a key (the tool's name) that may wrap the whole object, beside `arguments` and `properties`. `at`: a
+    subschema of `schema` to judge by, in place of its root.
+    """
+    root = schema.schema if at is None else at
+    found = survey(value)
+    if found.problem is not None:
+        return Settled(value, [], [found.problem])
+    fits = schema.fits(value, root, schema.new_run(found.nodes))
+    if strictness == "off" or (fits and not found.whole_floats and not _may_be_wrapped(value, wrapper)):
+        return Settled(value, [], [] if fits else schema.problems(value, at=root))
+    coercer = _Coercer(schema, strictness, schema.new_run(found.nodes), found.whole_floats)
+    made = coercer.settled(value, root, wrapper)
+    return Settled(made.value, made.repairs, [] if fits and not made.repairs else schema.problems(made.value, at=root))
+
+
+def _may_be_wrapped(value: Any, wrapper: str | None) -> bool:
+    return is_object(value) and len(value) == 1 and bool({*value} & {*_WRAPPERS, wrapper})
+
+
+_WRAPPERS = frozenset({"arguments", "properties"})
+
+
+class _Coercer:
+    def __init__(self, schema: CompiledSchema, strictness: Strictness, run: Run, floats: bool) -> None:
+        self.schema, self.run, self.floats = schema, run, floats
+        self.strictness: Strictness = strictness
+        self.wrapping = False
+
+    def fits(self, value: Any, subschema: Any) -> bool:
+        return self.schema.fits(value, subschema, self.run)
+
+    def may(self, needed: Strictness) -> bool:
+        return admits(self.strictness, needed)
+
+    def settled(self, value: Any, root: Any, wrapper: str | None) -> Coerced:
+        try:
+            peeled = self._peeled(value, root, wrapper)
+            fixed = self.fixed(peeled.value, root, ())
+        except (TooMuchWork, RecursionError):
+            return Coerced(value, [])
+        return Coerced(fixed.value, peeled.repairs + fixed.repairs)
+
+    def _peeled(self, value: Any, root: Any, wrapper: str | None) -> Coerced:
+        """`{"arguments": {...}}`, `{"properties": {...}}` or the tool's name as the only key, where the schema has no
+        such key and what is inside has only keys that it has."""
+        ((key, inner),) = value.items() if is_object(value) and len(value) == 1 else (("", 0),)
+        if key not in {*_WRAPPERS, wrapper} or not is_object(inner):
+            return Coerced(value, [])
+        known = {_spelling(name) for name in view_of(self.schema, root).properties}
+        inside = {_spelling(name) for name in inner}
+        if _spelling(key) in known or not inside <= known:
+            return Coerced(value, [])
+        return Coerced(inner, [_repair("peeled_wrapper", (), {key: inner}, inner)])
+
+    def fixed(self, value: Any, subschema: Any, path: Path) -> Coerced:
+        """`value` where it fits; else the best of what the rules make of it; else the nearest."""
+        self.run.visit()
+        if subschema is True or (self.fits(value, subschema) and not (self.floats and has_whole_floats(value))):
+            return Coerced(value, [])
+        view = view_of(self.schema, subschema)
+        nearer = self._nearer(value, view, path)
+        candidates = (nearer, *self._branches(value, view, path), *self._converted(value, view, path))
+        fitting = [made for made in candidates if self.fits(made.value, subschema)]
+        if not fitting and (reshaped := [*self._reshaped(value, subschema, view, path)]):
+            fitting = [made for made in reshaped if self.fits(made.value, subschema)]
+        return _best(fitting) or nearer
+
+    def _branches(self, value: Any, view: View, path: Path) -> list[Coerced]:
+        """What each alternative would make of the value, those that fit as it is first."""
+        branches = [branch for alternatives in view.alternatives for branch in alternatives]
+        return [self.fixed(value, branch, path) for branch in branches]
+
+    def _converted(self, value: Any, view: View, path: Path) -> Iterator[Coerced]:
+        """The rows of the table for the types that the schema admits."""
+        if view.allowed is not None:
+            yield from self._allowed(value, view.allowed, path)
+            return
+        for name in view.types:
+            for row in _CONVERSIONS.get(name, ()):
+                if self.may(row.strictness) and (made := row.convert(value)) is not None:
+                    yield Coerced(made, [_repair(row.kind, path, value, made, row.safety)])
+
+    def _allowed(self, value: Any, allowed: list[Any], path: Path) -> Iterator[Coerced]:
+        """The one of an enum's values that is meant."""
+        for needed, meant, safety in _WAYS_TO_MEAN:
+            if self.may(needed) and len(found := meant(value, allowed)) == 1:
+                yield Coerced(found[0], [_repair("allowed_value", path, value, found[0], safety)])
+                return
+
+    def _nearer(self, value: Any, view: View, path: Path) -> Coerced:
+        """The same container with its parts fixed; a float that is whole, as an integer; anything else as it is."""
+        if is_object(value) and (not view.types or "object" in view.types):
+            return self._object(value, view, path)
+        if is_list(value) and (not view.types or "array" in view.types):
+            return self._array(value, view, path)
+        if isinstance(value, float) and "integer" in view.types and (made := scalars.whole(value)) is not None:
+            return Coerced(made, [_repair("whole_number", path, value, made)])
+        return Coerced(value, [])
+
+    # --- containers ---------------------------------------------------------------------------------------------------
+
+    def _object(self, value: dict[str, Any], view: View, path: Path) -> Coerced:
+        keys, repairs = self._keys(value, view, path)
+        result: dict[str, Any] = {}
+        for key, item in value.items():
+            name = keys.get(key, key)
+            fixed = self.fixed(item, view.value_schema(name), (*path, name))
+            result[name] = fixed.value
+            repairs += fixed.repairs
+        for name in view.required if self.may("lenient") else ():
+            if name not in result and (empty := self._empty(view.properties.get(name))) is not None:
+                result[name] = empty
+                repairs.append(_repair("empty_default", (*path, name), None, empty, "guess"))
+        return Coerced(result, repairs) if repairs else Coerced(value, [])
+
+    def _keys(self, value: dict[str, Any], view: View, path: Path) -> tuple[dict[str, str], list[Repair]]:
+        """Unknown keys that are a missing one but for case, `-`, `_` or camelCase, where both are the only such."""
+        missing = [name for name in view.properties if name not in value and (view.closed or name in view.required)]
+        unknown = [key for key in value if key not in view.properties]
+        by_spelling: dict[str, list[str]] = {}
+        for key in unknown if missing else ():
+            by_spelling.setdefault(_spelling(key), []).append(key)
+        keys: dict[str, str] = {}
+        for name in missing:
+            meant = by_spelling.get(_spelling(name), [])
+            if len(meant) == 1 and sum(_spelling(other) == _spelling(name) for other in missing) == 1:
+                keys[meant[0]] = name
+        return keys, [_repair("renamed_key", (*path, name), key, name) for key, name in keys.items()]
+
+    def _empty(self, subschema: Any) -> list[Any] | dict[str, Any] | None:
+        view = view_of(self.schema, subschema)
+        if view.types == ("array",):
+            return []
+        return {} if view.types == ("object",) and not view.properties else None
+
+    def _array(self, value: list[Any], view: View, path: Path) -> Coerced:
+        items = [self.fixed(item, view.item_schema(index), (*path, index)) for index, item in enumerate(value)]
+        repairs = [repair for item in items for repair in item.repairs]
+        return Coerced([item.value for item in items], repairs) if repairs else Coerced(value, [])
+
+    # --- other shapes -------------------------------------------------------------------------------------------------
+
+    def _reshaped(self, value: Any, subschema: Any, view: View, path: Path) -> Iterator[Coerced]:
+        """A container out of its text; a list, an object or a scalar out of one of the others."""
+        if isinstance(value, str):
+            yield from self._parsed(value, view, path)
+        if not self.may("lenient"):
+            return
+        if is_list(value):
+            yield from self._only_item(value, subschema, path)
+        elif is_object(value):
+            yield from self._only_value(value, subschema, view, path)
+        elif value is not None:
+            yield from self._wrapped(value, view, path)
+
+    def _parsed(self, text: str, view: View, path: Path) -> Iterator[Coerced]:
+        wanted = {"{": "object", "[": "array"}.get(text.lstrip()[:1])
+        if wanted not in view.types:
+            return
+        reading = read_json(text)
+        if len(reading.values) != 1 or not reading.complete or any(r.safety != "lossless" for r in reading.repairs):
+            return
+        made = reading.values[0]
+        found = survey(made)
+        if found.problem is None and type_name(made) == wanted:
+            self.run.budget += found.nodes
+            self.floats = self.floats or found.whole_floats
+            yield self._then(made, view, path, _repair("parsed_json", path, text, made))
+
+    def _then(self, value: Any, view: View, path: Path, first: Repair) -> Coerced:
+        rest = self._nearer(value, view, path)
+        return Coerced(rest.value, [first, *rest.repairs])
+
+    def _wrapped(self, value: Any, view: View, path: Path) -> Iterator[Coerced]:
+        """A one-item list, or a one-field object, around a scalar; not both, and not one in the other."""
+        if self.wrapping:
+            return
+        self.wrapping = True
+        if "array" in view.types:
+            yield self._then([value], view, path, _repair("wrapped_in_list", path, value, [value]))
+        if "object" in view.types and len(view.properties) == 1 and _is_token(value):
+            made = {next(iter(view.properties)): value}
+            yield self._then(made, view, path, _repair("wrapped_in_object", path, value, made, "guess"))
+        self.wrapping = False
+
+    def _only_item(self, values: list[Any], subschema: Any, path: Path) -> Iterator[Coerced]:
+        """The item of a list that fits, if exactly one does."""
+        items = [self.fixed(value, subschema, path) for value in values]
+        fitting = [made for made in items if self.fits(made.value, subschema)]
+        if len(fitting) == 1:
+            safety: Safety = "coerced" if len(values) == 1 else "guess"
+            first = _repair("only_item", path, values, fitting[0].value, safety)
+            yield Coerced(fitting[0].value, [first, *fitting[0].repairs])
+
+    def _only_value(self, value: dict[str, Any], subschema: Any, view: View, path: Path) -> Iterator[Coerced]:
+        """The scalar that a one-key object holds, where no object is wanted; one level deep."""
+        (inner,) = value.values() if len(value) == 1 else (None,)
+        if inner is None or isinstance(inner, (dict, list)) or "object" in view.types:
+            return
+        made = self.fixed(inner, subschema, path)
+        yield Coerced(made.value, [_repair("unwrapped_object", path, value, inner, "guess"), *made.repairs])
+
+
+def _best(fitting: list[Coerced]) -> Coerced | None:
+    """The candidate that can be trusted most, the first of equals; None where two guesses differ."""
+    best = min(fitting, key=lambda made: trust(made.repairs), default=None)
+    if best is None or trust(best.repairs) < _TRUST["guess"]:
+        return best
+    rivals = [made for made in fitting if trust(made.repairs) == trust(best.repairs)]
+    return best if all(json_key(made.value) == json_key(best.value) for made in rivals) else None
+
+
+def _repair(kind: str, path: Path, before: Any, after: Any, safety: Safety = "coerced") -> Repair:
+    return Repair(kind=kind, path=join_path(path), before=before, after=after, safety=safety)
+
+
+def _is_token(value: Any) -> bool:
+    """A bare number, boolean or word; prose is none."""
+    return not isinstance(value, str) or (0 < len(value) <= 64 and len(value.split()) == 1)
+
+
+def _spelling(key: str) -> str:
+    return key.replace("_", "").replace("-", "").replace(" ", "").casefold()
+
+
+def has_whole_floats(value: Any) -> bool:
+    """Does a value hold a float such as 5.0 anywhere?"""
+    return survey(value).whole_floats
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+class _Row(NamedTuple):
+    """`convert` answers None when the row does not apply; the result must still fit the schema."""
+
+    kind: str
+    strictness: Strictness
+    safety: Safety
+    convert: Callable[[Any], Any]
+
+
+def _of_text(read: Callable[[str], Any]) -> Callable[[Any], Any]:
+    return lambda value: read(value) if isinstance(value, str) else None
+
+
+def _integer(text: str) -> int | None:
+    number = scalars.exact_number(text)
+    return scalars.whole(number) if isinstance(number, float) else number
+
+
+def _integer_in_prose(text: str) -> int | None:
+    number = scalars.number_in_prose(text)
+    return number if isinstance(number, int) else None
+
+
+def _rounded(value: Any) -> int | None:
+    """The nearest integer, halves away from zero; of a number or of a text that is one."""
+    number = scalars.exact_number(value) if isinstance(value, str) else value
+    if not isinstance(number, float) or not math.isfinite(number):
+        return None
+    return int(math.copysign(math.floor(abs(number) + 0.5), number))
+
+
+def _text_of(value: Any) -> str | None:
+    if isinstance(value, bool) or (isinstance(value, (int, float)) and not _too_long(value)):
+        return json.dumps(value)
+    return None
+
+
+def _too_long(number: float) -> bool:
+    return isinstance(number, int) and number.bit_length() > 14_000  # about 4,200 digits: CPython refuses 4,300
+
+
+_CONVERSIONS: dict[str, tuple[_Row, ...]] = {
+    "integer": (
+        _Row("number_from_text", "safe", "coerced", _of_text(_integer)),
+        _Row("number_from_prose", "lenient", "guess", _of_text(_integer_in_prose)),
+        _Row("rounded", "lenient", "guess", _rounded),
+    ),
+    "number": (
+        _Row("number_from_text", "safe", "coerced", _of_text(scalars.exact_number)),
+        _Row("number_from_prose", "lenient", "guess", _of_text(scalars.number_in_prose)),
+    ),
+    "boolean": (
+        _Row("boolean_from_text", "safe", "coerced", _of_text(scalars.exact_boolean)),
+        _Row("boolean_from_prose", "lenient", "guess", _of_text(scalars.truth_in_prose)),
+    ),
+    "string": (_Row("text_from_scalar", "safe", "coerced", _text_of),),
+}
+
+
+def _same_text(value: Any, allowed: list[Any]) -> list[Any]:
+    """The allowed values that are `value` but for case, white space around it, or being a number or boolean in
+    quotes."""
+    text = _text_of(value) if not isinstance(value, str) else value
+    if text is None:
+        return []
+    wanted = text.strip().casefold()
+    return [choice for choice in allowed if (_text_of(choice) or str(choice)).strip().casefold() == wanted]
+
+
+def _in_prose(value: Any, allowed: list[Any]) -> list[Any]:
+    """The allowed values that a text names: strings as words, numbers and booleans as such."""
+    if not isinstance(value, str):
+        return []
+    words = [choice for choice in allowed if isinstance(choice, str)]
+    named: list[Any] = [scalars.choice_in_prose(value, words)] if words else []
+    numbers = {type_name(choice) for choice in allowed} & {"integer", "number"}
+    named += [scalars.number_in_prose(value)] if numbers else []
+    named += [scalars.truth_in_prose(value)] if any(isinstance(choice, bool) for choice in allowed) else []
+    keys = {json_key(choice) for choice in allowed}
+    return [choice for choice in named if choice is not None and json_key(choice) in keys]
+
+
+_WAYS_TO_MEAN: tuple[tuple[Strictness, Callable[[Any, list[Any]], list[Any]], Safety], ...] = (
+    ("safe", _same_text, "coerced"),
+    ("lenient", _in_prose, "guess"),
+)

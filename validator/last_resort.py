@@ -1,0 +1,59 @@
+"""The last rung: `json_repair` on the arguments of one call that would otherwise be asked again.
+
+It guesses, and it loses and invents keys without a word (hardening.md section 2), so it runs only within bounds: one
+object, at most 4 KB, a reply that was not cut; afterwards every key must be one the schema names and no key of the
+text may have vanished. What it gives is tagged `guess`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+from llmcore.types import CompiledTool, Repair
+from llmcore.validator.shapes import is_list, is_object
+
+__all__ = ["MAX_REPAIRED", "repaired_arguments"]
+
+MAX_REPAIRED = 4096
+"""Characters. Repair is quadratic on hostile text: 4 KB take at most about 0.2 s."""
+
+_KEY = re.compile(r"""["']([^"'\\\n]{1,64})["']\s*:""")
+_SECOND_OBJECT = re.compile(r"\}\s*,?\s*\{\s*[\"']")
+
+
+def repaired_arguments(raw: str, tool: CompiledTool) -> tuple[dict[str, Any], Repair] | None:
+    """The arguments that `raw` most likely means, or None when no guess keeps within the bounds."""
+    text = raw.strip()
+    if not text.startswith("{") or len(text) > MAX_REPAIRED:
+        return None
+    found = _loads(text)
+    if not is_object(found) or not found:
+        return None
+    arguments = found
+    keys = set(_keys_within(arguments))
+    if not set(arguments) <= set(tool.properties) or not {match[1] for match in _KEY.finditer(text)} <= keys:
+        return None
+    return arguments, Repair(kind="json_repair", before=raw, after=arguments, safety="guess")
+
+
+def _loads(text: str) -> object:
+    import json_repair  # only here, and rarely: it costs more to import than most replies to read
+
+    try:
+        return cast("object", json_repair.loads(text))
+    except Exception:  # it leaks AssertionError, RecursionError and more
+        return None
+
+
+def _keys_within(value: Any) -> list[str]:
+    """All keys, at any depth."""
+    waiting, keys = [value], list[str]()
+    while waiting:
+        item = waiting.pop()
+        if is_object(item):
+            keys += item
+            waiting += item.values()
+        elif is_list(item):
+            waiting += item
+    return keys

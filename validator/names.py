@@ -1,0 +1,65 @@
+"""Which offered tool a name means.
+
+The name itself, else a pure spelling variant of exactly one tool: case, `-` or camelCase for `_`, an escaped `\\_`, a
+namespace before it (`functions.`), an index (`:0`) or junk after it. Anything fuzzier is only proposed by
+`close_names`, never mapped. Linear in the name's length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from llmcore.validator.wording import close_to
+
+__all__ = ["close_names", "resolve_name"]
+
+_MAX_NAME = 256
+_JUNK_BEGINS = re.compile(r"[<>(){}\[\]|\"'`\s]")
+_INDEX = re.compile(r"(?<=.)[:#]\d{1,4}$")
+_NAMESPACE = re.compile(r"::|__|[./:]")
+_SEPARATORS = str.maketrans("", "", "_- ")
+
+
+def resolve_name(name: str, names: Iterable[str]) -> str | None:
+    """The one of `names` that `name` means, or None when none or more than one could be meant."""
+    offered = names if isinstance(names, frozenset) else frozenset(names)
+    if name in offered:
+        return name
+    if len(name) > _MAX_NAME:
+        return None
+    for form in _forms(name):
+        if form in offered:
+            return form
+        spelled = _spelling(form)
+        meant = [known for known in offered if _spelling(known) == spelled]
+        if meant:
+            return meant[0] if len(meant) == 1 else None
+    return None
+
+
+def close_names(name: str, names: Iterable[str]) -> list[str]:
+    """Up to three of `names` that the model may have meant, nearest first; for telling it, not for running."""
+    short = name[:_MAX_NAME]
+    ends = [known for known in names if _spelling(known).endswith(_spelling(short)) and short]
+    return list(dict.fromkeys([*ends[:3], *close_to(short, names)]))[:3]
+
+
+@lru_cache(maxsize=4096)
+def _spelling(name: str) -> str:
+    return name.translate(_SEPARATORS).casefold() or name
+
+
+def _forms(name: str) -> Iterator[str]:
+    """The name with what a model adds to it peeled off, least first."""
+    cleaned = name.replace("\\", "").strip().strip("\"'`*")
+    yield cleaned
+    junk = _JUNK_BEGINS.search(cleaned)
+    if junk and not cleaned[junk.start()].isspace():
+        cleaned = cleaned[: junk.start()]
+    cleaned = _INDEX.sub("", cleaned.rstrip(" \t\r\n.,:;!?="))
+    yield cleaned
+    for separator in _NAMESPACE.finditer(cleaned):
+        if rest := cleaned[separator.end() :]:
+            yield rest

@@ -1,0 +1,200 @@
+"""The deterministic part of layer 3: an envelope's calls against the tools, mapped, coerced and judged.
+
+Rules
+- It always runs, calls no model, and never raises on what a model wrote.
+- A name that is no pure spelling variant of exactly one tool goes back with the list of names; it is never mapped.
+- A call that was cut never runs. A repair that is a `guess` runs only on a `read_only` tool, and never under `off`;
+  one that is `coerced` needs `safe`.
+- `json_repair` is tried on at most one call of a reply, and only where its guess may run.
+A call that needs no change is returned as the same object; schemas are compiled once per tool set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from llmcore.types import CompiledTool, Envelope, Repair, ToolCall, ToolSet
+from llmcore.validator.coercion import Strictness, admits, settle
+from llmcore.validator.last_resort import repaired_arguments
+from llmcore.validator.names import close_names, resolve_name
+from llmcore.validator.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown
+from llmcore.validator.schema import CompiledSchema, check_tool_schema
+
+__all__ = ["ValidationReport", "validate"]
+
+_MAX_NAMES = 50
+_MAX_NEAR_MISSES = 3
+
+
+class ValidationReport(BaseModel):
+    """`calls` are the envelope's, in its order and by its indexes: names mapped, arguments coerced, repairs appended.
+    Those in `failing` have a problem and may not run; those in `runnable` may. `ok` = there are no problems.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    calls: list[ToolCall] = Field(default_factory=list[ToolCall])
+    problems: list[Problem] = Field(default_factory=list[Problem])
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+    @property
+    def failing_indexes(self) -> frozenset[int]:
+        return frozenset(problem.call for problem in self.problems if problem.call is not None)
+
+    @property
+    def failing(self) -> list[ToolCall]:
+        return [call for index, call in enumerate(self.calls) if index in self.failing_indexes]
+
+    @property
+    def runnable(self) -> list[ToolCall]:
+        return [call for index, call in enumerate(self.calls) if index not in self.failing_indexes]
+
+
+def validate(
+    envelope: Envelope,
+    tools: ToolSet | Iterable[object] | None,
+    *,
+    strictness: Strictness = "safe",
+    required: bool = False,
+) -> ValidationReport:
+    """Judge an envelope's calls. Deterministic: no model call, no I/O.
+
+    `tools`: a `ToolSet`, or anything it takes; None = not told, so names and arguments cannot be judged. `required`:
+    a call was due (a forced tool choice), so words alone are a problem, and near misses are named. Raises
+    `ToolDefinitionError` when a tool's schema cannot be used.
+    """
+    known = tools if isinstance(tools, ToolSet) or tools is None else ToolSet(tools)
+    judge = _Judge(known, strictness, may_repair=envelope.finish_reason != "length")
+    judged = [judge.call(index, call) for index, call in enumerate(envelope.tool_calls)]
+    problems = [problem for _, found in judged for problem in found]
+    if required and not judged:
+        problems = _no_call(envelope)
+    return ValidationReport(calls=[call for call, _ in judged], problems=problems)
+
+
+_compiled: WeakKeyDictionary[ToolSet, dict[str, CompiledSchema]] = WeakKeyDictionary()
+
+
+def _schema_of(tool: CompiledTool, tools: ToolSet) -> CompiledSchema:
+    schemas = _compiled.setdefault(tools, {})
+    if tool.name not in schemas:
+        schemas[tool.name] = check_tool_schema(tool.definition.parameters, tool.name)
+    return schemas[tool.name]
+
+
+class _Judge:
+    """One reply's judge: remembers whether the last rung was used."""
+
+    def __init__(self, tools: ToolSet | None, strictness: Strictness, *, may_repair: bool) -> None:
+        self.tools, self.may_repair = tools, may_repair
+        self.strictness: Strictness = strictness
+
+    def call(self, index: int, call: ToolCall) -> tuple[ToolCall, list[Problem]]:
+        """The call as it may run, and what keeps it from running."""
+        tool = None
+        if self.tools is not None:
+            call, tool = self._named(call, self.tools)
+            if tool is None:
+                return call, [_unknown(index, call, self.tools)]
+        if not call.complete:
+            return call, [
+                _about(index, call, "incomplete", "a whole call", "one that was cut off", "the call was cut off")
+            ]
+        call = self._read(call, tool)
+        if call.arguments is None:
+            return call, [_unreadable(index, call)]
+        problems: list[Problem] = []
+        if tool is not None and self.tools is not None:
+            call, problems = self._settled(index, call, tool, _schema_of(tool, self.tools))
+        return call, problems or self._untrusted(index, call, tool)
+
+    def _named(self, call: ToolCall, tools: ToolSet) -> tuple[ToolCall, CompiledTool | None]:
+        name = call.name if call.name in tools or self.strictness == "off" else resolve_name(call.name, tools.names)
+        tool = tools.get(name) if name is not None else None
+        if tool is None or tool.name == call.name:
+            return call, tool
+        repair = Repair(kind="tool_name", before=call.name, after=tool.name, safety="coerced")
+        return call.model_copy(update={"name": tool.name, "known": True, "repairs": [*call.repairs, repair]}), tool
+
+    def _read(self, call: ToolCall, tool: CompiledTool | None) -> ToolCall:
+        """The last rung, where there is nothing else to read and its guess may run."""
+        if call.arguments is not None or tool is None or not self.may_repair or not self._admits("guess", tool):
+            return call
+        self.may_repair = False
+        found = repaired_arguments(call.raw_arguments, tool)
+        if found is None:
+            return call
+        return call.model_copy(update={"arguments": found[0], "repairs": [*call.repairs, found[1]]})
+
+    def _settled(
+        self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema
+    ) -> tuple[ToolCall, list[Problem]]:
+        settled = settle(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)
+        if settled.repairs:
+            call = call.model_copy(update={"arguments": settled.value, "repairs": [*call.repairs, *settled.repairs]})
+        located = [problem.model_copy(update={"call": index, "tool": tool.name}) for problem in settled.problems]
+        return call, located[:MAX_PROBLEMS]
+
+    def _admits(self, safety: str, tool: CompiledTool | None) -> bool:
+        if safety == "guess":
+            return self.strictness != "off" and tool is not None and tool.definition.read_only
+        return safety == "lossless" or (safety == "coerced" and admits(self.strictness, "safe"))
+
+    def _untrusted(self, index: int, call: ToolCall, tool: CompiledTool | None) -> list[Problem]:
+        refused = [repair for repair in call.repairs if not self._admits(repair.safety, tool)]
+        if not refused:
+            return []
+        what = f"{refused[0].kind.replace('_', ' ')} ({refused[0].safety})"
+        place = f" at `{refused[0].path}`" if refused[0].path else ""
+        got = f"arguments that had to be repaired: {what}{place}"
+        return [_about(index, call, "untrusted", "arguments that need no guess", got, got, refused[0].path)]
+
+
+def _about(
+    index: int, call: ToolCall, kind: ProblemKind, expected: str, got: str, message: str, path: str = ""
+) -> Problem:
+    return Problem(kind=kind, path=path, expected=expected, got=got, message=message, call=index, tool=call.name)
+
+
+def _unreadable(index: int, call: ToolCall) -> Problem:
+    got = shown(call.raw_arguments) if call.raw_arguments.strip() else "nothing"
+    message = f"the arguments of `{cut(call.name, 80)}` could not be read as a JSON object: {got}"
+    return _about(index, call, "unreadable_arguments", "arguments that are a JSON object", got, message)
+
+
+def _unknown(index: int, call: ToolCall, tools: ToolSet) -> Problem:
+    names = [tool.name for tool in tools]
+    listed = ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
+    near = close_names(call.name, names)
+    hint = f", did you mean `{near[0]}`?" if near else ""
+    return Problem(
+        kind="unknown_tool",
+        expected=f"the name of a tool ({listed})" if names else "no call, for there are no tools",
+        got=f"`{cut(call.name, 80)}`{hint}",
+        message=f"there is no tool `{cut(call.name, 80)}`{hint}",
+        call=index,
+        tool=call.name,
+        choices=near or names[:_MAX_NAMES],
+    )
+
+
+def _no_call(envelope: Envelope) -> list[Problem]:
+    """A call was due and none came: what looked like one, or just that."""
+    misses: Sequence[Problem] = [
+        Problem(
+            kind="near_miss",
+            expected="a tool call",
+            got=f"text that looks like one but is none ({miss.reason})",
+            message=f"text that looks like a call is none: {miss.reason}",
+            tool=miss.name,
+        )
+        for miss in envelope.near_misses[:_MAX_NEAR_MISSES]
+    ]
+    words = Problem(kind="no_call", expected="a tool call", got="words only", message="a tool call was required")
+    return [*misses] or [words]
