@@ -11,11 +11,10 @@ import asyncio
 import importlib
 import os
 import re
-import sys
 import threading
 import warnings
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from llmcore.types import ConfigError
@@ -81,9 +80,7 @@ def _hush() -> None:
     """Put our filters in front, unless they stand there already: changing the list resets what was shown once."""
     for action, message, category, module, line in _QUIET:
         if (action, message, category, module, line) not in warnings.filters:
-            warnings.filterwarnings(
-                "ignore", message.pattern if message else "", category, module.pattern if module else ""
-            )
+            warnings.filterwarnings("ignore", message.pattern if message else "", category, module.pattern if module else "")
 
 
 def _load() -> Any:
@@ -129,7 +126,25 @@ def raw_reply(call_id: str) -> Generator[RawReply, None, None]:
 async def close_clients() -> None:
     """Close the HTTP clients LiteLLM keeps for the running event loop; does nothing when it was never imported.
 
-    Call it before the loop ends, else unclosed transports warn when they are collected.
+    Call it before the loop ends, else unclosed transports warn when they are collected. Calls made afterwards get new
+    clients; those of other loops are left alone. (LiteLLM's own function closes the clients of every loop and leaves the closed
+    ones in its cache, where the next call finds them.)
     """
-    if _loaded is not None and "litellm" in sys.modules:
-        await _loaded.close_litellm_async_clients()
+    if _loaded is None:
+        return
+    cache = _loaded.in_memory_llm_clients_cache
+    suffix = f"-{id(asyncio.get_running_loop())}"  # how LiteLLM's cache tells loops apart
+    for key in [key for key in cache.cache_dict if str(key).endswith(suffix)]:
+        handler = cache.cache_dict.pop(key)
+        cache.ttl_dict.pop(key, None)
+        await _close(handler)
+
+
+async def _close(handler: Any) -> None:
+    """Close an SDK client or one of LiteLLM's handlers, its httpx client and that one's transport."""
+    client = getattr(handler, "_client", None) or getattr(handler, "client", None) or handler
+    for part in (getattr(client, "_transport", None), client):
+        close = getattr(part, "aclose", None)
+        if close is not None:
+            with suppress(Exception):  # it may be closed already
+                await close()

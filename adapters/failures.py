@@ -37,7 +37,17 @@ from llmcore.types import (
     Timeout,
 )
 
-__all__ = ["ROWS", "Facts", "Row", "classify", "error_body", "facts_of", "failed_generation", "retry_after"]
+__all__ = [
+    "ROWS",
+    "Facts",
+    "Row",
+    "classify",
+    "error_body",
+    "facts_of",
+    "failed_generation",
+    "retry_after",
+    "shown_text",
+]
 
 _MAX_MESSAGE = 2000
 _MAX_CHAIN = 8
@@ -119,9 +129,7 @@ class Facts:
     """A wait for the network ended beneath it."""
 
 
-_SOCKET_FAILURES = frozenset(
-    {"ClientError", "ConnectError", "OSError", "ReadError", "RemoteProtocolError", "WriteError"}
-)
+_SOCKET_FAILURES = frozenset({"ClientError", "ConnectError", "OSError", "ReadError", "RemoteProtocolError", "WriteError"})
 _TIMEOUTS = frozenset({"APITimeoutError", "ServerTimeoutError", "Timeout", "TimeoutError", "TimeoutException"})
 
 
@@ -142,6 +150,11 @@ def _chain(error: BaseException) -> list[BaseException]:
         found.append(following)
         following = following.__cause__ or following.__context__
     return found
+
+
+def shown_text(error: BaseException) -> str:
+    """Every message a traceback of the error would print."""
+    return "\n".join(f"{part} {_message(part)}" for part in _chain(error))
 
 
 def _class_names(error: BaseException) -> set[str]:
@@ -227,9 +240,7 @@ def _capability_refused(facts: Facts) -> LLMCoreError:
 
 
 def _installation(facts: Facts) -> LLMCoreError:
-    return ConfigError(
-        f"litellm is not usable as installed ({facts.message}); install litellm==1.105.3, the tried version"
-    )
+    return ConfigError(f"litellm is not usable as installed ({facts.message}); install litellm==1.105.3, the tried version")
 
 
 def _unknown_provider(facts: Facts) -> LLMCoreError:
@@ -295,9 +306,7 @@ ROWS: tuple[Row, ...] = (
     ),
     _row(_plain(AuthenticationFailed), status=(401,)),
     _row(_plain(AuthenticationFailed), kinds=("AuthenticationError",)),
-    _row(
-        _plain(AuthenticationFailed), text=("api_key_invalid", "api key not valid", "invalid api key", "security token")
-    ),
+    _row(_plain(AuthenticationFailed), text=("api_key_invalid", "api key not valid", "invalid api key", "security token")),
     _row(_plain(AuthenticationFailed), text=("api_key client option must be set", "missing credentials")),
     _row(_capability_refused, also=lambda facts: facts.capability is not None and facts.status != 429),
     _row(_plain(Refused), kinds=("ContentPolicyViolationError",)),

@@ -37,6 +37,5 @@ def check_requests_allowed(target: str) -> None:
     """Raises `ConfigError` while a `RequestBlock` holds. `target` names the model for the message."""
     if _holding:
         raise ConfigError(
-            f"a real request to {target} while block_model_requests() holds; "
-            "give the orchestrator a FakeModel or a ReplayAdapter"
+            f"a real request to {target} while block_model_requests() holds; give the orchestrator a FakeModel or a ReplayAdapter"
         )

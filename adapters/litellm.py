@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.engine import close_clients, litellm, raw_reply
-from llmcore.adapters.failures import classify, failed_generation
+from llmcore.adapters.failures import classify, failed_generation, shown_text
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
@@ -112,9 +112,7 @@ class LiteLLMAdapter:
         if self._observer is not None:
             self._observer(call, what, value)
 
-    def _reply(
-        self, call: ModelCall, prepared: Prepared, body: dict[str, Any], raw: str | None, duration: float
-    ) -> Reply:
+    def _reply(self, call: ModelCall, prepared: Prepared, body: dict[str, Any], raw: str | None, duration: float) -> Reply:
         """The provider's own body where it is at hand, else LiteLLM's reading of it."""
         own = _parsed(raw)
         reading = body if own is None or (raw is not None and holds_litellm_tool(raw)) else own
@@ -153,7 +151,7 @@ class LiteLLMAdapter:
         scrubber = Scrubber([prepared.arguments.get("api_key"), *headers.values()])
         ours = classify(error, call, scrubber)
         self._observe(call, "error", str(ours))
-        shown = f"{error} {error.__cause__ or ''}"
+        shown = shown_text(error)
         raise ours from (error if scrubber.text(shown) == shown else None)
 
 

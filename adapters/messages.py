@@ -193,9 +193,7 @@ def _return_anthropic_parts(rendered: Rendered, blocks: Sequence[Block]) -> None
     if signed:
         rendered["thinking_blocks"] = signed
     own = [
-        block
-        for block in blocks
-        if isinstance(block, ProviderBlock) and block.provider == "anthropic" and "type" in block.data
+        block for block in blocks if isinstance(block, ProviderBlock) and block.provider == "anthropic" and "type" in block.data
     ]
     if own:
         rendered["content"] = [

@@ -87,8 +87,6 @@ def table_prices(endpoint: Endpoint) -> Prices | None:
     models and prices of 0."""
     row: Mapping[str, Any] = {} if endpoint.base_url else litellm_entry(endpoint)
     prices: dict[str, float] = {
-        field: row[key] * _PER_MILLION
-        for field, key in _PRICES.items()
-        if isinstance(row.get(key), int | float) and row[key] > 0
+        field: row[key] * _PER_MILLION for field, key in _PRICES.items() if isinstance(row.get(key), int | float) and row[key] > 0
     }
     return Prices(**prices) if {"input", "output"} <= prices.keys() else None

@@ -193,9 +193,7 @@ def _add_format(prepared: Prepared, call: ModelCall, capabilities: Capabilities)
         if capabilities.json_object is not False:
             prepared.arguments["response_format"] = {"type": "json_object"}
     elif prepared.plan == "format" and call.output_schema is not None:
-        prepared.arguments["response_format"] = _json_schema(
-            prepared, "final_output", object_schema(call.output_schema)
-        )
+        prepared.arguments["response_format"] = _json_schema(prepared, "final_output", object_schema(call.output_schema))
     elif call.mode == "json_schema":
         offered = () if call.request.tool_choice == "none" else prepared.tools
         prepared.arguments["response_format"] = _json_schema(prepared, "envelope", envelope_schema(offered))

@@ -21,8 +21,7 @@ __all__ = ["envelope_schema", "example_arguments", "instructions", "write_calls"
 
 _ENVELOPE_MODES = frozenset({"json_schema", "json_object"})
 _STRICT_NATIVE = (
-    "Call tools only through the tool-calling interface. "
-    "Never write a tool call as XML, JSON or any other text in your answer."
+    "Call tools only through the tool-calling interface. Never write a tool call as XML, JSON or any other text in your answer."
 )
 _STRICT_JSON = (
     "Your whole answer must be one JSON value and nothing else: "
@@ -38,8 +37,7 @@ _FINAL_BY_TOOL = f'Give the final answer by calling "{FINAL_RESULT}"; do not giv
 _RESULTS: dict[str, str] = {
     "hermes": '<tool_response>\n{{"name": {quoted_name}, "content": {quoted}}}\n</tool_response>',
     "anthropic_function_calls": (
-        "<function_results>\n<result>\n<tool_name>{name}</tool_name>\n"
-        "<stdout>\n{text}\n</stdout>\n</result>\n</function_results>"
+        "<function_results>\n<result>\n<tool_name>{name}</tool_name>\n<stdout>\n{text}\n</stdout>\n</result>\n</function_results>"
     ),
     "qwen3_coder": "<tool_response>\n{text}\n</tool_response>",
     "glm45": "<tool_response>\n{text}\n</tool_response>",
@@ -63,9 +61,7 @@ def instructions(call: ModelCall, tools: tuple[ToolDefinition, ...], plan: Outpu
         parts.append(_output_section(call.output_schema))
     elif call.mode in _ENVELOPE_MODES:
         parts.append(_ENVELOPE)
-    if call.strict_json_instructions and (
-        call.mode in _ENVELOPE_MODES or (not offered and call.output_schema is not None)
-    ):
+    if call.strict_json_instructions and (call.mode in _ENVELOPE_MODES or (not offered and call.output_schema is not None)):
         parts.append(_STRICT_JSON)
     return "\n\n".join(part for part in parts if part)
 
@@ -190,11 +186,7 @@ def _example(schema: Any, root: JsonSchema, depth: int) -> Any:
     kind = next((name for name in kind if name != "null"), "null") if is_list(kind) else kind
     if kind == "object" or "properties" in schema:
         properties: JsonSchema = schema.get("properties") or {}
-        return {
-            name: _example(properties[name], root, depth + 1)
-            for name in schema.get("required", ())
-            if name in properties
-        }
+        return {name: _example(properties[name], root, depth + 1) for name in schema.get("required", ()) if name in properties}
     if kind == "array":
         return [_example(schema.get("items", {}), root, depth + 1)]
     if kind in ("integer", "number"):

@@ -35,9 +35,7 @@ class ReplyMapper:
     def __init__(self, prepared: Prepared) -> None:
         self._names: NameMap = prepared.names
         reshaped = {name for name, losses in prepared.losses.items() if any(loss.keyword in _SHAPES for loss in losses)}
-        self._schemas: Mapping[str, JsonSchema] = {
-            tool.name: tool.parameters for tool in prepared.tools if tool.name in reshaped
-        }
+        self._schemas: Mapping[str, JsonSchema] = {tool.name: tool.parameters for tool in prepared.tools if tool.name in reshaped}
 
     def map(self, value: Any) -> Any:
         """`value` (a body or a chunk) with its calls mapped back; the same object when there is nothing to map."""

@@ -206,9 +206,7 @@ def _tuple_to_list(walk: _Walk, node: Node, path: str) -> None:
     walk.losses.append(Loss(path, "prefixItems", len(parts)))
     distinct = [part for at, part in enumerate(parts) if part not in parts[:at]]
     node.setdefault("type", "array")
-    node.update(
-        items=distinct[0] if len(distinct) == 1 else {"anyOf": distinct}, minItems=len(parts), maxItems=len(parts)
-    )
+    node.update(items=distinct[0] if len(distinct) == 1 else {"anyOf": distinct}, minItems=len(parts), maxItems=len(parts))
 
 
 def _map_to_pairs(walk: _Walk, node: Node, path: str) -> None:
@@ -291,11 +289,7 @@ def _allows_null(schema: Node) -> bool:
     kind = schema.get("type")
     kinds = kind if is_list(kind) else [kind]
     parts = [part for key in ("anyOf", "oneOf") for part in schema.get(key, [])]
-    return (
-        "null" in kinds
-        or None in schema.get("enum", ())
-        or any(is_object(part) and _allows_null(part) for part in parts)
-    )
+    return "null" in kinds or None in schema.get("enum", ()) or any(is_object(part) and _allows_null(part) for part in parts)
 
 
 def _is(node: Node, kind: str) -> bool:

@@ -59,9 +59,7 @@ class Scrubber:
     """Takes given secrets, and what looks like one, out of text and JSON."""
 
     def __init__(self, secrets: Iterable[str | None] = ()) -> None:
-        self._secrets = sorted(
-            {secret for secret in secrets if secret and len(secret) >= _MIN_LENGTH}, key=len, reverse=True
-        )
+        self._secrets = sorted({secret for secret in secrets if secret and len(secret) >= _MIN_LENGTH}, key=len, reverse=True)
 
     def text(self, text: str) -> str:
         for secret in self._secrets:

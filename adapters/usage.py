@@ -32,8 +32,7 @@ def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) ->
         output_tokens=_count(usage, "completion_tokens"),
         cache_read_tokens=cached or _count(usage, "cache_read_input_tokens"),
         cache_write_tokens=(
-            _count(usage, "prompt_tokens_details", "cache_creation_tokens")
-            or _count(usage, "cache_creation_input_tokens")
+            _count(usage, "prompt_tokens_details", "cache_creation_tokens") or _count(usage, "cache_creation_input_tokens")
         ),
         reasoning_tokens=_count(usage, "completion_tokens_details", "reasoning_tokens"),
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from llmcore.normalizer.native.calls import NativeCall
-from llmcore.normalizer.native.pieces import Opaque, Redacted, Refusal
+from llmcore.normalizer.native.pieces import Opaque, Redacted
 from llmcore.normalizer.native.turn import Part, TextRange, Thinking
 from llmcore.types.envelope import Segment, ToolCall
 from llmcore.types.messages import Block, ProviderBlock, RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock
@@ -61,7 +61,10 @@ def blocks_of_turn(
     in text."""
     blocks: list[Block] = []
     for part in parts:
-        if isinstance(part, TextRange):
+        if isinstance(part, TextRange) and part.refusal:
+            refusal = {"type": "refusal", "refusal": source[part.start : part.end]}
+            blocks.append(ProviderBlock(provider=provider, data=refusal))
+        elif isinstance(part, TextRange):
             inside = [call for call in calls if part.start <= _position(call) < part.end]
             blocks.extend(blocks_of_text(source, list(_clipped(segments, part)), inside))
         else:
@@ -76,17 +79,15 @@ def _clipped(segments: Sequence[Segment], part: TextRange) -> Iterator[Segment]:
 
 
 def _blocks_of_part(
-    part: Thinking | NativeCall | Redacted | Refusal | Opaque, native: Mapping[int, Sequence[ToolCall]], provider: str
+    part: Thinking | NativeCall | Redacted | Opaque, native: Mapping[int, Sequence[ToolCall]], provider: str
 ) -> Iterator[Block]:
     if isinstance(part, NativeCall):
         yield from map(tool_use, native.get(id(part), ()))
     elif isinstance(part, Redacted):
         yield RedactedThinkingBlock(data=part.data)
-    elif isinstance(part, Refusal):
-        yield ProviderBlock(provider=provider, data={"type": "refusal", "refusal": part.text})
     elif isinstance(part, Opaque):
         yield ProviderBlock(provider=provider, data=part.data)
     elif part.carrier is not None:
         yield ProviderBlock(provider=provider, data=part.carrier.data)
-    elif part.texts or part.signature:
+    elif part.texts or part.signatures:
         yield ThinkingBlock(thinking=part.text, signature=part.signature or None)

@@ -17,7 +17,7 @@ from llmcore.types.envelope import Repair
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["Body", "Preview", "add_calls", "arguments_body", "body_extent", "read_body", "swallow"]
+__all__ = ["Body", "Preview", "add_calls", "arguments_body", "body_extent", "named_call", "read_body", "swallow"]
 
 _HEAD = re.compile(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
 _PREVIEW_HEAD = re.compile(
@@ -193,7 +193,9 @@ def swallow(engine: TextEngine, at: int, closers: tuple[str, ...], *, extra: boo
         if src.final or not undecided:
             break
         yield
-    return _past_extra(src.text, at) if src.final and extra else at, closed
+    while extra and not src.final and len(src.text) - at < 4 and src.text[at:].strip() in ("", "}", "]"):
+        yield
+    return _past_extra(src.text, at) if extra and src.final else at, closed
 
 
 def _past_extra(text: str, at: int) -> int:
@@ -220,3 +222,30 @@ def arguments_body(engine: TextEngine, body: Body) -> tuple[list[CallObject], li
 def known_name(engine: TextEngine, name: str) -> str:
     """The tool that the name is after peeling, else the name as it is."""
     return peel(name, engine.tools) or name
+
+
+def named_call(
+    engine: TextEngine,
+    at: int,
+    name: str,
+    start: int,
+    dialect: str,
+    closers: tuple[str, ...],
+    *,
+    id: str = "",
+    repairs: tuple[Repair, ...] = (),
+) -> Steps[bool]:
+    """The JSON object at `start` holds the arguments of `name`: read it and its closers, enter the call."""
+    preview = Preview(engine, at, start, dialect)
+    if engine.listening and engine.src.text.startswith("{", start):
+        preview.start(name, start, id)
+    body = yield from body_extent(engine, start, closers, preview)
+    end = body.end
+    if not body.cut:
+        end, _ = yield from swallow(engine, end, closers)
+    calls, found, complete = arguments_body(engine, body)
+    for call in calls:
+        call.name, call.id = name, id
+    add_calls(engine, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found], draft=preview.draft)
+    engine.take("call", end)
+    return True

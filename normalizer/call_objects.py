@@ -17,19 +17,36 @@ from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import ToolSet
 
-__all__ = ["CALL_KEYS", "CallObject", "Message", "arguments_of", "call_object", "calls_of", "is_definition", "no_arguments", "says_no_call"]
+__all__ = [
+    "CALL_KEYS",
+    "CallObject",
+    "Message",
+    "arguments_of",
+    "call_object",
+    "calls_of",
+    "is_definition",
+    "no_arguments",
+    "says_no_call",
+]
 
 _NAME_KEYS = ("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "$type")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input")
 _ID_KEYS = ("id", "call_id", "tool_call_id")
 _LIST_KEYS = {"tool_calls": "tool_calls_key", "tool_uses": "multi_tool_use", "function_calls": "tool_calls_key"}
-_INNER_KEYS = {"function": "bare_json", "tool_call": "tool_call_key", "functionCall": "pasted_wire", "function_call": "pasted_wire"}
+_INNER_KEYS = {
+    "function": "bare_json",
+    "tool_call": "tool_call_key",
+    "functionCall": "pasted_wire",
+    "function_call": "pasted_wire",
+}
 _ENVELOPE_KEYS = ("toolCalls", "needsMoreWork", "needs_more_work")
 _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
 
 CALL_KEYS = frozenset(
-    [*_NAME_KEYS, *_ARGUMENT_KEYS, *_ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS]
-    + ["type", "index", "role", "choices", "response", "content", "thought", "thoughts", "reasoning"]
+    (
+        *(*_NAME_KEYS, *_ARGUMENT_KEYS, *_ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS),
+        *("type", "index", "role", "choices", "response", "content", "thought", "thoughts", "reasoning"),
+    )
 )
 """Keys one of which a call object begins with."""
 

@@ -145,9 +145,7 @@ class Normalizer:
 def _checked(tools: object) -> ToolSet | None:
     if tools is not None and not isinstance(tools, ToolSet):
         given = type(tools).__name__
-        raise CallerError(
-            f"llmcore.normalizer takes a ToolSet or None, not {given}; llmcore.normalize compiles lists of tools"
-        )
+        raise CallerError(f"llmcore.normalizer takes a ToolSet or None, not {given}; llmcore.normalize compiles lists of tools")
     return tools
 
 

@@ -18,9 +18,7 @@ __all__ = ["Additions", "assembled", "envelope_of_text"]
 def envelope_of_text(text: TextEngine, word: str | None) -> Envelope:
     """The envelope of a reply that is nothing but text. `word`: the caller's finish word."""
     calls = numbered(text.calls) if text.calls else []
-    return assembled(
-        text, calls, word, finish_reason_of(word, bool(calls)), text.segments, partial(_blocks, text, calls)
-    )
+    return assembled(text, calls, word, finish_reason_of(word, bool(calls)), text.segments, partial(_blocks, text, calls))
 
 
 def _blocks(text: TextEngine, calls: list[ToolCall]) -> list[Block]:
@@ -32,9 +30,7 @@ class Additions:
 
     __slots__ = ("content", "near_misses", "reasoning", "repairs", "truncated")
 
-    def __init__(
-        self, content: str, reasoning: str, truncated: bool, near_misses: list[NearMiss], repairs: list[Repair]
-    ) -> None:
+    def __init__(self, content: str, reasoning: str, truncated: bool, near_misses: list[NearMiss], repairs: list[Repair]) -> None:
         self.content, self.reasoning, self.truncated = content, reasoning, truncated
         self.near_misses, self.repairs = near_misses, repairs
 

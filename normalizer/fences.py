@@ -82,7 +82,7 @@ def _fence(engine: TextEngine, at: int) -> Steps[int]:
     while True:
         fence = yield from _read_fence(engine, position)
         inner = engine.nest(engine.src.text[fence.body : fence.stop]) if _worth(engine, fence) else None
-        if inner is None or not inner.drafts or inner.says_anything():
+        if inner is None or not _only_calls(inner):
             if inner is not None and inner.near_misses and not inner.drafts:
                 engine.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
             if not group:
@@ -104,6 +104,12 @@ def _fence(engine: TextEngine, at: int) -> Steps[int]:
     for fence, inner in group:
         engine.miss(fence.start, fence.end, inner.drafts[0].name, "example")
     return last.end
+
+
+def _only_calls(inner: TextEngine) -> bool:
+    """Is the body nothing but calls? A ReAct step brings its thought along."""
+    spoken_with = all(draft.dialect == "react" for draft in inner.drafts)
+    return bool(inner.drafts) and (spoken_with or not inner.says_anything())
 
 
 def _explicit_none(engine: TextEngine, fence: Fence, opens: bool) -> int:

@@ -6,14 +6,14 @@ wire at all are kept, and are the content if none that does ever comes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar
 
 from llmcore.normalizer.blocks import blocks_of_turn, tool_use
 from llmcore.normalizer.call_events import CallEvents
 from llmcore.normalizer.envelopes import Additions, assembled, envelope_of_text
 from llmcore.normalizer.merging import Merged, merge, numbered
-from llmcore.normalizer.native.calls import NativeCall, Reading, read_call
+from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.finish import finish_reason_of
 from llmcore.normalizer.native.pieces import (
     CallArguments,
@@ -29,6 +29,7 @@ from llmcore.normalizer.native.pieces import (
     Refusal,
     Text,
 )
+from llmcore.normalizer.native.reading import Dropped, Reading, Readings, read_calls, settled
 from llmcore.normalizer.native.shape import as_dict, as_list, as_text, json_text
 from llmcore.normalizer.native.turn import Thinking, Turn
 from llmcore.normalizer.native.wires import FAILED_GENERATION, bodies_of_list, wire_named, wire_of
@@ -69,9 +70,7 @@ class NativeReply:
         self._wire = ""
         self._unread: list[object] = []
         self._events: list[NormalizerEvent] = []
-        self._near_misses: list[NearMiss] = []
-        self._repairs: list[Repair] = []
-        self._native: dict[int, list[ToolCall]] = {}
+        self._settled = 0  # so many calls, from the first one on, are what they are
 
     # ------------------------------------------------------------------ bodies
 
@@ -131,12 +130,10 @@ class NativeReply:
             self._events += self._call_events.renumber(events)
 
     def _on_refusal(self, piece: Refusal) -> None:
-        self._say(piece.text)
-        last = self._turn.parts[-1] if self._turn.parts else None
-        if isinstance(last, Refusal):
-            last.text += piece.text
-        else:
-            self._turn.parts.append(piece)
+        if piece.text:
+            start = self._length
+            self._say(piece.text)
+            self._turn.add_text(start, self._length, refusal=True)
 
     def _on_failed_generation(self, piece: FailedGeneration) -> None:
         """In a stream some of it may have come as content already."""
@@ -177,13 +174,14 @@ class NativeReply:
         call = self._turn.calls.end(piece.key)
         if call is None or not self._listening or call.index < 0:
             return
-        earlier = self._turn.calls.calls[: call.position]
-        if not call.id and not all(other.read for other in earlier):
-            return
-        found = read_call(call, Reading(self._settings.tools, self._settings.limits, False, True), True)
-        if len(found) == 1 and found[0].complete and found[0].arguments is not None and not found[0].repairs:
-            call.read = numbered(found, call.position)
+        if not call.id and call.position != self._settled:
+            return  # its number depends on what the calls before it become
+        call.read = settled(call, self._settings.tools, self._settings.limits)
+        if call.read:
             self._events += self._call_events.finished(call, call.read)
+            calls = self._turn.calls.calls
+            while self._settled < len(calls) and calls[self._settled].read:
+                self._settled += 1
 
     # ------------------------------------------------------------------ the end
 
@@ -198,19 +196,19 @@ class NativeReply:
             turn.add_finish(FinishWord(given))
         if self._text is not None:
             self._events += self._call_events.renumber(self._text.finish(turn.finish_reason))
-        self._read_calls()
-        native = [call for found in self._native.values() for call in found]
+        readings = self._read_calls()
+        native = readings.calls
         reread = None if native else self._reread_reasoning()
-        text = reread or self._text or self._settings.engine(reasoning_open=False).read("")
+        text = reread or self._text or _no_text()
         merged = merge(native, text, self._settings.limits)
         self._events += [Reclassified(*tile) for tile in merged.reclassified]
-        envelope = self._envelope(native, merged, text, reread is not None)
+        envelope = self._envelope(readings, merged, text, reread is not None)
         return envelope, self._drain()
 
     def _unread_envelope(self, word: str | None) -> Envelope:
         """Of bodies that fit no wire: their JSON text, which may still be this library's own envelope or a call."""
         said = "".join(map(json_text, self._unread))
-        text = self._settings.engine()
+        text = self._settings.engine(reasoning_open=False)
         events = [*text.feed(said), *text.finish()]
         if text.calls or text.needs_more_work is not None:
             self._events += self._call_events.renumber(events)
@@ -220,30 +218,16 @@ class NativeReply:
         envelope = Envelope(content=said, finishReason=finish_reason_of(word, False), finishWord=word)
         return envelope.attach(said, [Segment(0, len(said), "content")], [TextBlock(text=said)])
 
-    def _read_calls(self) -> None:
+    def _read_calls(self) -> Readings:
         turn, settings = self._turn, self._settings
         word, reason = turn.finish_word, turn.finish_reason
         by_itself = reason in _ENDED_BY_ITSELF or (bool(word) and reason is None and word not in _NOT_ENDED)
         reading = Reading(settings.tools, settings.limits, by_itself, reason == "length")
-        last, count = turn.last_call, 0
-        for call in turn.calls.calls:
-            found = call.read or read_call(call, reading, call is last)
-            if not found and not call.says_nothing():
-                self._drop(call, "native_call_without_name")
-            elif found and count + len(found) > settings.limits.calls:
-                self._drop(call, "calls_limit")
-                found = []
-            found = self._native[id(call)] = numbered(found, count)
-            count += len(found)
+        readings = read_calls(turn.calls.calls, reading, turn.last_call)
+        for call, found in readings.found:
             if self._listening and call.read is None:
                 self._events += self._call_events.finished(call, found)
-
-    def _drop(self, call: NativeCall, reason: str) -> None:
-        """A call that cannot be run is recorded, with all that it said."""
-        said = {"id": call.id, "name": call.name, "arguments": call.text or json_text(call.given)}
-        self._repairs.append(Repair(kind=reason, before=said, safety="guess"))
-        if len(self._near_misses) < self._settings.limits.near_misses:
-            self._near_misses.append(NearMiss(span=(self._length, self._length), name=call.name or None, reason=reason))
+        return readings
 
     def _reread_reasoning(self) -> TextEngine | None:
         """The reasoning as text whose reasoning never closed, when the reply holds nothing else and a call stands in
@@ -261,19 +245,24 @@ class NativeReply:
             self._events += self._call_events.renumber([event for event in events if isinstance(event, _CALL_EVENTS)])
         return engine
 
-    def _envelope(self, native: list[ToolCall], merged: Merged, text: TextEngine, reread: bool) -> Envelope:
-        turn = self._turn
+    def _envelope(self, readings: Readings, merged: Merged, text: TextEngine, reread: bool) -> Envelope:
+        turn, limits, end = self._turn, self._settings.limits, self._length
+        native = readings.calls
         in_text = numbered(merged.calls, len(native))
         calls = [*native, *in_text]
         segments = partial(_segments, merged)
-        blocks = partial(_blocks, turn, self._native, text.source, segments, in_text, self._wire, reread)
+        blocks = partial(_blocks, turn, readings, text.source, segments, in_text, self._wire, reread)
         reason = finish_reason_of(turn.finish_word, bool(calls)) or turn.finish_reason
+        misses = [
+            NearMiss(span=(end, end), name=dropped.call.name or None, reason=dropped.reason)
+            for dropped in readings.dropped[: limits.near_misses]
+        ]
         additions = Additions(
             merged.content,
             text.reasoning if reread else turn.reasoning + text.reasoning,
             text.truncated or any(not call.complete for call in native),
-            merged.near_misses + self._near_misses,
-            text.repairs + merged.repairs + self._repairs,
+            merged.near_misses + misses,
+            text.repairs + merged.repairs + [_repair(dropped) for dropped in readings.dropped[: limits.repairs]],
         )
         return assembled(text, calls, turn.finish_word, reason, segments, blocks, additions)
 
@@ -291,6 +280,12 @@ class NativeReply:
     }
 
 
+@cache
+def _no_text() -> TextEngine:
+    """What a reply without text has read; nothing changes it."""
+    return TextEngine(None, listening=False).read("")
+
+
 def _bodies_of(part: object) -> list[dict[str, Any]]:
     items = as_list(part)
     if items:
@@ -299,19 +294,27 @@ def _bodies_of(part: object) -> list[dict[str, Any]]:
     return [body] if body or isinstance(part, dict) else []
 
 
+def _repair(dropped: Dropped) -> Repair:
+    """A call that cannot be run, with all that it said."""
+    call = dropped.call
+    said = {"id": call.id, "name": call.name, "arguments": call.text or json_text(call.given)}
+    return Repair(kind=dropped.reason, before=said, safety="guess")
+
+
 def _segments(merged: Merged) -> list[Segment]:
     return [Segment(*tile) for tile in merged.tiles]
 
 
 def _blocks(
     turn: Turn,
-    native: dict[int, list[ToolCall]],
+    readings: Readings,
     source: str,
     segments: Callable[[], list[Segment]],
     in_text: list[ToolCall],
     provider: str,
     reread: bool,
 ) -> list[Block]:
+    native = {id(call): found for call, found in readings.found}
     if reread:  # signed reasoning must go back as it was, so its calls stand after it
         return [*blocks_of_turn(turn.parts, native, "", [], [], provider), *map(tool_use, in_text)]
     return blocks_of_turn(turn.parts, native, source, segments(), in_text, provider)

@@ -41,7 +41,11 @@ __all__ = [
 _OVERLAP = 512
 _CLOSER = 64  # the longest closer of a value
 _WRONG_CLOSER = re.compile(r"\s*</[\w:.｜|-]{1,64}>\s*\Z")
-_DECLARED = {"true": ("string",), "string": ("string",), "false": ("null", "integer", "number", "boolean", "object", "array", "string")}
+_DECLARED = {
+    "true": ("string",),
+    "string": ("string",),
+    "false": ("null", "integer", "number", "boolean", "object", "array", "string"),
+}
 
 
 def _unquoted(key: str) -> str:

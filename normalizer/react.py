@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
-from llmcore.normalizer.bodies import Body, add_calls
+from llmcore.normalizer.bodies import add_calls
 from llmcore.normalizer.call_objects import CallObject, arguments_of, calls_of
 from llmcore.normalizer.names import is_known, peel
 from llmcore.normalizer.readers.json import read_value

@@ -27,18 +27,14 @@ _ZERO_LED = re.compile(r"-?0[0-9]{1,64}")
 _Converted = tuple[Any, list[Repair]]
 
 
-def typed_value(
-    text: str, tool: CompiledTool | None, key: str, *, limits: Limits = DEFAULT_LIMITS
-) -> tuple[Any, list[Repair]]:
+def typed_value(text: str, tool: CompiledTool | None, key: str, *, limits: Limits = DEFAULT_LIMITS) -> tuple[Any, list[Repair]]:
     """The value that `text` means for property `key` of `tool`; the text itself when the schema says nothing."""
     if tool is None:
         return text, []
     return typed_by(text, tool.types(key), path=key, limits=limits)
 
 
-def typed_by(
-    text: str, types: tuple[str, ...], *, path: str = "", limits: Limits = DEFAULT_LIMITS
-) -> tuple[Any, list[Repair]]:
+def typed_by(text: str, types: tuple[str, ...], *, path: str = "", limits: Limits = DEFAULT_LIMITS) -> tuple[Any, list[Repair]]:
     """The value that `text` means under one of these JSON types, and the repairs its JSON needed, `path` before
     theirs.
 
@@ -57,9 +53,7 @@ def typed_by(
     return text, []
 
 
-def positional_arguments(
-    values: Sequence[Any], tool: CompiledTool | None, given: Collection[str] = ()
-) -> dict[str, Any] | None:
+def positional_arguments(values: Sequence[Any], tool: CompiledTool | None, given: Collection[str] = ()) -> dict[str, Any] | None:
     """Positional arguments under the names of the schema's properties, in order.
 
     None when there is no tool, there are more values than properties, or a name is already `given` by keyword.
@@ -92,9 +86,9 @@ def _number(text: str, types: tuple[str, ...], limits: Limits) -> _Converted | N
         if value is not ABSENT:
             return value, []
         value = ABSENT if "string" in types else loose_number(text, limits.digits)
-        if value is ABSENT and "string" not in types and _ZERO_LED.fullmatch(text):
+        if value is ABSENT and "string" not in types and _ZERO_LED.fullmatch(text) and len(text) <= limits.digits:
             return int(text), [Repair(kind="leading_zero", before=text, after=int(text), safety="coerced")]
-    except Stop:
+    except (Stop, ValueError):  # ValueError: CPython's own limit of digits
         return None
     return None if value is ABSENT else (value, [Repair(kind="number_notation", before=text, after=value)])
 

@@ -41,7 +41,7 @@ STRAY_CLOSERS = (
 )
 """Closers whose opener was lost: after a whole body they are markup and end it."""
 
-_CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。！]*")
+_CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
 _LEAD_IN = re.compile(r":[ \t*_`\"']*\Z")
 _PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{2,80}>|\.\.\.|…)\s*\Z")
 _SELF_CLOSED = re.compile(r"</?[a-z]{1,10}>\Z")

@@ -17,13 +17,14 @@ from llmcore.normalizer.readers.json import JsonReading, read_json, read_value
 from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.validator.shapes import is_list, is_object
 
-__all__ = ["Candidate", "fenced", "find_values"]
+__all__ = ["MAX_CANDIDATES", "Candidate", "fenced", "find_values"]
 
 _WASTE_PER_CHARACTER = 4
 _WASTE_ALLOWED = 20_000
 _LEAST_WASTE = 200
-_DEPTH_WASTE = 4000
-_MAX_CANDIDATES = 1000
+_LIMIT_WASTE = 4000
+MAX_CANDIDATES = 1000
+"""Values that are looked at; of more, an array type does not take the first thousand for all."""
 _OPENING_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*[\w.+-]*[ \t]*$", re.MULTILINE)
 
 
@@ -84,7 +85,7 @@ class _Scan:
             if (scalar := _sound(text, start, end)) is not None and not isinstance(scalar.value, (dict, list)):
                 yield scalar
         position = _next_bracket(text, 0)
-        while position >= 0 and self.waste > 0 and found < _MAX_CANDIDATES:
+        while position >= 0 and self.waste > 0 and found < MAX_CANDIDATES:
             candidate, read_to = self._read(position)
             if candidate is not None:
                 found += 1
@@ -111,6 +112,8 @@ class _Scan:
             bounded = read_value(text[:end], start)
             if not bounded.error and bounded.complete:
                 return self._candidate(start, bounded, whole=True), bounded.end
+        if reading.error is not None and reading.error.endswith("_limit"):
+            return None, max(reading.end, start) + _LIMIT_WASTE  # how far it had read is not told
         if reading.error or not reading.values or not isinstance(reading.values[0], (dict, list)):
             return None, max(reading.end, start)
         return self._candidate(start, reading, whole=not ran_out), reading.end

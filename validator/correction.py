@@ -287,8 +287,7 @@ async def correct(
 def _signature(envelope: Envelope, review: _Review) -> str:
     """Equal for turns that fail in the same way: what is wrong, and what the failing calls (or the whole text) say."""
     failing = [
-        [call.name, call.arguments, "" if call.arguments is not None else call.raw_arguments]
-        for call in review.report.failing
+        [call.name, call.arguments, "" if call.arguments is not None else call.raw_arguments] for call in review.report.failing
     ]
     text = "" if failing else envelope.content.strip()
     return json.dumps([failing, text], sort_keys=True, default=str)
@@ -313,9 +312,7 @@ def _merged(turn: Envelope, report: ValidationReport, answer: Envelope) -> Envel
     calls += new
     calls += [call for index, call in enumerate(turn.tool_calls) if index > first and index not in failing]
     dropped = [Repair(kind="repeated_call", before=call.name, after=None) for call in repeated]
-    return _rebuilt(
-        turn, calls, {call.id for index, call in enumerate(turn.tool_calls) if index in failing}, new, dropped, ""
-    )
+    return _rebuilt(turn, calls, {call.id for index, call in enumerate(turn.tool_calls) if index in failing}, new, dropped, "")
 
 
 def _without_failing(turn: Envelope, report: ValidationReport, answer: Envelope) -> Envelope:
@@ -323,9 +320,7 @@ def _without_failing(turn: Envelope, report: ValidationReport, answer: Envelope)
     failing = report.failing_indexes
     kept = [call for index, call in enumerate(turn.tool_calls) if index not in failing]
     withdrawn = [call for index, call in enumerate(turn.tool_calls) if index in failing]
-    notes = [
-        Repair(kind="withdrawn_call", before={"name": call.name, "arguments": call.raw_arguments}) for call in withdrawn
-    ]
+    notes = [Repair(kind="withdrawn_call", before={"name": call.name, "arguments": call.raw_arguments}) for call in withdrawn]
     if not kept:
         return answer.model_copy(update={"repairs": [*answer.repairs, *notes]})
     return _rebuilt(turn, kept, {call.id for call in withdrawn}, [], notes, answer.content)
@@ -391,8 +386,7 @@ def _prompt(
     parts += [_schema_of(tool) for tool in tools if any(problem.tool == tool.name for problem in problems)]
     if output_schema is not None:
         parts.append(
-            "The answer must be JSON that matches this schema:\n"
-            + _fenced(json.dumps(output_schema, ensure_ascii=False), "json")
+            "The answer must be JSON that matches this schema:\n" + _fenced(json.dumps(output_schema, ensure_ascii=False), "json")
         )
     parts.append(_request(calls, problems, output_schema is not None, cut_short))
     return "\n\n".join(parts)
@@ -401,9 +395,7 @@ def _prompt(
 def _opening(calls: Sequence[ToolCall], cut_short: bool) -> str:
     if cut_short:
         return "Your last reply was cut off before it ended, so it was not used:"
-    return (
-        "Your last reply was not used, because this call cannot be run:" if calls else "Your last reply cannot be used:"
-    )
+    return "Your last reply was not used, because this call cannot be run:" if calls else "Your last reply cannot be used:"
 
 
 def _quoted_call(call: ToolCall) -> str:

@@ -119,9 +119,7 @@ class _Conversion:
             done += 1
         keywords = {key for path in (s for s, _ in self._all()) for key in path}
         if {"unevaluatedProperties", "patternProperties"} <= keywords:
-            raise ToolDefinitionError(
-                "unevaluatedProperties together with patternProperties cannot be checked safely; drop one"
-            )
+            raise ToolDefinitionError("unevaluatedProperties together with patternProperties cannot be checked safely; drop one")
         _InPlace(self.root).check([schema for schema, _ in self._all()])
         return self.root
 
@@ -170,9 +168,7 @@ class _Conversion:
         if fragment and not fragment.startswith("/"):
             prefix, fragment = self.named.get(f"#{fragment}"), ""
         if prefix is None:
-            raise _fail(
-                path, f"$ref {reference!r} leads out of the schema and is never fetched; put its target under $defs"
-            )
+            raise _fail(path, f"$ref {reference!r} leads out of the schema and is never fetched; put its target under $defs")
         pointer = _pointer(prefix) + fragment
         try:
             target = resolve_pointer(self.root, pointer)
@@ -199,9 +195,7 @@ def _children(schema: JsonSchema, path: Path) -> Iterator[tuple[Any, Path]]:
 
 def _modernise(schema: JsonSchema, old: bool) -> None:
     if old and "$ref" in schema:  # up to draft 7 nothing beside $ref counts
-        for key in [
-            key for key in schema if key not in ("$ref", "description", "title", "default", "definitions", "$schema")
-        ]:
+        for key in [key for key in schema if key not in ("$ref", "description", "title", "default", "definitions", "$schema")]:
             del schema[key]
     _modernise_type(schema)
     _modernise_items(schema)
@@ -260,9 +254,10 @@ def _admit_null(schema: JsonSchema) -> None:
     elif is_list(declared):
         schema["type"] = [*declared, *([] if "null" in declared else ["null"])]
     elif any(key in schema for key in ("$ref", *_IN_PLACE_LISTS)):
+        shared = {key: schema.pop(key) for key in ("$defs", "definitions") if key in schema}  # references lead there
         inner = dict(schema)
         schema.clear()
-        schema["anyOf"] = [inner, {"type": "null"}]
+        schema.update(shared, anyOf=[inner, {"type": "null"}])
         return
     if is_list(schema.get("enum")) and None not in schema["enum"]:
         schema["enum"] = [*schema["enum"], None]

@@ -3,6 +3,7 @@
 - References are followed in the same document only, through a table made at compile time: nothing is ever fetched.
 - Patterns run with a timeout; after one timeout the pattern is not tried again in this validation.
 - `uniqueItems` hashes, `multipleOf` computes exactly, `format` checks the formats named in `FORMATS`.
+- No error quotes the instance: stock messages hold its repr, which is the whole of it for every alternative that fails.
 - Every visit of a subschema draws on a budget, so that doubling through anyOf and recursion ends in `TooMuchWork`.
 
 One validation runs inside a `Run`, which is found through a context variable since jsonschema calls keywords with the
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+import operator
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
@@ -31,6 +33,8 @@ from llmcore.validator.patterns import MAX_MATCHED, matches
 from llmcore.validator.shapes import is_list, is_object
 
 __all__ = ["FORMATS", "HardenedValidator", "Run", "TooMuchWork", "Validator", "current_run", "fits_format", "json_key"]
+
+_TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER
 
 _BRANCH_ERRORS = 16
 """Errors kept of each alternative of anyOf and oneOf."""
@@ -246,12 +250,59 @@ def _pattern(validator: Validator, pattern: str, instance: Any, schema: JsonSche
             yield ValidationError("it does not match")
 
 
+def _type(validator: Validator, names: str | list[str], instance: Any, schema: JsonSchema) -> Errors:
+    if not any(_TYPE_CHECKER.is_type(instance, name) for name in ([names] if isinstance(names, str) else names)):
+        yield ValidationError("wrong type")
+
+
+def _enum(validator: Validator, allowed: list[Any], instance: Any, schema: JsonSchema) -> Errors:
+    if isinstance(instance, str):
+        found = instance in allowed
+    else:
+        key = json_key(instance)
+        found = any(json_key(value) == key for value in allowed)
+    if not found:
+        yield ValidationError("not one of them")
+
+
+def _const(validator: Validator, wanted: Any, instance: Any, schema: JsonSchema) -> Errors:
+    return _enum(validator, [wanted], instance, schema)
+
+
+def _bound(applies: Callable[[Any], bool], holds: Callable[[Any, Any], bool]) -> Callable[..., Errors]:
+    """A keyword that compares: `holds(instance, bound)` for instances it applies to."""
+
+    def keyword(validator: Validator, bound: Any, instance: Any, schema: JsonSchema) -> Errors:
+        if applies(instance) and not holds(instance, bound):
+            yield ValidationError("out of bounds")
+
+    return keyword
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+_BOUNDS: dict[str, Callable[..., Errors]] = {
+    "maxItems": _bound(is_list, lambda value, bound: len(value) <= bound),
+    "maxLength": _bound(_is_text, lambda value, bound: len(value) <= bound),
+    "maxProperties": _bound(is_object, lambda value, bound: len(value) <= bound),
+    "maximum": _bound(_is_number, operator.le),
+    "minItems": _bound(is_list, lambda value, bound: len(value) >= bound),
+    "minLength": _bound(_is_text, lambda value, bound: len(value) >= bound),
+    "minProperties": _bound(is_object, lambda value, bound: len(value) >= bound),
+    "minimum": _bound(_is_number, operator.ge),
+    "exclusiveMaximum": _bound(_is_number, operator.lt),
+    "exclusiveMinimum": _bound(_is_number, operator.gt),
+}
+
+
 def _multiple_of(validator: Validator, step: float, instance: Any, schema: JsonSchema) -> Errors:
-    if (
-        isinstance(instance, (int, float))
-        and not isinstance(instance, bool)
-        and (_exact(instance) / _exact(step)).denominator != 1
-    ):
+    if _is_number(instance) and (_exact(instance) / _exact(step)).denominator != 1:
         yield ValidationError("not a multiple")
 
 
@@ -311,13 +362,16 @@ def _visited(schema: Any) -> Iterable[tuple[str, Any]]:
 # Any: the stubs ask for parameters as wide as any JSON value where each keyword knows its own.
 _KEYWORDS: dict[str, Any] = {
     **Draft202012Validator.VALIDATORS,
+    **_BOUNDS,
     "$ref": _ref,
     "additionalProperties": _additional_properties,
     "allOf": _all_of,
     "anyOf": _any_of,
+    "const": _const,
     "contains": _contains,
     "dependentRequired": _dependent_required,
     "dependentSchemas": _dependent_schemas,
+    "enum": _enum,
     "format": _format,
     "if": _if,
     "items": _items,
@@ -330,12 +384,13 @@ _KEYWORDS: dict[str, Any] = {
     "properties": _properties,
     "propertyNames": _property_names,
     "required": _required,
+    "type": _type,
     "uniqueItems": _unique_items,
 }
 
 HardenedValidator: Callable[..., Validator] = cast("Any", jsonschema_validators).create(
     meta_schema=Draft202012Validator.META_SCHEMA,
     validators=_KEYWORDS,
-    type_checker=Draft202012Validator.TYPE_CHECKER,
+    type_checker=_TYPE_CHECKER,
     applicable_validators=_visited,
 )

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from llmcore.types import CallerError, JsonSchema, OutputParseError, Repair, Safety
-from llmcore.validator.candidates import Candidate, fenced, find_values
+from llmcore.validator.candidates import MAX_CANDIDATES, Candidate, fenced, find_values
 from llmcore.validator.coercion import Strictness, settle, trust
 from llmcore.validator.output_types import CompiledOutput, compile_output
 from llmcore.validator.partial import certain_part, partial_value
@@ -60,9 +60,7 @@ def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", parti
     return parse_detailed(text, output_type, strictness=strictness, partial=partial).value
 
 
-def parse_detailed(
-    text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False
-) -> ParseDetail:
+def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> ParseDetail:
     """As `parse`, and how the value was come by."""
     if strictness not in _ADMITTED:
         raise CallerError(f'strictness must be "off", "safe" or "lenient", got {strictness!r}')
@@ -112,8 +110,13 @@ class _Parse:
 
     def best_of(self, candidates: Sequence[Candidate]) -> _Fit | None:
         """The candidate that fits best as the structure it is, or several of them as the items of an array."""
-        self.values = [fit for candidate in candidates for fit in self._of_value(candidate)]
-        whole = [fit for fit in self.values if isinstance(fit.data, (dict, list)) or not fit.repairs]
+        whole: list[_Fit] = []
+        for fit in (fit for candidate in candidates for fit in self._of_value(candidate)):
+            self.values.append(fit)
+            if isinstance(fit.data, (dict, list)) or not fit.repairs:
+                whole.append(fit)
+                if trust(fit.repairs) == 0:
+                    return fit  # none can be better, and the first of equals is taken
         return self._best([*whole, *self._gathered(candidates)])
 
     def plain_text(self) -> _Fit | None:
@@ -162,7 +165,7 @@ class _Parse:
     def _gathered(self, candidates: Sequence[Candidate]) -> Iterator[_Fit]:
         """Several values as the items of an array type: all that fit. A single one only where that is `lenient`."""
         view = view_of(self.schema, self.schema.schema)
-        if view.types != ("array",) or view.prefix:
+        if view.types != ("array",) or view.prefix or len(candidates) >= MAX_CANDIDATES:
             return
         items = [candidate for candidate in candidates if self._fits_item(candidate, view.items)]
         if len(items) < (1 if self.strictness == "lenient" else 2):
@@ -202,9 +205,7 @@ class _Parse:
             got = shown(self.text.strip())
             message = f"the text holds no value of the type: expected {expected}, got {got}"
             problems = [*problems, Problem(kind="no_value", expected=expected, got=got, message=message)]
-        return OutputParseError(
-            f"no {self._name()} in the text: {summary(problems)}", problems[:MAX_PROBLEMS], self.text
-        )
+        return OutputParseError(f"no {self._name()} in the text: {summary(problems)}", problems[:MAX_PROBLEMS], self.text)
 
     def _name(self) -> str:
         return str(self.output.json_schema.get("title") or described(self.schema.schema, self.schema.resolve))

@@ -63,8 +63,7 @@ class _Pruner:
         inside: dict[str, Any] | list[Any]
         if is_object(value):
             items = [
-                (key, self.part(item, view.value_schema(key), f"{path}.{key}" if path else key))
-                for key, item in value.items()
+                (key, self.part(item, view.value_schema(key), f"{path}.{key}" if path else key)) for key, item in value.items()
             ]
             inside = {key: item for key, item in items if item is not _ABSENT}
         else:
@@ -185,15 +184,16 @@ def _of_object(annotation: Any, origin: Any, data: dict[str, Any]) -> Any:
 
 def _model(cls: type[BaseModel], data: dict[str, Any]) -> BaseModel:
     """An instance whose missing fields are their default or None; no validator of the model runs."""
-    values: dict[str, Any] = {}
+    instance = cls.model_construct()
+    values = vars(instance)
+    given: set[str] = set()
     for name, info in cls.model_fields.items():
         keys = (info.validation_alias, info.alias, name)
         key = next((key for key in keys if isinstance(key, str) and key in data), None)
-        if key is not None:
-            values[name] = _built(info.annotation, data[key])
-    instance = cls.model_construct(set(values))
-    missing = {name: None for name, info in cls.model_fields.items() if info.is_required() and name not in values}
-    vars(instance).update({**missing, **values})
+        default = values.pop(name, None)
+        values[name] = default if key is None else _built(info.annotation, data[key])
+        given |= set() if key is None else {name}
+    instance.model_fields_set.update(given)
     return instance
 
 

@@ -103,9 +103,7 @@ class _Judge:
             if tool is None:
                 return call, [_unknown(index, call, self.tools)]
         if not call.complete:
-            return call, [
-                _about(index, call, "incomplete", "a whole call", "one that was cut off", "the call was cut off")
-            ]
+            return call, [_about(index, call, "incomplete", "a whole call", "one that was cut off", "the call was cut off")]
         call = self._read(call, tool)
         if call.arguments is None:
             return call, [_unreadable(index, call)]
@@ -132,9 +130,7 @@ class _Judge:
             return call
         return call.model_copy(update={"arguments": found[0], "repairs": [*call.repairs, found[1]]})
 
-    def _settled(
-        self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema
-    ) -> tuple[ToolCall, list[Problem]]:
+    def _settled(self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema) -> tuple[ToolCall, list[Problem]]:
         settled = settle(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)
         if settled.repairs:
             call = call.model_copy(update={"arguments": settled.value, "repairs": [*call.repairs, *settled.repairs]})
@@ -156,9 +152,7 @@ class _Judge:
         return [_about(index, call, "untrusted", "arguments that need no guess", got, got, refused[0].path)]
 
 
-def _about(
-    index: int, call: ToolCall, kind: ProblemKind, expected: str, got: str, message: str, path: str = ""
-) -> Problem:
+def _about(index: int, call: ToolCall, kind: ProblemKind, expected: str, got: str, message: str, path: str = "") -> Problem:
     return Problem(kind=kind, path=path, expected=expected, got=got, message=message, call=index, tool=call.name)
 
 

@@ -124,9 +124,7 @@ def choice_in_prose(text: str, choices: Sequence[str]) -> str | None:
         return None
     haystack = folded(text)
     spans = [
-        (start, start + len(folded(choice)), choice)
-        for choice in choices
-        for start in _occurrences(haystack, folded(choice))
+        (start, start + len(folded(choice)), choice) for choice in choices for start in _occurrences(haystack, folded(choice))
     ]
     outer = [one for one in spans if not any(_inside(one, other) for other in spans)]
     named = {choice for _, _, choice in outer}

@@ -74,9 +74,7 @@ def check_tool(tool: ToolDefinition) -> CompiledSchema:
     compiled = check_tool_schema(tool.parameters, tool.name)
     for number, example in enumerate(tool.examples):
         if problems := compiled.problems(example):
-            raise ToolDefinitionError(
-                f"tool {tool.name!r}: example {number} does not fit its parameters: {problems[0]}"
-            )
+            raise ToolDefinitionError(f"tool {tool.name!r}: example {number} does not fit its parameters: {problems[0]}")
     return compiled
 
 
@@ -174,9 +172,7 @@ class CompiledSchema:
 
 
 def _not_checked(reason: str) -> Problem:
-    return Problem(
-        kind="schema", expected="a value that can be checked", message=f"the value could not be checked: {reason}"
-    )
+    return Problem(kind="schema", expected="a value that can be checked", message=f"the value could not be checked: {reason}")
 
 
 _KINDS_IN_ORDER = ("missing", "type", "value", "unexpected", "schema")
@@ -233,6 +229,4 @@ def _unsound(place: _Place | None, expected: str, got: str) -> Problem:
         place, step = place
         steps.append(step)
     path = join_path(reversed(steps))
-    return Problem(
-        kind="value", path=path, expected=expected, got=got, message=f"`{path}` must be {expected}, not {got}"
-    )
+    return Problem(kind="value", path=path, expected=expected, got=got, message=f"`{path}` must be {expected}, not {got}")

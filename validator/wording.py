@@ -76,9 +76,7 @@ def _unexpected(error: ValidationError, resolve: Resolve, path: Path) -> Problem
     if error.validator != "additionalProperties":
         where = join_path(path)
         got = shown(error.instance)
-        return Problem(
-            kind="unexpected", path=where, expected="nothing here", got=got, message=f"`{where}` is not allowed"
-        )
+        return Problem(kind="unexpected", path=where, expected="nothing here", got=got, message=f"`{where}` is not allowed")
     key, given = error.message, _given(error)
     where = join_path((*path, key))
     near = close_to(key, [name for name in _properties_of(error) if name not in given])

@@ -24,9 +24,7 @@ _FULL = Capabilities(
 )
 _NO_SAMPLING = frozenset({"temperature", "top_p"})
 _DOCUMENT_OPENAI = Limits(max_tools=64, source="the user's document 002: OpenAI 64 tools")
-_DOCUMENT_CLAUDE = Limits(
-    max_tools=20, max_tools_bytes=50_000, source="the user's document 002: Claude 20 tools, 50 KB"
-)
+_DOCUMENT_CLAUDE = Limits(max_tools=20, max_tools_bytes=50_000, source="the user's document 002: Claude 20 tools, 50 KB")
 
 OPENAI = Provider(
     name="openai",
@@ -38,9 +36,7 @@ OPENAI = Provider(
         ModelRow("o1-mini*", _FULL.model_copy(update={"native_tools": False, "unsupported_parameters": _NO_SAMPLING})),
         ModelRow("o[134]*", _FULL.model_copy(update={"reasoning": True, "unsupported_parameters": _NO_SAMPLING})),
         ModelRow("gpt-5*", _FULL.model_copy(update={"reasoning": True, "unsupported_parameters": _NO_SAMPLING})),
-        ModelRow(
-            "gpt-3.5*", _FULL.model_copy(update={"json_schema": False, "schema_with_tools": False, "images": False})
-        ),
+        ModelRow("gpt-3.5*", _FULL.model_copy(update={"json_schema": False, "schema_with_tools": False, "images": False})),
         ModelRow("gpt-4-*", _FULL.model_copy(update={"json_schema": False, "schema_with_tools": False})),
         ModelRow("gpt-4o*search*", _FULL.model_copy(update={"native_tools": False, "web_search": True})),
         ModelRow("gpt-4*", _FULL.model_copy(update={"images": True})),
@@ -100,9 +96,7 @@ GEMINI = Provider(
     models=(
         ModelRow("gemini-[3-9]*", _GEMINI.model_copy(update={"schema_with_tools": True, "reasoning": True})),
         ModelRow("gemini-2.5*", _GEMINI.model_copy(update={"reasoning": True})),
-        ModelRow(
-            "gemma*", _GEMINI.model_copy(update={"native_tools": False, "json_schema": False, "web_search": False})
-        ),
+        ModelRow("gemma*", _GEMINI.model_copy(update={"native_tools": False, "json_schema": False, "web_search": False})),
     ),
     schema_dialect="gemini",
     output_dialect="gemini_json",
@@ -127,9 +121,7 @@ GROQ = Provider(
     api_key_variable="GROQ_API_KEY",
     capabilities=_GROQ,
     models=(
-        ModelRow(
-            "*gpt-oss*", _GROQ.model_copy(update={"json_schema": True, "reasoning": True, "tool_choice_required": None})
-        ),
+        ModelRow("*gpt-oss*", _GROQ.model_copy(update={"json_schema": True, "reasoning": True, "tool_choice_required": None})),
         ModelRow("*kimi-k2*", _GROQ.model_copy(update={"json_schema": True})),
         ModelRow("*llama-4-*", _GROQ.model_copy(update={"json_schema": True, "images": True})),
     ),
@@ -233,9 +225,7 @@ OPENAI_COMPATIBLE = Provider(
     name="openai_compatible",
     prefix="openai",
     default_path="/v1",
-    capabilities=Capabilities(
-        streaming=True, schema_with_tools=False, web_search=False
-    ),  # vLLM: a format suppresses tools
+    capabilities=Capabilities(streaming=True, schema_with_tools=False, web_search=False),  # vLLM: a format suppresses tools
     names=NameRule(),
     one_system_message=True,
 )

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
+from llmcore.cli.models import models
 from llmcore.cli.normalize import normalize
 from llmcore.cli.output import fail
+from llmcore.cli.record import record
 from llmcore.cli.replay import replay
 from llmcore.types import LLMCoreError
 
@@ -18,6 +20,8 @@ __all__ = ["COMMANDS", "app"]
 COMMANDS: tuple[Callable[..., None], ...] = (
     replay,
     normalize,
+    record,
+    models,
 )
 
 

@@ -107,10 +107,8 @@ def _replies(text: str, any_body: bool) -> Sequence[dict[str, Any] | str]:
         value = load_json(text)
     except ValueError:
         return [text]
-    if isinstance(value, list):
-        items: list[Any] = value
-        return bodies_of_list(items) or [text]
-    if isinstance(value, dict):
-        body: dict[str, Any] = value
-        return [body] if any_body or wire_of(body) is not None else [text]
+    if isinstance(value, list) and (bodies := bodies_of_list(cast("list[Any]", value))):
+        return bodies
+    if isinstance(value, dict) and (any_body or wire_of(cast("dict[str, Any]", value)) is not None):
+        return [cast("dict[str, Any]", value)]
     return [text]

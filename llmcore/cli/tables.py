@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from llmcore.cli.output import inline, shortened
-from llmcore.transcripts import DialectRow, FamilyRow, Finding, ScoreReport, TranscriptReader
-from llmcore.transcripts.report import TargetVerdict
 
-__all__ = ["print_report"]
+if TYPE_CHECKING:
+    from llmcore.transcripts import DialectRow, FamilyRow, Finding, ScoreReport, TranscriptReader
+    from llmcore.transcripts.report import TargetVerdict
+
+__all__ = ["plain", "print_report", "report_table", "wide_console"]
 
 _WIDTH_OF_A_PIPE = 400
 _FAMILY_COLUMNS = (
@@ -35,7 +38,7 @@ _MAX_SHOWN_ERRORS = 10
 
 def print_report(report: ScoreReport, reader: TranscriptReader, *, dialects: bool) -> None:
     """Print the tables and findings of a replay to standard output."""
-    console = _console()
+    console = wide_console()
     console.print(_families(report))
     if dialects and report.dialects:
         console.print()
@@ -54,7 +57,7 @@ def print_report(report: ScoreReport, reader: TranscriptReader, *, dialects: boo
         _print_more(console, reader.skipped_count - _MAX_SHOWN_ERRORS)
 
 
-def _console() -> Console:
+def wide_console() -> Console:
     """As wide as the terminal (or $COLUMNS); a pipe has no width, and nothing is cut there."""
     console = Console(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
@@ -63,11 +66,11 @@ def _console() -> Console:
 
 
 def _families(report: ScoreReport) -> Table:
-    table = _table(_FAMILY_COLUMNS, left={"family", "target"})
+    table = report_table(_FAMILY_COLUMNS, left={"family", "target"})
     for row in report.families:
         figures = (row.runs, row.units, _percent(row.success_rate), row.needs_reask, row.wrong)
         retries = "-" if row.retries_per_call is None else f"{row.retries_per_call:.2f}"
-        table.add_row(_plain(row.family), *map(str, figures), retries, _percent(row.fallback_share), _target(row))
+        table.add_row(plain(row.family), *map(str, figures), retries, _percent(row.fallback_share), _target(row))
     if len(report.families) > 1:
         table.add_section()
         success = _percent(report.succeeded / report.units if report.units else None)
@@ -76,7 +79,7 @@ def _families(report: ScoreReport) -> Table:
 
 
 def _dialects(rows: Sequence[DialectRow]) -> Table:
-    table = _table(_DIALECT_COLUMNS, left={"dialect"})
+    table = report_table(_DIALECT_COLUMNS, left={"dialect"})
     for row in rows:
         figures = (
             row.calls,
@@ -89,11 +92,12 @@ def _dialects(rows: Sequence[DialectRow]) -> Table:
             row.units,
         )
         success = _percent(row.succeeded / row.units if row.units else None)
-        table.add_row(_plain(row.dialect), *map(str, figures), success)
+        table.add_row(plain(row.dialect), *map(str, figures), success)
     return table
 
 
-def _table(columns: Sequence[str], left: set[str]) -> Table:
+def report_table(columns: Sequence[str], left: Container[str]) -> Table:
+    """A table without a frame; the columns in `left` hold words, the others figures."""
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     for name in columns:
         table.add_column(name, justify="left" if name in left else "right")
@@ -152,5 +156,6 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in counts.items())
 
 
-def _plain(text: str) -> Text:
+def plain(text: str) -> Text:
+    """A cell that shows text as it is: no markup, no control characters."""
     return Text(inline(text))

@@ -10,24 +10,32 @@ from typing import Any, cast
 
 from llmcore.types import ConfigError, ToolSet
 
-__all__ = ["load_tools"]
+__all__ = ["load_tools", "tool_objects"]
 
 
 def load_tools(given: str) -> ToolSet:
-    """`tools.json` (a list of OpenAI or Anthropic tool dicts, or an object with `tools`), or `package.module:name` (a
-    tool, a function, a list of them or a tool set).
+    """The tools that `given` names (see `tool_objects`), compiled.
 
     Raises `ConfigError` for what cannot be read or imported, `ToolDefinitionError` for what is no tool.
     """
     from llmcore.tools import compile_tools
 
+    return compile_tools(tool_objects(given))
+
+
+def tool_objects(given: str) -> list[object]:
+    """`tools.json` (a list of OpenAI or Anthropic tool dicts, or an object with `tools`), or `package.module:name` (a
+    tool, a function, a list of them, a registry or a tool set), as they are.
+
+    Raises `ConfigError` for what cannot be read or imported.
+    """
     module, colon, name = given.partition(":")
     if colon and name and not Path(given).exists():
-        return compile_tools(_several(_imported(module, name)))
-    return compile_tools(_from_file(Path(given)))
+        return list(_several(_imported(module, name)))
+    return _from_file(Path(given))
 
 
-def _from_file(path: Path) -> list[Any]:
+def _from_file(path: Path) -> list[object]:
     from llmcore.transcripts.decoding import decode_utf8, load_json
     from llmcore.transcripts.requests import function_tools
 
@@ -40,8 +48,7 @@ def _from_file(path: Path) -> list[Any]:
     tools = cast("dict[str, Any]", data).get("tools") if isinstance(data, dict) else data
     if not isinstance(tools, list):
         raise ConfigError(f"{path}: expected a list of tools, or an object with a list `tools`")
-    offered: list[Any] = tools
-    return list(function_tools(offered))
+    return list(function_tools(cast("list[Any]", tools)))
 
 
 def _imported(module: str, name: str) -> object:
@@ -61,5 +68,6 @@ def _imported(module: str, name: str) -> object:
 
 def _several(found: object) -> Iterable[object]:
     """Tool sets, registries and lists as they are; a single tool as a list of one."""
-    several: Iterable[object] = found if isinstance(found, Iterable) and not isinstance(found, Mapping) else [found]
-    return several
+    if isinstance(found, Iterable) and not isinstance(found, Mapping):
+        return cast("Iterable[object]", found)
+    return [cast("object", found)]

@@ -37,8 +37,8 @@ class Toolbox:
         self._tools: dict[str, Tool] = {}
         for tool in tools:
             known = self._tools.get(tool.name)
-            if known is not None and known is not tool:
-                raise ToolDefinitionError(f"two tools are called {tool.name!r}; rename one")
+            if known is not None and not _same(known, tool):
+                raise ToolDefinitionError(f"two different tools are called {tool.name!r}; rename one")
             self._tools[tool.name] = tool
 
     @classmethod
@@ -66,6 +66,10 @@ class Toolbox:
 
     def __iter__(self) -> Any:
         return iter(self._tools.values())
+
+
+def _same(one: Tool, other: Tool) -> bool:
+    return one is other or (one.function is other.function and one.definition == other.definition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +103,11 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
         base: dict[str, Any] = {name: getattr(given, name) for name in given.model_fields_set}
     else:
         base = {"messages": [given] if isinstance(given, Message) else given}
-    if history and isinstance(base["messages"], str):
-        base["messages"] = [Message(role="user", content=[TextBlock(text=base["messages"])])]
-    if not isinstance(base["messages"], str):
-        base["messages"] = [*history, *cast("Iterable[Any]", base["messages"])]
     try:
+        if history and isinstance(base["messages"], str):
+            base["messages"] = [Message(role="user", content=[TextBlock(text=base["messages"])])]
+        if not isinstance(base["messages"], str):
+            base["messages"] = [*history, *cast("Iterable[Any]", base["messages"])]
         return Request.model_validate({**base, **overrides})
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import ipaddress
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,6 +22,7 @@ from llmcore.transcripts.building import build
 from llmcore.transcripts.decoding import decode_utf8, load_json, unpack
 from llmcore.transcripts.errors import TranscriptError
 from llmcore.transcripts.events import looks_like_events
+from llmcore.transcripts.hosts import is_local, provider_of
 from llmcore.transcripts.model import Transcript
 from llmcore.transcripts.requests import facts_of
 
@@ -38,28 +38,6 @@ _ENDPOINT = re.compile(
     r"|:(?:generateContent|streamGenerateContent|rawPredict|streamRawPredict)$"
 )
 _MODEL_IN_PATH = re.compile(r"/models?/([^/:]+(?::\d+)?)")
-_PROVIDERS = (  # a host that ends so belongs to this provider
-    ("api.openai.com", "openai"),
-    ("openai.azure.com", "azure"),
-    ("services.ai.azure.com", "azure"),
-    ("api.anthropic.com", "anthropic"),
-    ("generativelanguage.googleapis.com", "gemini"),
-    ("aiplatform.googleapis.com", "vertex"),
-    ("amazonaws.com", "bedrock"),
-    ("groq.com", "groq"),
-    ("mistral.ai", "mistral"),
-    ("cohere.com", "cohere"),
-    ("cohere.ai", "cohere"),
-    ("openrouter.ai", "openrouter"),
-    ("deepseek.com", "deepseek"),
-    ("together.xyz", "together"),
-    ("fireworks.ai", "fireworks"),
-    ("x.ai", "xai"),
-    ("cerebras.ai", "cerebras"),
-    ("huggingface.co", "huggingface"),
-    ("snowflakecomputing.com", "snowflake"),
-)
-_OLLAMA_PORT = 11434
 _STREAM_TYPES = ("text/event-stream", "ndjson", "jsonl", "json-seq")
 _BINARY_STREAM = "application/vnd.amazon.eventstream"
 
@@ -139,8 +117,8 @@ def _run(interaction: Any) -> dict[str, Any] | None:
     facts = facts_of(asked)
     in_path = _MODEL_IN_PATH.search(place.path)
     return {
-        "provider": _provider(place.hostname or "", place.port),
-        "provenance": "local recording" if _is_local(place.hostname or "") else f"provider: {place.hostname}",
+        "provider": provider_of(url),
+        "provenance": "local recording" if is_local(url) else f"provider: {place.hostname}",
         "model": facts.model or (unquote(in_path[1]) if in_path else ""),
         "level": "wire",
         "request": asked,
@@ -215,24 +193,5 @@ def _header(message: JsonObject, name: str) -> str:
         return ""
     for key, value in cast("JsonObject", headers).items():
         if str(key).lower() == name:
-            values: list[Any] = value if isinstance(value, list) else [value]
-            return ",".join(map(str, values))
+            return ",".join(map(str, cast("list[Any]", value))) if isinstance(value, list) else str(value)
     return ""
-
-
-def _provider(host: str, port: int | None) -> str:
-    for ending, provider in _PROVIDERS:
-        if (
-            host == ending
-            or host.endswith("." + ending)
-            or (ending == "aiplatform.googleapis.com" and host.endswith(ending))
-        ):
-            return provider
-    return "ollama" if port == _OLLAMA_PORT else host
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return not ipaddress.ip_address(host).is_global
-    except ValueError:
-        return host == "localhost" or "." not in host or host.endswith((".local", ".localhost", ".internal", ".test"))

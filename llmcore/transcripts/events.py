@@ -122,8 +122,7 @@ class EventSplitter:
         except ValueError:
             self.unreadable += 1
             return
-        items: list[Any] = value if isinstance(value, list) else [value]
-        for item in items:
+        for item in cast("list[Any]", value) if isinstance(value, list) else [value]:
             if isinstance(item, dict):
                 yield cast("StreamEvent", item)
             else:

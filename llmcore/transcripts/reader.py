@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from os import SEEK_CUR, PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, cast
 
 from llmcore.normalizer.native.shape import as_dict
 from llmcore.transcripts.building import build
@@ -146,11 +146,9 @@ def _json_document(path: Path, handle: BinaryIO) -> Iterator[Entry]:
         return
     cassette = as_dict(data).get("interactions")
     if isinstance(cassette, list):
-        interactions: list[Any] = cassette
-        yield from interactions_of(path, interactions)
+        yield from interactions_of(path, cast("list[Any]", cassette))
         return
-    runs: list[Any] = data if isinstance(data, list) else [data]
-    for item in runs:
+    for item in cast("list[Any]", data) if isinstance(data, list) else [data]:
         yield build(path, None, item)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from llmcore.normalizer.dialects import (
     bare_forms,
     braces,
+    deepseek,
     framed,
     function_parameter,
     harmony,
     invoke,
     json_wrapped,
     key_value,
+    kimi,
     name_json,
     nested,
     python_calls,
@@ -22,6 +24,8 @@ __all__ = ["FAMILIES"]
 FAMILIES: tuple[tuple[Dialect, ...], ...] = (
     json_wrapped.DIALECTS,
     name_json.DIALECTS,
+    kimi.DIALECTS,
+    deepseek.DIALECTS,
     function_parameter.DIALECTS,
     invoke.DIALECTS,
     harmony.DIALECTS,

@@ -63,7 +63,19 @@ class _Follower:
     past the last bracket; `stopped` is where a tag stands outside every string.
     """
 
-    __slots__ = ("_before", "_delimiter", "_mark", "_quote", "_tokens", "depth", "end", "members", "position", "stopped", "string")
+    __slots__ = (
+        "_before",
+        "_delimiter",
+        "_mark",
+        "_quote",
+        "_tokens",
+        "depth",
+        "end",
+        "members",
+        "position",
+        "stopped",
+        "string",
+    )
 
     def __init__(self, start: int, delimiter: str) -> None:
         self.position = self._mark = start
@@ -417,11 +429,13 @@ def _brace_key(key: str, delimiter: str) -> str:
 
 
 def _write_functiongemma(calls: Calls) -> str:
-    return "".join(f"<start_function_call>call:{name}{_brace_text(given, '<escape>')}<end_function_call>" for name, given in calls)
+    return "".join(
+        f"<start_function_call>call:{name}{_brace_text(given, '<escape>')}<end_function_call>" for name, given in calls
+    )
 
 
 def _write_gemma4(calls: Calls) -> str:
-    return "".join(f'<|tool_call>call:{name}{_brace_text(given, _GEMMA_QUOTE)}<tool_call|>' for name, given in calls)
+    return "".join(f"<|tool_call>call:{name}{_brace_text(given, _GEMMA_QUOTE)}<tool_call|>" for name, given in calls)
 
 
 def _write_rocket(calls: Calls) -> str:
@@ -463,6 +477,14 @@ DIALECTS = (
         "hash_rocket",
         "MiniMax drift",
         _write_rocket,
-        (Marker(_rocket, ("[TOOL_CALL]",), follows=starts("{tool", "{ tool", "{\ntool"), calls=True, dialect="hash_rocket"),),
+        (
+            Marker(
+                _rocket,
+                ("[TOOL_CALL]",),
+                follows=starts("{tool", "{ tool", "{\ntool"),
+                calls=True,
+                dialect="hash_rocket",
+            ),
+        ),
     ),
 )

@@ -10,10 +10,9 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from llmcore.normalizer.bodies import swallow
+from llmcore.normalizer.bodies import named_call, swallow
 from llmcore.normalizer.call_objects import no_arguments
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
-from llmcore.normalizer.dialects.name_json import finish_named
 from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.reasoning import sealed
 from llmcore.normalizer.rows import Calls, Dialect, Marker, as_json
@@ -147,7 +146,9 @@ def _write_k3(calls: Calls) -> str:
 # ---------------------------------------------------------------------- K2 PLaMo 3
 
 _PLAMO_NAME_END = re.compile(r"<\|plamo:(end_tool_name|begin_tool_arguments|end_tool_request|begin_tool_request)s?:plamo\|>")
-_PLAMO_BODY = re.compile(r"\s*(?:<\|plamo:begin_tool_arguments:plamo\|>)?\s*(?:<\|plamo:constrain\|>\s*\w*\s*)?(?:<\|plamo:msg\|>)?\s*")
+_PLAMO_BODY = re.compile(
+    r"\s*(?:<\|plamo:begin_tool_arguments:plamo\|>)?\s*(?:<\|plamo:constrain\|>\s*\w*\s*)?(?:<\|plamo:msg\|>)?\s*"
+)
 _PLAMO_CLOSERS = ("<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>")
 _PLAMO_END = re.compile("|".join(map(re.escape, _PLAMO_CLOSERS)))
 _PLAMO_PREAMBLE = 120
@@ -170,7 +171,7 @@ def _plamo(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     begin = preamble.end() if preamble else after
     if not src.text.startswith("{", begin):
         return (yield from _plamo_odd(engine, at, begin, name))
-    return (yield from finish_named(engine, at, name, begin, "plamo3", _PLAMO_CLOSERS))
+    return (yield from named_call(engine, at, name, begin, "plamo3", _PLAMO_CLOSERS))
 
 
 def _plamo_odd(engine: TextEngine, at: int, begin: int, name: str) -> Steps[bool]:
@@ -236,9 +237,7 @@ def _write_inkling(calls: Calls) -> str:
 
 
 _PLAMO_TOKENS = tuple(
-    f"<|plamo:{edge}_tool_{part}:plamo|>"
-    for edge in ("begin", "end")
-    for part in ("requests", "request", "arguments")
+    f"<|plamo:{edge}_tool_{part}:plamo|>" for edge in ("begin", "end") for part in ("requests", "request", "arguments")
 ) + ("<|plamo:end_tool_name:plamo|>",)
 
 DIALECTS = (

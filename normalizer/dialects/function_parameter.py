@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from llmcore.normalizer.markers import as_text
 from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.source import Steps, skip_space, starts
+from llmcore.types.envelope import Repair
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -30,7 +32,11 @@ _HEAD = re.compile(r"[ \t\"']*([^<>{}\n(=]{1,256}?)[ \t\"']*(>|\n|(?=<))")
 def _follows(text: str, at: int, final: bool) -> bool | None:
     head = _HEAD.match(text, at)
     if head is None:
-        return None if not final and len(text) - at < 260 and not text[at:].strip(" \t")[:1] in ("{", "(") and "\n" not in text[at:] else False
+        return (
+            None
+            if not final and len(text) - at < 260 and text[at:].strip(" \t")[:1] not in ("{", "(") and "\n" not in text[at:]
+            else False
+        )
     verdict = starts("<parameter", "</function>", "</tool_call>", "</seed:tool_call>")(text, head.end(), final)
     if verdict is False and final and head[2] == ">" and not text[head.end() :].strip():
         return True
@@ -77,8 +83,6 @@ def _renamed(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         return False
     draft = engine.begin(at, head[1], "qwen3_coder")
     found = yield from read_parameters(engine, draft, head.end(), _GRAMMAR)
-    from llmcore.types.envelope import Repair
-
     found.repairs.append(Repair(kind="opener_renamed", before=engine.src.text[at : head.end()], after=head[1], safety="guess"))
     return finish_parameters(engine, draft, head.end(), found)
 
@@ -90,15 +94,11 @@ def _renamed_follows(text: str, at: int, final: bool) -> bool | None:
     return None if not final and len(rest) < 320 and rest.count("<") < 3 and rest.strip()[:1] not in ("<", "{") else False
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else as_json(value)
-
-
 def _writer(opener: str, closer: str, gap: str) -> Writer:
     def write(calls: Calls) -> str:
         blocks = (
             f"{opener}<function={name}>{gap or ''}"
-            + "".join(f"<parameter={key}>{gap}{_text(value)}{gap}</parameter>{gap}" for key, value in given.items())
+            + "".join(f"<parameter={key}>{gap}{as_text(value)}{gap}</parameter>{gap}" for key, value in given.items())
             + f"</function>{closer}"
             for name, given in calls
         )
@@ -116,7 +116,14 @@ DIALECTS = (
         "qwen3_coder",
         "Qwen3-Coder, Qwen3.5, Nemotron 3 Nano, Granite thinking builds, Step-3.5, Nanbeige",
         _writer("<tool_call>\n", "\n</tool_call>", "\n"),
-        Marker(_wrapper, ("<tool_call>", "<seed:tool_call>"), follows=starts("<function="), calls=True, dialect="qwen3_coder", order=-5),
+        Marker(
+            _wrapper,
+            ("<tool_call>", "<seed:tool_call>"),
+            follows=starts("<function="),
+            calls=True,
+            dialect="qwen3_coder",
+            order=-5,
+        ),
         Marker(_function, ("<function=",), follows=_follows, calls=True, dialect="qwen3_coder"),
         Marker(_renamed, ("<name>",), follows=_renamed_follows, calls=True, dialect="qwen3_coder"),
     ),

@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from llmcore.normalizer.bodies import named_call
 from llmcore.normalizer.call_objects import no_arguments
-from llmcore.normalizer.dialects.name_json import finish_named
 from llmcore.normalizer.names import undouble
 from llmcore.normalizer.parameters import Grammar, finish_parameters, only_text_parameter, read_parameters
 from llmcore.normalizer.reasoning import sealed
@@ -191,7 +191,7 @@ def _call(engine: TextEngine, header: _Header) -> Steps[bool]:
         engine.miss(header.begin, header.end, name, "built_in")
         return _open(engine, header)
     if src.text.startswith("{", start):
-        return (yield from finish_named(engine, header.begin, name, start, "harmony", _STOPS))
+        return (yield from named_call(engine, header.begin, name, start, "harmony", _STOPS))
     if src.text.startswith("<", start) and not src.text.startswith("<|", start):
         return (yield from _markup_call(engine, header, start, name))
     return (yield from _raw_call(engine, header, start, name))
@@ -272,7 +272,9 @@ def _parameters(prefix: str, around: str) -> Writer:
         return "".join(
             around.format(
                 name=name,
-                body="".join(f'<{prefix}parameter name="{k}">{gap}{_text(v)}{gap}</{prefix}parameter>\n' for k, v in given.items()),
+                body="".join(
+                    f'<{prefix}parameter name="{k}">{gap}{_text(v)}{gap}</{prefix}parameter>\n' for k, v in given.items()
+                ),
             )
             for name, given in calls
         )

@@ -11,13 +11,14 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from llmcore.normalizer.bodies import Body, add_calls, body_extent, read_body, swallow
+from llmcore.normalizer.bodies import add_calls, body_extent, swallow
 from llmcore.normalizer.call_objects import CallObject
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.normalizer.markers import as_text, call_marker, closer_after_call
 from llmcore.normalizer.names import undouble
 from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, trimmed
 from llmcore.normalizer.readers.json import read_json
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.source import Steps, search, skip_space, starts
 from llmcore.normalizer.values import typed_value
 from llmcore.types.envelope import Repair
@@ -44,7 +45,10 @@ def _grammar(space: str, tag: str) -> Grammar:
     key = r"""[\sĠ]*name\s*=\s*(?P<key>"[^"]*"|'[^']*'|[^\s"'>]+)"""
     opener = rf"(?P<parameter><{ns}{names}{key}(?:\s+string\s*=\s*[\"']?(?P<declared>\w+)[\"']?)?[^<>]*>)"
     closer = rf"(?P<end></{ns}{tag}>)"
-    other = rf"<{ns}{tag}(?:\s+name|name)\s*=|</{ns}{_WRAPPERS}>|</(?:[a-z]+:)?(?:tool_call|function_calls)>|</dots_function_call>|<｜tool_call_end｜>"
+    other = (
+        rf"<{ns}{tag}(?:\s+name|name)\s*=|</{ns}{_WRAPPERS}>|</(?:[a-z]+:)?(?:tool_call|function_calls)>"
+        r"|</dots_function_call>|<｜tool_call_end｜>"
+    )
     plain_opener = opener.replace("?P<key>", "?:").replace("?P<declared>", "?:")
     return Grammar(
         item=re.compile(f"{opener}|{closer}|{other}"),
@@ -254,33 +258,24 @@ def _name_and_fence(engine: TextEngine, at: int, start: int) -> Steps[bool]:
     return True
 
 
-def _closer(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    """The closer of a wrapper or of a call is markup after a call or a wrapper."""
-    text = engine.src.text
-    if engine.pieces and not text[engine.done : at].strip() and engine.drafts:
-        engine.commit_to(at)
-        engine.take("markup", body)
-        return True
-    return False
-    yield
-
-
 # ---------------------------------------------------------------------- writers and rows
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else as_json(value)
-
-
-def _writer(wrapper: str, space: str = "", *, typed: bool = False, call_open: str = "", call_close: str = "", gap: str = "\n") -> Writer:
+def _writer(
+    wrapper: str, space: str = "", *, typed: bool = False, call_open: str = "", call_close: str = "", gap: str = "\n"
+) -> Writer:
     def parameter(key: str, value: Any) -> str:
         declared = f' string="{"true" if isinstance(value, str) else "false"}"' if typed else ""
-        return f'<{space}parameter name="{key}"{declared}>{_text(value)}</{space}parameter>'
+        return f'<{space}parameter name="{key}"{declared}>{as_text(value)}</{space}parameter>'
 
     def write(calls: Calls) -> str:
         blocks = gap.join(
             gap.join(
-                [f'{call_open}<{space}invoke name="{name}">', *(parameter(k, v) for k, v in given.items()), f"</{space}invoke>{call_close}"]
+                [
+                    f'{call_open}<{space}invoke name="{name}">',
+                    *(parameter(k, v) for k, v in given.items()),
+                    f"</{space}invoke>{call_close}",
+                ]
             )
             for name, given in calls
         )
@@ -293,21 +288,24 @@ def _writer(wrapper: str, space: str = "", *, typed: bool = False, call_open: st
 
 def _write_minicpm(calls: Calls) -> str:
     return "\n".join(
-        f'<function name="{name}">' + "".join(f'<param name="{k}"><![CDATA[{_text(v)}]]></param>' for k, v in given.items()) + "</function>"
+        f'<function name="{name}">'
+        + "".join(f'<param name="{k}"><![CDATA[{as_text(v)}]]></param>' for k, v in given.items())
+        + "</function>"
         for name, given in calls
     )
 
 
 def _write_children(calls: Calls) -> str:
     return "\n".join(
-        f'<invoke name="{name}">\n' + "".join(f"  <{k}>{_text(v)}</{k}>\n" for k, v in given.items()) + "</invoke>" for name, given in calls
+        f'<invoke name="{name}">\n' + "".join(f"  <{k}>{as_text(v)}</{k}>\n" for k, v in given.items()) + "</invoke>"
+        for name, given in calls
     )
 
 
 def _write_legacy(calls: Calls) -> str:
     blocks = (
         f"<invoke>\n<tool_name>{name}</tool_name>\n<parameters>\n"
-        + "".join(f"<{k}>{_text(v)}</{k}>\n" for k, v in given.items())
+        + "".join(f"<{k}>{as_text(v)}</{k}>\n" for k, v in given.items())
         + "</parameters>\n</invoke>\n"
         for name, given in calls
     )
@@ -315,7 +313,13 @@ def _write_legacy(calls: Calls) -> str:
 
 
 def _write_step3(calls: Calls) -> str:
-    inner = _writer("", "steptml:", gap="", call_open="<｜tool_call_begin｜>function<｜tool_sep｜>", call_close="<｜tool_call_end｜>")
+    inner = _writer(
+        "",
+        "steptml:",
+        gap="",
+        call_open="<｜tool_call_begin｜>function<｜tool_sep｜>",
+        call_close="<｜tool_call_end｜>",
+    )
     return f"<｜tool_calls_begin｜>{inner(calls)}<｜tool_calls_end｜>"
 
 
@@ -323,11 +327,6 @@ def _row(name: str, models: str, write: Writer, *markers: Marker) -> Dialect:
     return Dialect(name, models, write, markers, typed_by_schema=True)
 
 
-def _marker(reader: Any, *openers: str, pattern: str | None = None, **more: Any) -> Marker:
-    return Marker(reader, openers, pattern=pattern, calls=True, dialect="anthropic_function_calls", **more)
-
-
-_INVOKE = starts("<invoke", "<antml", "<atem", "<minimax", "<steptml", "<｜", "<|")
 _NAMED = rf"<{_SPACE}invoke(?=[\s]|name=)"
 
 DIALECTS = (
@@ -335,13 +334,27 @@ DIALECTS = (
         "anthropic_function_calls",
         "Claude through text or a gateway, models trained on its traces, prompts",
         _writer("function_calls", gap=""),
-        _marker(_invoke, pattern=_NAMED),
-        _marker(_invoke, "<function", order=5),
-        _marker(_legacy, "<invoke>"),
-        _marker(_wrapper, "<function_calls>", "<tool_calls>", "<tool_call>", follows=starts("<"), order=-1),
-        _marker(_wrapper, pattern=rf"<(?:[a-z]{{1,16}}:|{_WORD}){_WRAPPERS}>"),
-        _marker(_closer, "</invoke>", "</function_calls>", "</parameter>", "</dots_function_call>", order=1),
-        _marker(_closer, pattern=rf"</{_SPACE}(?:invoke|{_WRAPPERS}|parameter)>|</dots_function_call>|</function>|</param>"),
+        call_marker("anthropic_function_calls", _invoke, pattern=_NAMED),
+        call_marker("anthropic_function_calls", _invoke, "<function", order=5),
+        call_marker("anthropic_function_calls", _legacy, "<invoke>"),
+        call_marker(
+            "anthropic_function_calls", _wrapper, "<function_calls>", "<tool_calls>", "<tool_call>", follows=starts("<"), order=-1
+        ),
+        call_marker("anthropic_function_calls", _wrapper, pattern=rf"<(?:[a-z]{{1,16}}:|{_WORD}){_WRAPPERS}>"),
+        call_marker(
+            "anthropic_function_calls",
+            closer_after_call,
+            "</invoke>",
+            "</function_calls>",
+            "</parameter>",
+            "</dots_function_call>",
+            order=1,
+        ),
+        call_marker(
+            "anthropic_function_calls",
+            closer_after_call,
+            pattern=rf"</{_SPACE}(?:invoke|{_WRAPPERS}|parameter)>|</dots_function_call>|</function>|</param>",
+        ),
     ),
     _row("anthropic_legacy", "Claude 2 and early 3 prompts", _write_legacy),
     _row("minimax_m2", "MiniMax M2, M2.5", _writer("minimax:tool_call")),

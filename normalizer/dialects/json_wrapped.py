@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["DIALECTS", "objects_reader"]
 
 
-def objects_reader(
-    dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[str, ...] = (), keyed: bool = False
-) -> Reader:
+def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[str, ...] = (), keyed: bool = False) -> Reader:
     """A reader of JSON values after an opener. `skip`: further markers that belong to the opener. `keyed`: see `calls_of`."""
 
     def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
@@ -71,14 +69,14 @@ def _next_value(engine: TextEngine, end: int, closers: tuple[str, ...]) -> Steps
         ahead = yield from skip_space(src, ahead + 1)
     if ahead >= len(src.text) or src.text[ahead] not in "{[":
         return -1
-    while not src.final and any(len(closer) > len(src.text) - ahead and closer.startswith(src.text[ahead:]) for closer in closers):
+    while not src.final and any(
+        len(closer) > len(src.text) - ahead and closer.startswith(src.text[ahead:]) for closer in closers
+    ):
         yield
     return -1 if src.text.startswith(closers, ahead) else ahead
 
 
-def _enter(
-    engine: TextEngine, at: int, end: int, bodies: list[Body], dialect: str, keyed: bool, preview: Preview | None
-) -> bool:
+def _enter(engine: TextEngine, at: int, end: int, bodies: list[Body], dialect: str, keyed: bool, preview: Preview | None) -> bool:
     draft = preview.draft if preview is not None else None
     read = [read_body(engine, body, keyed=keyed) for body in bodies]
     if draft is None and not any(messages for messages, _, _ in read):

@@ -11,10 +11,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.normalizer.markers import as_text, call_marker, closer_after_markup, section
 from llmcore.normalizer.names import peel
 from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
-from llmcore.normalizer.source import Follows, Steps, name_then, skip_space, starts
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
+from llmcore.normalizer.source import Steps, name_then, starts
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -31,7 +32,7 @@ def _grammar(prefix: str, suffix: str) -> Grammar:
     pre, post = re.escape(prefix), re.escape(suffix)
     opener = rf"<{pre}arg_key{post}>\s*(?P<key>[^\n]{{0,256}}?)\s*</{pre}arg_key{post}>"
     typed = rf"(?:\s*<{pre}arg_type{post}>\s*(?P<declared>\w*)\s*</{pre}arg_type{post}>)?"
-    valued = rf"(?P<parameter>{opener}{typed}(?:\s*<{pre}arg_value{post}>|(?=\s*[^\s<])))"
+    valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]*<{pre}arg_value{post}>|(?=\s*[^\s<])))"
     plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")
     call = f"{'iquest_' if prefix == 'iquest_' else pre}tool_call{post}"
     end = rf"(?P<end></{call}>)"
@@ -113,36 +114,17 @@ def _opener_lost(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     return finish_parameters(engine, draft, at, found)
 
 
-def _section(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    start = yield from skip_space(engine.src, body)
-    engine.commit_to(at)
-    engine.take("markup", start)
-    return True
-
-
-def _section_end(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    if not engine.pieces or engine.src.text[engine.done : at].strip():
-        return False
-    engine.commit_to(at)
-    engine.take("markup", body)
-    return True
-    yield
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else as_json(value)
-
-
 def _writer(call: str, prefix: str = "", suffix: str = "", *, gap: str = "", section: str = "", sep: str = "") -> Writer:
     def tag(name: str, closing: str = "") -> str:
         return f"<{closing}{prefix}{name}{suffix}>"
 
     def pair(key: str, value: Any) -> str:
-        return f"{tag('arg_key')}{key}{tag('arg_key', '/')}{gap}{tag('arg_value')}{_text(value)}{tag('arg_value', '/')}{gap}"
+        return f"{tag('arg_key')}{key}{tag('arg_key', '/')}{gap}{tag('arg_value')}{as_text(value)}{tag('arg_value', '/')}{gap}"
 
     def write(calls: Calls) -> str:
         blocks = "\n".join(
-            f"<{call}{suffix}>{name}{sep}{gap}" + "".join(pair(k, v) for k, v in given.items()) + f"</{call}{suffix}>" for name, given in calls
+            f"<{call}{suffix}>{name}{sep}{gap}" + "".join(pair(k, v) for k, v in given.items()) + f"</{call}{suffix}>"
+            for name, given in calls
         )
         return f"<{section}{suffix}>{gap}{blocks}{gap}</{section}{suffix}>" if section else blocks
 
@@ -153,12 +135,9 @@ def _row(name: str, models: str, write: Writer, *markers: Marker) -> Dialect:
     return Dialect(name, models, write, markers, typed_by_schema=True)
 
 
-def _marker(reader: Any, *openers: str, follows: Follows | None = None, pattern: str | None = None, order: int = 0) -> Marker:
-    more = {} if follows is None else {"follows": follows}
-    return Marker(reader, openers, pattern=pattern, calls=True, dialect="glm45", order=order, **more)
-
-
-_NAME_THEN_KEY = name_then("<arg_key>", "<tool_sep>", "</tool_call>", "<ifm|arg_key>", "</ifm|tool_call>", "</iquest_tool_call>", "")
+_NAME_THEN_KEY = name_then(
+    "<arg_key>", "<tool_sep>", "</tool_call>", "<ifm|arg_key>", "</ifm|tool_call>", "</iquest_tool_call>", ""
+)
 _SUFFIX = r":[^\s<>]{1,32}"
 
 DIALECTS = (
@@ -166,32 +145,45 @@ DIALECTS = (
         "glm45",
         "GLM-4.5, 4.6, Poolside Laguna",
         _writer("tool_call", gap="\n"),
-        _marker(_call, "<tool_call>", follows=_NAME_THEN_KEY),
-        _marker(_opener_lost, "<arg_key>"),
+        call_marker("glm45", _call, "<tool_call>", follows=_NAME_THEN_KEY),
+        call_marker("glm45", _opener_lost, "<arg_key>"),
     ),
     _row("glm47", "GLM-4.7, GLM-5, Ling 3, Spark 2.5", _writer("tool_call")),
     _row(
         "hunyuan_v3",
         "Hunyuan Hy3",
         _writer("tool_call", gap="\n", section="tool_calls", sep="<tool_sep>"),
-        _marker(_section, "<tool_calls>", follows=starts("<tool_call>")),
-        _marker(_section_end, "</tool_calls>", "</ifm|tool_calls>", "</tool_call>", "</seed:tool_call>", "</minimax:tool_call>"),
+        call_marker("glm45", section(), "<tool_calls>", follows=starts("<tool_call>")),
+        call_marker(
+            "glm45",
+            closer_after_markup,
+            "</tool_calls>",
+            "</ifm|tool_calls>",
+            "</tool_call>",
+            "</seed:tool_call>",
+            "</minimax:tool_call>",
+        ),
     ),
     _row(
         "hunyuan_v4",
         "Hunyuan Hy4",
         _writer("tool_call", suffix=":6124c78e", section="tool_calls"),
-        _marker(_section, pattern=rf"<tool_calls{_SUFFIX}>"),
-        _marker(_section_end, pattern=rf"</tool_calls{_SUFFIX}>"),
-        _marker(_call, pattern=rf"<tool_call{_SUFFIX}>"),
+        call_marker("glm45", section(), pattern=rf"<tool_calls{_SUFFIX}>"),
+        call_marker("glm45", closer_after_markup, pattern=rf"</tool_calls{_SUFFIX}>"),
+        call_marker("glm45", _call, pattern=rf"<tool_call{_SUFFIX}>"),
     ),
-    _row("iquest", "IQuest-Q1", _writer("iquest_tool_call"), _marker(_call, "<iquest_tool_call>", follows=_NAME_THEN_KEY)),
+    _row(
+        "iquest",
+        "IQuest-Q1",
+        _writer("iquest_tool_call"),
+        call_marker("glm45", _call, "<iquest_tool_call>", follows=_NAME_THEN_KEY),
+    ),
     _row(
         "k2_horizon",
         "IFM K2 Horizon",
         _writer("ifm|tool_call", "ifm|", section="ifm|tool_calls"),
-        _marker(_section, "<ifm|tool_calls>", follows=starts("<ifm|tool_call>")),
-        _marker(_call, "<ifm|tool_call>", follows=_NAME_THEN_KEY),
-        _marker(objects_reader("k2_horizon", ("</ifm|tool_call>",)), "<ifm|tool_call>", follows=starts("{")),
+        call_marker("glm45", section(), "<ifm|tool_calls>", follows=starts("<ifm|tool_call>")),
+        call_marker("glm45", _call, "<ifm|tool_call>", follows=_NAME_THEN_KEY),
+        call_marker("glm45", objects_reader("k2_horizon", ("</ifm|tool_call>",)), "<ifm|tool_call>", follows=starts("{")),
     ),
 )

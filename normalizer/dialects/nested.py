@@ -106,7 +106,7 @@ def _m3_invoke(engine: TextEngine, head: re.Match[str], name: str) -> Steps[None
         stop = tag.start() if tag is not None else len(engine.src.text)
         if junk := engine.src.text[position:stop].strip():
             call.repairs.append(Repair(kind="text_dropped", before=junk, after=None))
-        if tag is None or tag["tag"] in _FRAMES and (tag["slash"] or tag["tag"] == "invoke"):
+        if tag is None or (tag["tag"] in _FRAMES and (tag["slash"] or tag["tag"] == "invoke")):
             call.closed = tag is not None and tag["tag"] == "invoke" and bool(tag["slash"])
             call.end = tag.end() if tag is not None and call.closed else stop
             break
@@ -160,9 +160,7 @@ def _m3_parameter(engine: TextEngine, call: _M3, opener: re.Match[str]) -> Steps
     return end
 
 
-def _m3_text(
-    engine: TextEngine, call: _M3, key: str, start: int, *, streams: bool
-) -> Steps[tuple[int, re.Match[str] | None]]:
+def _m3_text(engine: TextEngine, call: _M3, key: str, start: int, *, streams: bool) -> Steps[tuple[int, re.Match[str] | None]]:
     """(how much of the text a listener heard, -1 when nothing; the tag that ends the text)."""
     src = engine.src
     told = -1
@@ -313,7 +311,9 @@ def _child_end(text: str, key: str, start: int, tool: CompiledTool) -> tuple[int
     first = at = text.find(closer, start)
     while at >= 0:
         following = _CHILD.match(text, at + len(closer))
-        if (following is not None and following[1] in tool.properties) or not text[at + len(closer) : at + len(closer) + 1].strip():
+        if (following is not None and following[1] in tool.properties) or not text[
+            at + len(closer) : at + len(closer) + 1
+        ].strip():
             if following is not None or not text[at + len(closer) :].strip():
                 return at, at + len(closer)
         at = text.find(closer, at + 1)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from llmcore.normalizer.bare import python_objects
+from llmcore.normalizer.bare_python import python_objects
 from llmcore.normalizer.bodies import add_calls, swallow
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.python import read_calls
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer
 from llmcore.normalizer.source import Follows, Steps, name_then, search, skip_space, starts
 
 if TYPE_CHECKING:
@@ -101,12 +101,18 @@ def _expression(name: str, given: dict[str, Any]) -> str:
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
 
 
-def _list(opener: str = "", closer: str = "") -> Any:
-    return lambda calls: f"{opener}[{', '.join(_expression(name, given) for name, given in calls)}]{closer}"
+def _list(opener: str = "", closer: str = "") -> Writer:
+    def write(calls: Calls) -> str:
+        return f"{opener}[{', '.join(_expression(name, given) for name, given in calls)}]{closer}"
+
+    return write
 
 
-def _lines(opener: str = "", closer: str = "", call: str = "{}") -> Any:
-    return lambda calls: opener + "\n".join(call.format(_expression(name, given)) for name, given in calls) + closer
+def _lines(opener: str = "", closer: str = "", call: str = "{}") -> Writer:
+    def write(calls: Calls) -> str:
+        return opener + "\n".join(call.format(_expression(name, given)) for name, given in calls) + closer
+
+    return write
 
 
 def _quoted(calls: Calls) -> str:
@@ -131,8 +137,18 @@ DIALECTS = (
         "Llama 4",
         _list("<|python_start|>", "<|python_end|>"),
         (
-            _marker("llama4_pythonic", calls_reader("llama4_pythonic", ("<|python_end|>",)), "<|python_start|>", follows=_list_of_calls),
-            _marker("llama4_pythonic", objects_reader("llama4_pythonic", ("<|python_end|>",)), "<|python_start|>", follows=starts("{", "[{")),
+            _marker(
+                "llama4_pythonic",
+                calls_reader("llama4_pythonic", ("<|python_end|>",)),
+                "<|python_start|>",
+                follows=_list_of_calls,
+            ),
+            _marker(
+                "llama4_pythonic",
+                objects_reader("llama4_pythonic", ("<|python_end|>",)),
+                "<|python_start|>",
+                follows=starts("{", "[{"),
+            ),
         ),
     ),
     Dialect(

@@ -5,7 +5,6 @@ calls. The `input: {}` of a `content_block_start` is a placeholder; the input co
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +19,7 @@ from llmcore.normalizer.native.pieces import (
     Redacted,
     Text,
 )
-from llmcore.normalizer.native.shape import as_dict, as_text, dicts
+from llmcore.normalizer.native.shape import as_dict, as_text, dicts, parsed
 
 __all__ = ["AnthropicReader", "is_body", "is_event", "is_part"]
 
@@ -144,20 +143,13 @@ class AnthropicReader:
         elif index in self._opaque:
             block, pieces = self._opaque.pop(index)
             if text := "".join(pieces):
-                block["input"] = _input(text)
+                block["input"] = parsed(text)
             yield Opaque(block)
 
 
 def _index(event: dict[str, Any]) -> int | str:
     index = event.get("index")
     return index if isinstance(index, (int, str)) else "no index"
-
-
-def _input(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _finish_word(holder: dict[str, Any]) -> Iterator[Piece]:

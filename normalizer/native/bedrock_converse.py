@@ -19,7 +19,7 @@ from llmcore.normalizer.native.pieces import (
     Redacted,
     Text,
 )
-from llmcore.normalizer.native.shape import as_dict, as_text, dicts
+from llmcore.normalizer.native.shape import as_dict, as_text, dicts, parsed
 
 __all__ = ["BedrockConverseReader", "is_body", "is_event", "is_part"]
 
@@ -54,7 +54,7 @@ class BedrockConverseReader:
     """Reads W5 bodies and streams."""
 
     def __init__(self) -> None:
-        self._opaque: dict[int | str, dict[str, Any]] = {}
+        self._opaque: dict[int | str, tuple[dict[str, Any], list[str]]] = {}
         self._calls: set[int | str] = set()
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
@@ -96,15 +96,14 @@ class BedrockConverseReader:
             self._calls.add(key)
             yield CallStart(key, as_text(call.get("toolUseId")), as_text(call.get("name")))
         elif start:
-            self._opaque[key] = {name: dict(as_dict(value)) for name, value in start.items()}
+            self._opaque[key] = (start, [])
 
     def _delta(self, key: int | str, delta: dict[str, Any]) -> Iterator[Piece]:
         if text := as_text(delta.get("text")):
             yield Text(text)
         if piece := as_text(as_dict(delta.get("toolUse")).get("input")):
             if key in self._opaque:
-                server_call = self._opaque[key].setdefault("toolUse", {})
-                server_call["input"] = as_text(server_call.get("input")) + piece
+                self._opaque[key][1].append(piece)
             else:
                 yield CallArguments(key, piece)
         if reasoning := as_dict(delta.get("reasoningContent")):
@@ -117,7 +116,10 @@ class BedrockConverseReader:
             self._calls.discard(key)
             yield CallEnd(key)
         elif key in self._opaque:
-            yield Opaque(self._opaque.pop(key))
+            block, pieces = self._opaque.pop(key)
+            if text := "".join(pieces):
+                block = {**block, "toolUse": {**as_dict(block.get("toolUse")), "input": parsed(text)}}
+            yield Opaque(block)
 
 
 def _index(event: dict[str, Any]) -> int | str:

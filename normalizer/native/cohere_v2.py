@@ -46,9 +46,7 @@ class CohereReader:
         elif kind == "citation-start":
             yield Opaque({"citations": [message.get("citations")]})
         else:
-            yield from self._message.read(
-                {key: message[key] for key in ("content", "tool_plan") if key in message}, whole=False
-            )
+            yield from self._message.read({key: message[key] for key in ("content", "tool_plan") if key in message}, whole=False)
         yield from _finish_word(delta)
 
     def finish(self) -> Iterator[Piece]:

@@ -14,8 +14,7 @@ _WORDS: dict[FinishReason, str] = {
     "tool_calls": "tool_calls function_call tool_use TOOL_CALL UNEXPECTED_TOOL_CALL",
     "length": "length max_tokens MAX_TOKENS max_output_tokens model_context_window_exceeded 2",
     "content_filter": (
-        "content_filter content_filtered refusal guardrail_intervened "
-        "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII 3"
+        "content_filter content_filtered refusal guardrail_intervened SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII 3"
     ),
     "error": "error failed ERROR ERROR_TOXIC MALFORMED_FUNCTION_CALL tool_use_failed",
     "cancelled": "cancelled",

@@ -34,9 +34,7 @@ def is_body(body: dict[str, Any]) -> bool:
 
 def is_part(body: dict[str, Any]) -> bool:
     """A candidate, a content, or a part with a call."""
-    if any(key in body for key in ("functionCall", "function_call")) and isinstance(
-        _function_call(body).get("args"), dict
-    ):
+    if any(key in body for key in ("functionCall", "function_call")) and isinstance(_function_call(body).get("args"), dict):
         return True
     return any(isinstance(holder.get("parts"), (list, tuple)) for holder in (body, as_dict(body.get("content"))))
 

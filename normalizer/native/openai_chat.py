@@ -95,7 +95,7 @@ class MessageReader:
     def __init__(self) -> None:
         self._identity = CallIdentity()
         self._reasoning_field = ""
-        self._details: list[dict[str, Any]] = []
+        self._details: list[_Detail] = []
 
     def read(self, message: dict[str, Any], *, whole: bool = True) -> Iterator[Piece]:
         if not _ALL_REASONING.isdisjoint(message):
@@ -117,7 +117,7 @@ class MessageReader:
     def finish(self) -> Iterator[Piece]:
         """OpenRouter wants its reasoning details back as they were."""
         if self._details:
-            yield Opaque({"reasoning_details": self._details}, key=_REASONING)
+            yield Opaque({"reasoning_details": [detail.whole() for detail in self._details]}, key=_REASONING)
 
     # Reasoning
 
@@ -151,15 +151,10 @@ class MessageReader:
 
     def _keep(self, detail: dict[str, Any]) -> None:
         """Collect the details; a streamed one comes in pieces of one index."""
-        last = self._details[-1] if self._details else {}
-        if not last or any(last.get(key) != detail.get(key) for key in ("type", "index")):
-            self._details.append(dict(detail))
-            return
-        for key, value in detail.items():
-            if key in ("text", "summary", "data") and isinstance(value, str):
-                last[key] = as_text(last.get(key)) + value
-            elif value is not None:
-                last[key] = value
+        last = self._details[-1] if self._details else None
+        if last is None or any(last.fields.get(key) != detail.get(key) for key in ("type", "index")):
+            self._details.append(last := _Detail())
+        last.add(detail)
 
     # Content
 
@@ -211,6 +206,26 @@ class MessageReader:
             yield CallArguments(_LEGACY, arguments)
         if whole:
             yield CallEnd(_LEGACY)
+
+
+class _Detail:
+    """One entry of `reasoning_details`, put together from its streamed pieces."""
+
+    __slots__ = ("fields", "texts")
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Any] = {}
+        self.texts: dict[str, list[str]] = {}
+
+    def add(self, piece: dict[str, Any]) -> None:
+        for key, value in piece.items():
+            if key in ("text", "summary", "data") and isinstance(value, str):
+                self.texts.setdefault(key, []).append(value)
+            if value is not None or key not in self.fields:
+                self.fields[key] = value
+
+    def whole(self) -> dict[str, Any]:
+        return {**self.fields, **{key: "".join(texts) for key, texts in self.texts.items()}}
 
 
 def _thinking_blocks(blocks: list[dict[str, Any]], read: bool) -> Iterator[Piece]:

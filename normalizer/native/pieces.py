@@ -112,9 +112,7 @@ class FailedGeneration:
     text: str
 
 
-Piece = (
-    Text | Refusal | Reasoning | Redacted | CallStart | CallArguments | CallEnd | Opaque | FinishWord | FailedGeneration
-)
+Piece = Text | Refusal | Reasoning | Redacted | CallStart | CallArguments | CallEnd | Opaque | FinishWord | FailedGeneration
 
 
 class Reader(Protocol):

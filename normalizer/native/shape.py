@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-__all__ = ["as_dict", "as_list", "as_text", "dicts", "dumped", "json_text", "says_something"]
+__all__ = ["as_dict", "as_list", "as_text", "dicts", "dumped", "json_text", "parsed", "says_something"]
 
 
 def as_dict(value: object) -> dict[str, Any]:
@@ -61,6 +61,14 @@ def json_text(value: object) -> str:
         return str(value)
     except (ValueError, RecursionError):
         return ""
+
+
+def parsed(text: str) -> object:
+    """The JSON value of the text; the text itself when it is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def says_something(value: object) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from llmcore.normalizer.native.calls import CallAssembly, NativeCall
 from llmcore.normalizer.native.finish import FINISH_WORDS
-from llmcore.normalizer.native.pieces import FinishWord, Opaque, Reasoning, Redacted, Refusal
+from llmcore.normalizer.native.pieces import FinishWord, Opaque, Reasoning, Redacted
 from llmcore.types.envelope import FinishReason
 
 __all__ = ["Part", "TextRange", "Thinking", "Turn"]
@@ -18,10 +18,11 @@ __all__ = ["Part", "TextRange", "Thinking", "Turn"]
 
 @dataclass(slots=True)
 class TextRange:
-    """`start:end` of the joined text."""
+    """`start:end` of the joined text. A refusal is text too, but goes back to the provider as a refusal."""
 
     start: int
     end: int
+    refusal: bool = False
 
 
 @dataclass(slots=True)
@@ -30,15 +31,19 @@ class Thinking:
     place."""
 
     texts: list[str] = field(default_factory=list[str])
-    signature: str = ""
+    signatures: list[str] = field(default_factory=list[str])
     carrier: Opaque | None = None
 
     @property
     def text(self) -> str:
         return "".join(self.texts)
 
+    @property
+    def signature(self) -> str:
+        return "".join(self.signatures)
 
-Part = TextRange | Thinking | NativeCall | Redacted | Refusal | Opaque
+
+Part = TextRange | Thinking | NativeCall | Redacted | Opaque
 
 
 class Turn:
@@ -63,12 +68,12 @@ class Turn:
         last = next((part for part in reversed(self.parts) if not isinstance(part, Opaque)), None)
         return last if isinstance(last, NativeCall) else None
 
-    def add_text(self, start: int, end: int) -> None:
+    def add_text(self, start: int, end: int, refusal: bool = False) -> None:
         last = self.parts[-1] if self.parts else None
-        if isinstance(last, TextRange) and last.end == start:
+        if isinstance(last, TextRange) and last.end == start and last.refusal is refusal:
             last.end = end
         else:
-            self.parts.append(TextRange(start, end))
+            self.parts.append(TextRange(start, end, refusal))
 
     def add_reasoning(self, piece: Reasoning) -> None:
         if not piece.text and not piece.signature and piece.key is None:
@@ -76,13 +81,14 @@ class Turn:
         block = self._thinking_of(piece.key)
         if piece.text:
             block.texts.append(piece.text)
-        block.signature += piece.signature
+        if piece.signature:
+            block.signatures.append(piece.signature)
 
     def _thinking_of(self, key: Hashable) -> Thinking:
         """The block a piece of reasoning belongs to: its key's, or the last one unless that is signed."""
         if key is None:
             last = self.parts[-1] if self.parts else None
-            if isinstance(last, Thinking) and not last.signature:
+            if isinstance(last, Thinking) and not last.signatures:
                 return last
         elif key in self._thinking:
             return self._thinking[key]

@@ -46,9 +46,7 @@ class Wire:
 WIRES: tuple[Wire, ...] = (
     Wire("groq-tool-use-failed", tool_use_failed.ToolUseFailedReader, tool_use_failed.is_body),
     Wire("openai-chat", openai_chat.OpenAIChatReader, openai_chat.is_body),
-    Wire(
-        "openai-responses", openai_responses.OpenAIResponsesReader, openai_responses.is_body, openai_responses.is_event
-    ),
+    Wire("openai-responses", openai_responses.OpenAIResponsesReader, openai_responses.is_body, openai_responses.is_event),
     Wire("gemini", gemini.GeminiReader, gemini.is_body, is_part=gemini.is_part),
     Wire(
         "bedrock-converse",

@@ -19,9 +19,7 @@ _PYTHON = {
     '"': '"', "'": "'", "\\": "\\", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\n": "", "\r\n": "",
 }  # fmt: skip
-_ESCAPE = re.compile(
-    r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[0-7]{1,3}|N\{[A-Za-z0-9 -]{1,80}\}|\r\n|[\s\S]|$)"
-)
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[0-7]{1,3}|N\{[A-Za-z0-9 -]{1,80}\}|\r\n|[\s\S]|$)")
 _DRIVE_PATH = re.compile(r"""(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/"'])[^\s"'<>|*?,;]*+""")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LAST_CODE_POINT = 0x10FFFF

@@ -17,9 +17,7 @@ _COMMENT_STARTS = tuple(opener for opener, _ in _COMMENTS)
 
 
 @lru_cache(maxsize=256)
-def _tokens(
-    quotes: str, delimiters: tuple[str, ...], comments: bool, triple: bool
-) -> tuple[re.Pattern[str], frozenset[str]]:
+def _tokens(quotes: str, delimiters: tuple[str, ...], comments: bool, triple: bool) -> tuple[re.Pattern[str], frozenset[str]]:
     """A pattern of what means something outside strings, and the characters that may start a marker.
 
     A whole string without escapes is one token; one that needs a closer look is found by its quote.

@@ -143,11 +143,7 @@ def _skip_closing(text: str, reading: JsonReading) -> None:
     """Take in stray closing brackets and the closing fence when nothing else follows."""
     at = _STRAY.match(text, reading.end).end()  # type: ignore[union-attr]  # matches always
     stray = text[reading.end : at].split()
-    if (
-        text.startswith("```", at)
-        and reading.repairs
-        and any(repair.kind == "code_fence" for repair in reading.repairs)
-    ):
+    if text.startswith("```", at) and reading.repairs and any(repair.kind == "code_fence" for repair in reading.repairs):
         at = _SPACE.match(text, at + 3).end()  # type: ignore[union-attr]  # matches always
     if at < len(text):
         return
@@ -240,9 +236,7 @@ def _duplicates(text: str) -> list[Repair]:
             seen: dict[str, Any] = {}
             for key, value in pairs:
                 if key in seen:
-                    repair = Repair(
-                        kind="duplicate_key", path=clipped(key), before=clipped(seen[key]), after=clipped(value)
-                    )
+                    repair = Repair(kind="duplicate_key", path=clipped(key), before=clipped(seen[key]), after=clipped(value))
                     found.append(repair)
                 seen[key] = value
         return kept

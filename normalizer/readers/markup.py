@@ -37,12 +37,7 @@ def parameter_value(
     """As `typed_value`; where the schema wants an object or array and the text is real XML, its elements."""
     types = tool.types(key) if tool is not None else ()
     bare = text.strip()
-    if (
-        "string" not in types
-        and ("object" in types or "array" in types)
-        and bare.startswith("<")
-        and bare.endswith(">")
-    ):
+    if "string" not in types and ("object" in types or "array" in types) and bare.startswith("<") and bare.endswith(">"):
         root = read_xml(bare, key, limits=limits)
         if tool is not None and root is not None and root.children:
             try:

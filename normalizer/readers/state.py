@@ -158,9 +158,7 @@ class State:
     def record(self, kind: str, before: Any = None, after: Any = None, safety: Safety = "lossless") -> None:
         if len(self.repairs) >= self.limits.repairs:
             raise Stop(REPAIRS_LIMIT)
-        self.repairs.append(
-            Repair(kind=kind, path=self.path(), before=clipped(before), after=clipped(after), safety=safety)
-        )
+        self.repairs.append(Repair(kind=kind, path=self.path(), before=clipped(before), after=clipped(after), safety=safety))
 
     def note(self, kind: str, before: Any = None, after: Any = None) -> None:
         """Record a notation, once a text and only where it is not the language's own."""

@@ -28,7 +28,7 @@ from llmcore.normalizer.readers.state import (
     clipped,
 )
 
-__all__ = ["QUOTES", "Role", "read_delimited", "read_quoted", "starts_member"]
+__all__ = ["QUOTES", "Role", "read_delimited", "read_quoted", "starts_member", "starts_value"]
 
 Role = Literal["key", "value"]
 
@@ -41,6 +41,7 @@ _BARE_KEY = re.compile(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
 _KEYWORD = re.compile(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
 _STRUCTURAL = re.compile(r"[:=,{}\[\]]")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2})?\Z")
+_LITERAL_STARTS = ("true", "false", "null", "True", "False", "None")
 _MAX_RESCUES = 4
 _MAX_RESCUES_TRIED = 64
 
@@ -69,9 +70,7 @@ def _read_from(state: State, start: int, role: Role, raw: bool) -> str:
     opener = state.text[start]
     body = start + 1
     triple = opener * 3
-    if state.text.startswith(triple, start) and (
-        state.flavour.python or state.cut or state.find(triple, start + 3) >= 0
-    ):
+    if state.text.startswith(triple, start) and (state.flavour.python or state.cut or state.find(triple, start + 3) >= 0):
         body, close = start + 3, _triple_closer(state, triple, start + 3)
         inner = apostrophes = 0
         if opener == "`":
@@ -288,6 +287,8 @@ def closes(state: State, after: int, role: Role, odd: bool) -> bool:
         return _brackets_fit(state, at, odd)
     if character in COLONS:
         return frame.kind == "call"
+    if character == "{" and at == after and not odd and _starts_key(state, state.look(at + 1), strict=True):
+        raise Stop  # two objects merged
     if odd or (at == after and not state.flavour.python):
         return False
     return _fits_without_comma(state, after, at, frame)
@@ -296,7 +297,12 @@ def closes(state: State, after: int, role: Role, odd: bool) -> bool:
 def _fits_after_lone_key(state: State, at: int, frame: Frame) -> bool:
     """A key without a colon: before a value, or in braces that are a set."""
     character = state.text[at]
-    return (character in ",}" and not frame.members) or character in QUOTES or character in "{[-0123456789"
+    return (character in ",}" and not frame.members) or starts_value(state.text, at)
+
+
+def starts_value(text: str, at: int) -> bool:
+    """Does something stand here that cannot be a part of the text before?"""
+    return text[at] in QUOTES or text[at] in "{[-0123456789" or text.startswith(_LITERAL_STARTS, at)
 
 
 def _brackets_fit(state: State, at: int, odd: bool) -> bool:
@@ -363,7 +369,7 @@ def _starts_key(state: State, at: int, strict: bool) -> bool:
         following = state.look(close + 1)
         if following >= end:
             return state.cut
-        return text[following] in COLONS or (not strict and text[following] in "\"'{[-0123456789")
+        return text[following] in COLONS or (not strict and starts_value(text, following))
     word = _BARE_KEY.match(text, at, end)
     if word is None:
         return False

@@ -22,7 +22,7 @@ from llmcore.normalizer.readers.state import (
     State,
     Stop,
 )
-from llmcore.normalizer.readers.strings import QUOTES, read_delimited, read_quoted
+from llmcore.normalizer.readers.strings import QUOTES, read_delimited, read_quoted, starts_value
 from llmcore.normalizer.readers.tokens import ABSENT, LITERALS, json_number, read_bare
 
 __all__ = ["read_container", "read_root"]
@@ -43,14 +43,11 @@ _WHOLE_VALUE = {
 _PLAIN = re.compile(r"(?:(-?(?:0|[1-9][0-9]{0,15}))|(true|false|null))(?=[ \t\r\n]*+[,}\]])")
 _KEYWORD = re.compile(r"([A-Za-z_]\w*+)\s*+=\s*+(?![=>])")
 _WHOLE_ARGUMENT = {
-    quote: re.compile(
-        rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=\s*+(?:,\s*+[A-Za-z_]\w*+\s*+=|\)\s*+(?:[\],;]|\Z)))"
-    )
+    quote: re.compile(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=\s*+(?:,\s*+[A-Za-z_]\w*+\s*+=|\)\s*+(?:[\],;]|\Z)))")
     for quote in "\"'"
 }
 _NEXT_KEY = re.compile(r",\s{0,16}[\w-]{1,64}\s{0,16}:")
 _SIMPLE = re.compile(r"[^,}\]]{0,64}")
-_LITERAL_START = ("true", "false", "null", "True", "False", "None")
 _LAYOUT_BEFORE_MARK = 16
 
 
@@ -214,14 +211,10 @@ def _colon(state: State, quoted: bool) -> None:
         state.pos += width
         return
     # Without a colon only what cannot be a part of the key is its value.
-    if text[pos] in QUOTES or text[pos] in "{[\\" or (quoted and _starts_scalar(text, pos)):
+    if text[pos] in QUOTES or text[pos] in "{[\\" or (quoted and starts_value(text, pos)):
         state.record("missing_colon", "", ":", "guess")
         return
     raise Stop
-
-
-def _starts_scalar(text: str, pos: int) -> bool:
-    return text[pos] in "-0123456789" or text.startswith(_LITERAL_START, pos)
 
 
 def _read_keyword(state: State, frame: Frame) -> None:

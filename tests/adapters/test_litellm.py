@@ -153,9 +153,7 @@ async def test_cached_and_reasoning_tokens_are_parts(adapter: LiteLLMAdapter, pr
 
 async def test_cost_is_the_endpoints_prices(adapter: LiteLLMAdapter) -> None:
     with WireServer([Turn("Hi", usage=(1000, 500), cached=400)]) as server:
-        endpoint = endpoint_at(server, "openai").model_dump() | {
-            "prices": {"input": 2.0, "output": 8.0, "cache_read": 0.5}
-        }
+        endpoint = endpoint_at(server, "openai").model_dump() | {"prices": {"input": 2.0, "output": 8.0, "cache_read": 0.5}}
         priced = Endpoint.model_validate(endpoint | {"api_key": KEY})
         reply = await adapter.complete(call_of(priced))
         unpriced = await adapter.complete(call_of(endpoint_at(server, "openai")))
@@ -343,11 +341,32 @@ async def test_no_request_while_requests_are_blocked(adapter: LiteLLMAdapter) ->
     assert server.requests == []
 
 
-async def test_the_environments_key_goes_to_no_stranger(
-    adapter: LiteLLMAdapter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_environments_key_goes_to_no_stranger(adapter: LiteLLMAdapter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with WireServer(["Hi"]) as server:
         endpoint = Endpoint(provider="openai", model="m", base_url=server.base_url("openai"))
         await adapter.complete(call_of(endpoint))
     assert KEY not in json.dumps(dict(server.requests[0].headers))
+
+
+@pytest.mark.parametrize("provider", ["openai", "groq", "anthropic", "gemini"])
+async def test_a_closed_adapter_opens_new_clients(adapter: LiteLLMAdapter, provider: str) -> None:
+    with WireServer(["Hi"]) as server:
+        for _ in range(2):
+            await adapter.complete(call_of(endpoint_at(server, provider)))
+            await adapter.close()
+    assert len(server.requests) == 2
+
+
+async def test_closing_leaves_other_loops_alone(adapter: LiteLLMAdapter) -> None:
+    with WireServer(["Hi"]) as server:
+        call = call_of(endpoint_at(server, "openai"))
+        await adapter.complete(call)
+
+        async def elsewhere() -> None:
+            await adapter.complete(call)
+            await adapter.close()
+
+        await asyncio.to_thread(asyncio.run, elsewhere())
+        await adapter.complete(call)
+    assert len(server.requests) == 3

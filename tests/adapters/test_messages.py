@@ -77,9 +77,7 @@ def test_a_round_of_calls() -> None:
 
 
 def test_empty_arguments_are_an_empty_object() -> None:
-    _, assistant, _ = rendered(
-        asked("groq", message("user", "x"), message("assistant", USE.model_copy(update={"input": {}})))
-    )
+    _, assistant, _ = rendered(asked("groq", message("user", "x"), message("assistant", USE.model_copy(update={"input": {}}))))
     assert assistant["tool_calls"][0]["function"]["arguments"] == "{}"
     assert assistant["content"] is None
 
@@ -146,9 +144,7 @@ def test_thinking_returns_to_claude_alone_and_whole() -> None:
 
 def test_provider_parts_return_to_their_own_wire() -> None:
     details = ProviderBlock(provider="openai-chat", data={"reasoning_details": [{"type": "x"}], "annotations": []})
-    search = ProviderBlock(
-        provider="anthropic", data={"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
-    )
+    search = ProviderBlock(provider="anthropic", data={"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}})
     history = (ROUND[0], message("assistant", details, search, "Hi"))
     router = rendered(asked("openrouter", *history))[1]
     assert router["reasoning_details"] == [{"type": "x"}]

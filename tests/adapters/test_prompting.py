@@ -152,9 +152,7 @@ def test_results_take_the_familys_form() -> None:
         call: ModelCall = call_of(ENDPOINT, mode="text", writer=writer if dialect else None)
         return write_result(call, "f", 'a "quoted" {brace}')
 
-    assert written("hermes") == (
-        '<tool_response>\n{"name": "f", "content": "a \\"quoted\\" {brace}"}\n</tool_response>'
-    )
+    assert written("hermes") == ('<tool_response>\n{"name": "f", "content": "a \\"quoted\\" {brace}"}\n</tool_response>')
     assert "<tool_name>f</tool_name>" in written("anthropic_function_calls")
     assert written("functools") == 'Result of f:\na "quoted" {brace}'
     assert written(None) == 'Result of f:\na "quoted" {brace}'

@@ -216,10 +216,6 @@ def test_restore_changes_no_valid_value(value: Any) -> None:
     assert restore(HARD, value) == value
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
-    )
-)
+@given(st.recursive(st.none() | st.booleans() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_restore_never_raises(value: Any) -> None:
     restore(HARD, value)

@@ -60,7 +60,7 @@ def test_what_is_known_of_an_endpoint_counts_too() -> None:
 
 
 def test_an_unknown_alias_is_an_error_with_the_nearest_and_all_aliases() -> None:
-    with pytest.raises(ModelNotFound, match="no model 'toled'; did you mean 'tooled'.*plain, tooled, seeing"):
+    with pytest.raises(ModelNotFound, match=r"no model 'toled'; did you mean 'tooled'.*plain, tooled, seeing"):
         REGISTRY.get("toled")
 
 

@@ -9,9 +9,10 @@ from llmcore.fallback import EscalateModel, OtherMode, Retry, TextOnly
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
+from llmcore.testing.replies import tool_call_body
 from llmcore.types import Message, RetryConfig
 
-__all__ = ["FAST", "add", "assert_valid", "calls_in", "get_weather", "stack"]
+__all__ = ["FAST", "add", "assert_valid", "called", "calls_in", "get_weather", "stack"]
 
 FAST = (Retry(RetryConfig(max_retries=2, base=0)), OtherMode(), EscalateModel(), TextOnly())
 """The default strategies, without waiting."""
@@ -32,8 +33,14 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
+def called(name: str, arguments: Any = None, *, text: str | None = None) -> dict[str, Any]:
+    """The body of a reply with one native call; `arguments` may be a str that goes out as it is."""
+    return tool_call_body([(name, {} if arguments is None else arguments)], text, 0)
+
+
 def stack(fakes: Mapping[str, FakeModel], tools: Sequence[Any] = (), **options: Any) -> Orchestrator:
-    """An orchestrator over a registry of fakes; each escalates to the next. `settings` holds keys of models by alias."""
+    """An orchestrator over a registry of fakes; each escalates to the next. `settings` holds keys of models by
+    alias."""
     settings: Mapping[str, dict[str, Any]] = options.pop("settings", {})
     aliases = list(fakes)
     models = {
@@ -46,7 +53,8 @@ def stack(fakes: Mapping[str, FakeModel], tools: Sequence[Any] = (), **options: 
         for index, alias in enumerate(aliases)
     }
     registry = ModelRegistry.from_dict({"models": models})
-    return Orchestrator(registry, tools, adapter=fakes, **{"strategies": FAST, **options})
+    options.setdefault("strategies", FAST)
+    return Orchestrator(registry, tools, adapter=fakes, **options)
 
 
 def calls_in(messages: Sequence[Message]) -> list[tuple[str, Any]]:
@@ -54,8 +62,8 @@ def calls_in(messages: Sequence[Message]) -> list[tuple[str, Any]]:
 
 
 def assert_valid(messages: Sequence[Message], pending: Sequence[str] = ()) -> None:
-    """Every call has an id of its own and exactly one result, in call order, in the message directly after (`pending` ones have
-    none); no result answers nothing."""
+    """Every call has an id of its own and exactly one result, in call order, in the message directly after (`pending`
+    ones have none); no result answers nothing."""
     seen: set[str] = set()
     for index, message in enumerate(messages):
         ids = [use.id for use in message.tool_uses]

@@ -1,4 +1,5 @@
-"""Every way a model or its server can fail ends in a result or a classified error, each request with its recorded reason."""
+"""Every way a model or its server can fail ends in a result or a classified error, each request with its recorded
+reason."""
 
 from __future__ import annotations
 
@@ -26,12 +27,13 @@ from llmcore.types import (
     RequestTooLarge,
     Truncated,
 )
-from tests.orchestrator.support import FAST, add, assert_valid, calls_in, get_weather, stack
+from tests.orchestrator.support import FAST, add, assert_valid, called, calls_in, get_weather, stack
 
 pytestmark = pytest.mark.anyio
 
 GOOD = {"a": 1, "b": 2}
 NO_TOOLS = CapabilityRefused("this model does not support tools", capability="native_tools")
+ENVELOPE = '{"toolCalls": [{"name": "add", "arguments": {"a": 1, "b": 2}}], "content": "", "needsMoreWork": true}'
 AS_TEXT = '<tool_call>{"name": "add", "arguments": {"a": 1, "b": 2}}</tool_call>'
 
 
@@ -50,7 +52,7 @@ async def run(fake: FakeModel, **options: Any) -> RunResult:
 
 
 async def test_a_server_that_refuses_tools_is_asked_in_another_mode_and_remembered() -> None:
-    fake = FakeModel(NO_TOOLS, '{"toolCalls": [{"name": "add", "arguments": {"a": 1, "b": 2}}]}', "3", "later")
+    fake = FakeModel(NO_TOOLS, ENVELOPE, "3", "later")
     orchestrator = Orchestrator(fake, [add], strategies=FAST)
     result = await orchestrator.run("go")
     assert result.content == "3"
@@ -67,12 +69,14 @@ async def test_a_server_that_takes_only_text_is_taught_a_dialect() -> None:
     assert steps(result.attempts)[3:] == [("text", "mode"), ("text", "turn")]
     writer = fake.calls[3].writer
     assert writer is not None
-    assert writer("add", GOOD) == '<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call>'
+    assert writer("add", GOOD).strip() == '<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call>'
     assert fake.calls[0].writer is None
 
 
 async def test_a_table_that_names_an_unknown_dialect_falls_back_to_the_default_one() -> None:
-    fake = FakeModel("ok", capabilities=Capabilities(native_tools=False, json_schema=False, json_object=False, text_dialect="x"))
+    fake = FakeModel(
+        "ok", capabilities=Capabilities(native_tools=False, json_schema=False, json_object=False, text_dialect="x")
+    )
     await run(fake)
     writer = fake.calls[0].writer
     assert writer is not None
@@ -103,7 +107,7 @@ async def test_good_calls_of_a_bad_turn_are_kept_and_run_once() -> None:
 
 
 async def test_bad_arguments_for_ever_end_in_an_error_or_the_best_text() -> None:
-    bad = FakeModel(*(FakeModel().tool_call("add", {"a": n})._replies[0] for n in range(9)))  # pyright: ignore[reportPrivateUsage]
+    bad = FakeModel(*(called("add", {"a": n}) for n in range(9)))
     with pytest.raises(FallbackExhausted) as caught:
         await run(bad)
     assert steps(list(caught.value.attempts)) == [
@@ -114,14 +118,14 @@ async def test_bad_arguments_for_ever_end_in_an_error_or_the_best_text() -> None
     ]
     assert isinstance(caught.value.__cause__, ModelError)
     assert_valid(caught.value.partial.messages)
-    talking = [FakeModel().tool_call("add", {"a": n}, text=f"Try {n}.")._replies[0] for n in range(9)]  # pyright: ignore[reportPrivateUsage]
+    talking = [called("add", {"a": n}, text=f"Try {n}.") for n in range(9)]
     degraded = await run(FakeModel(*talking))
     assert (degraded.content, degraded.degraded) == ("Try 3.", True)
     assert calls_in(degraded.messages) == []
 
 
 async def test_a_model_that_repeats_itself_is_not_asked_for_ever() -> None:
-    fake = FakeModel(default=FakeModel().tool_call("add", {"a": 1})._replies[0])  # pyright: ignore[reportPrivateUsage]
+    fake = FakeModel(default=called("add", {"a": 1}))
     with pytest.raises(FallbackExhausted):
         await run(fake)
     assert [attempt.reason for attempt in _attempts(fake)] == ["first", "reask", "mode", "reask"]
@@ -232,8 +236,8 @@ async def test_the_registrys_retries_and_modes_bound_a_model() -> None:
 
 
 async def test_a_cut_call_never_runs_and_is_asked_for_with_more_room() -> None:
-    cut = FakeModel().tool_call("add", '{"a": 1, "b"')._replies[0]  # pyright: ignore[reportPrivateUsage]
-    cut["choices"][0]["finish_reason"] = "length"  # type: ignore[index, call-overload]  # pyright: ignore
+    cut = called("add", '{"a": 1, "b"')
+    cut["choices"][0]["finish_reason"] = "length"
     fake = FakeModel(cut).tool_call("add", GOOD).text("3")
     result = await run(fake, max_tokens=100)
     assert calls_in(result.messages) == [("add", GOOD)]

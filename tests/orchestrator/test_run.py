@@ -21,7 +21,7 @@ from llmcore.types import (
     ToolError,
     Usage,
 )
-from tests.orchestrator.support import add, assert_valid, calls_in, get_weather
+from tests.orchestrator.support import add, assert_valid, called, calls_in, get_weather
 
 pytestmark = pytest.mark.anyio
 
@@ -108,7 +108,7 @@ async def test_abort_ends_the_run_with_a_valid_history() -> None:
 
 
 async def test_the_loop_ends_after_max_tool_turns() -> None:
-    fake = FakeModel().default_reply(FakeModel().tool_call("add", {"a": 1, "b": 1})._replies[0])  # pyright: ignore[reportPrivateUsage]
+    fake = FakeModel().default_reply(called("add", {"a": 1, "b": 1}))
     with pytest.raises(MaxToolTurns, match="after 2 tool turns") as caught:
         await Orchestrator(fake, [add]).run("go", max_tool_turns=2)
     partial = caught.value.partial
@@ -240,7 +240,7 @@ async def test_runs_of_one_orchestrator_do_not_meet() -> None:
         last = request.messages[-1]
         if last.tool_results:
             return f"got {last.tool_results[0].text}"
-        return FakeModel().tool_call("echo", {"word": last.text})._replies[0]  # pyright: ignore[reportPrivateUsage]
+        return called("echo", {"word": last.text})
 
     orchestrator = Orchestrator(FakeModel(default=answer), [echo])
     results = await asyncio.gather(*(orchestrator.run(f"w{n}") for n in range(20)))

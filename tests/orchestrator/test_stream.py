@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from llmcore.adapters.base import Capabilities
+from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.hooks import Hooks, StreamedSoFar
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
@@ -28,7 +29,7 @@ from llmcore.types import (
     ToolCallStarted,
     ToolResult,
 )
-from tests.orchestrator.support import FAST, add, assert_valid, get_weather
+from tests.orchestrator.support import FAST, add, assert_valid, called, get_weather
 
 pytestmark = pytest.mark.anyio
 
@@ -60,7 +61,7 @@ SCRIPTS: dict[str, Any] = {
     "dialect": lambda: FakeModel('<tool_call>{"name": "add", "arguments": {"a": 1, "b": 2}}</tool_call>', "3"),
     "reasked": lambda: FakeModel().tool_call("add", {"a": 1}).tool_call("add", {"a": 1, "b": 2}).text("3"),
     "fallen back": lambda: FakeModel(Overloaded("busy")).tool_call("nope", {}).text("words").text("3"),
-    "degraded": lambda: FakeModel(default=FakeModel().tool_call("nope", {"x": 1}, text="So?")._replies[0]),  # pyright: ignore[reportPrivateUsage]
+    "degraded": lambda: FakeModel(default=called("nope", {"x": 1}, text="So?")),
 }
 
 
@@ -78,7 +79,9 @@ async def test_a_stream_ends_as_the_run_does(script: str, chunk_size: int | None
 async def test_the_events_come_in_order() -> None:
     fake = FakeModel(chunk_size=4).tool_call("get_weather", {"city": "Paris"}, text="Let me look.").text("It is sunny.")
     events = await events_of(Orchestrator(fake, [get_weather]), "weather?")
-    kinds = [type(event) for index, event in enumerate(events) if index == 0 or type(event) is not type(events[index - 1])]
+    kinds = [
+        type(event) for index, event in enumerate(events) if index == 0 or type(event) is not type(events[index - 1])
+    ]
     assert kinds == [
         AttemptStarted,
         TextDelta,
@@ -140,7 +143,7 @@ async def test_leaving_early_closes_the_providers_stream() -> None:
     closed: list[bool] = []
 
     class Endless(FakeModel):
-        async def stream(self, call: Any) -> Any:
+        async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
             try:
                 while True:
                     yield "word "

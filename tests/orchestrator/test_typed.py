@@ -13,7 +13,7 @@ from llmcore.adapters.base import Capabilities
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.types import CallerError, Envelope, FallbackExhausted, OutputParseError, Repaired
-from tests.orchestrator.support import FAST, add, assert_valid, calls_in
+from tests.orchestrator.support import FAST, add, assert_valid, called, calls_in
 
 pytestmark = pytest.mark.anyio
 
@@ -119,13 +119,12 @@ async def test_a_bad_answer_given_beside_calls_waits_for_their_results() -> None
         ('{"name": "Paris"}', "people"),
         ('{"name": "Paris", "people": 0}', "a city has people"),
         ("I think it is Paris.", "Paris"),
-        (FakeModel().tool_call("final_result", {"name": "Paris"}), "people"),
+        (called("final_result", {"name": "Paris"}), "people"),
     ],
     ids=["missing", "validator", "prose", "output tool"],
 )
 async def test_an_answer_that_does_not_fit_is_asked_for_again_with_the_problem(bad: Any, problem: str) -> None:
-    reply = bad._replies[0] if isinstance(bad, FakeModel) else bad  # pyright: ignore[reportPrivateUsage]
-    fake = FakeModel(reply, JSON)
+    fake = FakeModel(bad, JSON)
     result = await Orchestrator(fake).run("Which city?", output_type=City)
     assert result.output == PARIS
     assert [attempt.reason for attempt in result.attempts] == ["first", "reask"]
@@ -174,7 +173,9 @@ async def test_strictness_bounds_what_is_repaired() -> None:
 async def test_repairs_are_told_as_events() -> None:
     fake = FakeModel('{"name": "Paris", "people": "3"}')
     events = [event async for event in Orchestrator(fake).stream("x", City)]
-    assert [(event.index, event.repair.safety) for event in events if isinstance(event, Repaired)] == [(None, "coerced")]
+    assert [(event.index, event.repair.safety) for event in events if isinstance(event, Repaired)] == [
+        (None, "coerced")
+    ]
 
 
 @pytest.mark.parametrize("bad", [memoryview, {"$ref": "#/nowhere"}])

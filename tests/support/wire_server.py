@@ -119,9 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
             turn = Turn(step) if isinstance(step, str) else step
             wire = _wire_of(seen.path)
             if seen.streaming:
-                self._stream(
-                    frames(wire, turn), "application/x-ndjson" if wire.framing == "ndjson" else "text/event-stream"
-                )
+                self._stream(frames(wire, turn), "application/x-ndjson" if wire.framing == "ndjson" else "text/event-stream")
             else:
                 self._send(200, json.dumps(wire.body(turn)).encode(), {})
 
@@ -230,9 +228,7 @@ def demo(seen: Seen) -> Step:
     """Calls the first tool offered until a result stands in the history, then answers."""
     tools = _tools(seen.body)
     told = json.dumps(seen.body.get("messages") or seen.body.get("contents") or [])
-    answered = any(
-        mark in told for mark in ('"role": "tool"', '"tool_result"', "functionResponse", "function_response")
-    )
+    answered = any(mark in told for mark in ('"role": "tool"', '"tool_result"', "functionResponse", "function_response"))
     if tools and not answered:
         return Turn(calls=[(tools[0]["name"], _example(tools[0]["schema"]))])
     return Turn("It is sunny in Paris, 24 degrees.")

@@ -265,10 +265,7 @@ def _ollama_events(turn: Turn) -> Iterator[dict[str, Any]]:
     messages: list[dict[str, Any]] = [
         *({"content": "", "thinking": piece} for piece in pieces(turn.reasoning, turn.chunk)),
         *({"content": piece} for piece in pieces(turn.text, turn.chunk)),
-        *(
-            {"content": "", "tool_calls": [{"function": {"name": name, "arguments": given}}]}
-            for name, given in turn.calls
-        ),
+        *({"content": "", "tool_calls": [{"function": {"name": name, "arguments": given}}]} for name, given in turn.calls),
     ]
     for message in messages:
         yield {**_ollama_head(turn), "message": {"role": "assistant", **message}, "done": False}

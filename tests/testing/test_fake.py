@@ -12,12 +12,13 @@ from llmcore.adapters.base import Adapter, Endpoint, ModelCall
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.testing import FakeModel, block_model_requests
+from llmcore.testing.replies import tool_call_body
 from llmcore.types import (
     ConfigError,
     Envelope,
+    LLMCoreError,
     Overloaded,
     RateLimited,
-    RemoteServerError,
     Reply,
     Request,
     ToolDefinition,
@@ -52,21 +53,21 @@ ANTHROPIC = {
 
 @pytest.mark.parametrize("chunk_size", [None, 1, 3])
 @pytest.mark.parametrize(
-    "build",
+    "answer",
     [
-        lambda fake: fake.text("Hello there"),
-        lambda fake: fake.tool_call("get_weather", {"city": "Paris"}, text="One moment."),
-        lambda fake: fake.tool_calls(("get_weather", {"city": "Rome"}), ("get_weather", {"city": "Nice"})),
-        lambda fake: fake.tool_call("get_weather", '{"city": "Paris"'),
-        lambda fake: fake.text('<tool_call>{"name": "get_weather", "arguments": {"city": "Bonn"}}</tool_call>'),
-        lambda fake: fake.reply(ANTHROPIC),
-        lambda fake: fake.reply(["Hel", "lo"]),
+        "Hello there",
+        tool_call_body([("get_weather", {"city": "Paris"})], "One moment.", 0),
+        tool_call_body([("get_weather", {"city": "Rome"}), ("get_weather", {"city": "Nice"})], None, 0),
+        tool_call_body([("get_weather", '{"city": "Paris"')], None, 0),
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "Bonn"}}</tool_call>',
+        ANTHROPIC,
+        ["Hel", "lo"],
     ],
     ids=["text", "call", "calls", "broken", "dialect", "anthropic", "chunks"],
 )
-async def test_plain_and_streamed_answers_are_the_same(build: Any, chunk_size: int | None) -> None:
-    whole = normalize(await build(FakeModel()).complete(request()), TOOLS)
-    assert (await streamed(build(FakeModel(chunk_size=chunk_size)))).model_dump() == whole.model_dump()
+async def test_plain_and_streamed_answers_are_the_same(answer: Any, chunk_size: int | None) -> None:
+    whole = normalize(await FakeModel(answer).complete(request()), TOOLS)
+    assert (await streamed(FakeModel(answer, chunk_size=chunk_size))).model_dump() == whole.model_dump()
 
 
 async def test_it_is_an_adapter() -> None:
@@ -116,7 +117,7 @@ async def test_on_request_sees_all_and_may_answer_itself() -> None:
     [
         (RateLimited("slow", retry_after=3), RateLimited),
         (Overloaded, Overloaded),
-        (ValueError("boom"), RemoteServerError),
+        (ValueError("boom"), LLMCoreError),
         (KeyboardInterrupt, KeyboardInterrupt),
     ],
 )
@@ -129,11 +130,10 @@ async def test_errors_are_raised_plain_and_streamed(error: Any, expected: type[B
 
 async def test_a_stream_may_break_in_the_middle() -> None:
     fake = FakeModel(["Hel", Overloaded("gone")])
-    chunks: list[Any] = []
+    chunks = aiter(fake.stream(request()))
+    assert await anext(chunks) == "Hel"
     with pytest.raises(Overloaded):
-        async for chunk in fake.stream(request()):
-            chunks.append(chunk)  # noqa: PERF401  (what came before the error is the point)
-    assert chunks == ["Hel"]
+        await anext(chunks)
 
 
 async def test_delay_and_usage() -> None:

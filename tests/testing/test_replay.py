@@ -48,10 +48,9 @@ async def test_whatever_was_recorded_answers_plain_and_streamed(exchange: dict[s
     assert (await Orchestrator(adapter).run("weather?")).content == "Sunny."
     assert adapter.finished
     adapter.reset()
-    async for event in Orchestrator(adapter).stream("weather?"):
-        if isinstance(event, Finished):
-            assert event.result.content == "Sunny."
-    assert [attempt.model for attempt in event.result.attempts] == ["replay"]
+    ends = [event.result async for event in Orchestrator(adapter).stream("weather?") if isinstance(event, Finished)]
+    assert [end.content for end in ends] == ["Sunny."]
+    assert [attempt.model for attempt in ends[0].attempts] == ["replay"]
 
 
 async def test_a_whole_tool_loop_replays_from_a_file(tmp_path: Path) -> None:

@@ -73,5 +73,5 @@ def test_wrong_tools_are_errors_each_time() -> None:
     for _ in range(2):
         with pytest.raises(ToolDefinitionError, match="not a tool: int"):
             compile_tools([3])
-        with pytest.raises(ToolDefinitionError, match="two tools are called 'f'"):
-            compile_tools([made(), made()])
+        with pytest.raises(ToolDefinitionError, match="two different tools are called 'f'"):
+            compile_tools([made(), made(kind="integer")])

@@ -16,6 +16,14 @@ class Query(BaseModel):
     limit: int = 10
 
 
+def tables_of(shop: Map) -> list[str]:
+    return shop.tables
+
+
+def count_of(shop: Map) -> list[int]:
+    return [len(shop.tables)]
+
+
 class Map:
     def __init__(self, tables: list[str]) -> None:
         self.tables = tables
@@ -23,9 +31,9 @@ class Map:
     @tool(
         name="add_layer",
         params={
-            "table": {"type": "string", "enum": lambda self: self.tables},
+            "table": {"type": "string", "enum": tables_of},
             "filters": {"type": "array", "items": {"type": "object"}},
-            "nested": {"type": "object", "properties": {"of": {"enum": lambda self: [len(self.tables)]}}},
+            "nested": {"type": "object", "properties": {"of": {"enum": count_of}}},
         },
         required=["table"],
     )

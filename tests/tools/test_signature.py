@@ -112,8 +112,8 @@ def test_a_default_of_none_admits_null() -> None:
 
 
 def test_unannotated_parameters_take_anything() -> None:
-    def loose(a, b=2):  # type: ignore[no-untyped-def]  # the point of the test
-        return a, b
+    def loose(a, b=2):  # type: ignore[no-untyped-def]  # pyright: ignore  # the point of the test
+        return a, b  # pyright: ignore[reportUnknownVariableType]  # likewise
 
     assert parameters(loose)["properties"] == {"a": {}, "b": {"default": 2}}
 
@@ -136,6 +136,9 @@ def variadic(*cities: str) -> None: ...
 def untranslatable(callback: type[object] | Any, where: memoryview) -> None: ...
 
 
+NAMELESS: Any = lambda: 1  # noqa: E731  (a tool without a name)
+
+
 def two_contexts(a: RunContext[Any], b: RunContext[Any]) -> None: ...
 
 
@@ -146,7 +149,7 @@ def two_contexts(a: RunContext[Any], b: RunContext[Any]) -> None: ...
         (variadic, "*cities", "list"),
         (untranslatable, "where", "annotate"),
         (two_contexts, "two RunContext", "keep one"),
-        (lambda x: x, "<lambda>", "name="),
+        (NAMELESS, "<lambda>", "name="),
     ],
 )
 def test_unusable_signatures_are_errors_at_once_that_name_the_fix(function: Any, named: str, fix: str) -> None:
@@ -161,7 +164,7 @@ def test_an_annotation_defined_later_is_resolved_on_first_use() -> None:
 
     def early(x: Later) -> None: ...  # type: ignore[name-defined]  # noqa: F821  # pyright: ignore
 
-    made = tool(early)
+    made = tool(early)  # pyright: ignore[reportUnknownArgumentType]  # likewise
     with pytest.raises(ToolDefinitionError, match="'Later' cannot be resolved"):
         _ = made.definition
     globals()["Later"] = Place

@@ -107,7 +107,11 @@ _CALL_ITEMS: list[Json] = [
     {"type": "function_call", "id": "fc_1", "call_id": "a1", "name": "get_weather", "arguments": _WRITTEN},
     {"type": "function_call", "id": "fc_2", "call_id": "a2", "name": "ping", "arguments": "{}"},
 ]
-_RESPONSE: Json = {"object": "response", "status": "completed", "output": [_REASONING_ITEM, _MESSAGE_ITEM, *_CALL_ITEMS]}
+_RESPONSE: Json = {
+    "object": "response",
+    "status": "completed",
+    "output": [_REASONING_ITEM, _MESSAGE_ITEM, *_CALL_ITEMS],
+}
 
 
 def _streamed_call_item(index: int, item: Json) -> list[Json]:

@@ -39,7 +39,7 @@ class TestBedrock:
             normalizer.feed({"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": piece}}}})
         normalizer.feed({"contentBlockStop": {"contentBlockIndex": 0}})
         normalizer.finish()
-        data = {"toolUse": {**use, "input": '{"q": "x"}'}}
+        data = {"toolUse": {**use, "input": {"q": "x"}}}
         assert normalizer.envelope.blocks == [ProviderBlock(provider="bedrock-converse", data=data)]
         assert not normalizer.envelope.tool_calls
 

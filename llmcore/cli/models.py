@@ -1,0 +1,79 @@
+"""`llmcore models`: what a model registry holds, in the order of selection. Keys are never shown, only whether there
+is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from llmcore.cli.output import json_text, write
+
+if TYPE_CHECKING:
+    from llmcore.models import ModelConfig
+
+__all__ = ["models"]
+
+_COLUMNS = ("alias", "model", "modes", "tools", "web search", "window", "prices", "key", "escalates to")
+
+
+def models(
+    path: Annotated[
+        Path,
+        typer.Argument(help="The registry: a YAML file or a folder of them.", metavar="PATH", envvar="LLMCORE_MODELS"),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the models as JSON.")] = False,
+) -> None:
+    """List the models of a registry.
+
+    Exit code 0; 2: the registry cannot be read.
+    """
+    from llmcore.models import ModelRegistry
+
+    registry = ModelRegistry.from_yaml(path)
+    if as_json:
+        write(json_text([_as_data(config) for config in registry], indent=2))
+        return
+    _print_table(list(registry))
+
+
+def _as_data(config: ModelConfig) -> dict[str, Any]:
+    """Everything but the key and the headers, which may hold one."""
+    return {
+        **config.model_dump(mode="json", exclude={"api_key", "extra_headers"}),
+        "modes": list(config.modes),
+        "has_api_key": config.api_key is not None,
+    }
+
+
+def _print_table(configs: list[ModelConfig]) -> None:
+    from llmcore.cli.tables import plain, report_table, wide_console
+
+    table = report_table(_COLUMNS, left=set(_COLUMNS) - {"window", "prices"})
+    for config in configs:
+        table.add_row(*map(plain, _cells(config)))
+    wide_console().print(table)
+
+
+def _cells(config: ModelConfig) -> tuple[str, ...]:
+    prices = config.prices
+    return (
+        config.alias,
+        f"{config.provider}/{config.model}" + (f" at {config.base_url}" if config.base_url else ""),
+        ", ".join(config.modes),
+        _told(config.supports_tools),
+        _told(config.supports_web_search),
+        f"{config.context_window:,}" if config.context_window else "-",
+        f"{_price(prices.input)} / {_price(prices.output)}" if prices else "-",
+        "yes" if config.api_key is not None else "-",
+        ", ".join(config.escalates_to) or "-",
+    )
+
+
+def _told(known: bool | None) -> str:
+    return "-" if known is None else "yes" if known else "no"
+
+
+def _price(price: float | None) -> str:
+    return "?" if price is None else f"${price:g}"

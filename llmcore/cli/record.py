@@ -1,0 +1,152 @@
+"""`llmcore record`: run prompts against a model and append what went over to a transcript file, for `llmcore
+replay`."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from llmcore.cli.output import fail, inline, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from llmcore import Orchestrator
+    from llmcore.models import ModelConfig, ModelRegistry
+
+__all__ = ["record"]
+
+_EXIT_RUN_FAILED = 1
+
+
+def record(
+    model: Annotated[
+        str, typer.Argument(help="PROVIDER/MODEL, or an alias of the registry given by --models.", metavar="MODEL")
+    ],
+    prompts: Annotated[list[str], typer.Argument(help="Each is a run of its own.", metavar="PROMPT...")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The transcript file; runs are appended.")],
+    tools: Annotated[
+        str | None,
+        typer.Option(
+            help="The tools to offer. Functions of a module are run; tools of a JSON file only offered.",
+            metavar="FILE|MODULE:OBJECT",
+        ),
+    ] = None,
+    models: Annotated[
+        Path | None, typer.Option(help="The model registry, a YAML file or folder.", envvar="LLMCORE_MODELS")
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
+    system: Annotated[str | None, typer.Option(help="The system prompt.")] = None,
+    stream: Annotated[bool, typer.Option("--stream", help="Record streams, chunk by chunk.")] = False,
+    max_turns: Annotated[int, typer.Option(min=1, help="Tool turns of a run.")] = 10,
+    provenance: Annotated[
+        str | None, typer.Option(help="Where the replies are from; begin it with `live` for a real provider.")
+    ] = None,
+) -> None:
+    """Record runs: tool loop, re-asks and fallbacks included. No key or secret is written.
+
+    Exit code 0; 1: a run ended in an error (what went over is recorded all the same); 2: the command or its
+    configuration is wrong.
+    """
+    from llmcore.cli.tool_files import tool_objects
+
+    registry, config = _registry(model, models, base_url)
+    offered = tool_objects(tools) if tools is not None else []
+    _check_writable(output)
+    session = _Session(registry, config, offered, output, provenance or _provenance(config))
+    settings = {"system": system, "max_tool_turns": max_turns}
+    failed = asyncio.run(session.record(prompts, settings, stream=stream))
+    if failed:
+        raise typer.Exit(_EXIT_RUN_FAILED)
+
+
+def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
+    from llmcore.models import ModelRegistry
+
+    if models is not None:
+        if base_url is not None:
+            fail("--base-url goes with PROVIDER/MODEL; with --models the registry says where a model is served")
+        registry = ModelRegistry.from_yaml(models)
+        return registry, registry.get(model)
+    (config,) = ModelRegistry.load(model)
+    config = config.model_copy(update={"base_url": base_url})
+    return ModelRegistry([config]), config
+
+
+def _provenance(config: ModelConfig) -> str:
+    from llmcore.transcripts.hosts import is_local
+
+    local = config.provider == "ollama" if config.base_url is None else is_local(config.base_url)
+    return f"{'local' if local else 'live'}: {config.provider} {config.model}, {datetime.now(UTC):%Y-%m-%d}"
+
+
+def _check_writable(output: Path) -> None:
+    """Before anything is asked, for answers cost."""
+    try:
+        output.open("a").close()
+    except OSError as error:
+        fail(f"{output}: {error.strerror or error}")
+
+
+class _Session:
+    """Runs prompts one after the other; what one run teaches about the endpoint the next ones know."""
+
+    def __init__(
+        self, registry: ModelRegistry, config: ModelConfig, tools: list[object], output: Path, provenance: str
+    ) -> None:
+        from llmcore import CapabilityStore
+        from llmcore.tools import compile_tools
+
+        self._registry = registry
+        self._alias = config.alias
+        self._tools = tools
+        self._definitions = list(compile_tools(tools))
+        self._output = output
+        self._provenance = provenance
+        self._store = CapabilityStore()
+
+    async def record(self, prompts: Sequence[str], settings: dict[str, Any], *, stream: bool) -> int:
+        """How many runs failed."""
+        failed = 0
+        for prompt in prompts:
+            failed += not await self._record(prompt, settings, stream=stream)
+        return failed
+
+    async def _record(self, prompt: str, settings: dict[str, Any], *, stream: bool) -> bool:
+        from llmcore import CallerError, LLMCoreError, Orchestrator
+        from llmcore.adapters.litellm import LiteLLMAdapter
+        from llmcore.adapters.recording import Recorder
+
+        recorder = Recorder(provenance=self._provenance)
+        adapter = LiteLLMAdapter(self._store, recorder.observe)
+        try:
+            async with Orchestrator(
+                self._registry, self._tools, adapter=adapter, capabilities=self._store, **settings
+            ) as orchestrator:
+                await _run(orchestrator, prompt, self._alias, stream=stream)
+        except CallerError:
+            raise
+        except LLMCoreError as error:
+            _say(f"failed: {shortened(prompt, 60)}: {error}")
+            return False
+        finally:
+            if recorder.exchanges:
+                recorder.write(self._output, id=shortened(prompt, 60), tools=self._definitions)
+        _say(f"recorded: {shortened(prompt, 60)} ({len(recorder.exchanges)} exchanges)")
+        return True
+
+
+async def _run(orchestrator: Orchestrator, prompt: str, alias: str, *, stream: bool) -> None:
+    if not stream:
+        await orchestrator.run(prompt, model=alias)
+        return
+    async for _ in orchestrator.stream(prompt, model=alias):
+        pass
+
+
+def _say(text: str) -> None:
+    typer.echo(inline(text), err=True)

@@ -1,0 +1,257 @@
+"""Bare JSON: objects and arrays with no marker, and objects glued to a tool's name.
+
+A region is found by its brackets, read, and judged by the rule of `verdicts`. JSON that cannot be a call by its first key is
+data: it is told as it comes and not searched for calls that it quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from llmcore.normalizer.bare_python import settled_word
+from llmcore.normalizer.bodies import Body, add_calls, body_extent, read_body, swallow
+from llmcore.normalizer.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of
+from llmcore.normalizer.names import is_known
+from llmcore.normalizer.readers.extent import Extent
+from llmcore.normalizer.readers.relaxed import read_relaxed
+from llmcore.normalizer.source import Steps, settle, skip_space
+from llmcore.normalizer.verdicts import STRAY_CLOSERS, Place, line_is_over, refusal, rest_is_blank
+from llmcore.types.envelope import Repair
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["calling_tool", "json_form", "named_brace"]
+
+_FIRST_KEY = re.compile(r"""[\[\s]*\{\s*(["']?)([^"'\s:{}\[\],]{1,128})\1\s*(?::|=>)""")
+_CALLING_END = re.compile(r"\s*\)\s*\]?")
+_RAW_QUOTES = ('<|"|>', "<escape>")
+_WRAPPER = re.compile(r"(?:^|\n)[ \t]*(?:<([A-Za-z][\w-]{0,40})>|([A-Z_]{4,40})>>>)\s*\Z")
+
+
+def named_brace(engine: TextEngine, begin: int, at: int, name: str, dialect: str, gap: int = -1) -> Steps[int]:
+    """`name{...}`: the name is a tool's, the braces hold relaxed JSON."""
+    if begin < engine.done:
+        return at + 1
+    body = yield from body_extent(engine, at, STRAY_CLOSERS)
+    if body.cut and engine.src.text[at + 1 :].lstrip()[:1] not in ('"', "'", ""):
+        engine.allowance += 1
+        return at + 1
+    end, closed = yield from swallow(engine, body.end, STRAY_CLOSERS)
+    over = yield from line_is_over(engine, end)
+    text = engine.src.text
+    raw_quotes = _RAW_QUOTES if dialect == "gemma4" else ()
+    reading = read_relaxed(text, at, body.end, limits=engine.limits, cut=body.cut, string_delimiters=raw_quotes)
+    arguments = cast("dict[str, Any]", reading.value) if isinstance(reading.value, dict) else None
+    call = CallObject(name, arguments, True, raw=text[at : body.end])
+    whole = engine.tools is None and (yield from rest_is_blank(engine, end))
+    place = Place(begin, end, over=over or dialect == "harmony", closed=closed, whole=whole)
+    reason = refusal(engine, place, [call]) or ("unreadable" if arguments is None and not body.cut else None)
+    if reason is not None:
+        engine.miss(begin, end, name, reason)
+        return max(body.end, at + 1) if not body.cut else at + 1
+    tool = engine.tool(name)
+    repairs = [settled_word(arguments, repair, tool) if tool is not None and arguments else repair for repair in reading.repairs]
+    if gap >= 0 and (junk := text[gap:at].replace("json", "").replace("code", "").strip()):
+        repairs.append(Repair(kind="junk_dropped", before=junk, after="", safety="lossless"))
+    add_calls(engine, (begin, end), [call], dialect, complete=reading.complete and not body.cut, repairs=repairs)
+    return engine.done
+
+
+def _plausible(engine: TextEngine) -> Callable[[str, int, bool], bool | None]:
+    def follows(text: str, at: int, final: bool) -> bool | None:
+        key = _FIRST_KEY.match(text, at)
+        if key is not None:
+            return key[2] in CALL_KEYS or is_known(key[2], engine.tools) or engine.forced_tool is not None
+        return None if not final and len(text) - at < 160 and "\n\n" not in text[at:] else False
+
+    return follows
+
+
+def json_form(engine: TextEngine, at: int) -> Steps[int]:
+    """An object or array at `at`, and those that follow it directly."""
+    likely = yield from settle(engine.src, _plausible(engine), at)
+    if not likely:
+        return (yield from _data(engine, at))
+    bodies: list[Body] = []
+    start = at
+    while True:
+        body = yield from body_extent(engine, start, STRAY_CLOSERS)
+        bodies.append(body)
+        if body.cut or not body.closed:
+            break
+        ahead = yield from skip_space(engine.src, body.end)
+        if engine.src.text.startswith((";", ","), ahead):
+            ahead = yield from skip_space(engine.src, ahead + 1)
+        if not engine.src.text.startswith(("{", "["), ahead):
+            break
+        if not (yield from settle(engine.src, _plausible(engine), ahead)):
+            break
+        start = ahead
+    return (yield from _judge_json(engine, at, bodies))
+
+
+def _judge_json(engine: TextEngine, at: int, bodies: list[Body]) -> Steps[int]:
+    last = bodies[-1]
+    end, closed = (last.end, False) if last.cut else (yield from swallow(engine, last.end, STRAY_CLOSERS))
+    over = yield from line_is_over(engine, end)
+    read = [read_body(engine, body) for body in bodies]
+    messages = [message for found, _, _ in read for message in found]
+    first_is_call = bool(read[0][0])
+    calls = [call for message in messages for call in message.calls]
+    alone = not engine.says_anything() and not engine.drafts and not engine.src.text[engine.done : at].strip(" \t\r\n`\"'")
+    whole = alone and (yield from rest_is_blank(engine, end))
+    if not calls or not first_is_call:
+        return (yield from _no_calls(engine, at, end, bodies, messages, whole))
+    place = Place(at, end, over=over, closed=closed, whole=whole)
+    certain = messages[0].certain and messages[0].form == "llmcore_envelope"
+    reason = refusal(engine, place, calls, certain=certain)
+    if reason is not None:
+        engine.miss(at, end, calls[0].name, reason)
+        if last.cut:
+            engine.allowance += 1
+            return at + 1
+        return last.end
+    begin = _take_messages(engine, at, end, bodies, read)
+    yield from _drop_closer(engine, begin, at, end)
+    return engine.done
+
+
+def _take_messages(
+    engine: TextEngine, at: int, end: int, bodies: list[Body], read: list[tuple[list[Message], list[Repair], bool]]
+) -> int:
+    begin = _drop_wrapper(engine, at)
+    engine.commit_to(begin)
+    engine.take("markup", at)
+    for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
+        span = (at if body is bodies[0] else body.start, end if body is bodies[-1] else body.end)
+        engine.take("markup", span[0])
+        for message in messages:
+            add_calls(engine, span, message.calls, message.form, complete=complete, repairs=repairs)
+            if message.content:
+                engine.replace(span[0], span[1], message.content)
+            if message.needs_more_work is not None:
+                engine.needs_more_work = message.needs_more_work
+    engine.take("call", end)
+    return begin
+
+
+def _drop_wrapper(engine: TextEngine, at: int) -> int:
+    """Where a made-up opening tag directly before a bare form starts, if its closer follows (A10); else `at`."""
+    text = engine.src.text
+    found = _WRAPPER.search(text[max(engine.done, at - 80) : at])
+    return at if found is None else max(engine.done, at - 80) + found.start(1 if found[1] else 2) - (1 if found[1] else 0)
+
+
+def _drop_closer(engine: TextEngine, begin: int, at: int, end: int) -> Steps[None]:
+    """The closer of a made-up wrapper, when it follows."""
+    src = engine.src
+    opened = src.text[begin:at].strip()
+    if not opened:
+        return
+    closer = f"</{opened[1:]}" if opened.startswith("<") else f"<<<END_{opened[:-3]}"
+    while True:
+        rest = src.text[end : end + 80]
+        ahead = rest.lstrip()
+        if ahead.startswith(closer):
+            engine.take("markup", end + len(rest) - len(ahead) + len(closer))
+            return
+        if src.final or len(rest) == 80 or not closer.startswith(ahead):
+            return
+        yield
+
+
+def _no_calls(engine: TextEngine, at: int, end: int, bodies: list[Body], messages: list[Message], whole: bool) -> Steps[int]:
+    """An envelope without calls, an answer in JSON, or data."""
+    if (
+        messages
+        and messages[0].content is not None
+        and not messages[0].calls
+        and (messages[0].form == "llmcore_envelope" or whole)
+    ):
+        engine.commit_to(at)
+        engine.take("markup", end)
+        engine.replace(at, end, messages[0].content)
+        engine.needs_more_work = messages[0].needs_more_work
+        return end
+    if whole and len(bodies) == 1 and (done := _answer_or_arguments(engine, at, end, bodies[0])):
+        return done
+    if bodies[-1].cut:
+        engine.allowance += 1
+        return at + 1
+    return bodies[-1].end
+    yield
+
+
+def _answer_or_arguments(engine: TextEngine, at: int, end: int, body: Body) -> int:
+    """The whole message is one object without a call: the forced tool's arguments, an answer, or a call quoted in `content`."""
+    text = engine.src.text[body.start : body.end]
+    reading = read_relaxed(text, limits=engine.limits, cut=body.cut)
+    if not isinstance(reading.value, dict):
+        return 0
+    value = cast("dict[str, Any]", reading.value)
+    if engine.forced_tool is not None and calls_of(value, engine.tools) is None:
+        call = CallObject(engine.forced_tool, value, True, raw=text)
+        add_calls(engine, (at, end), [call], "forced_arguments", complete=reading.complete, repairs=reading.repairs)
+        return end
+    if len(value) != 1 or engine.tools is None or body.cut:
+        return 0
+    ((key, said),) = value.items()
+    if key == "response" and isinstance(said, str) and is_known(key, engine.tools) is False:
+        engine.commit_to(at)
+        engine.take("markup", end)
+        engine.replace(at, end, said)
+        return end
+    if key == "content" and isinstance(said, str):
+        inner = engine.nest(said)
+        if inner.drafts and not inner.says_anything():
+            engine.adopt(inner, at, end)
+            return end
+    return 0
+
+
+def _data(engine: TextEngine, at: int) -> Steps[int]:
+    """JSON that cannot be a call: content, told as it comes, and not searched for calls that it quotes."""
+    src = engine.src
+    if not (yield from settle(src, _is_data, at)):
+        return at + 1
+    extent = Extent(at, delimiters=("<", "```"))
+    while True:
+        end = extent.scan(src.text, src.final)
+        if end >= 0:
+            return end
+        if extent.stopped >= 0:
+            return extent.stopped
+        if src.final:
+            engine.allowance += 1
+            return at + 1
+        engine.emit_text(extent.position)
+        yield
+
+
+def _is_data(text: str, at: int, final: bool) -> bool | None:
+    rest = text[at : at + 64]
+    if re.match(r"[\[\s]*\{\s*\"", rest):
+        return True
+    return None if not final and len(rest) < 64 and not rest.strip("[{ \t\r\n") else False
+
+
+def calling_tool(engine: TextEngine, at: int, head: re.Match[str]) -> Steps[int]:
+    body = yield from body_extent(engine, head.end(), ())
+    while not engine.src.final and "]" not in engine.src.text[body.end : body.end + 16] and len(engine.src.text) - body.end < 16:
+        yield
+    tail = _CALLING_END.match(engine.src.text, body.end)
+    end = tail.end() if tail else body.end
+    over = yield from line_is_over(engine, end)
+    reading = read_relaxed(engine.src.text, body.start, body.end, limits=engine.limits, cut=body.cut)
+    arguments, _, repairs = arguments_of(reading.value)
+    call = CallObject(head[1], arguments, True, raw=engine.src.text[body.start : body.end])
+    place = Place(at, end, over=over, closed=False, whole=False)
+    if (reason := refusal(engine, place, [call])) is not None:
+        engine.miss(at, end, head[1], reason)
+        return end
+    complete = tail is not None and reading.complete
+    add_calls(engine, (at, end), [call], "calling_tool", complete=complete, repairs=[*reading.repairs, *repairs])
+    return end

@@ -1,0 +1,169 @@
+"""Bare Python calls: a list of them, or one or several on a line, with no marker."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from llmcore.normalizer.bodies import Body, add_calls, swallow
+from llmcore.normalizer.call_objects import CallObject
+from llmcore.normalizer.names import is_known, peel
+from llmcore.normalizer.readers.extent import Extent
+from llmcore.normalizer.readers.python import PythonCall, read_calls
+from llmcore.normalizer.source import Steps
+from llmcore.normalizer.values import positional_arguments
+from llmcore.normalizer.verdicts import STRAY_CLOSERS, Place, line_is_over, refusal, rest_is_blank
+from llmcore.types.envelope import Repair
+from llmcore.types.tools import CompiledTool
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["is_callable", "python_extent", "python_list", "python_objects", "python_run", "settled_word"]
+
+_NEXT_CALL = re.compile(r"[ \t;,]*([A-Za-z_][\w.\\-]{0,255})\(")
+_NEXT_LINE_CALL = re.compile(r"[\s;,]*([A-Za-z_][\w.\\-]{0,255})\(")
+_KEYWORDS = frozenset(
+    [
+        "if",
+        "for",
+        "while",
+        "return",
+        "print",
+        "def",
+        "class",
+        "and",
+        "or",
+        "not",
+        "in",
+        "is",
+        "with",
+        "assert",
+        "lambda",
+        "await",
+        "async",
+        "del",
+        "raise",
+    ]
+)
+
+
+def python_objects(engine: TextEngine, calls: list[PythonCall]) -> list[CallObject]:
+    """Python calls as call objects: positional arguments mapped to the schema's properties (a guess), one dict is keywords."""
+    return [_python_object(engine, call) for call in calls]
+
+
+def _python_object(engine: TextEngine, call: PythonCall) -> CallObject:
+    name = call.name.removeprefix("default_api.")
+    known = peel(name, engine.tools)
+    if known is not None and name.endswith(".call"):
+        name = known
+    found = CallObject(name, call.arguments, True, raw=call.raw, repairs=list(call.repairs))
+    tool = engine.tool(known or name)
+    if call.positional and call.arguments is not None:
+        mapped = positional_arguments(call.positional, tool) if tool is not None else None
+        found.arguments = None if mapped is None else {**mapped, **call.arguments}
+        found.repairs.append(Repair(kind="positional", before=call.positional, after=mapped, safety="guess"))
+    if tool is not None and found.arguments:
+        found.repairs = [settled_word(found.arguments, repair, tool) for repair in found.repairs]
+    return found
+
+
+def settled_word(arguments: dict[str, Any], repair: Repair, tool: CompiledTool) -> Repair:
+    """A bare word under a string schema can only be that string; `07` under an integer schema is that number."""
+    types = tool.types(repair.path)
+    word = arguments.get(repair.path)
+    if repair.kind != "bare_word" or not types or not isinstance(word, str):
+        return repair
+    if set(types) <= {"string", "null"}:
+        return repair.model_copy(update={"safety": "coerced"})
+    digits = word.lstrip("0") or "0"
+    numeric = "string" not in types and {"integer", "number"} & set(types)
+    if numeric and len(digits) <= 64 and digits.isdecimal() and digits.isascii():
+        arguments[repair.path] = int(digits)
+        return repair.model_copy(update={"after": int(digits), "safety": "coerced"})
+    return repair
+
+
+def python_extent(engine: TextEngine, start: int) -> Steps[Body]:
+    src = engine.src
+    extent = Extent(start, quotes="'\"", triple=True, comments=True)
+    while True:
+        end = extent.scan(src.text, src.final)
+        if end >= 0:
+            return Body(start, end)
+        if src.final:
+            return _python_unclosed(engine, start)
+        yield
+
+
+def _python_unclosed(engine: TextEngine, start: int) -> Body:
+    text = engine.src.text
+    hits = [hit for closer in STRAY_CLOSERS if (hit := text.find(closer, start)) >= 0]
+    return Body(start, min(hits), closed=False) if hits else Body(start, len(text), cut=True, closed=False)
+
+
+def python_list(engine: TextEngine, begin: int, at: int) -> Steps[int]:
+    body = yield from python_extent(engine, at)
+    end = body.end
+    if engine.src.text.startswith("(", end):  # ['f'](a=1)
+        more = yield from python_extent(engine, end)
+        body = Body(at, more.end, cut=more.cut, closed=more.closed)
+        end = body.end
+    return (yield from _judge_python(engine, begin, body, "pythonic"))
+
+
+def _judge_python(engine: TextEngine, begin: int, body: Body, dialect: str) -> Steps[int]:
+    src = engine.src
+    end, closed = (body.end, False) if body.cut else (yield from swallow(engine, body.end, STRAY_CLOSERS))
+    over = yield from line_is_over(engine, end)
+    reading = read_calls(src.text, body.start, body.end, limits=engine.limits, cut=body.cut)
+    if not reading.calls:
+        if body.cut:
+            engine.allowance += 1
+        return body.start + 1
+    objects = python_objects(engine, reading.calls)
+    alone = not engine.says_anything() and not src.text[engine.done : begin].strip()
+    whole = alone and (yield from rest_is_blank(engine, end))
+    if src.text[begin : body.start] == "\\" and src.text.startswith("\\]", body.end - 2):
+        begin = begin
+    reason = refusal(engine, Place(begin, end, over=over, closed=closed, whole=whole), objects)
+    if reason is None and engine.tools is None and any(call.positional for call in reading.calls):
+        reason = "tools_not_told"
+    if reason is not None:
+        engine.miss(begin, end, objects[0].name, reason)
+        engine.allowance += body.cut
+        return body.start + 1 if body.cut else body.end
+    for call, found in zip(objects, reading.calls, strict=True):
+        complete = (reading.complete and not body.cut) or found is not reading.calls[-1]
+        add_calls(engine, (begin, end), [call], dialect, complete=complete)
+    engine.take("call", end)
+    return end
+
+
+def is_callable(engine: TextEngine, word: str) -> bool:
+    if word == "print" or word.startswith("tool_code"):
+        return True
+    if engine.tools is None:
+        return word.replace(".", "_").replace("-", "_").isidentifier() and word not in _KEYWORDS and not engine.says_anything()
+    return is_known(word, engine.tools)
+
+
+def python_run(engine: TextEngine, begin: int, at: int) -> Steps[int]:
+    """One call, and those that follow it on the line (with tools not told: to the end of the message)."""
+    src = engine.src
+    first = yield from python_extent(engine, at)
+    body = Body(begin, first.end, cut=first.cut, closed=first.closed)
+    following = _NEXT_CALL if engine.tools is not None else _NEXT_LINE_CALL
+    while body.closed and not body.cut:
+        match = following.match(src.text, body.end)
+        while match is None and not src.final and not src.text[body.end : body.end + 320].partition("\n")[1]:
+            if len(src.text) - body.end > 300 or src.text[body.end : body.end + 1] not in ("", ";", ",", " "):
+                break
+            yield
+            match = following.match(src.text, body.end)
+        if match is None:
+            break
+        more = yield from python_extent(engine, match.end() - 1)
+        body = Body(begin, more.end, cut=more.cut, closed=more.closed)
+    return (yield from _judge_python(engine, begin, body, "bare_call"))

@@ -1,0 +1,127 @@
+"""DeepSeek V3, R1 and V3.1 (D3, D4): name and arguments between tokens written with fullwidth bars, or look-alikes of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer.bodies import named_call
+from llmcore.normalizer.markers import call_marker, closer_after_call
+from llmcore.normalizer.names import undouble
+from llmcore.normalizer.rows import Calls, Dialect, as_json
+from llmcore.normalizer.source import Steps, search, skip_space
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["DIALECTS"]
+
+_DS = r"[｜|]"
+_DS_SPACE = r"(?:▁|_|\\_| )"
+_DS_BEGIN_CALLS = rf"<{_DS}tool{_DS_SPACE}calls{_DS_SPACE}begin{_DS}>"
+_DS_BEGIN_CALL = rf"<{_DS}tool{_DS_SPACE}call{_DS_SPACE}begin{_DS}>"
+_DS_SEP = re.compile(rf"<{_DS}tool{_DS_SPACE}sep{_DS}>")
+_DS_END = re.compile(rf"(?:\s*<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>)+")
+_DS_CLOSERS = (
+    "<｜tool▁call▁end｜>",
+    "<|tool▁call▁end|>",
+    "<｜tool_call_end｜>",
+    "<|tool_call_end|>",
+    "<｜tool call end｜>",
+)
+_DS_NAME_LINE = re.compile(r"\s*([^\n<>{}`]{1,256}?)\s*(?:\n\s*)?(?:```(?:json|[a-z]{0,12})\s*)?(?=\{)")
+
+
+def _deepseek(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    src = engine.src
+    sep = yield from search(src, _DS_SEP, body, 24)
+    if sep is None or sep.start() - body > engine.limits.name + 32 or "<" in src.text[body : sep.start()]:
+        engine.cut = engine.cut or (sep is None and len(src.text) - body < engine.limits.name)
+        return False
+    before = src.text[body : sep.start()].strip()
+    start = yield from skip_space(src, sep.end())
+    if src.text.startswith("{", start):
+        return (yield from _deepseek_call(engine, at, before, start, "deepseek_v31"))
+    if src.text.startswith("<", start):  # another family's body in these tokens (Step-3)
+        engine.commit_to(at)
+        engine.take("markup", start)
+        return True
+    line = _DS_NAME_LINE.match(src.text, start)
+    while line is None and not src.final and len(src.text) - start < 320:
+        yield
+        line = _DS_NAME_LINE.match(src.text, start)
+    if line is None:
+        return (yield from _deepseek_bare(engine, at, before, start))
+    return (yield from _deepseek_call(engine, at, line[1].strip(), line.end(), "deepseek_v3"))
+
+
+def _deepseek_call(engine: TextEngine, at: int, name: str, start: int, dialect: str) -> Steps[bool]:
+    name = undouble(name) if engine.tools is not None and name not in engine.tools else name
+    return (yield from named_call(engine, at, name, start, dialect, ("```", *_DS_CLOSERS)))
+
+
+def _deepseek_bare(engine: TextEngine, at: int, before: str, start: int) -> Steps[bool]:
+    """A name and no arguments."""
+    src = engine.src
+    closer = yield from search(src, _DS_END, start, 64)
+    stop = closer.start() if closer else len(src.text)
+    name = src.text[start:stop].strip().partition("\n")[0].strip("` ") or before
+    if not name or len(name) > engine.limits.name or "<" in name:
+        return False
+    raw = src.text[start:stop].strip()
+    if before and before != "function":
+        name = before
+    draft = engine.begin(at, name, "deepseek_v3")
+    engine.end(
+        draft,
+        closer.end() if closer else stop,
+        {} if name == raw or not raw else None,
+        raw,
+        complete=closer is not None,
+    )
+    return True
+
+
+def _deepseek_section(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """The outer marker is markup when a call follows it."""
+    src = engine.src
+    start = yield from skip_space(src, body)
+    pattern = re.compile(_DS_BEGIN_CALL + "|<steptml:")
+    while not src.final and len(src.text) - start < 24:
+        yield
+    if pattern.match(src.text, start) is None:
+        end = _DS_END.match(src.text, start)
+        if end is None:
+            return False
+        start = end.end()
+    engine.commit_to(at)
+    engine.take("markup", start)
+    return True
+
+
+def _write_v3(calls: Calls) -> str:
+    blocks = "\n".join(
+        f"<｜tool▁call▁begin｜>function<｜tool▁sep｜>{name}\n```json\n{as_json(given)}\n```<｜tool▁call▁end｜>"
+        for name, given in calls
+    )
+    return f"<｜tool▁calls▁begin｜>{blocks}<｜tool▁calls▁end｜>"
+
+
+def _write_v31(calls: Calls) -> str:
+    blocks = "".join(f"<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>{as_json(given)}<｜tool▁call▁end｜>" for name, given in calls)
+    return f"<｜tool▁calls▁begin｜>{blocks}<｜tool▁calls▁end｜>"
+
+
+DIALECTS = (
+    Dialect(
+        "deepseek_v3",
+        "DeepSeek V3, R1 and distils",
+        _write_v3,
+        (
+            call_marker("deepseek_v3", _deepseek_section, pattern=_DS_BEGIN_CALLS),
+            call_marker("deepseek_v3", _deepseek, pattern=_DS_BEGIN_CALL),
+            call_marker("deepseek_v3", closer_after_call, pattern=rf"<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>"),
+        ),
+    ),
+    Dialect("deepseek_v31", "DeepSeek V3.1", _write_v31),
+)

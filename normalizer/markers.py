@@ -1,0 +1,71 @@
+"""What several families need around their calls: marker rows, sections, closers, calls without arguments, values as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llmcore.normalizer.rows import Marker, Reader, as_json
+from llmcore.normalizer.source import Follows, Steps, always, skip_space
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["as_text", "call_marker", "closer_after_call", "closer_after_markup", "empty_call", "section"]
+
+
+def call_marker(
+    dialect: str,
+    reader: Reader,
+    *openers: str,
+    follows: Follows = always,
+    pattern: str | None = None,
+    order: int = 0,
+) -> Marker:
+    """A row whose opener begins a call (or a section of calls)."""
+    return Marker(reader, openers, pattern=pattern, follows=follows, order=order, calls=True, dialect=dialect)
+
+
+def section(*closers: str) -> Reader:
+    """An outer marker is markup; so is its closer when it follows at once (an empty section)."""
+
+    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+        start = yield from skip_space(engine.src, body)
+        for closer in closers:
+            if engine.src.text.startswith(closer, start):
+                start += len(closer)
+        engine.commit_to(at)
+        engine.take("markup", start)
+        return True
+
+    return read
+
+
+def closer_after_call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """A closer is markup right after a call; alone it is text."""
+    return _closer(engine, at, body, after=bool(engine.drafts))
+    yield
+
+
+def closer_after_markup(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """A closer is markup after whatever was classified before it; at the start of a reply it is text."""
+    return _closer(engine, at, body, after=bool(engine.pieces))
+    yield
+
+
+def _closer(engine: TextEngine, at: int, body: int, *, after: bool) -> bool:
+    if not after or engine.src.text[engine.done : at].strip():
+        return False
+    engine.commit_to(at)
+    engine.take("markup", body)
+    return True
+
+
+def empty_call(engine: TextEngine, at: int, end: int, name: str, dialect: str, id: str = "") -> bool:
+    """Enter a call without arguments, in a dialect that has such a form."""
+    engine.end(engine.begin(at, name, dialect, id), end, {}, "")
+    return True
+
+
+def as_text(value: Any) -> str:
+    """A value as raw text: strings as they are, everything else as JSON."""
+    return value if isinstance(value, str) else as_json(value)

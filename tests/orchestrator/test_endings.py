@@ -1,0 +1,155 @@
+"""Deadlines, budgets and cancellation: how a run ends early, and what it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from llmcore.adapters.base import Endpoint, Prices
+from llmcore.orchestrator import Orchestrator
+from llmcore.run.result import RunResult
+from llmcore.testing import FakeModel
+from llmcore.types import Budget, FallbackExhausted, LimitExceeded, Overloaded, RateLimited, Timeout, Usage
+from tests.orchestrator.support import FAST, add, assert_valid, called, stack
+
+pytestmark = pytest.mark.anyio
+
+PRICED = Endpoint(provider="fake", model="fake", alias="fake", prices=Prices(input=1_000_000.0, output=2_000_000.0))
+
+
+async def slow() -> str:
+    """Take a minute."""
+    await asyncio.sleep(60)
+    return "late"
+
+
+def body(text: str, tokens: int) -> dict[str, Any]:
+    usage = {"prompt_tokens": tokens, "completion_tokens": 0}
+    return {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}], "usage": usage}
+
+
+def call_body(tokens: int) -> dict[str, Any]:
+    made: Any = called("add", {"a": 1, "b": 1})
+    return {**made, "usage": {"prompt_tokens": tokens, "completion_tokens": 0}}
+
+
+async def consume(orchestrator: Orchestrator, streamed: bool, **options: Any) -> None:
+    if streamed:
+        async for _ in orchestrator.stream("go", **options):
+            pass
+    else:
+        await orchestrator.run("go", **options)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("where", ["model", "tool"])
+async def test_a_deadline_ends_the_run_wherever_it_is(where: str, streamed: bool) -> None:
+    fake = FakeModel().tool_calls(("slow", {}), ("add", {"a": 1, "b": 2})).text("done")
+    fake.delay(60 if where == "model" else 0)
+    started = time.perf_counter()
+    with pytest.raises(Timeout, match="deadline") as caught:
+        await consume(Orchestrator(fake, [slow, add]), streamed, deadline=0.05)
+    assert time.perf_counter() - started < 5
+    partial: RunResult = caught.value.partial
+    assert_valid(partial.messages)
+    assert len(partial.attempts) == fake.call_count == 1
+    if where == "tool":
+        assert [block.text for block in partial.messages[2].tool_results] == [
+            "slow was stopped before it finished.",
+            "3",
+        ]
+
+
+async def test_no_strategy_outlives_the_deadline() -> None:
+    fakes = {"a": FakeModel(default="x").delay(60), "b": FakeModel(default="never")}
+    with pytest.raises(Timeout):
+        await stack(fakes).run("go", budget=Budget(deadline=0.03))
+    assert fakes["b"].call_count == 0
+    waiting = FakeModel(default=RateLimited("slow", retry_after=5))
+    with pytest.raises(FallbackExhausted):  # the wait would end after the deadline, so it is not begun
+        await Orchestrator(waiting).run("go", budget=Budget(deadline=1))
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("where", ["model", "tool"])
+async def test_cancellation_reaches_the_tools_and_leaves_a_valid_history(where: str, streamed: bool) -> None:
+    cancelled: list[str] = []
+    running = asyncio.Event()
+
+    async def wait() -> None:
+        running.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.append("tool")
+            raise
+
+    def quick() -> str:
+        return "finished"
+
+    fake = FakeModel().tool_calls(("wait", {}), ("quick", {}))
+    if where == "model":
+        fake = FakeModel(default="late").delay(60).on_request(lambda _: running.set())
+    task = asyncio.create_task(consume(Orchestrator(fake, [wait, quick]), streamed))
+    await running.wait() if where == "tool" else await asyncio.sleep(0.01)
+    await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError) as caught:
+        await task
+    partial: RunResult = getattr(caught.value, "partial")  # noqa: B009  (the class itself has none)
+    assert_valid(partial.messages)
+    assert cancelled == (["tool"] if where == "tool" else [])
+    if where == "tool":
+        results = {block.name: block for block in partial.messages[2].tool_results}
+        assert results["quick"].text == "finished"
+        assert results["wait"].is_error
+    resumed = await Orchestrator(FakeModel("ok")).run("go on", message_history=partial.messages)
+    assert_valid(resumed.messages)
+
+
+async def test_a_budget_of_tokens_is_kept_between_requests() -> None:
+    fake = FakeModel(call_body(30), call_body(30), body("done", 1))
+    with pytest.raises(LimitExceeded, match="budget of 50 tokens") as caught:
+        await Orchestrator(fake, [add]).run("go", budget=Budget(tokens=50))
+    assert fake.call_count == 2
+    assert caught.value.partial.usage.input_tokens == 60
+    assert_valid(caught.value.partial.messages)
+    assert (await Orchestrator(FakeModel(body("ok", 500))).run("go", budget=Budget(tokens=50))).content == "ok"
+
+
+async def test_tokens_nobody_counted_are_estimated_where_a_budget_hangs_on_them() -> None:
+    fake = FakeModel(default=called("add", {"a": 1, "b": 1}))
+    with pytest.raises(LimitExceeded) as caught:
+        await Orchestrator(fake, [add]).run("go" * 200, budget=Budget(tokens=300))
+    assert caught.value.partial.usage.estimated
+    assert (await Orchestrator(FakeModel("x")).run("go")).usage == Usage()
+
+
+async def test_a_budget_of_cost_is_kept_by_the_endpoints_prices() -> None:
+    fake = FakeModel(call_body(2), call_body(2), endpoint=PRICED)
+    with pytest.raises(LimitExceeded, match=r"budget of 3 US dollars is spent \(4") as caught:
+        await Orchestrator(fake, [add]).run("go", budget=Budget(cost=3))
+    assert caught.value.partial.usage.cost == 4.0
+
+
+async def test_a_cost_budget_escalates_only_to_models_with_a_price() -> None:
+    fakes = {"a": FakeModel(default=Overloaded("x")), "b": FakeModel("unpriced")}
+    settings = {"a": {"prices": {"input": 1, "output": 1}}}
+    with pytest.raises(FallbackExhausted):
+        await stack(fakes, settings=settings).run("go", budget=Budget(cost=1))
+    assert fakes["b"].call_count == 0
+    assert (await stack(fakes, settings=settings).run("go")).content == "unpriced"
+
+
+async def test_the_budgets_attempts_bound_every_kind_of_repetition() -> None:
+    fake = FakeModel(default=called("add", {"a": 1}))
+    with pytest.raises(FallbackExhausted) as caught:
+        await Orchestrator(fake, [add], strategies=FAST).run("go", budget=Budget(attempts=1))
+    assert fake.call_count == 1
+    assert len(caught.value.attempts) == 1
+    with pytest.raises(FallbackExhausted):
+        await Orchestrator(fake.reset(), [add], strategies=FAST, budget=Budget(attempts=9, reasks=0)).run("go")
+    assert {attempt.mode for attempt in fake.calls} == {"native_tools", "json_schema", "json_object", "text"}

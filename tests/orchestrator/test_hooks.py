@@ -1,0 +1,142 @@
+"""Hooks alter or veto at fixed points of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llmcore.hooks import Hooks, Veto
+from llmcore.orchestrator import Orchestrator
+from llmcore.run.result import RunResult
+from llmcore.testing import FakeModel
+from llmcore.tools import RunContext
+from llmcore.tools.execution import Outcome
+from llmcore.types import ConfigError, Envelope, Message, Request, TerminateLoop, TextBlock, ToolCall
+from tests.orchestrator.support import add, assert_valid, calls_in, get_weather
+
+pytestmark = pytest.mark.anyio
+
+
+def adding() -> FakeModel:
+    return FakeModel().tool_call("add", {"a": 1, "b": 2}).text("done")
+
+
+async def run(fake: FakeModel, *hooks: Hooks) -> Any:
+    result = await Orchestrator(fake, [add, get_weather], hooks=hooks).run("go")
+    assert_valid(result.messages)
+    return result
+
+
+async def test_they_are_called_in_order_sync_and_async() -> None:
+    seen: list[str] = []
+
+    def note(name: str) -> Any:
+        def sync(*_: Any) -> None:
+            seen.append(name)
+
+        return sync
+
+    async def late(outcome: Any, call: Any) -> None:
+        seen.append("after_tool_run")
+
+    hooks = Hooks(
+        before_request=note("before_request"),
+        on_response=note("on_response"),
+        on_streaming_response=note("never: nothing is streamed"),
+        before_tool_run=note("before_tool_run"),
+        after_tool_run=late,
+        on_tool_response=note("on_tool_response"),
+    )
+    await run(adding(), hooks)
+    turn = ["before_request", "on_response"]
+    assert seen == [*turn, "before_tool_run", "after_tool_run", "on_tool_response", *turn]
+
+
+async def test_before_request_changes_what_is_sent() -> None:
+    def fewer(request: Request) -> Request:
+        return request.model_copy(update={"tools": request.tools[:1], "temperature": 0.0})
+
+    fake = FakeModel("ok")
+    await run(fake, Hooks(before_request=fewer))
+    assert fake.last_request is not None
+    assert ([made.name for made in fake.calls[0].tools], fake.last_request.temperature) == (["add"], 0.0)
+
+
+async def test_on_response_changes_what_is_judged() -> None:
+    def drop(envelope: Envelope) -> Envelope:
+        return envelope.model_copy(update={"tool_calls": [], "content": "no calls today", "needs_more_work": None})
+
+    result = await run(adding(), Hooks(on_response=drop))
+    assert (result.content, calls_in(result.messages)) == ("no calls today", [])
+
+
+async def test_a_veto_is_told_to_the_model_and_the_tool_does_not_run() -> None:
+    ran: list[int] = []
+
+    def note(n: int) -> None:
+        ran.append(n)
+
+    def forbid(call: ToolCall, context: RunContext[Any]) -> Veto | None:
+        return Veto(f"{call.name} is not allowed for {context.deps}") if call.name == "note" else None
+
+    fake = FakeModel().tool_calls(("note", {"n": 1}), ("add", {"a": 1, "b": 1})).text("done")
+    result = await Orchestrator(fake, [note, add], hooks=Hooks(before_tool_run=forbid), deps="guests").run("go")
+    assert ran == []
+    assert [block.text for block in result.messages[2].tool_results] == ["note is not allowed for guests", "2"]
+    assert_valid(result.messages)
+
+
+async def test_calls_outcomes_and_the_results_message_may_be_replaced() -> None:
+    def double(call: ToolCall, context: Any) -> ToolCall:
+        return call.model_copy(update={"arguments": {"a": 10, "b": 20}, "id": "other"})
+
+    def louder(call: ToolCall, outcome: Outcome) -> Outcome:
+        return Outcome(call, [TextBlock(text=f"{outcome.text}!")])
+
+    def signed(message: Message) -> Message:
+        block = message.tool_results[0]
+        return message.model_copy(
+            update={"content": [block.model_copy(update={"content": [TextBlock(text=f"{block.text} (checked)")]})]}
+        )
+
+    result = await run(adding(), Hooks(before_tool_run=double), Hooks(after_tool_run=louder, on_tool_response=signed))
+    assert result.messages[2].tool_results[0].text == "30! (checked)"
+
+
+async def test_several_hooks_each_get_what_the_one_before_made() -> None:
+    def suffix(word: str) -> Hooks:
+        return Hooks(on_response=lambda envelope: envelope.model_copy(update={"content": f"{envelope.content} {word}"}))
+
+    assert (await run(FakeModel("one"), suffix("two"), suffix("three"))).content == "one two three"
+
+
+@pytest.mark.parametrize(
+    "name", ["before_request", "on_response", "before_tool_run", "after_tool_run", "on_tool_response"]
+)
+async def test_what_a_hook_raises_ends_the_run_with_the_partial_result(name: str) -> None:
+    class OwnError(Exception):
+        pass
+
+    def refuse(*_: Any) -> None:
+        raise OwnError("no")
+
+    fake = adding()
+    with pytest.raises(OwnError) as caught:
+        await Orchestrator(fake, [add], hooks=Hooks(**{name: refuse})).run("go")
+    partial: RunResult = getattr(caught.value, "partial")  # noqa: B009  (the class itself has none)
+    assert_valid(partial.messages)
+    assert len(partial.attempts) == fake.call_count == (0 if name == "before_request" else 1)
+
+
+async def test_a_hook_may_end_the_run_cleanly() -> None:
+    def stop(*_: Any) -> None:
+        raise TerminateLoop("stopped by policy")
+
+    result = await run(adding(), Hooks(before_tool_run=stop))
+    assert result.content == "stopped by policy"
+
+
+async def test_a_hook_that_returns_something_else_is_told() -> None:
+    with pytest.raises(ConfigError, match="before_request must return None or Request, not bool"):
+        await run(adding(), Hooks(before_request=lambda request: True))
