@@ -132,19 +132,35 @@ async def close_clients() -> None:
     """
     if _loaded is None:
         return
+    loop = asyncio.get_running_loop()
     cache = _loaded.in_memory_llm_clients_cache
-    suffix = f"-{id(asyncio.get_running_loop())}"  # how LiteLLM's cache tells loops apart
-    for key in [key for key in cache.cache_dict if str(key).endswith(suffix)]:
-        handler = cache.cache_dict.pop(key)
-        cache.ttl_dict.pop(key, None)
-        await _close(handler)
+    for key, handler in list(cache.cache_dict.items()):
+        if str(key).endswith(f"-{id(loop)}"):  # how LiteLLM's cache tells loops apart
+            cache.cache_dict.pop(key, None)
+            cache.ttl_dict.pop(key, None)
+            await _close(handler)
+        else:
+            await _close_session(handler, loop)
+    await _close_session(getattr(_loaded, "module_level_aclient", None), loop)
+
+
+def _client_of(handler: Any) -> Any:
+    """The httpx client inside an SDK client or one of LiteLLM's handlers."""
+    return getattr(handler, "_client", None) or getattr(handler, "client", None) or handler
 
 
 async def _close(handler: Any) -> None:
-    """Close an SDK client or one of LiteLLM's handlers, its httpx client and that one's transport."""
-    client = getattr(handler, "_client", None) or getattr(handler, "client", None) or handler
+    client = _client_of(handler)
     for part in (getattr(client, "_transport", None), client):
         close = getattr(part, "aclose", None)
         if close is not None:
             with suppress(Exception):  # it may be closed already
                 await close()
+
+
+async def _close_session(handler: Any, loop: asyncio.AbstractEventLoop) -> None:
+    """Handlers made at import serve any loop with one session at a time, and make a new one when it is closed."""
+    session = getattr(getattr(_client_of(handler), "_transport", None), "client", None)
+    if getattr(session, "_loop", None) is loop:
+        with suppress(Exception):
+            await session.close()

@@ -17,7 +17,7 @@ from llmcore.types.envelope import Repair
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["Body", "Preview", "add_calls", "arguments_body", "body_extent", "named_call", "read_body", "swallow"]
+__all__ = ["Body", "Preview", "add_calls", "arguments_body", "body_extent", "named_call", "quick_body", "read_body", "swallow"]
 
 _HEAD = re.compile(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
 _PREVIEW_HEAD = re.compile(
@@ -32,10 +32,12 @@ _SPACE = re.compile(r"\s*")
 class Body:
     """A stretch of JSON: `start:end`; `cut`: the text ended inside; `closed`: it ended by its own bracket."""
 
-    __slots__ = ("closed", "cut", "end", "start")
+    __slots__ = ("closed", "cut", "end", "read", "start")
 
     def __init__(self, start: int, end: int, *, cut: bool = False, closed: bool = True) -> None:
         self.start, self.end, self.cut, self.closed = start, end, cut, closed
+        self.read: Message | None = None
+        """What it says, where finding its end has told that already."""
 
 
 class Preview:
@@ -124,6 +126,8 @@ def _unclosed(engine: TextEngine, start: int, extent: Extent, closers: tuple[str
 
 def read_body(engine: TextEngine, body: Body, *, keyed: bool = False) -> tuple[list[Message], list[Repair], bool]:
     """(messages, repairs, complete) of a body; no messages when nothing in it is a call."""
+    if body.read is not None:
+        return [body.read], [], True
     text = engine.src.text[body.start : body.end]
     head = _HEAD.match(text) if not keyed else None
     if head is not None and not body.cut and (quick := _quick(engine, text, head)) is not None:
@@ -134,6 +138,18 @@ def read_body(engine: TextEngine, body: Body, *, keyed: bool = False) -> tuple[l
         call = CallObject(name[1], None, True, raw=text)
         return [Message([call])], reading.repairs, not body.cut
     return messages, reading.repairs, reading.complete
+
+
+def quick_body(engine: TextEngine, start: int, end: int) -> Body | None:
+    """`start:end` as a body, if it is one call object in its plainest form, sound as it is."""
+    text = engine.src.text[start:end]
+    head = _HEAD.match(text)
+    message = _quick(engine, text, head) if head is not None else None
+    if message is None:
+        return None
+    body = Body(start, end)
+    body.read = message
+    return body
 
 
 def _quick(engine: TextEngine, text: str, head: re.Match[str]) -> Message | None:

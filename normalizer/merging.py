@@ -33,7 +33,11 @@ class Merged:
 
 def numbered(calls: Iterable[ToolCall], first: int = 0) -> list[ToolCall]:
     """The calls, those without an id called `call_<n>` by position from `first`."""
-    return [call if call.id else call.model_copy(update={"id": f"call_{n}"}) for n, call in enumerate(calls, first)]
+    numbered_calls = list(calls)
+    for n, call in enumerate(numbered_calls, first):
+        if not call.id:
+            call.__dict__["id"] = f"call_{n}"  # ours, and not handed out yet: a copy would cost as much as the call
+    return numbered_calls
 
 
 def merge(native: Sequence[ToolCall], text: TextEngine, limits: Limits) -> Merged:

@@ -22,6 +22,8 @@ _FINAL_RESPONSE = re.compile(r"\[BEGIN FINAL RESPONSE\]")
 _STRIPPED = re.compile(r"analysis(?=[A-Z\"'(\[])")
 _STRIPPED_FINAL = re.compile(r"assistantfinal|assistantcommentary(?= to=)")
 _PROBE = 40
+_FIRST = frozenset(" \t\r\nHa")  # what one of these forms begins with
+_SPACE = re.compile(r"\s*")
 
 
 def open_reasoning(engine: TextEngine) -> Steps[None]:
@@ -44,7 +46,10 @@ def opening(engine: TextEngine) -> Steps[None]:
     src = engine.src
     start = 0
     while True:
-        start = len(src.text) - len(src.text.lstrip())
+        if src.text and src.text[0] not in _FIRST:
+            return
+        space = _SPACE.match(src.text)
+        start = space.end() if space else 0
         head = src.text[start : start + _PROBE]
         if src.final or not _undecided(head):
             break

@@ -223,7 +223,8 @@ class _Coercer:
         if not self.may("lenient"):
             return
         if is_list(value):
-            yield from self._only_item(value, subschema, path)
+            if "array" not in view.types:
+                yield from self._only_item(value, subschema, path)
         elif is_object(value):
             yield from self._only_value(value, subschema, view, path)
         elif value is not None:
@@ -260,8 +261,10 @@ class _Coercer:
         self.wrapping = False
 
     def _only_item(self, values: list[Any], subschema: Any, path: Path) -> Iterator[Coerced]:
-        """The item of a list that fits, if exactly one does."""
+        """The item of a list that fits, if exactly one does. Not as a list of its own: that would drop the others."""
+        before, self.wrapping = self.wrapping, True
         items = [self.fixed(value, subschema, path) for value in values]
+        self.wrapping = before
         fitting = [made for made in items if self.fits(made.value, subschema)]
         if len(fitting) == 1:
             safety: Safety = "coerced" if len(values) == 1 else "guess"

@@ -38,6 +38,8 @@ _TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER
 
 _BRANCH_ERRORS = 16
 """Errors kept of each alternative of anyOf and oneOf."""
+_EXPLAINED_LEVELS = 2
+"""Alternatives within alternatives deeper than this are judged, but why they fail is not kept: it would be a tree."""
 
 
 class TooMuchWork(Exception):
@@ -61,6 +63,7 @@ class Run:
     budget: int
     target: Callable[[str], Any]
     validators: dict[int, Validator]
+    alternatives: int = 0
     slow_patterns: set[str] = field(default_factory=set[str])
 
     def visit(self) -> None:
@@ -110,14 +113,19 @@ def _all_of(validator: Validator, branches: list[Any], instance: Any, schema: Js
 
 
 def _any_of(validator: Validator, branches: list[Any], instance: Any, schema: JsonSchema) -> Errors:
-    failures: list[ValidationError] = []
-    for index, branch in enumerate(branches):
-        errors = list(islice(_descend(validator, instance, branch), _BRANCH_ERRORS))
-        if not errors:
-            return
-        for error in errors:
-            error.schema_path.appendleft(index)
-        failures += errors
+    run, failures = current_run.get(), list[ValidationError]()
+    run.alternatives += 1
+    most = _BRANCH_ERRORS if run.alternatives <= _EXPLAINED_LEVELS else 1
+    try:
+        for index, branch in enumerate(branches):
+            errors = list(islice(_descend(validator, instance, branch), most))
+            if not errors:
+                return
+            for error in errors:
+                error.schema_path.appendleft(index)
+            failures += errors if most > 1 else ()
+    finally:
+        run.alternatives -= 1
     yield ValidationError("no alternative fits", context=failures)
 
 

@@ -19,13 +19,13 @@ MAX_REPAIRED = 4096
 """Characters. Repair is quadratic on hostile text: 4 KB take at most about 0.2 s."""
 
 _KEY = re.compile(r"""["']([^"'\\\n]{1,64})["']\s*:""")
-_SECOND_OBJECT = re.compile(r"\}\s*,?\s*\{\s*[\"']")
+_BRACE = re.compile(r"[{}]")
 
 
 def repaired_arguments(raw: str, tool: CompiledTool) -> tuple[dict[str, Any], Repair] | None:
     """The arguments that `raw` most likely means, or None when no guess keeps within the bounds."""
     text = raw.strip()
-    if not text.startswith("{") or len(text) > MAX_REPAIRED:
+    if not text.startswith("{") or len(text) > MAX_REPAIRED or _holds_several(text):
         return None
     found = _loads(text)
     if not is_object(found) or not found:
@@ -35,6 +35,16 @@ def repaired_arguments(raw: str, tool: CompiledTool) -> tuple[dict[str, Any], Re
     if not set(arguments) <= set(tool.properties) or not {match[1] for match in _KEY.finditer(text)} <= keys:
         return None
     return arguments, Repair(kind="json_repair", before=raw, after=arguments, safety="guess")
+
+
+def _holds_several(text: str) -> bool:
+    """Does another object follow the first, as far as braces tell? `json_repair` would keep one of them."""
+    depth = 0
+    for brace in _BRACE.finditer(text):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return "{" in text[brace.end() :]
+    return False
 
 
 def _loads(text: str) -> object:

@@ -27,9 +27,9 @@ from llmcore.validator.wording import explain
 
 __all__ = ["BASE_BUDGET", "CompiledSchema", "Survey", "check_tool", "check_tool_schema", "compile_schema", "survey"]
 
-BASE_BUDGET = 100_000
+BASE_BUDGET = 20_000
 """Subschema visits that any validation may make; `_VISITS_PER_NODE` more for each node of the value."""
-_VISITS_PER_NODE = 8
+_VISITS_PER_NODE = 12
 _MAX_ERRORS = 64
 """Errors that are looked at in order to choose the best."""
 _CACHED_SCHEMAS = 1024

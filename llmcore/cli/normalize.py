@@ -32,31 +32,23 @@ class _Form(StrEnum):
 
 
 def normalize(
-    file: Annotated[
-        Path, typer.Argument(help="The reply; `-` is standard input.", metavar="[FILE]", allow_dash=True)
-    ] = Path("-"),
+    file: Annotated[Path, typer.Argument(help="The reply; `-` is standard input.", metavar="[FILE]", allow_dash=True)] = Path(
+        "-"
+    ),
     tools: Annotated[
         str | None,
         typer.Option(help="The tools that were offered: a JSON file, or MODULE:OBJECT.", metavar="FILE|MODULE:OBJECT"),
     ] = None,
-    stream: Annotated[
-        bool, typer.Option("--stream", help="Print events, one JSON object a line, as input comes.")
-    ] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say why each call was taken or not, instead of JSON.")
-    ] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Print events, one JSON object a line, as input comes.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each call was taken or not, instead of JSON.")] = False,
     form: Annotated[
         _Form,
         typer.Option("--as", help="What the input is: a model's text, a provider's JSON body, or a stream's events."),
     ] = _Form.auto,
     dialect: Annotated[list[str] | None, typer.Option(help="Read only this dialect; may be repeated.")] = None,
     finish_reason: Annotated[str | None, typer.Option(help="The provider's word for why the model stopped.")] = None,
-    reasoning_open: Annotated[
-        bool, typer.Option("--reasoning-open", help="The prompt had opened the reasoning.")
-    ] = False,
-    forced_tool: Annotated[
-        str | None, typer.Option(help="The tool that was forced: bare arguments belong to it.")
-    ] = None,
+    reasoning_open: Annotated[bool, typer.Option("--reasoning-open", help="The prompt had opened the reasoning.")] = False,
+    forced_tool: Annotated[str | None, typer.Option(help="The tool that was forced: bare arguments belong to it.")] = None,
 ) -> None:
     """Turn a model's reply into one envelope: a body, a stream or plain text, told apart by its shape.
 

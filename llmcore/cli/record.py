@@ -24,9 +24,7 @@ _EXIT_RUN_FAILED = 1
 
 
 def record(
-    model: Annotated[
-        str, typer.Argument(help="PROVIDER/MODEL, or an alias of the registry given by --models.", metavar="MODEL")
-    ],
+    model: Annotated[str, typer.Argument(help="PROVIDER/MODEL, or an alias of the registry given by --models.", metavar="MODEL")],
     prompts: Annotated[list[str], typer.Argument(help="Each is a run of its own.", metavar="PROMPT...")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The transcript file; runs are appended.")],
     tools: Annotated[
@@ -95,9 +93,7 @@ def _check_writable(output: Path) -> None:
 class _Session:
     """Runs prompts one after the other; what one run teaches about the endpoint the next ones know."""
 
-    def __init__(
-        self, registry: ModelRegistry, config: ModelConfig, tools: list[object], output: Path, provenance: str
-    ) -> None:
+    def __init__(self, registry: ModelRegistry, config: ModelConfig, tools: list[object], output: Path, provenance: str) -> None:
         from llmcore import CapabilityStore
         from llmcore.tools import compile_tools
 

@@ -32,9 +32,7 @@ class _OnError(StrEnum):
 def replay(
     paths: Annotated[
         list[Path],
-        typer.Argument(
-            help="Files (.jsonl, VCR cassettes in .yaml or .json, .txt, .sse) or folders of them.", metavar="PATH..."
-        ),
+        typer.Argument(help="Files (.jsonl, VCR cassettes in .yaml or .json, .txt, .sse) or folders of them.", metavar="PATH..."),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     dialects: Annotated[bool, typer.Option(help="Show the table of calls by dialect.")] = True,

@@ -139,7 +139,8 @@ def _print_findings(console: Console, title: str, findings: Sequence[Finding], c
         else:
             _print_line(console, f"    {finding.what}: expected {shortened(finding.expected)}")
             _print_line(console, f"    {' ' * len(finding.what)}  got      {shortened(finding.got)}")
-    _print_more(console, count - len(findings))
+    if findings:
+        _print_more(console, count - len(findings))
 
 
 def _print_more(console: Console, more: int) -> None:

@@ -9,7 +9,6 @@ that cannot be read costs only itself. The file is held in memory, up to `MAX_BO
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,9 +27,7 @@ from llmcore.transcripts.requests import facts_of
 
 __all__ = ["interactions_of", "read_cassette"]
 
-_LOADER: type[yaml.SafeLoader] = getattr(
-    yaml, "CSafeLoader", yaml.SafeLoader
-)  # the same rules, in C where it was built
+_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same rules, in C where it was built
 
 _MAX_DEPTH = 200
 _ENDPOINT = re.compile(
@@ -168,10 +165,8 @@ def _text(message: JsonObject) -> str | None:
     body = message.get("body")
     if isinstance(body, Mapping):
         parts = cast("JsonObject", body)
-        if isinstance(encoded := parts.get("base64_string"), str | bytes):
-            body = _from_base64(encoded)
-        else:
-            body = parts.get("string")
+        encoded = parts.get("base64_string")
+        body = parts.get("string") if encoded is None else _from_base64(encoded)
     if isinstance(body, bytes):
         return decode_utf8(unpack(body, _header(message, "content-encoding")))
     if body is None or isinstance(body, str):
@@ -179,10 +174,10 @@ def _text(message: JsonObject) -> str | None:
     raise ValueError(f"a body that is neither text nor bytes: {type(body).__name__}")
 
 
-def _from_base64(encoded: str | bytes) -> bytes:
+def _from_base64(encoded: Any) -> bytes:
     try:
         return base64.b64decode(encoded, validate=False)
-    except binascii.Error as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"a damaged base64 body: {error}") from None
 
 

@@ -68,9 +68,7 @@ def unpack(data: bytes, encoding: str) -> bytes:
         if name == "identity" or ("gzip" in name and not data.startswith(_GZIP_MAGIC)):
             continue
         if name not in _INFLATERS:
-            raise ValueError(
-                f"a body with content-encoding {name!r}: record it decoded (only gzip and deflate are read)"
-            )
+            raise ValueError(f"a body with content-encoding {name!r}: record it decoded (only gzip and deflate are read)")
         data = _inflate(data, _INFLATERS[name], name)
     return data
 

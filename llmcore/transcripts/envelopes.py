@@ -55,9 +55,7 @@ class _ReplyReader:
         )
 
     def fed(self, chunks: Iterable[dict[str, Any] | str]) -> Envelope:
-        normalizer = Normalizer(
-            self._tools, reasoning_open=self._exchange.reasoning_open, forced_tool=self._forced_tool
-        )
+        normalizer = Normalizer(self._tools, reasoning_open=self._exchange.reasoning_open, forced_tool=self._forced_tool)
         for chunk in chunks:
             normalizer.feed(chunk)
         normalizer.finish(finish_reason=self._exchange.finish_reason)

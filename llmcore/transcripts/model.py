@@ -51,9 +51,7 @@ class Expectation(_Kept):
         """This expectation, and where it says nothing, the other's."""
         if other is None:
             return self
-        said = {
-            key: value for key, value in self if key in self.model_fields_set and (value is not None or key == "value")
-        }
+        said = {key: value for key, value in self if key in self.model_fields_set and (value is not None or key == "value")}
         return other.model_copy(update=said)
 
 

@@ -173,14 +173,10 @@ class Score:
             row.units += 1
             row.succeeded += unit.succeeded
 
-    def _note(
-        self, kept: list[Finding], transcript: Transcript, what: str, expected: object = None, got: object = None
-    ) -> None:
+    def _note(self, kept: list[Finding], transcript: Transcript, what: str, expected: object = None, got: object = None) -> None:
         if len(kept) < self._keep:
             path = str(transcript.path) if transcript.path else None
-            kept.append(
-                Finding(id=transcript.id, path=path, line=transcript.line, what=what, expected=expected, got=got)
-            )
+            kept.append(Finding(id=transcript.id, path=path, line=transcript.line, what=what, expected=expected, got=got))
 
 
 def _state(call: ToolCall) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmcore.normalizer.bodies import Body, Preview, add_calls, body_extent, read_body, swallow
+from llmcore.normalizer.bodies import Body, Preview, add_calls, body_extent, quick_body, read_body, swallow
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer, as_json
 from llmcore.normalizer.source import Follows, Steps, always, skip_space, starts
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS", "objects_reader"]
+
+_QUICK = 16_384  # a longer body is scanned for its end first
 
 
 def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[str, ...] = (), keyed: bool = False) -> Reader:
@@ -34,7 +36,7 @@ def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[s
         preview = Preview(engine, at, start, dialect) if engine.listening and not keyed else None
         bodies: list[Body] = []
         while True:
-            found = _by_closer(engine, start, closers) if closers and not bodies and preview is None else None
+            found = _by_closer(engine, start, closers) if closers and not bodies else None
             found = found or (yield from body_extent(engine, start, closers, preview))
             bodies.append(found)
             if found.cut or not found.closed:
@@ -53,12 +55,12 @@ def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[s
 def _by_closer(engine: TextEngine, start: int, closers: tuple[str, ...]) -> Body | None:
     """Up to the first closer, if what stands before it is sound as it is: then no string holds that closer."""
     text = engine.src.text
-    closer = text.find(closers[0], start)
+    closer = text.find(closers[0], start, start + _QUICK)
     if closer < 0:
         return None
-    body = Body(start, start + len(text[start:closer].rstrip()))
-    messages, repairs, complete = read_body(engine, body)
-    return body if len(messages) == 1 and complete and not repairs and messages[0].calls and messages[0].calls[0].raw else None
+    while text[closer - 1].isspace():
+        closer -= 1
+    return quick_body(engine, start, closer)
 
 
 def _next_value(engine: TextEngine, end: int, closers: tuple[str, ...]) -> Steps[int]:

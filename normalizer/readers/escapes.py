@@ -34,7 +34,8 @@ class Decoded(NamedTuple):
 
 
 def decode(raw: str, opener: str = '"', python: bool = False) -> Decoded:
-    r"""The text that stands between two quotes, decoded. `opener` is the quote: `\'` is no error in single quotes.
+    r"""The text that stands between two quotes, decoded. `opener` is the quote: in single ones `\'`, `\x41`
+    and `\U0001f600` are no errors.
 
     In a string with an invalid escape and a drive letter (`C:\Users\new`) the path's backslashes are all taken
     literally.
@@ -96,8 +97,9 @@ def _json_escape(escape: str, opener: str) -> str | None:
         return chr(int(escape[1:], 16))
     if escape == "'" or escape == opener or (opener == "`" and escape == "$"):
         return escape
-    if opener in "'`" and len(escape) == 3 and escape[0] == "x":
-        return chr(int(escape[1:], 16))
+    if opener in "'`" and ((len(escape) == 3 and escape[0] == "x") or (len(escape) == 9 and escape[0] == "U")):
+        code_point = int(escape[1:], 16)
+        return chr(code_point) if code_point <= _LAST_CODE_POINT else None
     return None
 
 

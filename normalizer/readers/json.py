@@ -197,7 +197,7 @@ def _audit(value: Any, text: str, start: int, end: int, limits: Limits) -> tuple
             keys += len(members)
             items = members.values()
         for item in items:
-            kind: type = type(item)
+            kind: object = type(item)
             if kind is str:
                 continue
             if kind is dict or kind is list:
@@ -214,6 +214,10 @@ def _audit(value: Any, text: str, start: int, end: int, limits: Limits) -> tuple
     return None, _duplicates(text[start:end])
 
 
+def _items(container: Any) -> Iterable[Any]:
+    return cast("dict[str, Any]", container).values() if type(container) is dict else container
+
+
 def _depth(value: Any) -> int:
     """How deep brackets are nested; level by level, so that nothing recurses."""
     depth = 0
@@ -223,7 +227,7 @@ def _depth(value: Any) -> int:
         if not open_ones:
             return depth
         depth += 1
-        level = [inner for item in open_ones for inner in (item.values() if type(item) is dict else item)]
+        level = [inner for item in open_ones for inner in _items(item)]
 
 
 def _duplicates(text: str) -> list[Repair]:

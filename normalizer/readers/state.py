@@ -166,6 +166,9 @@ class State:
             self._noted.add(kind)
             self.record(kind, before, after)
 
+    def noted(self, kind: str) -> bool:
+        return kind in self._noted
+
     def path(self) -> str:
         """Where the reader stands: the member being read, or, between members, their container."""
         path = ""

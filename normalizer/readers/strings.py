@@ -36,6 +36,7 @@ QUOTES = frozenset(CLOSERS)
 _NOTATION = {"'": "single_quotes", "`": "back_ticks"}
 _SEARCHES = {opener: re.compile("[" + closers + "]") for opener, closers in CLOSERS.items() if len(closers) > 1}
 _CONTROL = re.compile(r"[\x00-\x1f]")
+_CONTROL_IN_PYTHON = re.compile(r"(?<!\\)[\x00-\x1f]")  # a backslash joins lines
 _PREFIX = re.compile(r"[rRuUbBfF]{1,2}(?=[\"'])")
 _BARE_KEY = re.compile(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
 _KEYWORD = re.compile(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
@@ -87,7 +88,7 @@ def _read_from(state: State, start: int, role: Role, raw: bool) -> str:
     if opener in _NOTATION:
         state.note(_NOTATION[opener], opener)
     between = state.text[body:close]
-    value = _decoded(state, between, opener, raw)
+    value = _decoded(state, between, opener, raw, triple=body - start == 3)
     if inner or apostrophes:
         state.record("inner_quotes", between, value, "guess")
     if inner % 2:
@@ -99,12 +100,14 @@ def _read_from(state: State, start: int, role: Role, raw: bool) -> str:
     return value
 
 
-def _decoded(state: State, raw_text: str, opener: str, raw: bool = False) -> str:
-    if _CONTROL.search(raw_text):
+def _decoded(state: State, raw_text: str, opener: str, raw: bool = False, triple: bool = False) -> str:
+    if not triple and (_CONTROL_IN_PYTHON if state.flavour.python else _CONTROL).search(raw_text):
         state.note("control_character")
     if raw:
         return raw_text
-    value, invalid, path = decode(raw_text, opener, state.flavour.python)
+    # Python prints a string that holds an apostrophe in double quotes, with its own escapes.
+    style = "'" if opener == '"' and state.noted("single_quotes") else opener
+    value, invalid, path = decode(raw_text, style, state.flavour.python)
     if path:
         state.record("windows_path", raw_text, value, "guess")
     elif invalid:

@@ -64,9 +64,7 @@ def test_json(invoke: Invoke, registry: Path) -> None:
     assert "secret" not in result.output
 
 
-def test_the_registry_may_be_named_by_the_environment(
-    invoke: Invoke, registry: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_registry_may_be_named_by_the_environment(invoke: Invoke, registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLMCORE_MODELS", str(registry))
     assert "fast" in invoke("models").output
 

@@ -87,8 +87,16 @@ def test_a_reply_without_a_call_is_content(invoke: Invoke, stdin: str) -> None:
     assert json.loads(result.stdout)["content"].strip() == stdin.strip()
 
 
+HOSTILE = ("{", "[", '{"a":\n', "data: {\n\n")
+
+
 @pytest.mark.parametrize(
-    "stdin", ["{" * 5_000_000, "[" * 5_000_000, '{"a":\n' * 800_000, "data: {\n\n" * 100_000], ids=lambda s: s[:4]
+    "stdin",
+    [
+        *(piece * (20_000 // len(piece)) for piece in HOSTILE),
+        *(pytest.param(piece * (5_000_000 // len(piece)), marks=pytest.mark.slow) for piece in HOSTILE),
+    ],
+    ids=lambda text: f"{text[:4]!r} {len(text)}",
 )
 def test_hostile_input_ends_quickly(invoke: Invoke, stdin: str) -> None:
     start = time.perf_counter()
@@ -111,9 +119,7 @@ def test_stream_prints_events_and_the_envelope(invoke: Invoke, tools: Path, stdi
     assert kinds[0] == "TextDelta"
     assert kinds[-1] == "Envelope"
     assert kinds.count("ToolCallStarted") == kinds.count("ToolCallFinished") == 1
-    assert (
-        json.loads("".join(event["json"] for event in events if event["type"] == "ArgumentsDelta")) == CALL["arguments"]
-    )
+    assert json.loads("".join(event["json"] for event in events if event["type"] == "ArgumentsDelta")) == CALL["arguments"]
     whole = json.loads(invoke("normalize", "--tools", tools, stdin=stdin).stdout)
     assert {key: value for key, value in events[-1].items() if key != "type"} == whole
 
@@ -198,5 +204,4 @@ def test_characters_cut_between_reads_are_whole(script: Any) -> None:
 
 def test_exit_codes_of_the_console_script(script: Any) -> None:
     assert script("normalize", stdin=b"Hello").returncode == 0
-    assert script("normalize", "/nowhere").returncode == 2
     assert script("normalize", stdin=b"\xff").returncode == 2

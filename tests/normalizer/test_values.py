@@ -23,7 +23,8 @@ ALL_BUT_STRING = ANYTHING[:-1]
         ("-0", ("integer",), 0),
         ("9" * 40, ("integer",), int("9" * 40)),
         ("5.0", ("integer",), "5.0"),
-        ("007", ("integer",), "007"),
+        ("007", ("integer",), 7),
+        ("0" + "7" * 5000, ("integer",), "0" + "7" * 5000),
         ("+5", ("integer",), "+5"),
         ("five", ("integer",), "five"),
         ("5", ("number",), 5),
@@ -75,6 +76,7 @@ def test_first_type_that_converts(text: str, types: tuple[str, ...], value: Any)
         ('"{\\"a\\": 1}"', ("object",), {"a": 1}, ["double_encoded"]),
         ('```json\n{"a": 1}\n```', ("object",), {"a": 1}, ["code_fence"]),
         ("1_000", ("integer",), 1000, ["number_notation"]),
+        ("00501", ("integer",), 501, ["leading_zero"]),
         (".5", ("number",), 0.5, ["number_notation"]),
     ],
 )

@@ -27,11 +27,7 @@ CALL: dict[str, Any] = {"name": "get_weather", "arguments": {"city": "Paris"}}
 
 def hermes(arguments: Any = None, name: str = "get_weather") -> str:
     """A call as Hermes and Qwen models write it; `arguments` may be a damaged text."""
-    body = (
-        json.dumps({"city": "Paris"} if arguments is None else arguments)
-        if not isinstance(arguments, str)
-        else arguments
-    )
+    body = json.dumps({"city": "Paris"} if arguments is None else arguments) if not isinstance(arguments, str) else arguments
     return f'<tool_call>{{"name": "{name}", "arguments": {body}}}</tool_call>'
 
 
@@ -41,20 +37,14 @@ def chat(
     """An OpenAI chat body with one native call, or with content only."""
     message: dict[str, Any] = {"role": "assistant", "content": content}
     if content is None:
-        text = (
-            arguments
-            if isinstance(arguments, str)
-            else json.dumps({"city": "Paris"} if arguments is None else arguments)
-        )
+        text = arguments if isinstance(arguments, str) else json.dumps({"city": "Paris"} if arguments is None else arguments)
         message["tool_calls"] = [{"id": "call_a", "type": "function", "function": {"name": name, "arguments": text}}]
     return {"object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": finish}]}
 
 
 def sse(*deltas: dict[str, Any], finish: str = "stop") -> str:
     """An OpenAI chat stream."""
-    chunks: list[dict[str, Any]] = [
-        {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
-    ]
+    chunks: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
     chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
     return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
 

@@ -69,9 +69,7 @@ def test_bodies(tmp_path: Path, form: str) -> None:
     assert run.flat
 
 
-@pytest.mark.parametrize(
-    "sent", [{"body": json.dumps(ASKED)}, {"body": json.dumps(ASKED).encode()}, {"parsed_body": ASKED}]
-)
+@pytest.mark.parametrize("sent", [{"body": json.dumps(ASKED)}, {"body": json.dumps(ASKED).encode()}, {"parsed_body": ASKED}])
 def test_request_bodies(tmp_path: Path, sent: dict[str, Any]) -> None:
     (run,) = read_transcripts(cassette(tmp_path, interaction(request=sent)))
     assert run.exchanges[0].request == ASKED
@@ -129,9 +127,7 @@ def test_a_failed_request_is_an_error(tmp_path: Path) -> None:
         ("http://evil-api.openai.com.example/v1/messages", "evil-api.openai.com.example", "", False),
     ],
 )
-def test_the_url_tells_provider_model_and_provenance(
-    tmp_path: Path, url: str, provider: str, model: str, local: bool
-) -> None:
+def test_the_url_tells_provider_model_and_provenance(tmp_path: Path, url: str, provider: str, model: str, local: bool) -> None:
     (run,) = read_transcripts(cassette(tmp_path, interaction(url, request={"parsed_body": {"messages": []}})))
     assert (run.provider, run.model) == (provider, model)
     assert (run.provenance == "local recording") is local

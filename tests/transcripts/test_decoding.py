@@ -23,9 +23,7 @@ def test_the_first_byte_that_is_not_utf8_is_named() -> None:
         decode_utf8("text".encode("utf-16"))
 
 
-@pytest.mark.parametrize(
-    "text", ['{"a": "\\ud83d"}', '{"a": "\ud83d"}', "[" * 500 + "]" * 500, '{"a": 12345678901234567890123}']
-)
+@pytest.mark.parametrize("text", ['{"a": "\\ud83d"}', '{"a": "\ud83d"}', "[" * 500 + "]" * 500, '{"a": 12345678901234567890123}'])
 def test_json_that_a_strict_parser_refuses_is_read(text: str) -> None:
     assert load_json(text) == json.loads(text)
 

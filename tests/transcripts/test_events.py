@@ -31,8 +31,7 @@ FRAMINGS = {
     ),
     "sse with done": f"data: {line(A)}\n\ndata: {line(B)}\n\ndata: [DONE]\n\n",
     "sse, last event not closed": f"data: {line(A)}\n\ndata: {line(B)}",
-    "sse, data over several lines": 'data: {"n": 1,\ndata:  "text": "one\u2028two\\u000bthree"}\n\n'
-    + f"data: {line(B)}\n\n",
+    "sse, data over several lines": 'data: {"n": 1,\ndata:  "text": "one\u2028two\\u000bthree"}\n\n' + f"data: {line(B)}\n\n",
     "sse with a byte order mark": f"\ufeffdata: {line(A)}\n\ndata: {line(B)}\n\n",
     "json lines": f"{line(A)}\n{line(B)}\n",
     "json lines with crlf": f"{line(A)}\r\n{line(B)}",
@@ -98,9 +97,7 @@ def test_lone_surrogates_are_kept() -> None:
     assert split_events('data: {"delta": "\\ud83d"}\n\n') == ([{"delta": "\ud83d"}], 0)
 
 
-@pytest.mark.parametrize(
-    "text", ["", " \n", "{" * 100_000, "[" * 100_000, "Hello", "data:", "[1, 2", "[maybe] not", "\x00"]
-)
+@pytest.mark.parametrize("text", ["", " \n", "{" * 100_000, "[" * 100_000, "Hello", "data:", "[1, 2", "[maybe] not", "\x00"])
 def test_garbage_gives_no_event(text: str) -> None:
     assert split_events(text)[0] == []
 
@@ -123,9 +120,7 @@ def test_hostile_streams_are_linear(piece: str) -> None:
     assert time.perf_counter() - start < 5
 
 
-@pytest.mark.parametrize(
-    "begin", ["data: {", "data:{", "event: message_start\n", ": ping\n", "id: 1", "retry: 3", "\n\ndata: "]
-)
+@pytest.mark.parametrize("begin", ["data: {", "data:{", "event: message_start\n", ": ping\n", "id: 1", "retry: 3", "\n\ndata: "])
 def test_streams_are_told_by_their_beginning(begin: str) -> None:
     assert looks_like_events(begin)
 

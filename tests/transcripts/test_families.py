@@ -39,9 +39,7 @@ def test_family(provider: str, model: str, family: str) -> None:
     assert family_of(provider, model) == family
 
 
-@pytest.mark.parametrize(
-    "provenance", [None, "", "  ", "provider", "provider: api.openai.com", "Real traffic", "production"]
-)
+@pytest.mark.parametrize("provenance", [None, "", "  ", "provider", "provider: api.openai.com", "Real traffic", "production"])
 def test_real_providers(provenance: str | None) -> None:
     assert is_real_provider(provenance)
 

@@ -152,9 +152,7 @@ def test_expected_calls_equal_what_was_written_or_what_may_run() -> None:
     wrong = {"name": "get_weather", "arguments": {"city": "Paris", "days": 4}}
     found = judged(reply, expect={"calls": [wrong]})
     assert found.problems == ()
-    assert found.mismatches == (
-        Mismatch("calls", [wrong], [{"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}]),
-    )
+    assert found.mismatches == (Mismatch("calls", [wrong], [{"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}]),)
 
 
 @pytest.mark.parametrize(

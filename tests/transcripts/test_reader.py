@@ -16,10 +16,7 @@ RUN: dict[str, Any] = {"id": "a", "text": "Hello"}
 
 def write_lines(path: Path, *lines: object) -> Path:
     """JSON Lines; a str or bytes is a line as it is."""
-    data = [
-        line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line)).encode()
-        for line in lines
-    ]
+    data = [line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line)).encode() for line in lines]
     path.write_bytes(b"\n".join(data) + b"\n")
     return path
 

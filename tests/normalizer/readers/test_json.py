@@ -11,7 +11,7 @@ from llmcore.normalizer.readers.json import JsonReading, read_json, read_value
 from llmcore.types.limits import Limits
 
 # RFC 8259 cases: y_ must be read and left alone, n_ must be refused or carry a repair, i_ is free but must not raise.
-Y = {
+VALID = {
     "y_array_empty": "[]",
     "y_array_with_spaces": "[ ]",
     "y_array_heterogeneous": '[null, 1, "1", {}]',
@@ -35,7 +35,7 @@ Y = {
     "y_structure_whitespace": " \t\r\n[] \n",
     "y_string_dollar_and_delete": '["$ \x7f"]',
 }
-N = {
+INVALID = {
     "n_array_1_true_without_comma": "[1 true]",
     "n_array_extra_close": '["x"]]',
     "n_array_extra_comma": '["",]',
@@ -84,7 +84,7 @@ N = {
     "n_structure_100000_opening_arrays": "[" * 100_000,
     "n_multidigit_then_dot": "[1.]",
 }
-I = {
+FREE = {
     "i_number_huge_exponent": "[0.4e00669999999999999999999999999999999999999999999999]",
     "i_number_overflow": "[1e400]",
     "i_string_lone_surrogate_escape": '["\\ud800"]',
@@ -95,24 +95,24 @@ I = {
 }
 
 
-@pytest.mark.parametrize("name", Y)
+@pytest.mark.parametrize("name", VALID)
 def test_valid_json_is_untouched(name: str) -> None:
-    reading = read_json(Y[name])
-    assert reading.values == [json.loads(Y[name])]
-    assert (reading.complete, reading.error, reading.end) == (True, None, len(Y[name].rstrip()))
+    reading = read_json(VALID[name])
+    assert reading.values == [json.loads(VALID[name])]
+    assert (reading.complete, reading.error, reading.end) == (True, None, len(VALID[name].rstrip()))
     assert [repair.kind for repair in reading.repairs] == (["duplicate_key"] if "duplicated" in name else [])
 
 
-@pytest.mark.parametrize("name", N)
+@pytest.mark.parametrize("name", INVALID)
 def test_invalid_json_is_never_passed_silently(name: str) -> None:
-    reading = read_json(N[name])
+    reading = read_json(INVALID[name])
     assert reading.error or reading.repairs
     assert bool(reading.error) == (not reading.values)
 
 
-@pytest.mark.parametrize("name", I)
+@pytest.mark.parametrize("name", FREE)
 def test_what_the_standard_leaves_open(name: str) -> None:
-    reading = read_json(I[name])
+    reading = read_json(FREE[name])
     assert reading.error or json.dumps(reading.values)
 
 

@@ -20,7 +20,8 @@ def read(text: str, *, cut: bool = False, delimiters: tuple[str, ...] = ()) -> R
 
 
 def worst(reading: Relaxed) -> Safety | None:
-    return max((repair.safety for repair in reading.repairs), key=ORDER.index, default=None)
+    found = {repair.safety for repair in reading.repairs}
+    return next((safety for safety in reversed(ORDER) if safety in found), None)
 
 
 READ: list[tuple[str, Any, Safety]] = [
@@ -70,9 +71,9 @@ READ: list[tuple[str, Any, Safety]] = [
     (r'{"p": "C:\Users\x\", "n": 1}', {"p": "C:\\Users\\x\\", "n": 1}, "guess"),
     (r'{"q": "A:\nyes", }', {"q": "A:\nyes"}, "lossless"),
     # escaped once too often
-    (r'{\"a\": \"b\", \"n\": [1, true]}', {"a": "b", "n": [1, True]}, "lossless"),
+    (r"{\"a\": \"b\", \"n\": [1, true]}", {"a": "b", "n": [1, True]}, "lossless"),
     (r'{"query": \"foo\"}', {"query": "foo"}, "lossless"),
-    (r'{\"a\": \"say \\\"hi\\\"\\n\", \"b\": 1}', {"a": 'say "hi"\n', "b": 1}, "lossless"),
+    (r"{\"a\": \"say \\\"hi\\\"\\n\", \"b\": 1}", {"a": 'say "hi"\n', "b": 1}, "lossless"),
     (r'{\n  "a": 1,\n  "b": [\n2]\n}', {"a": 1, "b": [2]}, "lossless"),
     (r"\[{\"a\": 1}\]".replace("\\]", "]"), [{"a": 1}], "lossless"),
     # brackets
@@ -202,10 +203,10 @@ def test_a_whole_value_in_a_cut_text_is_complete() -> None:
 
 
 def test_every_prefix_of_a_broken_text_keeps_whole_members_only() -> None:
-    text = "{'name': \"it\", n: [12, {k: True}], 'x': \"y \\\" z\", }"
+    text = '{\'name\': "it", n: [12, {k: True}], \'x\': "y \\" z", }'
     whole = read(text).value
     for at in range(1, len(text) - 1):
-        value = read(text[:at], cut=True).value or {}
+        value: dict[str, Any] = read(text[:at], cut=True).value or {}
         for key, member in value.items():
             if isinstance(member, str):
                 assert whole[key].startswith(member)

@@ -1,4 +1,6 @@
-"""What lenient readers do silently and wrongly: here it comes out right, is refused, or is tagged so that nothing runs."""
+"""What lenient readers do silently and wrongly: here it comes out right, is refused, or is tagged so that nothing
+runs.
+"""
 
 from __future__ import annotations
 
