@@ -160,7 +160,7 @@ async def _close(handler: Any) -> None:
 
 async def _close_session(handler: Any, loop: asyncio.AbstractEventLoop) -> None:
     """Handlers made at import serve any loop with one session at a time, and make a new one when it is closed."""
-    session = getattr(getattr(_client_of(handler), "_transport", None), "client", None)
+    session: Any = getattr(getattr(_client_of(handler), "_transport", None), "client", None)
     if getattr(session, "_loop", None) is loop:
         with suppress(Exception):
             await session.close()

@@ -440,11 +440,13 @@ def _merge_branches(walk: _Walk, root: Node) -> None:
             continue
         del root[key]
         walk.losses.append(Loss("", key, len(branches)))
-        common = set.intersection(*(set(branch.get("required", [])) for branch in branches))
+        needed: list[set[str]] = [set(branch.get("required", [])) for branch in branches]
+        common = set[str].intersection(*needed)
         properties = [object_in(part.get("properties")) for part in (*branches, root)]
         root["type"] = "object"
         root["properties"] = {name: part for each in properties for name, part in each.items()}
-        root["required"] = list(dict.fromkeys([*root.get("required", []), *sorted(common)]))
+        own: list[str] = root.get("required", [])
+        root["required"] = list(dict.fromkeys([*own, *sorted(common)]))
 
 
 def restore(schema: JsonSchema, value: Any, root: JsonSchema | None = None) -> Any:

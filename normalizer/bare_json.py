@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bare_python import settled_word
 from llmcore.normalizer.bodies import Body, add_calls, body_extent, read_body, swallow
@@ -19,6 +19,7 @@ from llmcore.normalizer.readers.relaxed import read_relaxed
 from llmcore.normalizer.source import Steps, settle, skip_space
 from llmcore.normalizer.verdicts import STRAY_CLOSERS, Place, line_is_over, refusal, rest_is_blank
 from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_object
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -44,7 +45,7 @@ def named_brace(engine: TextEngine, begin: int, at: int, name: str, dialect: str
     text = engine.src.text
     raw_quotes = _RAW_QUOTES if dialect == "gemma4" else ()
     reading = read_relaxed(text, at, body.end, limits=engine.limits, cut=body.cut, string_delimiters=raw_quotes)
-    arguments = cast("dict[str, Any]", reading.value) if isinstance(reading.value, dict) else None
+    arguments = reading.value if is_object(reading.value) else None
     call = CallObject(name, arguments, True, raw=text[at : body.end])
     whole = engine.tools is None and (yield from rest_is_blank(engine, end))
     place = Place(begin, end, over=over or dialect == "harmony", closed=closed, whole=whole)
@@ -151,7 +152,7 @@ def _drop_closer(engine: TextEngine, begin: int, at: int, end: int) -> Steps[Non
     opened = src.text[begin:at].strip()
     if not opened:
         return
-    closer = f"</{opened[1:]}" if opened.startswith("<") else f"<<<END_{opened[:-3]}"
+    closer = f"</{opened[1:]}" if opened.startswith("<") else f"<<<END_{opened[:-3]}>>>"
     while True:
         rest = src.text[end : end + 80]
         ahead = rest.lstrip()
@@ -189,9 +190,9 @@ def _answer_or_arguments(engine: TextEngine, at: int, end: int, body: Body) -> i
     """The whole message is one object without a call: the forced tool's arguments, an answer, or a call quoted in `content`."""
     text = engine.src.text[body.start : body.end]
     reading = read_relaxed(text, limits=engine.limits, cut=body.cut)
-    if not isinstance(reading.value, dict):
+    if not is_object(reading.value):
         return 0
-    value = cast("dict[str, Any]", reading.value)
+    value = reading.value
     if engine.forced_tool is not None and calls_of(value, engine.tools) is None:
         call = CallObject(engine.forced_tool, value, True, raw=text)
         add_calls(engine, (at, end), [call], "forced_arguments", complete=reading.complete, repairs=reading.repairs)

@@ -50,7 +50,15 @@ _KEYWORDS = frozenset(
 
 def python_objects(engine: TextEngine, calls: list[PythonCall]) -> list[CallObject]:
     """Python calls as call objects: positional arguments mapped to the schema's properties (a guess), one dict is keywords."""
-    return [_python_object(engine, call) for call in calls]
+    return [_python_object(engine, _printed(engine, call)) for call in calls]
+
+
+def _printed(engine: TextEngine, call: PythonCall) -> PythonCall:
+    """`print(f(...))` calls `f`, unless `print` is a tool."""
+    if call.name != "print" or is_known("print", engine.tools):
+        return call
+    inner = read_calls(call.raw, limits=engine.limits, cut=not call.complete).calls
+    return inner[0] if len(inner) == 1 else call
 
 
 def _python_object(engine: TextEngine, call: PythonCall) -> CallObject:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from llmcore.normalizer.names import is_known, peel
 from llmcore.normalizer.readers.json import read_json
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet
 
 __all__ = [
@@ -79,10 +80,10 @@ class Message:
 
 def is_definition(arguments: Any, has_properties: bool) -> bool:
     """A JSON Schema where arguments should be: the echo of a tool's definition."""
-    if has_properties or not isinstance(arguments, dict):
+    if has_properties or not is_object(arguments):
         return False
-    schema = cast("dict[str, Any]", arguments)
-    return schema.get("type") == "object" and isinstance(schema.get("properties"), dict)
+    schema = arguments
+    return schema.get("type") == "object" and is_object(schema.get("properties"))
 
 
 def no_arguments(name: str, tools: ToolSet | None) -> dict[str, Any] | None:
@@ -93,29 +94,29 @@ def no_arguments(name: str, tools: ToolSet | None) -> dict[str, Any] | None:
 
 def arguments_of(value: Any, *, limits: Limits = DEFAULT_LIMITS) -> tuple[dict[str, Any] | None, bool, list[Repair]]:
     """(arguments, given, repairs) of what stands under an arguments key. A string that holds the object is decoded once."""
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value), True, []
+    if is_object(value):
+        return value, True, []
     if value is None:
         return None, False, []
     if isinstance(value, str):
         if not value.strip():
             return None, False, []
         reading = read_json(value, limits=limits)
-        if len(reading.values) == 1 and isinstance(reading.values[0], dict) and not value[reading.end :].strip():
+        if len(reading.values) == 1 and is_object(reading.values[0]) and not value[reading.end :].strip():
             decoded = Repair(kind="double_encoded", before=value, after=reading.values[0])
-            return cast("dict[str, Any]", reading.values[0]), True, [decoded, *reading.repairs]
+            return reading.values[0], True, [decoded, *reading.repairs]
     return None, True, []
 
 
 def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     """Read one call object, or None when it has no name (or is a tool's definition)."""
-    if not isinstance(value, dict):
+    if not is_object(value):
         return None
-    outer = cast("dict[str, Any]", value)
+    outer = value
     inner = outer
     for key in _INNER_KEYS:
-        if isinstance(nested := outer.get(key), dict):
-            inner = cast("dict[str, Any]", nested)
+        if is_object(nested := outer.get(key)):
+            inner = nested
             break
     name = next((inner[key] for key in _NAME_KEYS if isinstance(inner.get(key), str) and inner[key]), None)
     if name is None:
@@ -141,8 +142,8 @@ def _flat(value: Any, tools: ToolSet | None) -> CallObject | None:
     call = call_object(value, tools)
     if call is not None and (call.given or tools is None or is_known(call.name, tools)):
         return call
-    if isinstance(value, dict):
-        fields = dict(cast("dict[str, Any]", value))
+    if is_object(value):
+        fields = dict(value)
         name, identity = fields.pop("type", None), fields.pop("id", "")
         if isinstance(name, str) and name != "function":
             return CallObject(name, fields, True, identity if isinstance(identity, str) else "")
@@ -158,11 +159,11 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     companions = "content" in value or needs is not None or "needsMoreWork" in value
     if not named or not companions or "role" in value:
         return None
-    if not (listed is None or isinstance(listed, list)) or not (content is None or isinstance(content, str)):
+    if not (listed is None or is_list(listed)) or not (content is None or isinstance(content, str)):
         return None
     if listed is None and content is None:
         return None
-    calls = _all(cast("list[Any]", listed or []), lambda item: _flat(item, tools))
+    calls = _all(listed or [], lambda item: _flat(item, tools))
     if calls is None:
         return None
     return Message(calls, "llmcore_envelope", content or "", needs if isinstance(needs, bool) else None, certain=True)
@@ -171,15 +172,15 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
 def _single_key(value: dict[str, Any], tools: ToolSet | None) -> CallObject | None:
     if len(value) == 1 and tools is not None:
         ((name, arguments),) = value.items()
-        if is_known(name, tools) and isinstance(arguments, dict):
-            return CallObject(name, cast("dict[str, Any]", arguments), True)
+        if is_known(name, tools) and is_object(arguments):
+            return CallObject(name, arguments, True)
     return None
 
 
 def _keyed(value: Any) -> CallObject | None:
     """One key a call, the key is the name (Apertus)."""
-    if isinstance(value, dict) and len(cast("dict[str, Any]", value)) == 1:
-        ((name, written),) = cast("dict[str, Any]", value).items()
+    if is_object(value) and len(value) == 1:
+        ((name, written),) = value.items()
         arguments, given, repairs = arguments_of(written)
         return CallObject(name, arguments, given, "", repairs)
     return None
@@ -188,13 +189,13 @@ def _keyed(value: Any) -> CallObject | None:
 def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     if (message := _envelope(value, tools)) is not None:
         return message
-    if isinstance(choices := value.get("choices"), list) and choices and isinstance(choices[0], dict):
-        inner = cast("dict[str, Any]", choices[0]).get("message")
-        if isinstance(inner, dict):
-            value = cast("dict[str, Any]", inner)
+    if is_list(choices := value.get("choices")) and choices and is_object(choices[0]):
+        inner = choices[0].get("message")
+        if is_object(inner):
+            value = inner
     for key, form in _LIST_KEYS.items():
-        if isinstance(listed := value.get(key), list):
-            calls = _all(cast("list[Any]", listed), lambda item: call_object(item, tools) or _single_key(item, tools))
+        if is_list(listed := value.get(key)):
+            calls = _all(listed, lambda item: call_object(item, tools) or _single_key(item, tools))
             if calls is None:
                 return None
             if form == "multi_tool_use":
@@ -203,18 +204,20 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             content = value.get("content")
             wire = "role" in value
             return Message(calls, "pasted_wire" if wire else form, content if isinstance(content, str) else "", certain=True)
+    return _one(value, tools)
+
+
+def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
+    """An object that is one call, perhaps under a key that says so."""
     for key in ("functionCall", "function_call", "tool_call"):
-        if isinstance(value.get(key), dict):
+        if is_object(value.get(key)):
             call = call_object(value, tools) or _single_key(value[key], tools)
             form = _INNER_KEYS[key]
             return None if call is None else Message([call], form, certain=form == "pasted_wire")
-    if value.get("type") == "tool_use" and isinstance(value.get("input"), dict):
-        call = call_object(value, tools)
-        return None if call is None else Message([call], "pasted_wire", certain=True)
     call = call_object(value, tools)
-    if call is not None and not (call.given or (tools is not None and is_known(call.name, tools))):
-        call = None
-    if call is not None:
+    if call is not None and value.get("type") == "tool_use" and is_object(value.get("input")):
+        return Message([call], "pasted_wire", certain=True)
+    if call is not None and (call.given or is_known(call.name, tools)):
         return Message([call], "tool_call_key" if "tool_call" in value else "bare_json")
     call = _single_key(value, tools)
     return None if call is None else Message([call], "single_key")
@@ -222,21 +225,21 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
 
 def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Message | None:
     """What a JSON value says as a message, or None when it is data. `keyed`: each object has one key, the name."""
-    if isinstance(value, list):
-        items = cast("list[Any]", value)
+    if is_list(value):
+        items = value
         if keyed:
             calls = _all(items, _keyed)
         else:
-            unfolded = [_object(item, tools) if isinstance(item, dict) else None for item in items]
+            unfolded = [_object(item, tools) if is_object(item) else None for item in items]
             messages = [message for message in unfolded if message is not None]
             calls = None if len(messages) < len(items) else [call for message in messages for call in message.calls]
             if items and messages and messages[0].form == "single_key":
                 return None if calls is None else Message(calls, "single_key")
         return None if calls is None else Message(calls, "bare_array")
-    if isinstance(value, dict):
+    if is_object(value):
         if keyed and (call := _keyed(value)) is not None:
             return Message([call])
-        return _object(cast("dict[str, Any]", value), tools)
+        return _object(value, tools)
     return None
 
 

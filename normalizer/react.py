@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.bodies import add_calls
 from llmcore.normalizer.call_objects import CallObject, arguments_of, calls_of
@@ -12,6 +12,7 @@ from llmcore.normalizer.readers.json import read_value
 from llmcore.normalizer.readers.relaxed import read_relaxed
 from llmcore.normalizer.source import Steps, search, skip_space
 from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_object
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -111,9 +112,9 @@ def _on_one_line(engine: TextEngine, at: int, word: str, after: int) -> Steps[in
     end = stop.end() if stop else len(src.text)
     text = src.text[after:end].strip().removeprefix("(").removesuffix(")")
     reading = read_relaxed(text, limits=engine.limits)
-    if not isinstance(reading.value, dict):
+    if not is_object(reading.value):
         return after
-    call = CallObject(word, cast("dict[str, Any]", reading.value), True, raw=text, repairs=reading.repairs)
+    call = CallObject(word, reading.value, True, raw=text, repairs=reading.repairs)
     add_calls(engine, (at, end), [call], "react", complete=stop is not None)
     return end
 

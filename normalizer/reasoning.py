@@ -38,8 +38,8 @@ _PAIRS = (
     ("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
     ("<|content_thinking|>", "<|end_message|>"),
 )
-_LONE = tuple(closer for _, closer in _PAIRS if closer not in ("<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"))
-_LONE += ("[BEGIN FINAL RESPONSE]",)
+_NEVER_ALONE = frozenset({"<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"})
+_LONE = (*(closer for _, closer in _PAIRS if closer not in _NEVER_ALONE), "[BEGIN FINAL RESPONSE]")
 _CITATION = re.compile(r"<co>|</co(?::[^<>\n]{0,64})?>")
 _SUFFIXED_OPENER = r"<think:[^\s<>]{1,32}>"
 _SUFFIXED_CLOSER = r"</think:[^\s<>]{1,32}>"

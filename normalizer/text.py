@@ -204,6 +204,8 @@ class TextEngine:
     def replace(self, start: int, end: int, text: str) -> None:
         """The content of `start:end` reads as `text` (an envelope's own content, an unescaped answer)."""
         self.replaced.append((start, end, text))
+        if self.listening and text:
+            self._events.append(TextDelta(text))
 
     def withdraw(self, end: int) -> None:
         """Everything up to `end` turns out to be reasoning, calls included (a closer of reasoning that had no opener)."""
@@ -309,7 +311,9 @@ class TextEngine:
         if trigger == "<" and at > self.done and self.src.text[at - 1] == "]":  # perhaps the middle of `]<]`
             while at + 1 >= len(self.src.text) and not self.src.final:
                 yield
-            at -= self.src.text.startswith("]", at + 1)
+            if self.src.text.startswith("]", at + 1):
+                took = yield from self.marker(at - 1)
+                return self.done if took else at + 1
         if trigger in "<[◁]":
             took = yield from self.marker(at)
             if took:

@@ -117,7 +117,7 @@ def asks(prompt: str, step: Step | None = None) -> list[Exchange]:
     return [Exchange(prompt, step)]
 
 
-def loop(prompt: str, call: Call, result: str, last: Step | None = None) -> list[Message]:
+def second_turn(prompt: str, call: Call, result: str) -> list[Message]:
     """The history of a second turn: what was asked, the call that was made and its result."""
     name, arguments = call
     return [
@@ -219,7 +219,7 @@ RUNS: list[Run] = [
         "openai-tool-loop",
         "openai",
         "gpt-4o",
-        [Exchange(ASK_PARIS, expect=[PARIS]), Exchange(loop(ASK_PARIS, PARIS, "24 degrees, sunny"))],
+        [Exchange(ASK_PARIS, expect=[PARIS]), Exchange(second_turn(ASK_PARIS, PARIS, "24 degrees, sunny"))],
         content=SUNNY,
     ),
     Run("anthropic-native", "anthropic", "claude-sonnet-4-5", asks(ASK_CODE), [CODE]),
@@ -352,14 +352,8 @@ async def record_all(runs: Iterable[Run], folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Record fixtures/recorded anew from servers on this machine.")
     parser.add_argument("-o", "--output", type=Path, default=FOLDER, help="the folder to write to")
-    parser.add_argument("--only", help="record runs whose id holds this text; print them instead of writing")
-    options = parser.parse_args()
     logging.getLogger("llmcore.adapters").setLevel(logging.ERROR)
-    if options.only is None:
-        asyncio.run(record_all(RUNS, options.output))
-        return
-    chosen = [run for run in RUNS if options.only in run.id]
-    asyncio.run(record_all(chosen, options.output / "partial"))
+    asyncio.run(record_all(RUNS, parser.parse_args().output))
 
 
 if __name__ == "__main__":

@@ -78,6 +78,7 @@ class _Scan:
         self.text, self.cut, self.broken = text, cut, 0
         self.waste = _WASTE_ALLOWED + _WASTE_PER_CHARACTER * len(text)
         self.fences = fenced(text)[::-1]
+        self.first, self.last = len(text) - len(text.lstrip()), len(text.rstrip())
 
     def candidates(self) -> Iterator[Candidate]:
         text, found = self.text, 0
@@ -107,8 +108,9 @@ class _Scan:
         text = self.text
         reading = read_value(text, start, cut=self.cut)
         end = self._fence_end(start)
-        ran_out = _ran_out(text, reading)
-        if ran_out and end is not None:
+        missing = any(repair.kind == "missing_closer" for repair in reading.repairs)
+        ran_out = not reading.complete or (missing and reading.end >= self.last)
+        if (ran_out or reading.error) and end is not None:
             bounded = read_value(text[:end], start)
             if not bounded.error and bounded.complete:
                 return self._candidate(start, bounded, whole=True), bounded.end
@@ -129,33 +131,28 @@ class _Scan:
         if start < self.broken:
             repairs.append(Repair(kind="part_of_unreadable", before=[start, reading.end], after=None, safety="guess"))
         value = _dedented(reading.values[0], repairs)
-        alone = not self.text[:start].strip() and not self.text[reading.end :].strip()
+        alone = start <= self.first and reading.end >= self.last
         return Candidate(value, start, reading.end, tuple(repairs), whole, alone)
 
 
+_OPENER = re.compile(r"[{\[]")
 _LIKE_JSON = re.compile(r"""\{\s*(?:["'}]|[\w$-]+\s*:)|\[\s*(?:["'{\[]|-?\d)""")
-_BRACKETS = re.compile(r"[{}\[\]]")
+_BRACKETS = {"{": re.compile(r"[{}]"), "[": re.compile(r"[\[\]]")}
 
 
 def _matching(text: str, start: int) -> int:
-    """Just past the bracket that closes the one at `start`, counting all of them alike; the end when none does."""
+    """Just past the bracket that closes the one at `start`, counting those of its kind; the end when none does."""
     depth = 0
-    for bracket in _BRACKETS.finditer(text, start):
-        depth += 1 if bracket[0] in "{[" else -1
+    for bracket in _BRACKETS[text[start]].finditer(text, start):
+        depth += 1 if bracket[0] == text[start] else -1
         if depth == 0:
             return bracket.end()
     return len(text)
 
 
 def _next_bracket(text: str, start: int) -> int:
-    places = [place for place in (text.find("{", start), text.find("[", start)) if place >= 0]
-    return min(places, default=-1)
-
-
-def _ran_out(text: str, reading: JsonReading) -> bool:
-    """Did the text end before the value did?"""
-    missing = any(repair.kind == "missing_closer" for repair in reading.repairs)
-    return not reading.complete or (missing and not text[reading.end :].strip())
+    found = _OPENER.search(text, start)
+    return found.start() if found else -1
 
 
 def _as_cut(repair: Repair) -> Repair:

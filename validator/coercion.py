@@ -131,12 +131,13 @@ class _Coercer:
     def fixed(self, value: Any, subschema: Any, path: Path) -> Coerced:
         """`value` where it fits; else the best of what the rules make of it; else the nearest."""
         self.run.visit()
-        if subschema is True or (self.fits(value, subschema) and not (self.floats and has_whole_floats(value))):
+        sound = subschema is True or self.fits(value, subschema)
+        if sound and not (self.floats and has_whole_floats(value)):
             return Coerced(value, [])
         view = view_of(self.schema, subschema)
         nearer = self._nearer(value, view, path)
         candidates = (nearer, *self._branches(value, view, path), *self._converted(value, view, path))
-        fitting = [made for made in candidates if self.fits(made.value, subschema)]
+        fitting = [made for made in candidates if (self.fits(made.value, subschema) if made.repairs else sound)]
         if not fitting and (reshaped := [*self._reshaped(value, subschema, view, path)]):
             fitting = [made for made in reshaped if self.fits(made.value, subschema)]
         return _best(fitting) or nearer
@@ -223,7 +224,7 @@ class _Coercer:
         if not self.may("lenient"):
             return
         if is_list(value):
-            if "array" not in view.types:
+            if "array" not in self._kinds(view):
                 yield from self._only_item(value, subschema, path)
         elif is_object(value):
             yield from self._only_value(value, subschema, view, path)
@@ -247,6 +248,11 @@ class _Coercer:
     def _then(self, value: Any, view: View, path: Path, first: Repair) -> Coerced:
         rest = self._nearer(value, view, path)
         return Coerced(rest.value, [first, *rest.repairs])
+
+    def _kinds(self, view: View) -> set[str]:
+        """The types that a schema or one of its alternatives admits."""
+        branches = [branch for alternatives in view.alternatives for branch in alternatives]
+        return {*view.types, *(name for branch in branches for name in view_of(self.schema, branch).types)}
 
     def _wrapped(self, value: Any, view: View, path: Path) -> Iterator[Coerced]:
         """A one-item list, or a one-field object, around a scalar; not both, and not one in the other."""
@@ -274,7 +280,7 @@ class _Coercer:
     def _only_value(self, value: dict[str, Any], subschema: Any, view: View, path: Path) -> Iterator[Coerced]:
         """The scalar that a one-key object holds, where no object is wanted; one level deep."""
         (inner,) = value.values() if len(value) == 1 else (None,)
-        if inner is None or isinstance(inner, (dict, list)) or "object" in view.types:
+        if inner is None or is_object(inner) or is_list(inner) or "object" in self._kinds(view):
             return
         made = self.fixed(inner, subschema, path)
         yield Coerced(made.value, [_repair("unwrapped_object", path, value, inner, "guess"), *made.repairs])

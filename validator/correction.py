@@ -89,7 +89,9 @@ class CorrectionResult:
     envelope: Envelope
     report: ValidationReport
     outcome: Outcome
-    corrections: tuple[Correction, ...]
+    corrections: tuple[Correction, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    """What is still wrong, with the calls or with the typed output; empty when `ok`."""
     detail: ParseDetail | None = None
 
     @property
@@ -182,6 +184,7 @@ class CorrectionLoop:
             report=self._review.report,
             outcome=self._outcome or "stopped",
             corrections=tuple(self._corrections),
+            problems=self._review.problems,
             detail=self._review.detail,
         )
 

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from llmcore.types import DEFAULT_LIMITS
 
@@ -111,6 +112,7 @@ def _denied(text: str, start: int) -> bool:
     return _DENIED.search(text[max(0, start - 16) : start]) is not None
 
 
+@lru_cache(maxsize=2048)
 def folded(text: str) -> str:
     """Without accents, case and punctuation; runs of what is neither letter nor digit become one space."""
     plain = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))

@@ -13,7 +13,6 @@ from llmcore.cli.normalize import normalize
 from llmcore.cli.output import fail
 from llmcore.cli.record import record
 from llmcore.cli.replay import replay
-from llmcore.types import LLMCoreError
 
 __all__ = ["COMMANDS", "app"]
 
@@ -31,8 +30,12 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]  # click's Context, which typer's extends
         try:
             return super().invoke(ctx)
-        except LLMCoreError as error:
-            fail(str(error))
+        except Exception as error:
+            from llmcore.types import LLMCoreError  # half of the start-up, and seldom needed
+
+            if isinstance(error, LLMCoreError):
+                fail(str(error))
+            raise
 
 
 app = typer.Typer(

@@ -3,7 +3,6 @@ replay`."""
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,6 +49,8 @@ def record(
     Exit code 0; 1: a run ended in an error (what went over is recorded all the same); 2: the command or its
     configuration is wrong.
     """
+    import asyncio
+
     from llmcore.cli.tool_files import tool_objects
 
     registry, config = _registry(model, models, base_url)

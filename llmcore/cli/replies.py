@@ -9,8 +9,9 @@ provider's body from a call that a model wrote as JSON. Linear in the length of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
+from llmcore.adapters.shapes import is_list, is_object
 from llmcore.normalizer.native.wires import bodies_of_list, wire_of
 from llmcore.transcripts.decoding import load_json
 from llmcore.transcripts.events import EventSplitter, looks_like_events
@@ -98,7 +99,7 @@ def _native_object(line: str) -> bool:
         value = load_json(line)
     except ValueError:
         return False
-    return isinstance(value, dict) and wire_of(cast("dict[str, Any]", value)) is not None
+    return is_object(value) and wire_of(value) is not None
 
 
 def _replies(text: str, any_body: bool) -> Sequence[dict[str, Any] | str]:
@@ -107,8 +108,8 @@ def _replies(text: str, any_body: bool) -> Sequence[dict[str, Any] | str]:
         value = load_json(text)
     except ValueError:
         return [text]
-    if isinstance(value, list) and (bodies := bodies_of_list(cast("list[Any]", value))):
+    if is_list(value) and (bodies := bodies_of_list(value)):
         return bodies
-    if isinstance(value, dict) and (any_body or wire_of(cast("dict[str, Any]", value)) is not None):
-        return [cast("dict[str, Any]", value)]
+    if is_object(value) and (any_body or wire_of(value) is not None):
+        return [value]
     return [text]

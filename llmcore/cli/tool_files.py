@@ -6,7 +6,9 @@ import importlib
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeGuard
+
+from pydantic import BaseModel
 
 from llmcore.types import ConfigError, ToolSet
 
@@ -36,6 +38,7 @@ def tool_objects(given: str) -> list[object]:
 
 
 def _from_file(path: Path) -> list[object]:
+    from llmcore.adapters.shapes import is_list, is_object
     from llmcore.transcripts.decoding import decode_utf8, load_json
     from llmcore.transcripts.requests import function_tools
 
@@ -45,10 +48,10 @@ def _from_file(path: Path) -> list[object]:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from None
-    tools = cast("dict[str, Any]", data).get("tools") if isinstance(data, dict) else data
-    if not isinstance(tools, list):
+    tools = data.get("tools") if is_object(data) else data
+    if not is_list(tools):
         raise ConfigError(f"{path}: expected a list of tools, or an object with a list `tools`")
-    return list(function_tools(cast("list[Any]", tools)))
+    return list(function_tools(tools))
 
 
 def _imported(module: str, name: str) -> object:
@@ -68,6 +71,9 @@ def _imported(module: str, name: str) -> object:
 
 def _several(found: object) -> Iterable[object]:
     """Tool sets, registries and lists as they are; a single tool as a list of one."""
-    if isinstance(found, Iterable) and not isinstance(found, Mapping):
-        return cast("Iterable[object]", found)
-    return [cast("object", found)]
+    single = isinstance(found, Mapping | BaseModel)  # a tool's dict or definition, which iterate over their keys
+    return found if not single and _is_iterable(found) else [found]
+
+
+def _is_iterable(value: object) -> TypeGuard[Iterable[object]]:
+    return isinstance(value, Iterable)

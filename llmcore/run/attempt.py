@@ -19,6 +19,7 @@ from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
+from llmcore.run.choices import RunModels
 from llmcore.run.modes import build_call
 from llmcore.run.output import take_final_call
 from llmcore.run.partial import PartialValues
@@ -45,6 +46,7 @@ from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, pars
 __all__ = ["Accepted", "TurnAttempt"]
 
 _CHARACTERS_PER_TOKEN = 4
+_JSON_MODES = frozenset({"json_schema", "json_object"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ class TurnAttempt:
         catalog: Catalog,
         hooks: HookChain,
         tools: ToolSet,
+        models: RunModels,
         *,
         listening: bool,
         enforce_limits: bool,
@@ -78,6 +81,7 @@ class TurnAttempt:
         self._catalog = catalog
         self._hooks = hooks
         self._tools = tools
+        self._models = models
         self._listening = listening
         self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
@@ -102,7 +106,7 @@ class TurnAttempt:
         async with aclosing(self._corrected(loop, config, request, plan)) as events:
             async for event in events:
                 yield event
-        for event in self._accept(loop.result, plan, config):
+        for event in self._accept(loop.result):
             yield event
 
     # One request
@@ -115,7 +119,7 @@ class TurnAttempt:
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail)
         sending: Sending | None = None
         try:
-            can = self._catalog.can(config)
+            can = self._models.can(config)
             output = self._state.settings.output
             call = build_call(
                 config, can, plan.mode, request, tuple(tools), output, enforce_limits=self._enforce_limits
@@ -132,10 +136,9 @@ class TurnAttempt:
 
     async def _asked(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
         """The request with its tools, as the hooks leave it."""
-        request = request.model_copy(update={"tools": tuple(tools)})
         if not self._hooks.has("before_request"):
             return request, tools
-        request = await self._hooks.before_request(request)
+        request = await self._hooks.before_request(request.model_copy(update={"tools": tuple(tools)}))
         return request, compile_tools(request.tools)
 
     def _sending(self, config: ModelConfig, call: ModelCall, tools: ToolSet, can: Capabilities) -> Sending:
@@ -235,14 +238,10 @@ class TurnAttempt:
             loop.receive(self._envelope)
             ledger.finish(ledger.attempts[-1], report=loop.result.report)
 
-    def _accept(self, result: CorrectionResult, plan: Plan, config: ModelConfig) -> list[Event]:
+    def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
         state, typed = self._state, self._state.settings.output is not None
         if not result.ok:
-            if plan.mode in ("json_schema", "json_object") and not result.envelope.tool_calls:
-                self._catalog.store.record_failure(
-                    config.endpoint, plan.mode
-                )  # asked for JSON, it wrote something else
             failure = unusable(result, typed=typed)
             state.ledger.finish(state.ledger.attempts[-1], failure=failure)
             raise failure
@@ -274,15 +273,22 @@ class TurnAttempt:
             return None
 
     def _learn(self, config: ModelConfig, call: ModelCall, envelope: Envelope) -> None:
-        """What the reply shows of the endpoint."""
+        """What the reply shows of the endpoint: that it takes tools, or ignores what it was asked for."""
+        can = self._models.can(config)
+        if call.mode in _JSON_MODES and getattr(can, call.mode) is not False and _is_prose(envelope.source):
+            self._models.learn(config, call.mode, works=False)
         if call.mode != "native_tools" or not envelope.tool_calls:
             return
-        store, can = self._catalog.store, self._catalog.can(config)
         if any(made.dialect == "native" for made in envelope.tool_calls):
             if can.native_tools is None:
-                store.record_success(config.endpoint, "native_tools")
+                self._models.learn(config, "native_tools", works=True)
         elif can.emits_text_calls is None:
-            store.record_success(config.endpoint, "emits_text_calls")
+            self._models.learn(config, "emits_text_calls", works=True)
+
+
+def _is_prose(text: str) -> bool:
+    """Words without any JSON object or list: no server that enforces a JSON mode lets them through."""
+    return bool(text.strip()) and not ("{" in text or "[" in text)
 
 
 def _corrected_request(request: Request, correction: Correction) -> Request:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmcore.models import Needs
+from llmcore.adapters.base import Capabilities
+from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, has_price
 from llmcore.run.modes import usable_modes
 from llmcore.types import OutputMode
@@ -19,10 +20,28 @@ class RunModels:
         self._catalog = catalog
         self._needs = needs
         self._priced_only = priced_only
+        self._can: dict[str, Capabilities] = {}
+
+    def start_turn(self) -> None:
+        """Forget what was looked up: other runs may have learnt something."""
+        self._can.clear()
+
+    def can(self, config: ModelConfig) -> Capabilities:
+        """What the model can do; looked up once a turn, and again after something was learnt."""
+        found = self._can.get(config.alias)
+        if found is None:
+            found = self._can[config.alias] = self._catalog.can(config)
+        return found
+
+    def learn(self, config: ModelConfig, capability: str, *, works: bool) -> None:
+        """Record what an endpoint showed."""
+        store = self._catalog.store
+        (store.record_success if works else store.record_failure)(config.endpoint, capability)
+        self._can.pop(config.alias, None)
 
     def modes(self, model: str) -> Sequence[OutputMode]:
         config = self._catalog.registry.get(model)
-        return usable_modes(config, self._catalog.can(config))
+        return usable_modes(config, self.can(config))
 
     def escalations(self, model: str) -> Sequence[str]:
         return [
@@ -33,7 +52,7 @@ class RunModels:
 
     def window(self, model: str) -> int | None:
         config = self._catalog.registry.get(model)
-        return config.context_window or self._catalog.can(config).context_window
+        return config.context_window or self.can(config).context_window
 
     def provider(self, model: str) -> str:
         return self._catalog.registry.get(model).provider
@@ -42,7 +61,7 @@ class RunModels:
         return self._catalog.registry.get(model).retry_with_different_format
 
     def learn_refused(self, model: str, capability: str) -> None:
-        self._catalog.store.record_failure(self._catalog.registry.get(model).endpoint, capability)
+        self.learn(self._catalog.registry.get(model), capability, works=False)
 
     def _fits(self, alias: str) -> bool:
         config = self._catalog.registry.get(alias)

@@ -122,6 +122,7 @@ class Run:
                 self._machinery.catalog,
                 self._machinery.hooks,
                 self._toolbox.tool_set(),
+                self._models,
                 listening=self._listening,
                 enforce_limits=self._machinery.enforce_limits,
                 reason=reason,
@@ -150,6 +151,7 @@ class Run:
     async def _turn(self, attempt: TurnAttempt) -> AsyncGenerator[Event, None]:
         """One accepted reply, by whatever attempts it takes."""
         model = self._model
+        self._models.start_turn()
         self.state.ledger.start_turn(
             None if self._attempts_fixed or model.max_retries is None else model.max_retries + 1
         )

@@ -40,6 +40,8 @@ class Toolbox:
             if known is not None and not _same(known, tool):
                 raise ToolDefinitionError(f"two different tools are called {tool.name!r}; rename one")
             self._tools[tool.name] = tool
+        self._dynamic = any(tool.is_dynamic for tool in self._tools.values())
+        self._compiled: ToolSet | None = None
 
     @classmethod
     def of(cls, *groups: Iterable[object]) -> Toolbox:
@@ -51,7 +53,9 @@ class Toolbox:
 
     def tool_set(self) -> ToolSet:
         """What the model is told now; schemas that ask at run time are asked anew."""
-        return compile_tools(list(self._tools.values()))
+        if self._compiled is None or self._dynamic:
+            self._compiled = compile_tools(self._tools.values())
+        return self._compiled
 
     def limited(self, config: ToolConfig) -> Toolbox:
         """Those that the configuration allows."""

@@ -33,13 +33,13 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
     if isinstance(tools, ToolSet):
         return tools
     given = tuple(tools)
-    if any(isinstance(tool, Tool) and tool.is_dynamic for tool in given):
-        return ToolSet(given)  # its schema may differ at each look
     identity = tuple(map(id, given))
     with _lock:
         known = _by_identity.get(identity)
     if known is not None and known[1] == given:
         return known[2]
+    if any(isinstance(tool, Tool) and tool.is_dynamic for tool in given):
+        return ToolSet(given)  # never kept: its schema may differ at each look
     snapshot = tuple(map(_snapshot, given))
     content = tuple(map(_content_key, given))
     with _lock:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import yaml
 
+from llmcore.adapters.shapes import is_list, is_object, object_in
 from llmcore.transcripts.building import build
 from llmcore.transcripts.decoding import decode_utf8, load_json, unpack
 from llmcore.transcripts.errors import TranscriptError
@@ -38,7 +39,7 @@ _MODEL_IN_PATH = re.compile(r"/models?/([^/:]+(?::\d+)?)")
 _STREAM_TYPES = ("text/event-stream", "ndjson", "jsonl", "json-seq")
 _BINARY_STREAM = "application/vnd.amazon.eventstream"
 
-JsonObject = Mapping[str, Any]
+JsonObject = dict[str, Any]
 
 
 def read_cassette(path: Path, data: bytes) -> Iterator[Transcript | TranscriptError]:
@@ -124,15 +125,15 @@ def _run(interaction: Any) -> dict[str, Any] | None:
 
 
 def _part(interaction: Any, key: str) -> JsonObject:
-    part = cast("JsonObject", interaction).get(key) if isinstance(interaction, Mapping) else None
-    if not isinstance(part, Mapping):
+    part = object_in(interaction).get(key)
+    if not is_object(part):
         raise ValueError(f"has no `{key}`")
-    return cast("JsonObject", part)
+    return part
 
 
 def _reply(response: JsonObject) -> dict[str, Any]:
     status = response.get("status")
-    code = cast("JsonObject", status).get("code") if isinstance(status, Mapping) else status
+    code = status.get("code") if is_object(status) else status
     body = _body(response)
     if isinstance(code, int) and code >= 400:
         return {"error": {"status": code, "body": body}}
@@ -163,10 +164,9 @@ def _is_stream(message: JsonObject) -> bool:
 
 def _text(message: JsonObject) -> str | None:
     body = message.get("body")
-    if isinstance(body, Mapping):
-        parts = cast("JsonObject", body)
-        encoded = parts.get("base64_string")
-        body = parts.get("string") if encoded is None else _from_base64(encoded)
+    if is_object(body):
+        encoded = body.get("base64_string")
+        body = body.get("string") if encoded is None else _from_base64(encoded)
     if isinstance(body, bytes):
         return decode_utf8(unpack(body, _header(message, "content-encoding")))
     if body is None or isinstance(body, str):
@@ -183,10 +183,7 @@ def _from_base64(encoded: Any) -> bytes:
 
 def _header(message: JsonObject, name: str) -> str:
     """A header's values, joined; names in any case, values as text or lists."""
-    headers = message.get("headers")
-    if not isinstance(headers, Mapping):
-        return ""
-    for key, value in cast("JsonObject", headers).items():
+    for key, value in object_in(message.get("headers")).items():
         if str(key).lower() == name:
-            return ",".join(map(str, cast("list[Any]", value))) if isinstance(value, list) else str(value)
+            return ",".join(map(str, value)) if is_list(value) else str(value)
     return ""

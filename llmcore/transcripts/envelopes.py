@@ -6,11 +6,11 @@ like any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Iterable
+from typing import Any
 
+from llmcore.adapters.shapes import is_object, object_in
 from llmcore.normalizer import Normalizer, normalize
-from llmcore.normalizer.native.shape import as_dict
 from llmcore.transcripts.events import split_events
 from llmcore.transcripts.model import Exchange
 from llmcore.types import Envelope, ToolSet
@@ -70,14 +70,13 @@ class _ReplyReader:
 
 def _chunks(exchange: Exchange) -> list[dict[str, Any] | str]:
     """Events, and text deltas where an adapter yields them; anything else says nothing."""
-    return [chunk if isinstance(chunk, str) else as_dict(chunk) for chunk in exchange.chunks or []]
+    return [chunk if isinstance(chunk, str) else object_in(chunk) for chunk in exchange.chunks or []]
 
 
 def _failed_generation(error: Any, depth: int) -> str | None:
     """Groq's error body quotes what the model wrote; that is a reply."""
-    if not isinstance(error, Mapping) or not depth:
+    if not is_object(error) or not depth:
         return None
-    given = cast("Mapping[str, Any]", error)
-    if isinstance(said := given.get("failed_generation"), str):
+    if isinstance(said := error.get("failed_generation"), str):
         return said
-    return next((said for part in given.values() if (said := _failed_generation(part, depth - 1)) is not None), None)
+    return next((said for part in error.values() if (said := _failed_generation(part, depth - 1)) is not None), None)

@@ -6,7 +6,9 @@ be expected; the order of keys is free, that of items is not.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
+
+from llmcore.adapters.shapes import is_list, is_object
 
 __all__ = ["json_equal"]
 
@@ -17,10 +19,8 @@ def json_equal(one: Any, other: Any) -> bool:
         return one is other
     if isinstance(one, int | float) and isinstance(other, int | float):
         return one == other or (one != one and other != other)  # only NaN differs from itself
-    if isinstance(one, dict) and isinstance(other, dict):
-        left, right = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
-        return left.keys() == right.keys() and all(json_equal(value, right[key]) for key, value in left.items())
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        items, others = cast("list[Any]", one), cast("list[Any]", other)
-        return len(items) == len(others) and all(map(json_equal, items, others))
+    if is_object(one) and is_object(other):
+        return one.keys() == other.keys() and all(json_equal(value, other[key]) for key, value in one.items())
+    if is_list(one) and is_list(other):
+        return len(one) == len(other) and all(map(json_equal, one, other))
     return bool(one == other)

@@ -14,8 +14,9 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
+from llmcore.adapters.shapes import is_list, is_object
 from llmcore.transcripts.decoding import load_json
 
 __all__ = ["EventSplitter", "looks_like_events", "split_events"]
@@ -25,6 +26,7 @@ StreamEvent = dict[str, Any]
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SSE_FIELD = re.compile(r"(?:data|event|id|retry)?:")
 _BETWEEN_ITEMS = re.compile(r"[\s,\[\]]*")
+_CLOSERS = ("}", "]")  # what ends otherwise is no event; telling so is cheaper than parsing
 _DONE = "[DONE]"
 
 
@@ -40,7 +42,7 @@ def split_events(text: str) -> tuple[list[StreamEvent], int]:
     """
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         with contextlib.suppress(ValueError):
-            return [cast("StreamEvent", load_json(text))], 0
+            return [load_json(text)], 0
     splitter = EventSplitter()
     events = [*splitter.feed(text), *splitter.finish()]
     return events, splitter.unreadable
@@ -118,13 +120,12 @@ class EventSplitter:
 
     def _read(self, text: str) -> Iterator[StreamEvent]:
         try:
-            value = load_json(text)
+            value = load_json(text) if text.rstrip().endswith(_CLOSERS) else None
         except ValueError:
-            self.unreadable += 1
-            return
-        for item in cast("list[Any]", value) if isinstance(value, list) else [value]:
-            if isinstance(item, dict):
-                yield cast("StreamEvent", item)
+            value = None
+        for item in value if is_list(value) else [value]:
+            if is_object(item):
+                yield item
             else:
                 self.unreadable += 1
 
@@ -138,8 +139,8 @@ class EventSplitter:
             except (ValueError, RecursionError):
                 self.unreadable += 1
                 return
-            if isinstance(item, dict):
-                yield cast("StreamEvent", item)
+            if is_object(item):
+                yield item
             else:
                 self.unreadable += 1
             position = _next_item(text, position)

@@ -8,12 +8,12 @@ files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
+from llmcore.adapters.shapes import is_object
 from llmcore.types import AttemptReason, JsonSchema
 
 __all__ = ["REPLY_KEYS", "AttemptNote", "Exchange", "Expectation", "ExpectedCall", "Transcript"]
@@ -123,7 +123,7 @@ class Transcript(_Kept):
     @model_validator(mode="before")
     @classmethod
     def _one_exchange_at_the_top(cls, data: Any) -> Any:
-        return _from_flat(cast("Mapping[str, Any]", data)) if isinstance(data, Mapping) else data
+        return _from_flat(data) if is_object(data) else data
 
     @field_validator("id", "provider", "model", mode="before")
     @classmethod
@@ -163,7 +163,7 @@ class Transcript(_Kept):
         return own.over(self.expect) if own else self.expect
 
 
-def _from_flat(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _from_flat(data: dict[str, Any]) -> dict[str, Any]:
     if "exchanges" in data:
         return data
     exchange = {key: data[key] for key in _FLAT_EXCHANGE_KEYS if key in data}

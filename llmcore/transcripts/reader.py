@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from os import SEEK_CUR, PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, cast
+from typing import BinaryIO, Literal
 
-from llmcore.normalizer.native.shape import as_dict
+from llmcore.adapters.shapes import is_list, object_in
 from llmcore.transcripts.building import build
 from llmcore.transcripts.cassettes import interactions_of, read_cassette
 from llmcore.transcripts.decoding import MAX_BODY, decode_utf8, load_json
@@ -144,11 +144,11 @@ def _json_document(path: Path, handle: BinaryIO) -> Iterator[Entry]:
     except ValueError as error:
         yield TranscriptError(path, None, str(error))
         return
-    cassette = as_dict(data).get("interactions")
-    if isinstance(cassette, list):
-        yield from interactions_of(path, cast("list[Any]", cassette))
+    cassette = object_in(data).get("interactions")
+    if is_list(cassette):
+        yield from interactions_of(path, cassette)
         return
-    for item in cast("list[Any]", data) if isinstance(data, list) else [data]:
+    for item in data if is_list(data) else [data]:
         yield build(path, None, item)
 
 
@@ -216,4 +216,4 @@ def _is_run(line: bytes) -> bool:
         data = load_json(decode_utf8(line))
     except ValueError:
         return False
-    return not {"exchanges", *REPLY_KEYS}.isdisjoint(as_dict(data))
+    return not {"exchanges", *REPLY_KEYS}.isdisjoint(object_in(data))

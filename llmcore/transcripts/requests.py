@@ -7,15 +7,15 @@ no tools of ours; what cannot be recognised is left out, nothing raises.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from llmcore.normalizer.native.shape import as_list
+from llmcore.adapters.shapes import is_list, is_object, object_in
 
 __all__ = ["RequestFacts", "facts_of", "function_tools"]
 
-JsonObject = Mapping[str, Any]
+JsonObject = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ def facts_of(request: Any) -> RequestFacts:
     """The facts of one recorded request; an unknown one tells nothing."""
     body = _body(request)
     tool_config = _object(body, "toolConfig", "tool_config")
-    offered = as_list(_first(body, "tools", "functions") or _first(tool_config, "tools"))
+    offered = _first(body, "tools", "functions") or _first(tool_config, "tools")
     choice = _first(body, "tool_choice", "toolChoice", "function_call") or _first(tool_config, "toolChoice")
     forced, name = _choice(choice) if choice else _gemini_choice(tool_config)
     model = _first(body, "model", "modelId")
     return RequestFacts(
-        tools=list(function_tools(offered)) if offered else None,
+        tools=list(function_tools(offered)) if is_list(offered) and offered else None,
         forced=forced,
         forced_tool=name,
         model=model if isinstance(model, str) else "",
@@ -52,11 +52,11 @@ def function_tools(offered: Iterable[Any]) -> Iterator[Any]:
     tools."""
     seen: set[str] = set()
     for tool in offered:
-        if not isinstance(tool, Mapping):
+        if not is_object(tool):
             yield tool  # no provider's form: whoever compiles the tools says what is wrong with it
             continue
-        nested = _first(cast("JsonObject", tool), "functionDeclarations", "function_declarations")
-        for one in as_list(nested) if nested is not None else [cast("JsonObject", tool)]:
+        nested = _first(tool, "functionDeclarations", "function_declarations")
+        for one in nested if is_list(nested) else [tool]:
             name = _function_name(one)
             if name is not None and name not in seen:
                 seen.add(name)
@@ -66,9 +66,7 @@ def function_tools(offered: Iterable[Any]) -> Iterator[Any]:
 def _function_name(tool: Any) -> str | None:
     """The name of a tool that is defined here, None of one that is not (`{"type": "web_search"}`, `{"googleSearch":
     {}}`)."""
-    if not isinstance(tool, Mapping):
-        return None
-    definition = cast("JsonObject", tool)
+    definition = object_in(tool)
     kind = definition.get("type")
     if isinstance(kind, str) and kind not in ("function", "custom"):
         return None
@@ -78,9 +76,7 @@ def _function_name(tool: Any) -> str | None:
 
 
 def _body(request: Any) -> JsonObject:
-    if not isinstance(request, Mapping):
-        return {}
-    given = cast("JsonObject", request)
+    given = object_in(request)
     return _object(given, "body", "json", "parsed_body") or given
 
 
@@ -88,9 +84,7 @@ def _choice(choice: Any) -> tuple[bool, str | None]:
     """`tool_choice` in each wire's form: (was a call required, of which tool)."""
     if isinstance(choice, str):
         return choice.lower() in ("required", "any"), None
-    if not isinstance(choice, Mapping):
-        return False, None
-    given = cast("JsonObject", choice)
+    given = object_in(choice)
     named = _object(given, "function", "tool", "custom") or given
     if isinstance(name := named.get("name"), str):
         return True, name
@@ -101,8 +95,9 @@ def _gemini_choice(tool_config: JsonObject) -> tuple[bool, str | None]:
     calling = _object(tool_config, "functionCallingConfig", "function_calling_config")
     if str(calling.get("mode")).upper() != "ANY":
         return False, None
-    names = as_list(_first(calling, "allowedFunctionNames", "allowed_function_names"))
-    return True, names[0] if len(names) == 1 and isinstance(names[0], str) else None
+    allowed = _first(calling, "allowedFunctionNames", "allowed_function_names")
+    only = allowed[0] if is_list(allowed) and len(allowed) == 1 else None
+    return True, only if isinstance(only, str) else None
 
 
 def _first(mapping: JsonObject, *keys: str) -> Any:
@@ -112,6 +107,6 @@ def _first(mapping: JsonObject, *keys: str) -> Any:
 def _object(mapping: JsonObject, *keys: str) -> JsonObject:
     """The first of the keys that holds an object, else an empty one."""
     for key in keys:
-        if isinstance(found := mapping.get(key), Mapping):
-            return cast("JsonObject", found)
+        if is_object(found := mapping.get(key)):
+            return found
     return {}

@@ -67,6 +67,7 @@ from llmcore.types.tools import CompiledTool, JsonSchema, ToolDefinition, ToolSe
 from llmcore.types.usage import Attempt, AttemptReason, Budget, OutputMode, Usage
 
 __all__ = [
+    "DEFAULT_LIMITS",
     "ArgumentsDelta",
     "Attempt",
     "AttemptReason",
@@ -81,7 +82,6 @@ __all__ = [
     "CompiledTool",
     "ConfigError",
     "ContextOverflow",
-    "DEFAULT_LIMITS",
     "Envelope",
     "Event",
     "FallbackExhausted",

@@ -64,7 +64,7 @@ class ToolCall(BaseModel):
     `arguments` is None when no object could be read: an empty `{}` is never invented. `raw_arguments` is the text
     (JSON for native calls) they were read from. `id` is the reply's own, else `call_<n>` by position. `span` is
     (start, end) in the source text, None for native calls. `complete` is False when the input ended inside the call;
-    such a call is never run. `known`: is the name one of the tools given; None when no tools were told. """
+    such a call is never run. `known`: is the name one of the tools given; None when no tools were told."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -110,7 +110,7 @@ class Envelope(BaseModel):
     the model said; when it said nothing, True if there are calls, else None. `finish_reason` is ours, `finish_word`
     the provider's own. `truncated`: the input ended inside a call. `blocks` keeps order and opaque parts, enough to
     rebuild the history. `repairs` are those that belong to no call, e.g. a call in the text dropped because the same
-    one came natively. """
+    one came natively."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 

@@ -123,7 +123,5 @@ class Finished:
     result: Any
 
 
-NormalizerEvent = (
-    TextDelta | ReasoningDelta | ToolCallStarted | ArgumentsDelta | ToolCallFinished | Reclassified | Repaired
-)
+NormalizerEvent = TextDelta | ReasoningDelta | ToolCallStarted | ArgumentsDelta | ToolCallFinished | Reclassified | Repaired
 Event = NormalizerEvent | AttemptStarted | ToolResult | PartialOutput | Finished

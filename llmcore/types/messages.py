@@ -129,13 +129,7 @@ class ProviderBlock(_Block):
 
 
 Block = Annotated[
-    TextBlock
-    | ImageBlock
-    | ToolUseBlock
-    | ToolResultBlock
-    | ThinkingBlock
-    | RedactedThinkingBlock
-    | ProviderBlock,
+    TextBlock | ImageBlock | ToolUseBlock | ToolResultBlock | ThinkingBlock | RedactedThinkingBlock | ProviderBlock,
     Field(discriminator="type"),
 ]
 

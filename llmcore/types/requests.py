@@ -44,7 +44,7 @@ class Request(BaseModel):
     @field_validator("messages", mode="before")
     @classmethod
     def _text_is_one_message(cls, value: Any) -> Any:
-        return [Message(role="user", content=value)] if isinstance(value, str) else value
+        return [Message(role="user", content=[TextBlock(text=value)])] if isinstance(value, str) else value
 
     @field_validator("tools", mode="before")
     @classmethod

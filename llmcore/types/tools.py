@@ -13,6 +13,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ConfigDict, Field
 
 from llmcore.types.errors import ToolDefinitionError
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "definition_of"]
 
@@ -61,8 +62,8 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
     if not isinstance(name, str):
         raise ToolDefinitionError(f"a tool without a name: expected an OpenAI or Anthropic tool dict, got keys {sorted(given)}")
     schema = _first(body, "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
-    if isinstance(schema, Mapping) and isinstance(inner := cast("Mapping[str, Any]", schema).get("json"), Mapping):
-        schema = cast("Mapping[str, Any]", inner)
+    if is_object(schema) and is_object(schema.get("json")):
+        schema = schema["json"]
     if schema is None:
         schema = {"type": "object", "properties": {}}
     if not isinstance(schema, Mapping):
@@ -111,16 +112,16 @@ class CompiledTool:
         found: dict[str, Any] = {}
         for part in self.branches(self.definition.parameters):
             inner = part.get("properties")
-            if isinstance(inner, dict):
-                for key, schema in cast("dict[str, Any]", inner).items():
+            if is_object(inner):
+                for key, schema in inner.items():
                     found.setdefault(key, schema)
         return found
 
     @cached_property
     def required(self) -> frozenset[str]:
         parameters = self.resolve(self.definition.parameters)
-        names = parameters.get("required") if isinstance(parameters, dict) else None
-        return frozenset(name for name in cast("list[object]", names or []) if isinstance(name, str)) if isinstance(names, list) else frozenset()
+        names: object = parameters.get("required") if is_object(parameters) else None
+        return frozenset(name for name in names if isinstance(name, str)) if is_list(names) else frozenset()
 
     def types(self, key: str) -> tuple[str, ...]:
         """The JSON types property `key` admits, in the order in which a text is tried; `()` when the schema does not say."""
@@ -131,8 +132,8 @@ class CompiledTool:
 
     def _additional_types(self) -> tuple[str, ...]:
         parameters = self.resolve(self.definition.parameters)
-        extra = parameters.get("additionalProperties") if isinstance(parameters, dict) else None
-        return self.types_of(extra) if isinstance(extra, dict) else ()
+        extra: object = parameters.get("additionalProperties") if is_object(parameters) else None
+        return self.types_of(extra) if is_object(extra) else ()
 
     def types_of(self, schema: Any) -> tuple[str, ...]:
         """As `types`, of any schema inside this tool's parameters."""
@@ -144,15 +145,15 @@ class CompiledTool:
     def resolve(self, schema: Any) -> Any:
         """Follow local `$ref`s; a schema that cannot be followed is returned as it is."""
         for _ in range(_MAX_SCHEMA_STEPS):
-            reference = cast("dict[str, Any]", schema).get("$ref") if isinstance(schema, dict) else None
+            reference: object = schema.get("$ref") if is_object(schema) else None
             if not isinstance(reference, str) or not reference.startswith("#"):
                 return schema
             target: Any = self.definition.parameters
             for step in reference[1:].split("/")[1:]:
                 step = step.replace("~1", "/").replace("~0", "~")
-                if not isinstance(target, dict) or step not in target:
-                    return cast("Any", schema)
-                target = cast("dict[str, Any]", target)[step]
+                if not is_object(target) or step not in target:
+                    return schema
+                target = target[step]
             schema = target
         return schema
 
@@ -162,24 +163,24 @@ class CompiledTool:
         waiting: list[Any] = [schema]
         while waiting and len(found) < _MAX_SCHEMA_STEPS:
             part = self.resolve(waiting.pop(0))
-            if isinstance(part, dict):
-                part = cast("dict[str, Any]", part)
+            if is_object(part):
                 found.append(part)
                 for key in ("anyOf", "oneOf", "allOf"):
-                    branches = part.get(key)
-                    if isinstance(branches, list):
-                        waiting.extend(cast("list[Any]", branches))
+                    branches: object = part.get(key)
+                    if is_list(branches):
+                        waiting.extend(branches)
         return found
 
 
 def _declared_types(schema: Mapping[str, Any]) -> set[str]:
     declared = schema.get("type")
-    names = cast("list[Any]", declared) if isinstance(declared, list) else [declared]
+    names = declared if is_list(declared) else [declared]
     found = {name.lower() for name in names if isinstance(name, str)}
     if not found:
         for key in ("enum", "const"):
             if key in schema:
-                values = cast("list[Any]", schema["enum"]) if key == "enum" and isinstance(schema["enum"], list) else [schema[key]]
+                given = schema[key]
+                values = given if key == "enum" and is_list(given) else [given]
                 found |= {_type_of(value) for value in values}
         if "properties" in schema:
             found.add("object")

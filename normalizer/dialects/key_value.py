@@ -55,6 +55,8 @@ def _dialect_of(prefix: str, suffix: str, before: str, gap: str) -> str:
 
 def _call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     src = engine.src
+    while not src.final and not src.text[body:].strip():
+        yield
     opener, head = _OPENER.match(src.text, at), _HEAD.match(src.text, body)
     if opener is None or head is None:
         return False

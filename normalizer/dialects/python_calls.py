@@ -70,6 +70,8 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
             return True
         for call, found in zip(python_objects(engine, reading.calls), reading.calls, strict=True):
             complete = reading.complete or found is not reading.calls[-1]
+            if dialect == "llama_builtin" and not engine.known(call.name):
+                call.name = call.name.removesuffix(".call")
             add_calls(engine, (at, after), [call], dialect, complete=complete)
         engine.take("call", after)
         return True

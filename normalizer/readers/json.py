@@ -197,7 +197,7 @@ def _audit(value: Any, text: str, start: int, end: int, limits: Limits) -> tuple
             keys += len(members)
             items = members.values()
         for item in items:
-            kind: object = type(item)
+            kind = cast("object", type(item))
             if kind is str:
                 continue
             if kind is dict or kind is list:

@@ -254,7 +254,7 @@ def _escaped_closer(state: State, body: int, escaped: list[int], role: Role) -> 
     if state.cut or state.rescues >= _MAX_RESCUES:
         return -1
     for at in escaped:
-        if closes(state, at + 1, role, odd=False):
+        if state.look(at + 1) < state.end and closes(state, at + 1, role, odd=False):
             state.rescues += 1
             state.record("escaped_closer", state.text[body : at + 1], None, "guess")
             return at
@@ -363,6 +363,8 @@ def starts_member(state: State, at: int, frame: Frame, *, strict: bool = False) 
 
 def _starts_key(state: State, at: int, strict: bool) -> bool:
     text, end = state.text, state.end
+    if at >= end:
+        return False
     escaped = text[at] == "\\" and text[at + 1 : at + 2] in {'"', "'"}
     if escaped or text[at] in QUOTES:
         body = at + 2 if escaped else at + 1

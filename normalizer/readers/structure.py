@@ -32,6 +32,7 @@ _CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
 _QUOTED_KEY = re.compile(r"[" + "".join(QUOTES) + r"]|\\[\"']|[rRuU]{1,2}[\"']")
 _PREFIXED = re.compile(r"[rRuUbBfF]{1,2}[\"']")
 _KEY = re.compile(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
+_KEY_OF_WORDS = re.compile(r"([A-Za-z]\w{0,32} [\w -]{1,64})(?=:[ \n])")
 # Most strings are sound: a key with its colon, and a value before a comma and the next key, are one token each.
 _WHOLE_KEY = {quote: re.compile(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}[ \t\r\n]*+:") for quote in "\"'"}
 _WHOLE_VALUE = {
@@ -143,7 +144,7 @@ def _read_key(state: State, frame: Frame) -> bool:
     if state.text[state.pos] in ",}" and not frame.members and not frame.positional:
         _turn_into_set(state, frame, key, quoted)
         return False
-    if not quoted:
+    if not quoted and " " not in key:
         state.note("unquoted_key", key)
     _colon(state, quoted or key.startswith("--"))
     frame.key = key
@@ -170,6 +171,10 @@ def _key(state: State) -> str:
     state.pos = found.end()
     if "\\_" in found[0]:
         state.note("markdown_escape", found[0])
+    elif phrase := _KEY_OF_WORDS.match(text, pos, state.end):
+        state.record("key_of_words", phrase[1], phrase[1], "guess")
+        state.pos = phrase.end(1)
+        return phrase[1]
     return found[0].replace("\\_", "_")
 
 

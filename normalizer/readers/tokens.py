@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from llmcore.normalizer.readers.state import CLOSERS, DIGITS_LIMIT, NESTED_CALL, Ended, State, Stop
+from llmcore.normalizer.readers.strings import starts_member
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
 
@@ -44,6 +45,8 @@ def read_bare(state: State) -> Any:
     after = state.pos + len(token)
     at_end = after >= state.end
     stripped = token.strip()
+    if stripped.lstrip("+-").lower() in _NOT_FINITE:
+        raise Stop
     value = _literal(state, stripped)
     state.delimited = value is not ABSENT
     if value is ABSENT:
@@ -51,23 +54,52 @@ def read_bare(state: State) -> Any:
             raise Ended  # the next characters might have changed it
         value = _number(state, stripped)
     if value is ABSENT:
-        if at_end and state.cut:
+        after = _end_of_words(state, after)
+        if after >= state.end and state.cut:
             raise Ended
-        value = _word(state, token, after)
+        value = _word(state, state.text[state.pos : after], after)
     state.pos = after
     return value
 
 
 def _token(state: State) -> str:
     """The text up to a separator, a bracket, a quote, a comment or the end of the line."""
-    pattern = _TOKEN_IN_PARENTHESES if any(frame.closer == ")" for frame in state.frames) else _TOKEN
-    found = pattern.match(state.text, state.pos, state.end)
-    token = found[0] if found else ""
-    layout = _LAYOUT.search(token)
-    token = token[: layout.start()] if layout else token
+    token = state.text[state.pos : _token_end(state, state.pos)]
     if not token.strip():
         raise Stop
     return token
+
+
+def _token_end(state: State, at: int) -> int:
+    pattern = _TOKEN_IN_PARENTHESES if any(frame.closer == ")" for frame in state.frames) else _TOKEN
+    found = pattern.match(state.text, at, state.end)
+    end = found.end() if found else at
+    layout = _LAYOUT.search(state.text, at, end)
+    return layout.start() if layout else end
+
+
+def _end_of_words(state: State, after: int) -> int:
+    """In an object bare text goes on over commas, line breaks and apostrophes until a new member or a bracket follows."""
+    text = state.text
+    if not state.frames or state.frames[-1].kind != "object":
+        return after
+    while after < state.end:
+        character, onward = text[after], after + 1
+        if character == ",":
+            if starts_member(state, after + 1, state.frames[-1]):
+                break
+        elif character in "\r\n":
+            onward = state.look(after, comments=False)
+            if onward >= state.end or text[onward] in "}],#/" or _key_follows(state, onward):
+                break
+        elif not (character == "'" and text[after - 1].isalnum() and text[after + 1 : after + 2].isalnum()):
+            break
+        after = _token_end(state, onward)
+    return after
+
+
+def _key_follows(state: State, at: int) -> bool:
+    return starts_member(state, at, state.frames[-1], strict=True)
 
 
 def _literal(state: State, token: str) -> Any:
@@ -197,7 +229,5 @@ def _word(state: State, token: str, after: int) -> str:
         raise Stop
     if state.flavour.python and "=" in word:
         raise Stop  # another keyword argument
-    if word.lstrip("+-").lower() in _NOT_FINITE:
-        raise Stop
-    state.record("bare_word", word, word, "guess")
+    state.record("bare_text" if "," in word or "\n" in word else "bare_word", word, word, "guess")
     return word

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from llmcore.adapters import engine
+from llmcore.types import ConfigError
 from tests.packaging.tree import ROOT
 
 _WATCHED = """
@@ -70,7 +71,7 @@ def test_import_and_calls_look_nothing_up(tmp_path: Path) -> None:
 def test_a_missing_litellm_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_loaded", None)
     monkeypatch.setitem(sys.modules, "litellm", None)
-    with pytest.raises(engine.ConfigError, match=r"litellm==1\.105\.3"):
+    with pytest.raises(ConfigError, match=r"litellm==1\.105\.3"):
         engine.litellm_now()
 
 

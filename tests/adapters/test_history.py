@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmcore.adapters.history import NO_RESULT, sound_history
-from llmcore.types import Message, TextBlock, ToolResultBlock, ToolUseBlock
+from llmcore.types import Message, Role, TextBlock, ToolResultBlock, ToolUseBlock
 
 
 def use(call_id: str, **fields: Any) -> ToolUseBlock:
@@ -89,13 +89,9 @@ def test_empty_text_and_empty_messages_go() -> None:
 
 
 IDS = st.sampled_from(["a", "b", "c"])
-TEXTS = st.builds(lambda text: TextBlock(text=text), st.text())
-BLOCKS = st.builds(use, IDS) | st.builds(result, IDS, st.text()) | TEXTS
-MESSAGES = st.builds(
-    lambda role, blocks: Message(role=role, content=blocks),
-    st.sampled_from(["user", "assistant", "tool"]),
-    st.lists(BLOCKS, max_size=4),
-)
+ROLES: st.SearchStrategy[Role] = st.sampled_from(["user", "assistant", "tool"])
+BLOCKS = st.builds(use, IDS) | st.builds(result, IDS, st.text()) | st.builds(TextBlock, text=st.text())
+MESSAGES = st.builds(Message, role=ROLES, content=st.lists(BLOCKS, max_size=4))
 
 
 @given(st.lists(MESSAGES, max_size=6))

@@ -14,6 +14,7 @@ from llmcore.adapters.base import Adapter, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.guard import RequestBlock
 from llmcore.adapters.litellm import LiteLLMAdapter
+from llmcore.adapters.shapes import is_list, is_object, object_in, objects_in
 from llmcore.types import (
     ConfigError,
     Message,
@@ -49,15 +50,13 @@ async def collected(adapter: LiteLLMAdapter, call: ModelCall) -> tuple[list[dict
 
 def calls_in(body: Any) -> list[tuple[str, Any]]:
     """The calls that stand in a body of any wire, in order."""
-    if isinstance(body, list):
+    if is_list(body):
         return [call for item in body for call in calls_in(item)]
-    if not isinstance(body, dict):
-        return []
     for key in ("arguments", "input", "args"):
-        if "name" in body and key in body:
+        if is_object(body) and "name" in body and key in body:
             value = body[key]
             return [(body["name"], json.loads(value) if isinstance(value, str) else value)]
-    return [call for value in body.values() for call in calls_in(value)]
+    return [call for value in object_in(body).values() for call in calls_in(value)]
 
 
 def streamed_calls(chunks: list[dict[str, Any]]) -> list[tuple[str, Any]]:
@@ -66,7 +65,7 @@ def streamed_calls(chunks: list[dict[str, Any]]) -> list[tuple[str, Any]]:
     arguments: list[str] = []
     for chunk in chunks:
         for choice in chunk["choices"]:
-            for delta in choice["delta"].get("tool_calls") or []:
+            for delta in objects_in(choice["delta"].get("tool_calls")):
                 if delta.get("id"):
                     names.append(delta["function"]["name"])
                     arguments.append("")

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmcore.adapters.schemas import DIALECTS, MAX_NODES, Loss, restore, transform
+from llmcore.adapters.shapes import is_list, is_object, object_in
 
 HARD: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -48,19 +49,18 @@ PLAIN: dict[str, Any] = {
 
 
 def properties(dialect: str) -> dict[str, Any]:
-    return transform(HARD, dialect).schema["properties"]
+    found: dict[str, Any] = transform(HARD, dialect).schema["properties"]
+    return found
 
 
 def keywords(schema: Any) -> set[str]:
     """Every keyword in use, names of properties and definitions apart."""
-    if isinstance(schema, list):
+    if is_list(schema):
         return {word for item in schema for word in keywords(item)}
-    if not isinstance(schema, dict):
-        return set()
     found: set[str] = set()
-    for key, value in schema.items():
-        named = key in ("properties", "$defs") and isinstance(value, dict)
-        found |= {key} | keywords(list(value.values()) if named else value if key not in ("enum", "required") else [])
+    for key, value in object_in(schema).items():
+        inside: Any = list(value.values()) if key in ("properties", "$defs") and is_object(value) else value
+        found |= {key} | (set() if key in ("enum", "required") else keywords(inside))
     return found
 
 

@@ -12,6 +12,7 @@ from llmcore.types import ConfigError, ToolDefinitionError
 from tests.transcripts.runs import TOOLS
 
 MODULE = '''
+from llmcore import ToolDefinition, ToolRegistry, ToolSet, tool
 def lookup(query: str) -> str:
     """Look something up."""
     return query
@@ -25,6 +26,14 @@ as_dict = {"name": "from_dict", "input_schema": {"type": "object"}}
 class Box:
     inner = [add]
 number = 3
+definition = ToolDefinition(name="defined")
+registry = ToolRegistry([lookup, add])
+compiled = ToolSet([add])
+
+@tool
+def decorated(a: int) -> int:
+    """Decorated."""
+    return a
 '''
 
 
@@ -47,6 +56,10 @@ def test_an_object_of_a_module(module: str) -> None:
     assert load_tools(f"{module}:lookup").names == {"lookup"}
     assert load_tools(f"{module}:as_dict").names == {"from_dict"}
     assert load_tools(f"{module}:Box.inner").names == {"add"}
+    assert load_tools(f"{module}:definition").names == {"defined"}
+    assert load_tools(f"{module}:registry").names == {"lookup", "add"}
+    assert load_tools(f"{module}:compiled").names == {"add"}
+    assert load_tools(f"{module}:decorated").names == {"decorated"}
 
 
 @pytest.mark.parametrize(

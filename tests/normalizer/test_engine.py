@@ -233,9 +233,7 @@ class TestNativeReasoning:
             assert envelope.content.strip() == ""
             assert envelope.finish_reason == "tool_calls"
 
-    @pytest.mark.parametrize(
-        "reply", [body("Answer.", reasoning_content=CALL), body(None, ("g", "{}"), reasoning_content=CALL)]
-    )
+    @pytest.mark.parametrize("reply", [body("Answer.", reasoning_content=CALL), body(None, ("g", "{}"), reasoning_content=CALL)])
     def test_it_is_a_thought_when_the_reply_went_on(self, reply: Json) -> None:
         envelope = normalize(reply, TOOLS)
         assert "f" not in [call.name for call in envelope.tool_calls]
@@ -285,6 +283,19 @@ class TestEvents:
         _, told = heard(native(0, "multi_tool_use.parallel", uses))
         assert [event.name for event in told if isinstance(event, ToolCallStarted)] == ["f", "g"]
         assert [event.json for event in told if isinstance(event, ArgumentsDelta)] == ['{"a": 1}', "{}"]
+
+    def test_ids_in_events_wait_for_what_comes_before(self) -> None:
+        entries = [{"function": {"name": "f", "arguments": text}} for text in ('{"a": 1}{"a": 2}', "{}", "{}")]
+        envelope, told = heard({"role": "assistant", "content": None, "tool_calls": entries})
+        finished = [event.call for event in told if isinstance(event, ToolCallFinished)]
+        assert sorted(finished, key=lambda call: call.id) == envelope.tool_calls
+        assert [call.id for call in envelope.tool_calls] == ["call_0", "call_1", "call_2", "call_3"]
+
+    def test_a_call_in_text_after_a_native_one_is_numbered_after_it(self) -> None:
+        envelope, told = heard(native(0, "f", '{"a": 1}'), chunk(content=delimited("g", "{}")))
+        started = [(event.index, event.id) for event in told if isinstance(event, ToolCallStarted)]
+        assert started == [(0, "c0"), (1, "call_1")]
+        assert [call.id for call in envelope.tool_calls] == ["c0", "call_1"]
 
     def test_a_custom_tools_text_is_told_as_json(self) -> None:
         def custom(**fields: Any) -> Json:

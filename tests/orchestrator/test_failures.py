@@ -33,6 +33,7 @@ pytestmark = pytest.mark.anyio
 
 GOOD = {"a": 1, "b": 2}
 NO_TOOLS = CapabilityRefused("this model does not support tools", capability="native_tools")
+ANSWER = '{"toolCalls": [], "content": "3", "needsMoreWork": false}'
 ENVELOPE = '{"toolCalls": [{"name": "add", "arguments": {"a": 1, "b": 2}}], "content": "", "needsMoreWork": true}'
 AS_TEXT = '<tool_call>{"name": "add", "arguments": {"a": 1, "b": 2}}</tool_call>'
 
@@ -52,7 +53,7 @@ async def run(fake: FakeModel, **options: Any) -> RunResult:
 
 
 async def test_a_server_that_refuses_tools_is_asked_in_another_mode_and_remembered() -> None:
-    fake = FakeModel(NO_TOOLS, ENVELOPE, "3", "later")
+    fake = FakeModel(NO_TOOLS, ENVELOPE, ANSWER, "later")
     orchestrator = Orchestrator(fake, [add], strategies=FAST)
     result = await orchestrator.run("go")
     assert result.content == "3"
@@ -60,6 +61,14 @@ async def test_a_server_that_refuses_tools_is_asked_in_another_mode_and_remember
     assert result.attempts[0].failure is NO_TOOLS
     assert orchestrator.capabilities.learnt(fake.endpoint) == {"native_tools": False}
     assert steps((await orchestrator.run("again")).attempts) == [("json_schema", "first")]
+
+
+async def test_a_server_that_ignores_a_json_mode_is_remembered() -> None:
+    fake = FakeModel("Just words.", "More.", capabilities=Capabilities(native_tools=False))
+    orchestrator = Orchestrator(fake, [add])
+    assert (await orchestrator.run("go")).content == "Just words."
+    assert orchestrator.capabilities.learnt(fake.endpoint) == {"json_schema": False}
+    assert steps((await orchestrator.run("again")).attempts) == [("json_object", "first")]
 
 
 async def test_a_server_that_takes_only_text_is_taught_a_dialect() -> None:

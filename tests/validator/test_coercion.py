@@ -97,9 +97,7 @@ def test_each_row_of_the_table(needed: str, schema: JsonSchema, value: Any, made
 
 
 @pytest.mark.parametrize(("needed", "schema", "value", "made", "kind", "safety"), ROWS)
-def test_coercion_is_idempotent(
-    needed: Strictness, schema: JsonSchema, value: Any, made: Any, kind: str, safety: str
-) -> None:
+def test_coercion_is_idempotent(needed: Strictness, schema: JsonSchema, value: Any, made: Any, kind: str, safety: str) -> None:
     again = settle(made, compile_schema(schema), strictness="lenient", wrapper="get_point")
     assert again == (made, [], [])
 

@@ -44,9 +44,7 @@ def test_an_unknown_name_goes_back_with_the_list_and_never_runs() -> None:
     (problem,) = report.problems
     assert problem.kind == "unknown_tool"
     assert problem.choices == ["get_weather"]
-    assert str(problem) == (
-        "expected the name of a tool (get_weather, search), got `weather`, did you mean `get_weather`?"
-    )
+    assert str(problem) == ("expected the name of a tool (get_weather, search), got `weather`, did you mean `get_weather`?")
     assert report.runnable == []
 
 
@@ -156,6 +154,6 @@ def test_the_last_rung_keeps_within_its_bounds(raw: str) -> None:
     tool = weather_tools().get("get_weather")
     assert tool is not None
     found = repaired_arguments(raw, tool)
-    assert found is None or set(found[0]) <= {"city", "days"} and "sudo" not in str(found[0])
+    assert found is None or (set(found[0]) <= {"city", "days"} and "sudo" not in str(found[0]))
     if "Oslo" in raw:
         assert found is None

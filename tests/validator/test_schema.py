@@ -162,10 +162,9 @@ def doubling(steps: int) -> JsonSchema:
     ],
 )
 def test_a_schema_that_cannot_be_used_is_refused_with_the_fix(schema: JsonSchema, says: str) -> None:
-    with pytest.raises(ToolDefinitionError, match=".") as caught:
+    with pytest.raises(ToolDefinitionError, match="tool 'search'") as caught:
         check_tool_schema(schema, "search")
     assert says in str(caught.value)
-    assert "search" in str(caught.value)
 
 
 def test_parameters_must_admit_an_object() -> None:

@@ -280,9 +280,7 @@ BEDROCK_CONVERSE = Sample(
         {"messageStart": {"role": "assistant"}},
         *_converse_block(0, {"reasoningContent": {"text": REASONING}}, {"reasoningContent": {"signature": "sig=="}}),
         *_converse_block(1, {"text": TEXT}),
-        *_converse_block(
-            2, {"toolUse": {"input": _WRITTEN}}, start={"toolUse": {"toolUseId": "a1", "name": "get_weather"}}
-        ),
+        *_converse_block(2, {"toolUse": {"input": _WRITTEN}}, start={"toolUse": {"toolUseId": "a1", "name": "get_weather"}}),
         *_converse_block(3, start={"toolUse": {"toolUseId": "a2", "name": "ping"}}),
         {"messageStop": {"stopReason": "tool_use"}},
         {"metadata": {"usage": {"inputTokens": 1}}},

@@ -59,9 +59,7 @@ def test_blocks_of_thinking_stay_apart() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "kind", ["server_tool_use", "mcp_tool_use", "web_search_tool_result", "mcp_tool_result", "compaction"]
-)
+@pytest.mark.parametrize("kind", ["server_tool_use", "mcp_tool_use", "web_search_tool_result", "mcp_tool_result", "compaction"])
 def test_server_side_blocks_are_no_calls_but_are_kept(kind: str) -> None:
     block: Json = {"type": kind, "id": "s1", "name": "web_search", "input": {"query": "x"}}
     envelope = normalize(message(block, {"type": "text", "text": "A"}))

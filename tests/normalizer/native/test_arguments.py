@@ -218,9 +218,7 @@ class TestNames:
         assert envelope.content == "A"
 
     def test_parallel_calls_are_unfolded(self) -> None:
-        uses = [
-            {"recipient_name": f"functions.{name}", "parameters": {"a": n}} for n, name in enumerate(("free", "needs"))
-        ]
+        uses = [{"recipient_name": f"functions.{name}", "parameters": {"a": n}} for n, name in enumerate(("free", "needs"))]
         found = calls(json.dumps({"tool_uses": uses}), name="multi_tool_use.parallel")
         assert [(one.id, one.name, one.arguments, one.known) for one in found] == [
             ("c1", "free", {"a": 0}, True),
@@ -258,8 +256,6 @@ def test_a_stream_that_breaks_off_leaves_the_call_incomplete() -> None:
     for end in range(len(text)):
         normalizer = Normalizer(TOOLS)
         function = {"name": "free", "arguments": text[:end]}
-        normalizer.feed(
-            {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "c1", "function": function}]}}]}
-        )
+        normalizer.feed({"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "c1", "function": function}]}}]})
         normalizer.finish()
         assert not normalizer.envelope.tool_calls[0].complete, text[:end]

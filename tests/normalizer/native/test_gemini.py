@@ -14,9 +14,7 @@ Json = dict[str, Any]
 
 
 def body(*parts: Json, finish: object = "STOP", **more: Any) -> Json:
-    return {
-        "candidates": [{"content": {"role": "model", "parts": [*parts]}, "finishReason": finish, "index": 0, **more}]
-    }
+    return {"candidates": [{"content": {"role": "model", "parts": [*parts]}, "finishReason": finish, "index": 0, **more}]}
 
 
 def test_a_signature_is_kept_with_its_part() -> None:
@@ -48,9 +46,7 @@ def test_thoughts_are_reasoning() -> None:
 
 def test_snake_case_is_read() -> None:
     part = {"function_call": {"name": "f", "args": {"a": 1}, "id": None}, "thought_signature": b"sig", "text": None}
-    envelope = normalize(
-        {"candidates": [{"content": {"parts": [part]}, "finish_reason": "STOP"}], "usage_metadata": {}}
-    )
+    envelope = normalize({"candidates": [{"content": {"parts": [part]}, "finish_reason": "STOP"}], "usage_metadata": {}})
     assert envelope.tool_calls[0].arguments == {"a": 1}
     assert envelope.finish_reason == "tool_calls"
     assert envelope.blocks[1] == ProviderBlock(provider="gemini", data={"thoughtSignature": b"sig"})
@@ -106,7 +102,7 @@ def test_the_text_of_a_malformed_call_is_not_lost() -> None:
     said = "Malformed function call: call get_weather"
     envelope = normalize(body(finish="MALFORMED_FUNCTION_CALL", finishMessage=said))
     assert (envelope.content, envelope.finish_reason) == (said, "error")
-    assert normalize(body({"text": "A"}, finishMessage="Model generated function call(s).")).content == "A"
+    assert normalize(body(finishMessage="Model generated function call(s).")).content == ""
 
 
 def test_a_json_array_of_stream_objects_is_one_reply() -> None:

@@ -31,9 +31,7 @@ def streamed(*deltas: Json, finish: str | None = "tool_calls") -> Envelope:
     return normalizer.envelope
 
 
-def piece(
-    arguments: str | None = None, *, index: int | None = None, id: str | None = None, name: str | None = None
-) -> Json:
+def piece(arguments: str | None = None, *, index: int | None = None, id: str | None = None, name: str | None = None) -> Json:
     """One entry of a delta's `tool_calls`; None leaves the field out."""
     function = {key: value for key, value in (("name", name), ("arguments", arguments)) if value is not None}
     entry: Json = {key: value for key, value in (("index", index), ("id", id)) if value is not None}
@@ -104,6 +102,11 @@ class TestReasoning:
             TextBlock(text="A"),
         ]
 
+    def test_a_signature_closes_its_block(self) -> None:
+        blocks = [{"type": "thinking", "thinking": text, "signature": text} for text in ("One.", "Two.")]
+        found = normalize(body({"thinking_blocks": blocks, "content": "A"})).blocks
+        assert found[:2] == [ThinkingBlock(thinking=text, signature=text) for text in ("One.", "Two.")]
+
     def test_a_signed_delta_that_repeats_the_text_is_not_read_twice(self) -> None:
         envelope = streamed(
             {"reasoning_content": "Need "},
@@ -117,9 +120,7 @@ class TestReasoning:
 
     def test_empty_thinking_with_a_signature_is_kept(self) -> None:
         blocks = [{"type": "thinking", "thinking": "", "signature": "s"}]
-        assert normalize(body({"thinking_blocks": blocks, "content": "A"})).blocks[0] == ThinkingBlock(
-            thinking="", signature="s"
-        )
+        assert normalize(body({"thinking_blocks": blocks, "content": "A"})).blocks[0] == ThinkingBlock(thinking="", signature="s")
 
 
 class TestWholeMessages:
@@ -130,9 +131,7 @@ class TestWholeMessages:
     def test_a_refusal_is_content_and_goes_back_as_one(self) -> None:
         envelope = normalize(body({"content": None, "refusal": "I cannot."}))
         assert envelope.content == "I cannot."
-        assert envelope.blocks == [
-            ProviderBlock(provider="openai-chat", data={"type": "refusal", "refusal": "I cannot."})
-        ]
+        assert envelope.blocks == [ProviderBlock(provider="openai-chat", data={"type": "refusal", "refusal": "I cannot."})]
 
     def test_unknown_parts_and_fields_are_kept(self) -> None:
         audio = {"id": "au_1", "data": "b64", "transcript": "hi"}
@@ -149,9 +148,7 @@ class TestWholeMessages:
         assert normalize(body(message)).blocks == [TextBlock(text="A")]
 
     def test_legacy_function_call(self) -> None:
-        envelope = normalize(
-            body({"content": None, "function_call": {"name": "f", "arguments": '{"a": 1}'}}, "function_call")
-        )
+        envelope = normalize(body({"content": None, "function_call": {"name": "f", "arguments": '{"a": 1}'}}, "function_call"))
         assert pairs(envelope) == [("f", {"a": 1})]
         assert envelope.tool_calls[0].id == "call_0"
         assert envelope.finish_reason == "tool_calls"

@@ -60,9 +60,7 @@ def test_streamed_custom_tools_take_text() -> None:
         {"type": "response.custom_tool_call_input.delta", "output_index": 0, "item_id": "ct_1", "delta": "-l"},
         {"type": "response.output_item.done", "output_index": 0, "item": {**item, "input": "ls -l"}},
     )
-    assert [(call.name, call.arguments, call.complete) for call in envelope.tool_calls] == [
-        ("run", {"input": "ls -l"}, True)
-    ]
+    assert [(call.name, call.arguments, call.complete) for call in envelope.tool_calls] == [("run", {"input": "ls -l"}, True)]
 
 
 @pytest.mark.parametrize(

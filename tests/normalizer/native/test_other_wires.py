@@ -80,9 +80,7 @@ class TestCohere:
 
     def test_streamed_thinking(self) -> None:
         normalizer = Normalizer()
-        normalizer.feed(
-            {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"thinking": "Think."}}}}
-        )
+        normalizer.feed({"type": "content-delta", "index": 0, "delta": {"message": {"content": {"thinking": "Think."}}}})
         normalizer.feed({"type": "content-delta", "index": 1, "delta": {"message": {"content": {"text": "A"}}}})
         normalizer.finish()
         assert (normalizer.envelope.reasoning, normalizer.envelope.content) == ("Think.", "A")

@@ -97,6 +97,12 @@ READ: list[tuple[str, Any, Safety]] = [
     ("[2*5, 1/6, 2 + 3 * 4, 10 - 2 - 3, 2**10, -1 * 2]", [10, 1 / 6, 14, 5, 1024, -2], "coerced"),
     # bare words
     ("{a: hello world, b: https://x.y/z, t: 10:30}", {"a": "hello world", "b": "https://x.y/z", "t": "10:30"}, "guess"),
+    (
+        "{a: Hi, friends!,\nb: it's one\n  and two,\n c: Jan 1, 2024}",
+        {"a": "Hi, friends!", "b": "it's one\n  and two", "c": "Jan 1, 2024"},
+        "guess",
+    ),
+    ('{a: 1,\n Some key: "x"}', {"a": 1, "Some key": "x"}, "guess"),
     ("[2026-11-15, 12/25/2024, 1 km]", ["2026-11-15", "12/25/2024", "1 km"], "guess"),
     # inner quotes
     ('{"a": "say "hi" now", "b": 1}', {"a": 'say "hi" now', "b": 1}, "guess"),
@@ -144,6 +150,8 @@ REFUSED = [
     '{"a": 5"10}',
     '{"cmd": "a "x", "sudo": true, "y": "z"", "n": 1}',
     '{"h": "6"2", "w": "3"4"}',
+    '{"a": "x"{',
+    '{"a": "x"{"b": 1}',
     '["say "a", "b" now", "c"]',
     '{"a": b"x"}',
     "I cannot do that.",
@@ -223,6 +231,18 @@ def test_notations_are_recorded_once_and_edits_each_time() -> None:
         ("arithmetic", "b", "2*3", 6),
         ("number_notation", "c.d[0]", ".5", 0.5),
         ("number_notation", "c.d[1]", ".25", 0.25),
+    ]
+
+
+def test_a_bare_word_is_told_from_bare_text() -> None:
+    """A word under a string schema can only be that string; text that runs over a comma may have swallowed a member."""
+    reading = read("{a: Paris, b: Paris, France, c: [x, y]}")
+    assert reading.value == {"a": "Paris", "b": "Paris, France", "c": ["x", "y"]}
+    assert [(repair.kind, repair.path) for repair in reading.repairs[1:]] == [
+        ("bare_word", "a"),
+        ("bare_text", "b"),
+        ("bare_word", "c[0]"),
+        ("bare_word", "c[1]"),
     ]
 
 

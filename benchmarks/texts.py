@@ -1,0 +1,154 @@
+"""The replies that are timed: one call of a given size in every dialect, and plain texts. All written for this project."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from llmcore import ToolSet
+from llmcore.normalizer.registry import DIALECTS
+
+__all__ = ["MARKDOWN", "NAME", "PROSE", "TOOLS", "TOOL_DICTS", "arguments", "call", "native_body"]
+
+NAME = "file_report"
+TOOL_DICTS: list[dict[str, Any]] = [
+    {
+        "name": NAME,
+        "description": "File a report about one device.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "title": {"type": "string"},
+                "device": {"type": "string"},
+                "priority": {"type": "integer"},
+                "urgent": {"type": "boolean"},
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "readings": {"type": "array", "items": {"type": "object"}},
+                "body": {"type": "string"},
+            },
+            "required": ["title", "device", "body"],
+        },
+    },
+    {"name": "search_reports", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}},
+    {"name": "close_report", "parameters": {"type": "object", "properties": {"id": {"type": "integer"}}}},
+]
+TOOLS = ToolSet(TOOL_DICTS)
+
+_SENTENCES = (
+    "The pump in hall two stopped twice during the night shift. ",
+    "Its filter was changed in March; the pressure fell to 3.2 bar, well below what the sheet asks for. ",
+    "Nobody was near it at the time, and the log of the controller shows no command. ",
+    "We propose to swap the valve, then to watch it for 48 hours.\n",
+    "Spare parts are on shelf B7 (two valves, one gasket). ",
+)
+_STATES = ("ok", "low", "high")
+
+
+def arguments(size: int) -> dict[str, Any]:
+    """Arguments of about `size` characters: a few scalars, a list of small objects (a quarter of it), and prose for the rest."""
+    body: dict[str, Any] = {
+        "title": "Pump P-14 stops without a command",
+        "device": "hall2/pump-14",
+        "priority": 2,
+        "urgent": True,
+        "tags": ["pump", "night shift", "valve"],
+        "readings": [],
+        "body": "",
+    }
+    rows = max(1, size // 200)
+    body["readings"] = [{"minute": 5 * k, "bar": 3.2 + k % 7, "state": _STATES[k % 3]} for k in range(rows)]
+    room = size - len(json.dumps(body))
+    body["body"] = "".join(_SENTENCES[k % 5] for k in range(room // 40 + 1))[: max(20, room)].strip()
+    return body
+
+
+def call(dialect: str, size: int) -> tuple[str, dict[str, Any]]:
+    """(one call of about `size` characters as the dialect writes it, its arguments)."""
+    given = arguments(size)
+    text = DIALECTS[dialect].write([(NAME, given)])
+    if dialect == "harmony":  # SGLang looks for the role as well; both read the same text
+        text = "<|start|>assistant" + text
+    return text, given
+
+
+PROSE = (
+    """A tide table is older than most clocks. Long before anyone could say why the sea rises twice a day, harbour masters wrote
+down when it did, and the better ones noticed that the hour slips by some fifty minutes from one day to the next. That slip
+is the moon's: it moves along its orbit while the earth turns beneath it, so the same quay needs a little more than a day to
+come round to it again.
+
+What the moon does in the open ocean is modest, half a metre at most. The drama comes from the shape of the coast. A bay
+whose natural period is near twelve hours answers the pull as a swing answers a well-timed push, and the water at its head
+may climb ten metres or more. Where two such waves meet from different sides, one can cancel the other, and there are ports
+that have hardly any tide at all, or one a day instead of two.
+
+To predict it, nobody solves the equations of the sea. One takes a year of readings and asks how much of each known rhythm
+they contain: the moon's, the sun's, the changing distance of both, the tilt of the orbit. A few dozen of these, each with
+its own size and delay, added up again for any date in the future, give the height to within a hand's breadth. It was done
+with brass wheels and a pen for seventy years; the machines were guarded in wartime, because a landing needs low water at
+dawn, and that happens on few days of a month.
+"""
+    * 4
+)[:4096]
+
+_MARKDOWN_SECTION = """## Reading the sensor
+
+The driver is small: it opens the port, asks for *one* frame and checks its sum. See [the sheet](https://example.org/p14) for the
+register map (pages 3-5), and mind that `0x1F` is reserved.
+
+```python
+def read_frame(port: Port, *, timeout: float = 0.5) -> Frame:
+    raw = port.query(bytes([0x02, 0x1E]), timeout=timeout)
+    if len(raw) < 6 or checksum(raw[:-1]) != raw[-1]:
+        raise FrameError(f"bad frame: {raw.hex(' ')}")
+    return Frame(pressure=int.from_bytes(raw[1:3], "big") / 10, state=State(raw[3]))
+```
+
+On the page it is shown like this:
+
+```html
+<table class="readings">
+  <tr><th>minute</th><th>bar</th></tr>
+  <tr><td>0</td><td>3.2</td></tr>
+</table>
+<p>Values below <b>3</b> are marked &lt;low&gt;.</p>
+```
+
+The service answers with JSON data:
+
+```json
+{"device": "hall2/pump-14", "readings": [{"minute": 0, "bar": 3.2, "state": "ok"}, {"minute": 5, "bar": 2.9, "state": "low"}],
+ "limits": {"low": 3.0, "high": 9.5}, "serial": "A-1100-<rev 4>"}
+```
+
+| state | meaning | what to do |
+|---|---|---|
+| ok | within limits | nothing |
+| low | below 3 bar | open the valve (slowly), then look again |
+
+- [x] frame is read, sum is checked
+- [ ] a value < 3 or > 9.5 raises an alarm
+- [ ] `readings[-1]` is kept when the link drops (see above)
+
+"""
+MARKDOWN = (_MARKDOWN_SECTION * 4)[:4096]
+
+
+def native_body(size: int) -> dict[str, Any]:
+    """A chat completion of OpenAI's shape with one native call of about `size` characters."""
+    function = {"name": NAME, "arguments": json.dumps(arguments(size))}
+    tool_call = {"id": "call_7Qb1", "type": "function", "function": function}
+    return {
+        "id": "chatcmpl-41",
+        "object": "chat.completion",
+        "created": 1760000000,
+        "model": "any-model",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": None, "tool_calls": [tool_call]},
+                "finish_reason": "tool_calls",
+            }
+        ],
+        "usage": {"prompt_tokens": 312, "completion_tokens": 268, "total_tokens": 580},
+    }

@@ -1,0 +1,76 @@
+"""Timing that survives a shared machine: contenders take turns, each keeps its best round, the clock counts this thread only."""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+__all__ = ["best_of", "conditions", "growth", "no_gc", "seconds", "table"]
+
+Work = Callable[[], object]
+
+
+@contextmanager
+def no_gc() -> Iterator[None]:
+    """The collector off, so that no run pays for the garbage of another."""
+    was = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def seconds(work: Work) -> float:
+    """CPU seconds of this thread that one run takes."""
+    start = time.thread_time()
+    work()
+    return time.thread_time() - start
+
+
+def _per_run(work: Work, runs: int) -> float:
+    start = time.thread_time()
+    for _ in range(runs):
+        work()
+    return (time.thread_time() - start) / runs
+
+
+def best_of(contenders: Mapping[str, Work], rounds: int, slice_seconds: float = 0.002) -> dict[str, float]:
+    """Seconds a run of each contender: the best of `rounds`, in each of which every contender runs for about `slice_seconds`."""
+    runs = {name: max(1, int(slice_seconds / max(_per_run(work, 2), 1e-7))) for name, work in contenders.items()}
+    best = dict.fromkeys(contenders, float("inf"))
+    with no_gc():
+        for _ in range(rounds):
+            for name, work in contenders.items():
+                best[name] = min(best[name], _per_run(work, runs[name]))
+    return best
+
+
+def growth(times: Sequence[float]) -> float:
+    """The worst factor between two neighbours, each of which doubles the one before."""
+    return max(after / max(before, 1e-9) for before, after in zip(times, times[1:], strict=False))
+
+
+def conditions() -> str:
+    """When, where and beside what this runs."""
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    return (
+        f"{time.strftime('%Y-%m-%d %H:%M')} · CPython {platform.python_version()} · {platform.machine()} · "
+        f"{os.cpu_count()} cores, load average {load}"
+    )
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A plain table: the first column to the left, the others to the right."""
+    widths = [max(len(row[k]) for row in [head, *rows]) for k in range(len(head))]
+
+    def line(row: Sequence[str]) -> str:
+        return "  ".join(cell.ljust(width) if k == 0 else cell.rjust(width) for k, (cell, width) in enumerate(zip(row, widths, strict=True)))
+
+    return "\n".join([line(head), "  ".join("-" * width for width in widths), *map(line, rows)])

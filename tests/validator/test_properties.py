@@ -1,0 +1,150 @@
+"""Properties over generated schemas and instances: valid ones are untouched, mutated ones repaired or refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from llmcore.types import JsonSchema, OutputParseError, ToolDefinitionError
+from llmcore.validator import parse, parse_detailed
+from llmcore.validator.coercion import settle
+from llmcore.validator.keywords import json_key
+from llmcore.validator.schema import compile_schema
+from tests.validator.instances import instances
+from tests.validator.schemas import WEATHER, object_schema
+
+SCHEMAS: list[JsonSchema] = [
+    WEATHER,
+    object_schema(id={"type": "integer"}, rows={"type": "array", "items": WEATHER}, note={"type": ["string", "null"]}),
+    {"type": "array", "items": {"anyOf": [{"type": "integer"}, WEATHER, {"type": "boolean"}]}, "uniqueItems": True},
+    {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}, "maxProperties": 5},
+    object_schema(kind={"const": "a"}, big={"type": "integer", "minimum": 2**60}, level={"enum": [1, "two", None]}),
+]
+INSTANCES = st.sampled_from(range(len(SCHEMAS))).flatmap(
+    lambda index: st.tuples(st.just(SCHEMAS[index]), instances(SCHEMAS[index]))
+)
+slow = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large])
+
+
+def same(one: Any, other: Any) -> bool:
+    return bool(json_key(one) == json_key(other))
+
+
+@slow
+@given(pair=INSTANCES)
+def test_valid_instances_are_untouched(pair: tuple[JsonSchema, Any]) -> None:
+    schema, value = pair
+    settled = settle(value, compile_schema(schema), strictness="lenient")
+    assert settled.problems == []
+    assert same(settled.value, value)
+    assert all(repair.kind == "whole_number" for repair in settled.repairs)
+
+
+@slow
+@given(pair=INSTANCES, before=st.sampled_from(["", "Here: ", "```json\n"]), after=st.sampled_from(["", "\n```", " Done."]))
+def test_valid_instances_are_found_in_any_surrounding(pair: tuple[JsonSchema, Any], before: str, after: str) -> None:
+    schema, value = pair
+    assume(isinstance(value, (dict, list)) and "`" not in json.dumps(value))
+    detail = parse_detailed(before + json.dumps(value) + after, schema, strictness="safe")
+    assert same(detail.value, value)
+
+
+def spoiled(value: Any, draw: st.DrawFn) -> Any:
+    """`value` with numbers and booleans as text, keys respelled, containers as JSON text: what safe coercion undoes."""
+    if isinstance(value, dict):
+        return {key: spoiled(item, draw) for key, item in value.items()}
+    if isinstance(value, list):
+        return [spoiled(item, draw) for item in value]
+    if isinstance(value, (int, float)) and draw(st.booleans()):
+        return json.dumps(value)
+    return value
+
+
+@st.composite
+def spoiled_instances(draw: st.DrawFn) -> tuple[JsonSchema, Any, Any]:
+    schema = draw(st.sampled_from([SCHEMAS[0], SCHEMAS[1], SCHEMAS[3]]))
+    value = draw(instances(schema))
+    assume(all(math.isfinite(number) for number in _numbers(value)))
+    return schema, value, spoiled(value, draw)
+
+
+def _numbers(value: Any) -> list[float]:
+    if isinstance(value, dict):
+        return [number for item in value.values() for number in _numbers(item)]
+    if isinstance(value, list):
+        return [number for item in value for number in _numbers(item)]
+    return [value] if isinstance(value, float) else []
+
+
+@slow
+@given(trio=spoiled_instances())
+def test_mutated_instances_are_repaired_or_refused_never_silently_wrong(trio: tuple[JsonSchema, Any, Any]) -> None:
+    schema, value, wrong = trio
+    settled = settle(wrong, compile_schema(schema), strictness="safe")
+    if not settled.problems:
+        assert same(settled.value, value)
+        assert same(wrong, value) or settled.repairs
+
+
+ANY_SCHEMA = st.recursive(
+    st.sampled_from(
+        [
+            {},
+            {"type": "integer"},
+            {"type": "string", "minLength": 2},
+            {"enum": [1, "a", None]},
+            {"const": True},
+            {"type": ["number", "null"]},
+        ]
+    ),
+    lambda inner: st.one_of(
+        st.builds(lambda items: {"type": "array", "items": items}, inner),
+        st.builds(
+            lambda a, b, extra: {"properties": {"a": a, "b": b}, "required": ["a"], "additionalProperties": extra},
+            inner,
+            inner,
+            st.booleans(),
+        ),
+        st.builds(lambda branches: {"anyOf": branches}, st.lists(inner, min_size=1, max_size=3)),
+        st.builds(lambda branches: {"oneOf": branches}, st.lists(inner, min_size=1, max_size=3)),
+        st.builds(lambda part: {"not": part}, inner),
+        st.builds(lambda c, t, e: {"if": c, "then": t, "else": e}, inner, inner, inner),
+    ),
+    max_leaves=6,
+)
+ANY_VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-3, 3) | st.sampled_from(["", "a", "abc"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(schema=ANY_SCHEMA, value=ANY_VALUE)
+def test_the_hardened_keywords_judge_as_the_stock_ones(schema: JsonSchema, value: Any) -> None:
+    stock = jsonschema.Draft202012Validator(schema).is_valid(value)
+    compiled = compile_schema(schema)
+    assert compiled.is_valid(value) is stock
+    assert (compiled.problems(value) == []) is stock
+
+
+@given(schema=ANY_VALUE)
+def test_any_value_as_a_schema_is_taken_or_refused_by_our_error(schema: Any) -> None:
+    try:
+        compile_schema({"properties": {"a": schema}, "x-junk": schema})
+    except ToolDefinitionError as error:
+        assert str(error)  # noqa: PT017  - either outcome is right
+
+
+@given(text=st.text(max_size=60), strictness=st.sampled_from(["off", "safe", "lenient"]), partial=st.booleans())
+@pytest.mark.parametrize("output_type", [SCHEMAS[0], {"type": "integer"}, {"enum": ["a", "b c"]}, list[int], str | None])
+def test_any_text_gives_a_value_or_our_error(text: str, strictness: Any, partial: bool, output_type: Any) -> None:
+    try:
+        parse(text, output_type, strictness=strictness, partial=partial)
+    except OutputParseError as error:
+        assert error.problems  # noqa: PT017  - either outcome is right
