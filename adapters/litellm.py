@@ -80,7 +80,7 @@ class LiteLLMAdapter:
                     chunk = await anext(answer, None)
                 if chunk is None:
                     break
-                event = mapper.map(_dumped(chunk))
+                event = mapper.map(_without_echo(_dumped(chunk)))
                 self._observe(call, "chunk", event)
                 progress.saw(event)
                 yield event
@@ -158,6 +158,16 @@ class LiteLLMAdapter:
 def _dumped(answer: Any) -> dict[str, Any]:
     dumped: dict[str, Any] = answer.model_dump(exclude_none=True)
     return dumped
+
+
+def _without_echo(event: dict[str, Any]) -> dict[str, Any]:
+    """LiteLLM says thinking blocks twice in one delta; the copy would stand between the pieces of one thought."""
+    for choice in objects_in(event.get("choices")):
+        delta = object_in(choice.get("delta"))
+        fields = object_in(delta.get("provider_specific_fields"))
+        if "thinking_blocks" in delta and fields.pop("thinking_blocks", None) is not None and not fields:
+            del delta["provider_specific_fields"]
+    return event
 
 
 def _parsed(raw: str | None) -> Any:

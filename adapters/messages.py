@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
@@ -17,6 +18,7 @@ from llmcore.adapters.history import sound_history
 from llmcore.adapters.names import IdMap, NameMap
 from llmcore.adapters.prompting import write_calls, write_result
 from llmcore.adapters.providers import Provider
+from llmcore.adapters.shapes import object_in
 from llmcore.types import (
     Block,
     ImageBlock,
@@ -163,15 +165,20 @@ class _Native:
                 arguments = json.dumps(block.input or {}, ensure_ascii=False)
                 function = {"name": self._names.sent(block.name), "arguments": arguments}
                 call = {"id": self._ids.sent(block.id), "type": "function", "function": function}
-                yield {**call, **_cached(block, self._provider), **self._signature(blocks[at + 1 : at + 2])}
+                annotations = takewhile(lambda part: isinstance(part, ProviderBlock), blocks[at + 1 :])
+                yield {**call, **_cached(block, self._provider), **self._annotated(annotations)}
 
-    def _signature(self, following: Sequence[Block]) -> Rendered:
-        """Gemini's thought signature, which stands as an opaque part after the call it belongs to."""
+    def _annotated(self, following: Iterable[Block]) -> Rendered:
+        """What the opaque parts after a call say of it: Gemini's thought signature (as its own wire or as LiteLLM has it), and
+        `extra_content`, in which OpenAI-compatible servers carry the same."""
         for block in following:
-            if self._provider.wire == "gemini" and isinstance(block, ProviderBlock) and block.provider == "gemini":
-                signature = block.data.get("thoughtSignature") or block.data.get("thought_signature")
-                if signature:
-                    return {"provider_specific_fields": {"thought_signature": signature}}
+            data = block.data if isinstance(block, ProviderBlock) else {}
+            told = {**object_in(data.get("provider_specific_fields")), **data}
+            signature = told.get("thoughtSignature") or told.get("thought_signature")
+            if signature and self._provider.wire == "gemini":
+                return {"provider_specific_fields": {"thought_signature": signature}}
+            if "extra_content" in data and self._provider.wire == "openai-chat":
+                return {"extra_content": copy.deepcopy(data["extra_content"])}
         return {}
 
 

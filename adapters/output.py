@@ -37,10 +37,16 @@ def output_plan(call: ModelCall, capabilities: Capabilities) -> OutputPlan:
 
 
 def tools_of(call: ModelCall, plan: OutputPlan) -> tuple[ToolDefinition, ...]:
-    """The tools to offer: the call's own and, by plan, the output tool. The layers above may have added it already."""
-    if plan != "tool" or call.output_schema is None or any(tool.name == FINAL_RESULT for tool in call.tools):
+    """The tools to offer: the call's own and, by plan, the output tool. The layers above may have added it already.
+
+    Where no tool may be called, the output tool alone is left: it is how the model answers.
+    """
+    if plan != "tool" or call.output_schema is None:
         return call.tools
-    return (*call.tools, output_tool(call.output_schema))
+    final = next((tool for tool in call.tools if tool.name == FINAL_RESULT), None) or output_tool(call.output_schema)
+    if call.request.tool_choice == "none":
+        return (final,)
+    return (*(tool for tool in call.tools if tool.name != FINAL_RESULT), final)
 
 
 def output_tool(schema: JsonSchema) -> ToolDefinition:

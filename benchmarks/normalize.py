@@ -25,7 +25,7 @@ def against_peers(size: int, rounds: int, dialects: Sequence[str] | None) -> str
     rows: list[tuple[float, list[str]]] = []
     fair: list[float] = []
     for dialect, peer in peers.load(TOOL_DICTS, dialects).items():
-        text, arguments = call(dialect, size)
+        text, arguments = call(dialect, size, flat=dialect in peers.EXPONENTIAL)
         got = [(one.name, one.arguments) for one in llmcore.normalize(text, TOOLS).tool_calls]
         peer_reads, we_read = peer.reads(text, NAME, arguments), got == [(NAME, arguments)]
         best = best_of(

@@ -15,6 +15,7 @@ import json
 import logging
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +23,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-__all__ = ["DETECTORS", "FOLDER", "Peer", "available", "load"]
+__all__ = ["DETECTORS", "EXPONENTIAL", "FOLDER", "Peer", "available", "install", "load", "says"]
 
 FOLDER = Path(__file__).parent / ".peers"
 _PINS = ("sglang==0.5.23", "orjson==3.13.0", "partial-json-parser==0.2.1.1.post7", "msgspec==0.22.0")
@@ -67,6 +68,9 @@ DETECTORS: dict[str, tuple[str, str]] = {
     "lfm2": ("lfm2_detector", "Lfm2Detector"),
 }
 """Dialects of our registry that SGLang has a detector for: its module and class."""
+
+EXPONENTIAL = frozenset({"pythonic", "llama4_pythonic"})
+"""Its regular expression takes ten times as long for each further argument (7 arguments: 3 s), so it is given two."""
 
 
 class _Function(BaseModel):
@@ -129,11 +133,17 @@ class Peer:
     def parse(self, text: str) -> Any:
         return self._detector().detect_and_parse(text, self._tools)
 
-    def stream(self, chunks: Sequence[str]) -> tuple[str, str]:
-        """(name, arguments) of the first call, from the pieces it gives for the chunks."""
+    def stream(self, chunks: Sequence[str], seconds: float = 60.0) -> tuple[str, str]:
+        """(name, arguments) of the first call, from the pieces it gives for the chunks.
+
+        Raises `TimeoutError` with the number of chunks done when that takes more than `seconds` of CPU.
+        """
         detector, tools = self._detector(), self._tools
         name = arguments = ""
-        for chunk in chunks:
+        until = time.thread_time() + seconds
+        for done, chunk in enumerate(chunks):
+            if done % 64 == 63 and time.thread_time() > until:
+                raise TimeoutError(done)
             for call in detector.parse_streaming_increment(chunk, tools).calls:
                 if call.tool_index == 0:
                     name = call.name or name
@@ -148,13 +158,10 @@ class Peer:
             return False
         return len(calls) == 1 and calls[0].name == name and _equal(calls[0].parameters, arguments)
 
-    def streams(self, chunks: Sequence[str], name: str, arguments: dict[str, Any]) -> bool:
-        """The same in chunks."""
-        try:
-            said = self.stream(chunks)
-        except Exception:
-            return False
-        return said[0] == name and _equal(said[1], arguments)
+
+def says(told: tuple[str, str], name: str, arguments: dict[str, Any]) -> bool:
+    """Is what `Peer.stream` gave a call of `name` with `arguments`?"""
+    return told[0] == name and _equal(told[1], arguments)
 
 
 def _equal(written: str, arguments: dict[str, Any]) -> bool:

@@ -23,7 +23,17 @@ TOOL_DICTS: list[dict[str, Any]] = [
                 "priority": {"type": "integer"},
                 "urgent": {"type": "boolean"},
                 "tags": {"type": "array", "items": {"type": "string"}},
-                "readings": {"type": "array", "items": {"type": "object"}},
+                "readings": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "minute": {"type": "integer"},
+                            "bar": {"type": "number"},
+                            "state": {"type": "string"},
+                        },
+                    },
+                },
                 "body": {"type": "string"},
             },
             "required": ["title", "device", "body"],
@@ -44,8 +54,13 @@ _SENTENCES = (
 _STATES = ("ok", "low", "high")
 
 
-def arguments(size: int) -> dict[str, Any]:
-    """Arguments of about `size` characters: a few scalars, a list of small objects (a quarter of it), and prose for the rest."""
+def arguments(size: int, *, flat: bool = False) -> dict[str, Any]:
+    """Arguments of about `size` characters: a few scalars, a list of small objects (a quarter of it), and prose for the rest.
+
+    `flat`: a title and prose only, for readers that choke on the rest.
+    """
+    if flat:
+        return {"title": "Pump P-14 stops", "body": _prose(size - 50)}
     body: dict[str, Any] = {
         "title": "Pump P-14 stops without a command",
         "device": "hall2/pump-14",
@@ -58,13 +73,17 @@ def arguments(size: int) -> dict[str, Any]:
     rows = max(1, size // 200)
     body["readings"] = [{"minute": 5 * k, "bar": 3.2 + k % 7, "state": _STATES[k % 3]} for k in range(rows)]
     room = size - len(json.dumps(body))
-    body["body"] = "".join(_SENTENCES[k % 5] for k in range(room // 40 + 1))[: max(20, room)].strip()
+    body["body"] = _prose(max(20, room))
     return body
 
 
-def call(dialect: str, size: int) -> tuple[str, dict[str, Any]]:
+def _prose(length: int) -> str:
+    return "".join(_SENTENCES[k % 5] for k in range(length // 40 + 1))[:length].strip()
+
+
+def call(dialect: str, size: int, *, flat: bool = False) -> tuple[str, dict[str, Any]]:
     """(one call of about `size` characters as the dialect writes it, its arguments)."""
-    given = arguments(size)
+    given = arguments(size, flat=flat)
     text = DIALECTS[dialect].write([(NAME, given)])
     if dialect == "harmony":  # SGLang looks for the role as well; both read the same text
         text = "<|start|>assistant" + text

@@ -69,7 +69,5 @@ def _exhausted(context: FallbackContext) -> FallbackExhausted:
         f"{plan.model} ({plan.mode}): {type(failure).__name__}: {failure}"
         for plan, failure in zip(context.tried, context.failures, strict=True)
     )
-    spent = (
-        "" if context.ledger.attempts_left else f" (the budget's {context.ledger.attempts_in_turn} attempts are spent)"
-    )
+    spent = "" if context.ledger.attempts_left else f" (the budget's {context.ledger.attempts_in_turn} attempts are spent)"
     return FallbackExhausted(f"no strategy is left{spent}: {words}", attempts)

@@ -146,9 +146,7 @@ class Orchestrator:
     async def __aenter__(self) -> Orchestrator:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self.aclose()
 
     def _prepare(self, request: Given, options: Mapping[str, Any], *, listening: bool) -> Run:

@@ -13,11 +13,23 @@ from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.rows import as_json
 from llmcore.normalizer.source import Steps
 from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_object
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["Body", "Preview", "add_calls", "arguments_body", "body_extent", "named_call", "quick_body", "read_body", "swallow"]
+__all__ = [
+    "QUICK",
+    "Body",
+    "Preview",
+    "add_calls",
+    "arguments_body",
+    "body_extent",
+    "named_call",
+    "quick_body",
+    "read_body",
+    "swallow",
+]
 
 _HEAD = re.compile(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
 _PREVIEW_HEAD = re.compile(
@@ -27,6 +39,7 @@ _NAME = re.compile(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\']([^"\
 _QUOTE = re.compile(r"[\[{(\s]*(['\"])")
 _EXTRA = re.compile(r"[\s}\]]*")
 _SPACE = re.compile(r"\s*")
+QUICK = 16_384  # a longer body is scanned for its end before anything is parsed
 
 
 class Body:
@@ -141,15 +154,24 @@ def read_body(engine: TextEngine, body: Body, *, keyed: bool = False) -> tuple[l
 
 
 def quick_body(engine: TextEngine, start: int, end: int) -> Body | None:
-    """`start:end` as a body, if it is one call object in its plainest form, sound as it is."""
+    """`start:end` as a body, if it is one sound JSON value that says calls."""
     text = engine.src.text[start:end]
+    if not text.endswith(("}", "]")):
+        return None
     head = _HEAD.match(text)
-    message = _quick(engine, text, head) if head is not None else None
+    message = _quick(engine, text, head) if head is not None else _plain(engine, text)
     if message is None:
         return None
     body = Body(start, end)
     body.read = message
     return body
+
+
+def _plain(engine: TextEngine, text: str) -> Message | None:
+    reading = read_json(text, limits=engine.limits)
+    if reading.repairs or reading.error or len(reading.values) != 1 or reading.end != len(text):
+        return None
+    return calls_of(reading.values[0], engine.tools)
 
 
 def _quick(engine: TextEngine, text: str, head: re.Match[str]) -> Message | None:
@@ -240,6 +262,24 @@ def known_name(engine: TextEngine, name: str) -> str:
     return peel(name, engine.tools) or name
 
 
+def _sound_arguments(engine: TextEngine, start: int, closers: tuple[str, ...]) -> tuple[CallObject, int] | None:
+    """The object at `start`, if it is sound as it is and its closer (or the end of the text) stands right behind it."""
+    text = engine.src.text
+    end = text.find(closers[0], start, start + QUICK) if closers else -1
+    if end < 0:
+        if not engine.src.final or closers or len(text) - start > QUICK:
+            return None
+        end = len(text)
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    written = text[start:end]
+    reading = read_json(written, limits=engine.limits) if written.endswith("}") else None
+    if reading is None or reading.repairs or reading.error or len(reading.values) != 1 or reading.end != len(written):
+        return None
+    value = reading.values[0]
+    return (CallObject("", value, True, raw=written), end) if is_object(value) else None
+
+
 def named_call(
     engine: TextEngine,
     at: int,
@@ -252,6 +292,13 @@ def named_call(
     repairs: tuple[Repair, ...] = (),
 ) -> Steps[bool]:
     """The JSON object at `start` holds the arguments of `name`: read it and its closers, enter the call."""
+    quick = _sound_arguments(engine, start, closers)
+    if quick is not None:
+        call, end = quick
+        call.name, call.id = name, id
+        end, _ = yield from swallow(engine, end, closers)
+        add_calls(engine, (at, end), [call], dialect, repairs=list(repairs))
+        return True
     preview = Preview(engine, at, start, dialect)
     if engine.listening and engine.src.text.startswith("{", start):
         preview.start(name, start, id)

@@ -217,7 +217,7 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     call = call_object(value, tools)
     if call is not None and value.get("type") == "tool_use" and is_object(value.get("input")):
         return Message([call], "pasted_wire", certain=True)
-    if call is not None and (call.given or is_known(call.name, tools)):
+    if call is not None and (call.given or is_known(call.name, tools) or says_no_call(call, tools)):
         return Message([call], "tool_call_key" if "tool_call" in value else "bare_json")
     call = _single_key(value, tools)
     return None if call is None else Message([call], "single_key")

@@ -121,7 +121,14 @@ def _explicit_none(engine: TextEngine, fence: Fence, opens: bool) -> int:
 
 
 def _worth(engine: TextEngine, fence: Fence) -> bool:
-    return engine.takes_calls and _NOT_A_CALL.match(engine.src.text, fence.body) is None
+    """May the body be a call? Most code is told from one by its first character, or because it names no tool."""
+    text = engine.src.text
+    if not engine.takes_calls or _NOT_A_CALL.match(text, fence.body) is not None:
+        return False
+    if engine.tools is None or fence.info in _PURPOSES or text.find('"toolCalls"', fence.body, fence.stop) >= 0:
+        return True
+    body = text[fence.body : fence.stop]
+    return "\\" in body or any(name in body for name in engine.tools.names)
 
 
 def _take(engine: TextEngine, fence: Fence, inner: TextEngine) -> None:

@@ -36,7 +36,7 @@ def numbered(calls: Iterable[ToolCall], first: int = 0) -> list[ToolCall]:
     numbered_calls = list(calls)
     for n, call in enumerate(numbered_calls, first):
         if not call.id:
-            call.__dict__["id"] = f"call_{n}"  # ours, and not handed out yet: a copy would cost as much as the call
+            vars(call)["id"] = f"call_{n}"  # ours, and not handed out yet: a copy would cost as much as the call
     return numbered_calls
 
 

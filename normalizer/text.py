@@ -43,9 +43,13 @@ _TRIGGERS = ("<", "[", "{", "`", "(", "◁", "A")
 _ACTION = "Action:"  # the one trigger that is a word; a search for its first character costs a tenth of one for the word
 _OVERLAP = len(_ACTION) - 1
 _NEAR = 64  # within this reach one regular expression is cheaper than seven finds (measured)
-_UNDECIDED_TAG = re.compile(
-    r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z|\[[A-Z_/ ]{0,24}\Z|◁[^\s▷]{0,12}\Z|\]<?\]?\w{0,8}\[?>?\[?(?:</?\w{0,16})?\Z"
+_UNDECIDED_TAG = re.compile(  # what may still become an opener when more text comes
+    r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z|\[[A-Z_/ ]{0,24}\Z|◁[^\s▷]{0,12}\Z"
+    r"|\]<?\]?\w{0,8}\[?>?\[?(?:</?\w{0,16})?\Z"
 )
+_BEFORE_BARE = frozenset(" \t\r\n\"'`*>-•:_")  # what `verdicts.leads_in` lets stand before a bare form
+_AFTER_BRACKET = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ/")  # `[TOOL_CALLS]`, `[/THINK]`
+_ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
 
 
 class TextEngine:
@@ -76,6 +80,7 @@ class TextEngine:
         self.table = registry.marker_table(dialects)
         self.takes_calls = tools is None or len(tools) > 0
         self._tag_pairs = tag_pairs(tools.names) if tools is not None and self.table.tool_tags else frozenset[str]()
+        self._name_ends = _ADDED_ENDS | {name[-1] for name in tools.names} if tools is not None else None
         self.done = 0
         self.drafts: list[Draft] = []
         self.near_misses: list[NearMiss] = []
@@ -278,17 +283,49 @@ class TextEngine:
                     self._emit_to(bare.settled_text(self, position))
                 yield
                 continue
-            position = yield from self._look(at)
+            position = at + 1 if self._opens_nothing(at) else (yield from self._look(at))
         self.commit_to(len(src.text))
+
+    def _opens_nothing(self, at: int) -> bool:
+        """Can the characters next to a trigger tell that nothing opens there? A cheap look before the close one."""
+        text = self.src.text
+        trigger, before, after = text[at], text[at - 1 : at], text[at + 1 : at + 2]
+        if trigger == "(":
+            return not self._may_end_name(before)
+        if at == self.done or not after or (before in _BEFORE_BARE and trigger != "<"):
+            return False
+        if trigger == "{":
+            return not self._may_end_name(before)
+        if trigger == "[":
+            return after not in _AFTER_BRACKET and before not in "s\\"
+        if trigger == "<":
+            pair = text[at + 1 : at + 3]
+            return before != "]" and len(pair) == 2 and self._is_unlikely(pair, at)
+        return False
+
+    def _may_end_name(self, char: str) -> bool:
+        """May a name that counts without a marker end with this character?"""
+        ends = self._name_ends
+        return char in ends if ends is not None else char.isalnum() or char == "_"
+
+    def _is_unlikely(self, pair: str, at: int) -> bool:
+        """Does no opener begin with `<` and these two characters?"""
+        table = self.table
+        if pair in table.pairs or pair in self._tag_pairs or pair.strip("/")[:1] in table.bars:
+            return False
+        return not registry.may_be_prefixed(self.src.text, at)
 
     def _next_trigger(self, position: int) -> int:
         """The first trigger at or after `position`, or -1. Each trigger is sought through the text once."""
         text = self.src.text
-        if len(text) - position < _NEAR:
-            found = _TRIGGER.search(text, position)
-            while found is not None and found[0] == "A" and not text.startswith(_ACTION, found.start()):
-                found = _TRIGGER.search(text, found.end())
-            return found.start() if found else -1
+        found = _TRIGGER.search(text, position, position + _NEAR)
+        while found is not None:
+            at = found.start()
+            if text[at] != "A" or text.startswith(_ACTION, at):
+                return at
+            found = _TRIGGER.search(text, at + 1, position + _NEAR)
+        if len(text) - position <= _NEAR:
+            return -1
         ahead, sought, best = self._ahead, self._sought, -1
         for k, trigger in enumerate(_TRIGGERS):
             at = ahead[k]
@@ -330,8 +367,7 @@ class TextEngine:
         src, table = self.src, self.table
         if src.text[at] == "<":
             pair = src.text[at + 1 : at + 3]
-            unlikely = len(pair) == 2 and pair not in table.pairs and pair.strip("/")[:1] not in table.bars
-            if unlikely and pair not in self._tag_pairs and not registry.may_be_prefixed(src.text, at):
+            if len(pair) == 2 and self._is_unlikely(pair, at):
                 return False
         while not src.final and len(src.text) - at < 64 and _UNDECIDED_TAG.match(src.text, at):
             if self.listening:
@@ -427,19 +463,29 @@ class TextEngine:
     # ------------------------------------------------------------------ the end
 
     def _close(self) -> None:
-        length = len(self.src.text)
         if self._overflow:
+            length = len(self.src.text)
             total = length + sum(map(len, self._overflow))
             self.miss(length, total, None, "text_limit")
             self.pieces.append((length, total, "content"))
-        self.calls: list[ToolCall] = [self._call(draft) for draft in self.drafts]
-        self.truncated = self.cut or any(not draft.complete for draft in self.drafts)
-        self._settle_spaces()
-        self.content = self._joined("content")
-        self.reasoning = self._joined("reasoning")
-        if self.listening and self._overflow:
+        drafts = self.drafts
+        self.calls: list[ToolCall] = [self._call(draft) for draft in drafts]
+        self.truncated = self.cut or (bool(drafts) and not all(draft.complete for draft in drafts))
+        if len(self.pieces) == 1 and not self.replaced:  # most replies are one thing
+            kind, text = self.pieces[0][2], self.source
+            self.content = text if kind == "content" else ""
+            self.reasoning = text if kind == "reasoning" else ""
+        else:
+            self._settle_spaces()
+            self.content = self._joined("content")
+            self.reasoning = self._joined("reasoning")
+        if self.listening:
+            self._say_last()
+
+    def _say_last(self) -> None:
+        if self._overflow:
             self._say("content", "".join(self._overflow))
-        if self.listening and self._held_space and all(piece[2] == "content" for piece in self.pieces):
+        if self._held_space and all(piece[2] == "content" for piece in self.pieces):
             self._events.append(TextDelta(self._held_space))
 
     def _call(self, draft: Draft) -> ToolCall:
@@ -460,25 +506,16 @@ class TextEngine:
         pieces, text = self.pieces, self.source
         if len(pieces) < 2:
             return
-        spoken = [k for k, (start, end, kind) in enumerate(pieces) if kind == "content" and not text[start:end].isspace()]
+        said = [k for k, (start, end, kind) in enumerate(pieces) if kind == "content" and not text[start:end].isspace()]
         settled: list[tuple[int, int, SegmentKind]] = []
         for k, (start, end, kind) in enumerate(pieces):
             if kind != "content":
                 settled.append((start, end, kind))
-                continue
-            if text[start:end].isspace():
+            elif k not in (said[:1] + said[-1:]) and text[start:end].isspace():
                 settled.append((start, end, "markup"))
-                continue
-            begin, stop = start, end
-            if k == spoken[0] and k > 0:
-                begin += len(text[start:end]) - len(text[start:end].lstrip())
-            if k == spoken[-1] and k < len(pieces) - 1:
-                stop -= len(text[start:end]) - len(text[start:end].rstrip())
-            if begin > start:
-                settled.append((start, begin, "markup"))
-            settled.append((begin, stop, "content"))
-            if stop < end:
-                settled.append((stop, end, "markup"))
+            else:
+                first, last = k == said[0] and k > 0, k == said[-1] and k < len(pieces) - 1
+                settled += _trimmed(text, start, end, first, last)
         self.pieces = settled
 
     def _joined(self, kind: SegmentKind) -> str:
@@ -490,3 +527,12 @@ class TextEngine:
             elif kind == "content":
                 parts.extend(said for begin, stop, said in self.replaced if start <= begin and stop <= end)
         return "".join(parts)
+
+
+def _trimmed(text: str, start: int, end: int, first: bool, last: bool) -> list[tuple[int, int, SegmentKind]]:
+    """A piece of content without the white space at its start (`first`) or end (`last`), which is markup."""
+    said = text[start:end]
+    begin = end - len(said.lstrip()) if first else start
+    stop = start + len(said.rstrip()) if last else end
+    tiles: list[tuple[int, int, SegmentKind]] = [(start, begin, "markup"), (begin, stop, "content"), (stop, end, "markup")]
+    return [tile for tile in tiles if tile[0] < tile[1]]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.call_objects import CallObject
 from llmcore.normalizer.names import is_known
-from llmcore.normalizer.source import Steps
+from llmcore.normalizer.source import Steps, skip_space
 from llmcore.normalizer.tokens import TURN_TOKENS
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ STRAY_CLOSERS = (
 )
 """Closers whose opener was lost: after a whole body they are markup and end it."""
 
+_LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
 _CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
 _LEAD_IN = re.compile(r":[ \t*_`\"']*\Z")
 _PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{2,80}>|\.\.\.|…)\s*\Z")
@@ -90,14 +91,16 @@ def rest_is_blank(engine: TextEngine, end: int) -> Steps[bool]:
     """Is there nothing more to come? Waits for the end of the text, or for the first character that says otherwise."""
     src = engine.src
     while True:
-        rest = src.text[end : end + 64].lstrip()
-        if rest and not (rest.startswith(TURN_TOKENS) or (not src.final and any(t.startswith(rest) for t in TURN_TOKENS))):
-            return False
-        if src.final:
-            return True
+        end = yield from skip_space(src, end)
+        rest = src.text[end : end + 64]
         if not rest:
-            end = max(end, len(src.text))
-        yield
+            return True
+        if src.text.startswith(_LAST_TOKENS, end):
+            end = src.text.index(">", end) + 1
+        elif src.final or not any(token.startswith(rest) for token in _LAST_TOKENS):
+            return False
+        else:
+            yield
 
 
 def is_placeholder(value: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from llmcore.normalizer.readers.json import JsonReading, read_json, read_value
 from llmcore.types import DEFAULT_LIMITS, Repair
-from llmcore.validator.shapes import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["MAX_CANDIDATES", "Candidate", "fenced", "find_values"]
 
@@ -127,7 +127,7 @@ class _Scan:
         return self.fences[-1][1] if self.fences and self.fences[-1][0] <= start else None
 
     def _candidate(self, start: int, reading: JsonReading, *, whole: bool) -> Candidate:
-        repairs = [repair if whole else _as_cut(repair) for repair in reading.repairs]
+        repairs = [_judged(repair, whole) for repair in reading.repairs]
         if start < self.broken:
             repairs.append(Repair(kind="part_of_unreadable", before=[start, reading.end], after=None, safety="guess"))
         value = _dedented(reading.values[0], repairs)
@@ -155,9 +155,12 @@ def _next_bracket(text: str, start: int) -> int:
     return found.start() if found else -1
 
 
-def _as_cut(repair: Repair) -> Repair:
-    """Closing what the text left open is no lossless repair when the text may have gone on."""
-    return repair.model_copy(update={"safety": "truncated"}) if repair.kind == "missing_closer" else repair
+def _judged(repair: Repair, whole: bool) -> Repair:
+    """A reader's repair as typed output sees it: closing what the text left open is not lossless when the text may have gone
+    on, and a text in triple back-ticks is a form that strings may have, its layout apart."""
+    if repair.kind == "missing_closer" and not whole:
+        return repair.model_copy(update={"safety": "truncated"})
+    return repair.model_copy(update={"safety": "coerced"}) if repair.kind == "code_block" else repair
 
 
 # --- code in strings --------------------------------------------------------------------------------------------------

@@ -21,14 +21,14 @@ from typing import Any, Literal, NamedTuple
 
 from llmcore.normalizer.readers.json import read_json
 from llmcore.types import Repair, Safety
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator import scalars
 from llmcore.validator.keywords import Run, TooMuchWork, json_key
 from llmcore.validator.problems import Problem, join_path, type_name
 from llmcore.validator.schema import CompiledSchema, survey
-from llmcore.validator.shapes import is_list, is_object
-from llmcore.validator.views import View, view_of
+from llmcore.validator.views import View, kinds_of, view_of
 
-__all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "trust"]
+__all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust"]
 
 Strictness = Literal["off", "safe", "lenient"]
 """How far values may be changed: `off` not at all, `safe` where nothing is lost, `lenient` where it is likely."""
@@ -122,9 +122,9 @@ class _Coercer:
         ((key, inner),) = value.items() if is_object(value) and len(value) == 1 else (("", 0),)
         if key not in {*_WRAPPERS, wrapper} or not is_object(inner):
             return Coerced(value, [])
-        known = {_spelling(name) for name in view_of(self.schema, root).properties}
-        inside = {_spelling(name) for name in inner}
-        if _spelling(key) in known or not inside <= known:
+        known = {spelling(name) for name in view_of(self.schema, root).properties}
+        inside = {spelling(name) for name in inner}
+        if spelling(key) in known or not inside <= known:
             return Coerced(value, [])
         return Coerced(inner, [_repair("peeled_wrapper", (), {key: inner}, inner)])
 
@@ -196,11 +196,11 @@ class _Coercer:
         unknown = [key for key in value if key not in view.properties]
         by_spelling: dict[str, list[str]] = {}
         for key in unknown if missing else ():
-            by_spelling.setdefault(_spelling(key), []).append(key)
+            by_spelling.setdefault(spelling(key), []).append(key)
         keys: dict[str, str] = {}
         for name in missing:
-            meant = by_spelling.get(_spelling(name), [])
-            if len(meant) == 1 and sum(_spelling(other) == _spelling(name) for other in missing) == 1:
+            meant = by_spelling.get(spelling(name), [])
+            if len(meant) == 1 and sum(spelling(other) == spelling(name) for other in missing) == 1:
                 keys[meant[0]] = name
         return keys, [_repair("renamed_key", (*path, name), key, name) for key, name in keys.items()]
 
@@ -224,12 +224,12 @@ class _Coercer:
         if not self.may("lenient"):
             return
         if is_list(value):
-            if "array" not in self._kinds(view):
+            if "array" not in kinds_of(self.schema, view):
                 yield from self._only_item(value, subschema, path)
-        elif is_object(value):
-            yield from self._only_value(value, subschema, view, path)
         elif value is not None:
             yield from self._wrapped(value, view, path)
+        if is_object(value):
+            yield from self._only_value(value, subschema, view, path)
 
     def _parsed(self, text: str, view: View, path: Path) -> Iterator[Coerced]:
         wanted = {"{": "object", "[": "array"}.get(text.lstrip()[:1])
@@ -249,13 +249,8 @@ class _Coercer:
         rest = self._nearer(value, view, path)
         return Coerced(rest.value, [first, *rest.repairs])
 
-    def _kinds(self, view: View) -> set[str]:
-        """The types that a schema or one of its alternatives admits."""
-        branches = [branch for alternatives in view.alternatives for branch in alternatives]
-        return {*view.types, *(name for branch in branches for name in view_of(self.schema, branch).types)}
-
     def _wrapped(self, value: Any, view: View, path: Path) -> Iterator[Coerced]:
-        """A one-item list, or a one-field object, around a scalar; not both, and not one in the other."""
+        """A one-item list around a single value, or a one-field object around a scalar; not one in the other."""
         if self.wrapping:
             return
         self.wrapping = True
@@ -280,7 +275,7 @@ class _Coercer:
     def _only_value(self, value: dict[str, Any], subschema: Any, view: View, path: Path) -> Iterator[Coerced]:
         """The scalar that a one-key object holds, where no object is wanted; one level deep."""
         (inner,) = value.values() if len(value) == 1 else (None,)
-        if inner is None or is_object(inner) or is_list(inner) or "object" in self._kinds(view):
+        if inner is None or is_object(inner) or is_list(inner) or "object" in kinds_of(self.schema, view):
             return
         made = self.fixed(inner, subschema, path)
         yield Coerced(made.value, [_repair("unwrapped_object", path, value, inner, "guess"), *made.repairs])
@@ -301,10 +296,13 @@ def _repair(kind: str, path: Path, before: Any, after: Any, safety: Safety = "co
 
 def _is_token(value: Any) -> bool:
     """A bare number, boolean or word; prose is none."""
+    if is_object(value):
+        return False
     return not isinstance(value, str) or (0 < len(value) <= 64 and len(value.split()) == 1)
 
 
-def _spelling(key: str) -> str:
+def spelling(key: str) -> str:
+    """Equal for keys that differ by case, `-`, `_`, spaces or camelCase only."""
     return key.replace("_", "").replace("-", "").replace(" ", "").casefold()
 
 

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from llmcore.types import JsonSchema, ToolDefinitionError
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.patterns import PatternError, compile_pattern
 from llmcore.validator.problems import join_path, shown
-from llmcore.validator.shapes import is_list, is_object
 
 __all__ = ["MAX_IN_PLACE", "MAX_SCHEMA_CHARACTERS", "MAX_SCHEMA_DEPTH", "convert", "resolve_pointer"]
 
@@ -254,10 +254,10 @@ def _admit_null(schema: JsonSchema) -> None:
     elif is_list(declared):
         schema["type"] = [*declared, *([] if "null" in declared else ["null"])]
     elif any(key in schema for key in ("$ref", *_IN_PLACE_LISTS)):
-        shared = {key: schema.pop(key) for key in ("$defs", "definitions") if key in schema}  # references lead there
+        shared: JsonSchema = {key: schema.pop(key) for key in ("$defs", "definitions") if key in schema}  # references lead there
         inner = dict(schema)
         schema.clear()
-        schema.update(shared, anyOf=[inner, {"type": "null"}])
+        schema.update({**shared, "anyOf": [inner, {"type": "null"}]})
         return
     if is_list(schema.get("enum")) and None not in schema["enum"]:
         schema["enum"] = [*schema["enum"], None]

@@ -29,8 +29,8 @@ from jsonschema import validators as jsonschema_validators
 from jsonschema.exceptions import ValidationError
 
 from llmcore.types import JsonSchema
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.patterns import MAX_MATCHED, matches
-from llmcore.validator.shapes import is_list, is_object
 
 __all__ = ["FORMATS", "HardenedValidator", "Run", "TooMuchWork", "Validator", "current_run", "fits_format", "json_key"]
 

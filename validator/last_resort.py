@@ -11,7 +11,7 @@ import re
 from typing import Any, cast
 
 from llmcore.types import CompiledTool, Repair
-from llmcore.validator.shapes import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["MAX_REPAIRED", "repaired_arguments"]
 

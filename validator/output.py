@@ -19,14 +19,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from llmcore.normalizer.readers.json import read_json
 from llmcore.types import CallerError, JsonSchema, OutputParseError, Repair, Safety
 from llmcore.validator.candidates import MAX_CANDIDATES, Candidate, fenced, find_values
 from llmcore.validator.coercion import Strictness, settle, trust
+from llmcore.validator.guessed_keys import without_guessed_keys
 from llmcore.validator.output_types import CompiledOutput, compile_output
 from llmcore.validator.partial import certain_part, partial_value
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, shown, summary
 from llmcore.validator.schema import CompiledSchema
-from llmcore.validator.views import view_of
+from llmcore.validator.views import kinds_of, view_of
 from llmcore.validator.wording import described
 
 __all__ = ["ParseDetail", "json_schema", "parse", "parse_detailed"]
@@ -143,7 +145,8 @@ class _Parse:
         first = list(candidate.repairs)
         if not candidate.alone:
             first.insert(0, Repair(kind="found_in_text", before=[candidate.start, candidate.end], after=None))
-        yield from self._settled(candidate.value, first, candidate.complete, candidate.end - candidate.start)
+        value, dropped = without_guessed_keys(candidate.value, first, self.schema)
+        yield from self._settled(value, [*first, *dropped], candidate.complete, candidate.end - candidate.start)
 
     def _settled(self, value: Any, first: list[Repair], complete: bool = True, size: int = 0) -> Iterator[_Fit]:
         """The value brought into shape, if the strictness admits all that it took. `size`: how much of the text it
@@ -178,6 +181,13 @@ class _Parse:
         yield from self._settled([candidate.value for candidate in items], [note, *repairs], complete)
 
     def _fits_item(self, candidate: Candidate, item: Any) -> bool:
+        """Is the value an item? A list is none, where items are no lists: one of its own items would stand for all."""
+        if (
+            isinstance(candidate.value, list)
+            and not isinstance(item, bool)
+            and "array" not in kinds_of(self.schema, view_of(self.schema, item))
+        ):
+            return False
         return not settle(candidate.value, self.schema, strictness=self.strictness, at=item).problems
 
     def _of_texts(self) -> Iterator[_Fit]:
@@ -186,6 +196,9 @@ class _Parse:
         for stripped in (text.strip() for text in texts):
             if stripped.startswith(("{", "[")):
                 continue  # what it holds was found already
+            reading = read_json(stripped)  # None, .5, 1_000: other notations of one scalar
+            if len(reading.values) == 1 and reading.end == len(stripped) and reading.complete and not reading.error:
+                yield from self._settled(reading.values[0], reading.repairs)
             inner = _unquoted(stripped)
             first = [] if inner == stripped else [Repair(kind="quotes", before=stripped[:1], after="")]
             yield from self._settled(inner, first)

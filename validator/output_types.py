@@ -16,9 +16,9 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
 from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
+from llmcore.types.narrowing import is_object
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, join_path, shown
 from llmcore.validator.schema import CompiledSchema, compile_schema
-from llmcore.validator.shapes import is_object
 
 __all__ = ["CompiledOutput", "compile_output"]
 

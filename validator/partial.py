@@ -18,12 +18,12 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.candidates import Candidate
 from llmcore.validator.coercion import Strictness, settle
 from llmcore.validator.output_types import CompiledOutput
 from llmcore.validator.problems import type_name
 from llmcore.validator.schema import CompiledSchema
-from llmcore.validator.shapes import is_list, is_object
 from llmcore.validator.views import view_of
 
 __all__ = ["certain_part", "partial_value"]

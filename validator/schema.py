@@ -19,10 +19,10 @@ from jsonschema.exceptions import ValidationError
 from referencing.jsonschema import EMPTY_REGISTRY
 
 from llmcore.types import DEFAULT_LIMITS, JsonSchema, ToolDefinition, ToolDefinitionError
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.drafts import MAX_SCHEMA_CHARACTERS, MAX_SCHEMA_DEPTH, convert, resolve_pointer
 from llmcore.validator.keywords import HardenedValidator, Run, TooMuchWork, Validator, current_run
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, join_path, shown
-from llmcore.validator.shapes import is_list, is_object
 from llmcore.validator.wording import explain
 
 __all__ = ["BASE_BUDGET", "CompiledSchema", "Survey", "check_tool", "check_tool_schema", "compile_schema", "survey"]

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from llmcore.types import JsonSchema
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.problems import type_name
 from llmcore.validator.schema import CompiledSchema
-from llmcore.validator.shapes import is_list, is_object
 
-__all__ = ["View", "view_of"]
+__all__ = ["View", "kinds_of", "view_of"]
 
 
 @dataclass(slots=True)
@@ -58,6 +58,12 @@ def view_of(schema: CompiledSchema, subschema: Any) -> View:
             waiting += part.get("allOf", [])
     view.types = view.types or _implied_types(view)
     return view
+
+
+def kinds_of(schema: CompiledSchema, view: View) -> set[str]:
+    """The types that a view, or one of its alternatives, admits; empty when it does not say."""
+    branches = [branch for alternatives in view.alternatives for branch in alternatives]
+    return {*view.types, *(name for branch in branches for name in view_of(schema, branch).types)}
 
 
 def _add(view: View, part: JsonSchema) -> None:

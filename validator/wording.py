@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from jsonschema.exceptions import ValidationError
 
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.problems import Problem, ProblemKind, cut, join_path, shown
-from llmcore.validator.shapes import is_list, is_object
 
 __all__ = ["close_to", "described", "explain"]
 

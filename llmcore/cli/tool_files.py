@@ -71,9 +71,9 @@ def _imported(module: str, name: str) -> object:
 
 def _several(found: object) -> Iterable[object]:
     """Tool sets, registries and lists as they are; a single tool as a list of one."""
-    single = isinstance(found, Mapping | BaseModel)  # a tool's dict or definition, which iterate over their keys
-    return found if not single and _is_iterable(found) else [found]
+    return found if _holds_tools(found) else [found]
 
 
-def _is_iterable(value: object) -> TypeGuard[Iterable[object]]:
-    return isinstance(value, Iterable)
+def _holds_tools(found: object) -> TypeGuard[Iterable[object]]:
+    """A tool's dict or definition can be iterated over too, but gives its keys."""
+    return isinstance(found, Iterable) and not isinstance(found, Mapping | BaseModel)

@@ -41,8 +41,7 @@ class Document:
         """Lay another file's content on top. Raises `ConfigError` for an alias that both define."""
         for alias in other.models.keys() & self.models.keys():
             raise ConfigError(
-                f"{other.sources[alias]}: llm.models.{alias}: the alias is already defined in {self.sources[alias]}; "
-                "rename one"
+                f"{other.sources[alias]}: llm.models.{alias}: the alias is already defined in {self.sources[alias]}; rename one"
             )
         self.defaults = _laid_over(self.defaults, other.defaults)
         self.overrides |= other.overrides
@@ -59,9 +58,7 @@ def files_of(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise ConfigError(
-            f"{path}: no such file or folder; give the registry's YAML file, or a model as provider/model"
-        )
+        raise ConfigError(f"{path}: no such file or folder; give the registry's YAML file, or a model as provider/model")
     found = sorted(
         (entry for entry in path.iterdir() if not entry.name.startswith(".") and entry.is_file()),
         key=lambda entry: entry.name,
@@ -77,9 +74,7 @@ def read_document(text: str, source: str, environ: Mapping[str, str]) -> Documen
     root = _mapping(_parsed(text, source), source, "")
     llm = _mapping(root.get("llm", {}), source, "llm")
     if unknown := sorted(root.keys() - {"llm"}):
-        raise ConfigError(
-            f"{source}: {unknown[0]}: unknown key; everything stands under `llm:` with {', '.join(_SECTIONS)}"
-        )
+        raise ConfigError(f"{source}: {unknown[0]}: unknown key; everything stands under `llm:` with {', '.join(_SECTIONS)}")
     _known_keys(llm, _SECTIONS, source, "llm")
     llm = {key: _filled(value, source, f"llm.{key}", environ) for key, value in llm.items()}
     parts: dict[str, dict[str, Any]] = {name: _mapping(llm.get(name, {}), source, f"llm.{name}") for name in _SECTIONS}
@@ -175,10 +170,7 @@ def _known_keys(settings: Mapping[str, Any], known: tuple[str, ...] | list[str],
 def _filled(value: object, source: str, where: str, environ: Mapping[str, str]) -> Any:
     """The value with `${NAME}` and `${NAME:-default}` replaced in every string."""
     if isinstance(value, dict):
-        return {
-            key: _filled(inner, source, f"{where}.{key}", environ)
-            for key, inner in cast("dict[str, Any]", value).items()
-        }
+        return {key: _filled(inner, source, f"{where}.{key}", environ) for key, inner in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
         return [_filled(inner, source, where, environ) for inner in cast("list[object]", value)]
     if not isinstance(value, str):

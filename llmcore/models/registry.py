@@ -91,8 +91,7 @@ class ModelRegistry:
         provider, slash, model = given.partition("/")
         if not (provider and slash and model):
             raise ConfigError(
-                f"{given!r} is neither a file nor a model name with its provider; "
-                f"write it like 'openai/{given or 'gpt-4o'}'"
+                f"{given!r} is neither a file nor a model name with its provider; write it like 'openai/{given or 'gpt-4o'}'"
             )
         return cls([ModelConfig(alias=given, provider=provider, model=model)])
 
@@ -142,9 +141,7 @@ class ModelRegistry:
                 try:
                     self.refresh()
                 except (ConfigError, OSError) as error:
-                    _log.warning(
-                        "the registry's change was not taken over, the last good state stays in use: %s", error
-                    )
+                    _log.warning("the registry's change was not taken over, the last good state stays in use: %s", error)
         return self._models
 
     def _files(self) -> list[Path]:

@@ -15,6 +15,8 @@ __all__ = ["Needs", "lacking", "needs_of", "select"]
 _CHARACTERS_PER_TOKEN = 4
 """A rough rule for English; only models whose window is clearly too small are passed over by it."""
 _TOKENS_PER_IMAGE = 1000
+_SMALLEST_WINDOW = 1000
+"""Any model's window holds so many tokens unless the registry says otherwise: for less nothing is looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +48,15 @@ def _measured(message: Message) -> tuple[int, int]:
     return images, characters
 
 
-def lacking(config: ModelConfig, can: Capabilities, needs: Needs) -> list[str]:
+def lacking(config: ModelConfig, needs: Needs, capabilities: Callable[[ModelConfig], Capabilities]) -> list[str]:
     """What the model lacks of the needs, in words. Unknown counts as able, but for web search, which nobody has by
     chance.
 
     A model without native tools still takes tools (they are taught by the prompt) unless the registry says
     `supports_tools: false`.
     """
+    unsure = needs.web_search or needs.images or needs.tokens > _SMALLEST_WINDOW
+    can = capabilities(config) if unsure else config.told
     window = config.context_window or can.context_window
     checks = (
         (needs.web_search and can.web_search is not True, "web search (supports_web_search)"),
@@ -66,13 +70,11 @@ def lacking(config: ModelConfig, can: Capabilities, needs: Needs) -> list[str]:
     return [word for fails, word in checks if fails]
 
 
-def select(
-    models: Iterable[ModelConfig], needs: Needs, capabilities: Callable[[ModelConfig], Capabilities]
-) -> ModelConfig:
+def select(models: Iterable[ModelConfig], needs: Needs, capabilities: Callable[[ModelConfig], Capabilities]) -> ModelConfig:
     """The first that fits. Raises `ModelNotFound` with what each lacks."""
     reasons: list[str] = []
     for config in models:
-        missing = lacking(config, capabilities(config), needs)
+        missing = lacking(config, needs, capabilities)
         if not missing:
             return config
         reasons.append(f"{config.alias} lacks {' and '.join(missing)}")

@@ -121,9 +121,7 @@ class TurnAttempt:
         try:
             can = self._models.can(config)
             output = self._state.settings.output
-            call = build_call(
-                config, can, plan.mode, request, tuple(tools), output, enforce_limits=self._enforce_limits
-            )
+            call = build_call(config, can, plan.mode, request, tuple(tools), output, enforce_limits=self._enforce_limits)
             sending = self._sending(config, call, tools, can)
             yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason)
             async with aclosing(self._with_values(sending)) as events:
@@ -266,9 +264,7 @@ class TurnAttempt:
         settings = self._state.settings
         assert settings.output is not None  # without it no call is the output tool's
         try:
-            return parse_detailed(
-                settings.output.text_of(final), settings.request.output_type, strictness=settings.strictness
-            )
+            return parse_detailed(settings.output.text_of(final), settings.request.output_type, strictness=settings.strictness)
         except OutputParseError:
             return None
 

@@ -81,7 +81,5 @@ def run_in_background(coroutine: Coroutine[Any, Any, T]) -> T:
         shared = _shared
     if shared.is_current:
         coroutine.close()
-        raise RuntimeError(
-            "a *_sync method was called from code that runs on llmcore's own loop; await the async method there"
-        )
+        raise RuntimeError("a *_sync method was called from code that runs on llmcore's own loop; await the async method there")
     return shared.run(coroutine)

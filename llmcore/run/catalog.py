@@ -76,7 +76,7 @@ class Catalog:
         return self.registry.select(alias, needs=needs, capabilities=self.can)
 
     def fits(self, config: ModelConfig, needs: Needs) -> bool:
-        return not lacking(config, self.can(config), needs)
+        return not lacking(config, needs, self.can)
 
 
 def _is_adapter(given: Any) -> bool:
@@ -87,9 +87,7 @@ def _registry_of(adapter: Any) -> ModelRegistry:
     """An adapter as a registry of one; it says itself which endpoint it is, if it cares."""
     endpoint = getattr(adapter, "endpoint", None)
     if endpoint is None:
-        return ModelRegistry(
-            [ModelConfig(alias=adapter.provider_id, provider=adapter.provider_id, model=adapter.provider_id)]
-        )
+        return ModelRegistry([ModelConfig(alias=adapter.provider_id, provider=adapter.provider_id, model=adapter.provider_id)])
     return ModelRegistry(
         [
             ModelConfig(

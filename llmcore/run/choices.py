@@ -22,12 +22,8 @@ class RunModels:
         self._priced_only = priced_only
         self._can: dict[str, Capabilities] = {}
 
-    def start_turn(self) -> None:
-        """Forget what was looked up: other runs may have learnt something."""
-        self._can.clear()
-
     def can(self, config: ModelConfig) -> Capabilities:
-        """What the model can do; looked up once a turn, and again after something was learnt."""
+        """What the model can do; looked up once a run, and again after this run learnt something of it."""
         found = self._can.get(config.alias)
         if found is None:
             found = self._can[config.alias] = self._catalog.can(config)

@@ -151,10 +151,7 @@ class Run:
     async def _turn(self, attempt: TurnAttempt) -> AsyncGenerator[Event, None]:
         """One accepted reply, by whatever attempts it takes."""
         model = self._model
-        self._models.start_turn()
-        self.state.ledger.start_turn(
-            None if self._attempts_fixed or model.max_retries is None else model.max_retries + 1
-        )
+        self.state.ledger.start_turn(None if self._attempts_fixed or model.max_retries is None else model.max_retries + 1)
         context = FallbackContext(
             models=self._models,
             ledger=self.state.ledger,
@@ -180,8 +177,7 @@ class Run:
         """Count a turn. Raises `MaxToolTurns` when it is one too many."""
         if self.state.tool_turns >= self._tools.max_turns:
             raise MaxToolTurns(
-                f"no final answer after {self._tools.max_turns} tool turns; "
-                "raise max_tool_turns or look at the partial result"
+                f"no final answer after {self._tools.max_turns} tool turns; raise max_tool_turns or look at the partial result"
             )
         self.state.tool_turns += 1
 
@@ -224,6 +220,7 @@ class Run:
         if isinstance(decided, Veto):
             outcome = synthetic(call, decided.reason)
         else:
-            changed = decided.model_copy(update={"id": call.id, "name": call.name})
-            outcome = await run_call(changed, tool, context, self._tools)
-        return await hooks.after_tool_run(call, outcome)
+            outcome = await run_call(decided.model_copy(update={"id": call.id}), tool, context, self._tools)
+        outcome = await hooks.after_tool_run(call, outcome)
+        outcome.call = call  # whatever hooks made of it, it answers the call that stands in the history
+        return outcome

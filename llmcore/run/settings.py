@@ -140,9 +140,7 @@ def resolve(
     toolbox = Toolbox.of(tools, request.tools) if request.tools else tools
     choice = request.tool_choice
     if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:
-        raise ConfigError(
-            f"tool_choice names {choice.get('name')!r}, which is none of the tools {[t.name for t in toolbox]}"
-        )
+        raise ConfigError(f"tool_choice names {choice.get('name')!r}, which is none of the tools {[t.name for t in toolbox]}")
     if choice == "required" and not len(toolbox):
         raise ConfigError("tool_choice is 'required' and there are no tools; give tools or leave it at 'auto'")
     return RunSettings(

@@ -76,8 +76,7 @@ class RunState:
         if not left:
             return
         blocks = [
-            ToolResultBlock(tool_use_id=use.id, name=use.name, content=[TextBlock(text=reason)], is_error=True)
-            for use in left
+            ToolResultBlock(tool_use_id=use.id, name=use.name, content=[TextBlock(text=reason)], is_error=True) for use in left
         ]
         last = self.messages[-1]
         if last.role == "tool":
@@ -100,9 +99,7 @@ class RunState:
             return False
         self.degraded = True
         text = self._best_text
-        self.envelope = Envelope(content=text, finishReason=self.envelope.finish_reason).attach(
-            text, (), [TextBlock(text=text)]
-        )
+        self.envelope = Envelope(content=text, finishReason=self.envelope.finish_reason).attach(text, (), [TextBlock(text=text)])
         self.messages.append(Message(role="assistant", content=[TextBlock(text=text)]))
         return True
 

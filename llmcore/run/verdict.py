@@ -39,16 +39,12 @@ def refuse_empty(envelope: Envelope, *, answer_due: bool) -> None:
 def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     """Why a turn is given up after its re-asks."""
     problems = result.report.problems or (result.corrections[-1].problems if result.corrections else [])
-    how = {"repeated": "it repeated itself when asked again", "spent": "no re-ask is left"}.get(
-        result.outcome, "it was stopped"
-    )
+    how = {"repeated": "it repeated itself when asked again", "spent": "no re-ask is left"}.get(result.outcome, "it was stopped")
     said = "; ".join(str(problem) for problem in problems[:3]) or "it cannot be read"
     if result.envelope.truncated or result.envelope.finish_reason == "length":
         return Truncated(f"the reply was cut short and {how}: {said}")
     if typed and not result.envelope.tool_calls:
-        return OutputParseError(
-            f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content
-        )
+        return OutputParseError(f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content)
     return ModelError(f"the reply cannot be used and {how}: {said}")
 
 
@@ -61,9 +57,7 @@ def without_calls(envelope: Envelope) -> Envelope:
         Repair(kind="call_not_allowed", before={"name": call.name, "arguments": call.raw_arguments}, after=None)
         for call in envelope.tool_calls
     ]
-    return envelope.model_copy(
-        update={"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]}
-    )
+    return envelope.model_copy(update={"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]})
 
 
 def forced_tool(request: Request, tools: Sequence[ToolDefinition]) -> str | None:

@@ -167,8 +167,7 @@ class FakeModel:
         scripted = self._replies[number] if number < len(self._replies) else self._default
         if scripted is None:
             raise ConfigError(
-                f"FakeModel was given {len(self._replies)} replies and this is request {number + 1}; "
-                "add one, or a default"
+                f"FakeModel was given {len(self._replies)} replies and this is request {number + 1}; add one, or a default"
             )
         answer = await resolved(scripted, call.request)
         return copy.deepcopy(answer) if not isinstance(answer, BaseException) else answer

@@ -26,9 +26,7 @@ class ReplayAdapter:
 
     provider_id = "replay"
 
-    def __init__(
-        self, transcript: Transcript | Mapping[str, Any] | str | os.PathLike[str], *, run: str | None = None
-    ) -> None:
+    def __init__(self, transcript: Transcript | Mapping[str, Any] | str | os.PathLike[str], *, run: str | None = None) -> None:
         self.transcript = _transcript(transcript, run)
         self.endpoint = Endpoint(
             provider=self.transcript.provider or "replay", model=self.transcript.model or "replay", alias="replay"
@@ -105,7 +103,5 @@ def _transcript(given: Any, run: str | None) -> Transcript:
     found = list(read_transcripts(Path(given)))
     chosen = [item for item in found if run is None or item.id == run]
     if not chosen:
-        raise ConfigError(
-            f"{given}: holds no run{f' {run!r}' if run else ''}; it has {[item.id for item in found][:10]}"
-        )
+        raise ConfigError(f"{given}: holds no run{f' {run!r}' if run else ''}; it has {[item.id for item in found][:10]}")
     return chosen[0]

@@ -17,9 +17,7 @@ from llmcore.types import ConfigError, LLMCoreError, Reply, Request, Usage
 
 __all__ = ["Answer", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
 
-Answer = (
-    str | Mapping[str, Any] | Sequence[Any] | BaseException | type[BaseException] | Reply | Callable[[Request], Any]
-)
+Answer = str | Mapping[str, Any] | Sequence[Any] | BaseException | type[BaseException] | Reply | Callable[[Request], Any]
 
 
 def tool_call_body(calls: Sequence[tuple[str, Any]], text: str | None, first_id: int) -> dict[str, Any]:

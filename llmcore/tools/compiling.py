@@ -22,7 +22,7 @@ __all__ = ["compile_tools"]
 
 _lock = threading.Lock()
 _by_identity: LRUCache[tuple[int, ...], tuple[tuple[object, ...], tuple[object, ...], ToolSet]] = LRUCache(maxsize=256)
-_by_content: LRUCache[tuple[object, ...], ToolSet] = LRUCache(maxsize=256)
+_by_content: LRUCache[tuple[object, ...], tuple[tuple[object, ...], ToolSet]] = LRUCache(maxsize=256)
 
 
 def compile_tools(tools: Iterable[object]) -> ToolSet:
@@ -40,16 +40,16 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
         return known[2]
     if any(isinstance(tool, Tool) and tool.is_dynamic for tool in given):
         return ToolSet(given)  # never kept: its schema may differ at each look
-    snapshot = tuple(map(_snapshot, given))
     content = tuple(map(_content_key, given))
     with _lock:
-        compiled = _by_content.get(content)
-    if compiled is None:
-        compiled = ToolSet(snapshot)
+        equal = _by_content.get(content)
+    if equal is None:
+        snapshot = tuple(map(_snapshot, given))
+        equal = snapshot, ToolSet(snapshot)
     with _lock:
-        _by_identity[identity] = (given, snapshot, compiled)  # holding them keeps their ids theirs
-        _by_content[content] = compiled
-    return compiled
+        _by_content[content] = equal
+        _by_identity[identity] = (given, *equal)  # holding the tools keeps their ids theirs
+    return equal[1]
 
 
 def _snapshot(tool: object) -> object:

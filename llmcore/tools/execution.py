@@ -60,9 +60,7 @@ class Outcome:
     def block(self) -> ToolResultBlock:
         """The outcome as it stands in the history."""
         call = self.call
-        return ToolResultBlock(
-            tool_use_id=call.id, name=call.name, content=self.content, is_error=self.error is not None
-        )
+        return ToolResultBlock(tool_use_id=call.id, name=call.name, content=self.content, is_error=self.error is not None)
 
     def event(self) -> ToolResult:
         error = str(self.error) if self.error else None
@@ -163,9 +161,7 @@ class ToolRun:
     found in its outcome.
     """
 
-    def __init__(
-        self, calls: Sequence[ToolCall], runner: Callable[[ToolCall], Awaitable[Outcome]], config: ToolConfig
-    ) -> None:
+    def __init__(self, calls: Sequence[ToolCall], runner: Callable[[ToolCall], Awaitable[Outcome]], config: ToolConfig) -> None:
         self._calls = list(calls)
         self._runner = runner
         self._config = config

@@ -37,9 +37,7 @@ class ToolRegistry:
         _check_examples(made)
         with self._lock:
             if made.name in self._tools and not replace:
-                raise ToolDefinitionError(
-                    f"a tool {made.name!r} is already registered; unregister it or pass replace=True"
-                )
+                raise ToolDefinitionError(f"a tool {made.name!r} is already registered; unregister it or pass replace=True")
             self._tools[made.name] = made
         return made
 
@@ -65,9 +63,7 @@ class ToolRegistry:
         made._tools = {tool.name: tool for tool in self.list()}
         return made
 
-    def merge(
-        self, other: Iterable[object], *, on_conflict: Literal["error", "ours", "theirs"] = "error"
-    ) -> ToolRegistry:
+    def merge(self, other: Iterable[object], *, on_conflict: Literal["error", "ours", "theirs"] = "error") -> ToolRegistry:
         """A new registry with the tools of both. A name that stands for different tools is an error unless told which
         wins."""
         made = self.clone()
@@ -106,6 +102,4 @@ def _check_examples(made: Tool) -> None:
         call = ToolCall(id="example", name=made.name, arguments=example)
         report = validate(Envelope(toolCalls=[call]), ToolSet([made]), strictness="off")
         if not report.ok:
-            raise ToolDefinitionError(
-                f"tool {made.name!r}: example {number} does not fit its schema: {report.problems}"
-            )
+            raise ToolDefinitionError(f"tool {made.name!r}: example {number} does not fit its schema: {report.problems}")

@@ -196,9 +196,7 @@ def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
     try:
         return inspect.signature(function)
     except (ValueError, TypeError) as error:
-        raise ToolDefinitionError(
-            f"tool {name!r}: its signature cannot be read ({error}); wrap it in a function"
-        ) from error
+        raise ToolDefinitionError(f"tool {name!r}: its signature cannot be read ({error}); wrap it in a function") from error
 
 
 def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:

@@ -150,9 +150,7 @@ class Tool:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.function is None:
             raise TypeError(f"tool {self.name!r} has no function: its calls are answered by the caller")
-        return (
-            self.function(*args, **kwargs) if self.instance is None else self.function(self.instance, *args, **kwargs)
-        )
+        return self.function(*args, **kwargs) if self.instance is None else self.function(self.instance, *args, **kwargs)
 
     def __get__(self, instance: object, owner: type | None = None) -> Tool:
         if instance is None or not self._is_method:
@@ -226,8 +224,7 @@ class Tool:
 def _of_one_type(signature: SignatureSchema, kind: type[Any]) -> _Compiled:
     if len(signature.names) != 1:
         raise ToolDefinitionError(
-            f"tool {signature.name!r}: with a type as `params` its function takes that one argument, "
-            f"not {signature.names}"
+            f"tool {signature.name!r}: with a type as `params` its function takes that one argument, not {signature.names}"
         )
     schema = schema_of_type(kind)
     if schema.get("type") != "object" and "$ref" not in schema:

@@ -61,7 +61,7 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
     name = body.get("name") or body.get("type")
     if not isinstance(name, str):
         raise ToolDefinitionError(f"a tool without a name: expected an OpenAI or Anthropic tool dict, got keys {sorted(given)}")
-    schema = _first(body, "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
+    schema: object = _first(body, "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
     if is_object(schema) and is_object(schema.get("json")):
         schema = schema["json"]
     if schema is None:

@@ -122,7 +122,7 @@ class _Follower:
         self.position = self._mark = token.end()
         if mark == self._delimiter or mark in "\"'":
             if before in _OPENS_VALUE:
-                self._enter(mark, at)
+                self._enter(mark, at, is_value=before == ":")
             self._before = '"'
             return
         self._before = mark
@@ -138,10 +138,10 @@ class _Follower:
         elif self.depth == 1:
             self._separate(text, mark, at)
 
-    def _enter(self, quote: str, at: int) -> None:
+    def _enter(self, quote: str, at: int, *, is_value: bool) -> None:
         self._quote, self.string = quote, at
         member = self.members[-1] if self.members else None
-        if member is not None and member.end < 0 and self.depth == 1 and quote == self._delimiter and member.string < 0:
+        if member is not None and member.end < 0 and self.depth == 1 and quote == self._delimiter and is_value:
             member.string = at + len(quote)
 
     def _separate(self, text: str, mark: str, at: int) -> None:
@@ -234,9 +234,9 @@ class _Teller:
             member.told = member.string
         closed = follower.string != member.string - len(self._delimiter)
         upto = text.find(self._delimiter, member.told) if closed else follower.position
-        if closed and member.told <= upto:
+        if closed:
             self._stream.close_string(text[member.told : upto])
-            member.told = len(text) + 1
+            member.string = -1
         elif not closed and upto > member.told:
             self._stream.piece(text[member.told : upto])
             member.told = upto

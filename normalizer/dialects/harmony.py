@@ -184,6 +184,8 @@ def _said(engine: TextEngine, header: _Header) -> Steps[bool]:
 def _call(engine: TextEngine, header: _Header) -> Steps[bool]:
     src = engine.src
     start = yield from skip_space(src, header.end)
+    while not src.final and len(src.text) - start < 2:
+        yield
     name = header.recipient
     name = name if engine.known(name) else undouble(name)
     offered = engine.known(name)

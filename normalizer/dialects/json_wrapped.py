@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmcore.normalizer.bodies import Body, Preview, add_calls, body_extent, quick_body, read_body, swallow
+from llmcore.normalizer.bodies import QUICK, Body, Preview, add_calls, body_extent, quick_body, read_body, swallow
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer, as_json
 from llmcore.normalizer.source import Follows, Steps, always, skip_space, starts
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS", "objects_reader"]
-
-_QUICK = 16_384  # a longer body is scanned for its end first
 
 
 def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[str, ...] = (), keyed: bool = False) -> Reader:
@@ -33,17 +31,16 @@ def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[s
                 start = yield from skip_space(src, start + len(mark))
         if start >= len(src.text) or src.text[start] not in "{[":
             return False
+        quick = None if keyed else _sound_body(engine, start, closers)
+        if quick is not None:
+            end, _ = yield from swallow(engine, quick.end, closers)
+            return _enter(engine, at, end, [quick], dialect, keyed, None)
         preview = Preview(engine, at, start, dialect) if engine.listening and not keyed else None
         bodies: list[Body] = []
-        while True:
-            found = _by_closer(engine, start, closers) if closers and not bodies else None
-            found = found or (yield from body_extent(engine, start, closers, preview))
+        while start >= 0:
+            found = yield from body_extent(engine, start, closers, preview)
             bodies.append(found)
-            if found.cut or not found.closed:
-                break
-            start = yield from _next_value(engine, found.end, closers)
-            if start < 0:
-                break
+            start = -1 if found.cut or not found.closed else (yield from _next_value(engine, found.end, closers))
         end = bodies[-1].end
         if not bodies[-1].cut:
             end, _ = yield from swallow(engine, end, closers)
@@ -52,15 +49,17 @@ def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[s
     return read
 
 
-def _by_closer(engine: TextEngine, start: int, closers: tuple[str, ...]) -> Body | None:
-    """Up to the first closer, if what stands before it is sound as it is: then no string holds that closer."""
+def _sound_body(engine: TextEngine, start: int, closers: tuple[str, ...]) -> Body | None:
+    """Up to the first closer (or the end), if what stands before it is sound: then no string holds that closer."""
     text = engine.src.text
-    closer = text.find(closers[0], start, start + _QUICK)
-    if closer < 0:
-        return None
-    while text[closer - 1].isspace():
-        closer -= 1
-    return quick_body(engine, start, closer)
+    end = text.find(closers[0], start, start + QUICK) if closers else -1
+    if end < 0:
+        if not engine.src.final or closers or len(text) - start > QUICK:
+            return None
+        end = len(text)
+    while text[end - 1].isspace():
+        end -= 1
+    return quick_body(engine, start, end)
 
 
 def _next_value(engine: TextEngine, end: int, closers: tuple[str, ...]) -> Steps[int]:

@@ -60,10 +60,10 @@ def _call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     opener, head = _OPENER.match(src.text, at), _HEAD.match(src.text, body)
     if opener is None or head is None:
         return False
-    name, prefix, suffix = head[1], opener["prefix"], opener["suffix"] or ""
     while not src.final and len(src.text) - head.end() < 24:
         yield
         head = _HEAD.match(src.text, body) or head
+    name, prefix, suffix = head[1], opener["prefix"], opener["suffix"] or ""
     if not (yield from _believable(engine, at, head.end(), name, prefix)):
         return False
     dialect = _dialect_of(prefix, suffix, src.text[max(0, at - 20) : at].rstrip(), src.text[body : head.end()])

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bodies import named_call
-from llmcore.normalizer.markers import call_marker, empty_call, section
+from llmcore.normalizer.markers import call_marker, section
 from llmcore.normalizer.names import peel
 from llmcore.normalizer.rows import Calls, Dialect, as_json
 from llmcore.normalizer.source import Steps, name_then, search, skip_space, starts
@@ -52,9 +52,19 @@ def _mistral_v11(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     if src.text.startswith("{", start):
         return (yield from named_call(engine, at, name, start, "mistral_v11", (), id=identity))
     if start >= len(src.text) or src.text.startswith("[TOOL_CALLS]", start):
-        ends_here = peel(name, engine.tools) is not None or engine.tools is None
-        return empty_call(engine, at, start, name, "mistral_v11", identity) if ends_here else False
+        return _without_arguments(engine, at, start, name, identity)
     return False
+
+
+def _without_arguments(engine: TextEngine, at: int, start: int, name: str, identity: str) -> bool:
+    """A name and no `[ARGS]`: a call of a tool that needs none. At the end of a text the rest may have been cut off."""
+    known = peel(name, engine.tools)
+    if known is None and engine.tools is not None:
+        return False
+    tool = engine.tool(known or name)
+    cut = start >= len(engine.src.text) and (engine.ended_by_length or (tool is not None and bool(tool.required)))
+    engine.end(engine.begin(at, name, "mistral_v11", identity), start, {}, "", complete=not cut)
+    return True
 
 
 def _args_only(engine: TextEngine, at: int, body: int) -> Steps[bool]:

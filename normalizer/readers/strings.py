@@ -320,7 +320,7 @@ def _brackets_fit(state: State, at: int, odd: bool) -> bool:
     if at >= end:
         return True
     if odd:
-        return text[at] in "}]),;<`" or text[at - 1] == "\n"
+        return text[at] in "}],;<`" or text[at - 1] == "\n"
     return text[at] != '"' or text[at - 1] == "\n"
 
 

@@ -15,6 +15,7 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.guard import RequestBlock
 from llmcore.adapters.litellm import LiteLLMAdapter
 from llmcore.adapters.shapes import is_list, is_object, object_in, objects_in
+from llmcore.normalizer import Normalizer
 from llmcore.types import (
     ConfigError,
     Message,
@@ -25,10 +26,11 @@ from llmcore.types import (
     Timeout,
     ToolDefinition,
     ToolResultBlock,
+    ToolSet,
     ToolUseBlock,
 )
 from tests.adapters.conftest import KEY, PROVIDERS, WEATHER, call_of, endpoint_at
-from tests.support.wire_server import Failure, Raw, Turn, WireServer
+from tests.support.wire_server import Failure, Raw, Turn, WireServer, demo
 
 pytestmark = pytest.mark.anyio
 
@@ -235,6 +237,38 @@ async def test_claude_gets_its_thinking_back_and_nobody_else(adapter: LiteLLMAda
     assert "c2ln" not in json.dumps(server.requests[1].body)
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+async def test_a_turn_read_by_layer_2_goes_back_as_it_came(adapter: LiteLLMAdapter, provider: str, streamed: bool) -> None:
+    """Thinking and signatures survive: reply -> envelope -> history -> the next request."""
+    turn = Turn("Let me look.", calls=[("get_weather", {"city": "Paris"})], reasoning="Look it up.", signature="c2ln")
+    with WireServer([turn, "Sunny."]) as server:
+        call = call_of(endpoint_at(server, provider))
+        normalizer = Normalizer(ToolSet([WEATHER]))
+        for piece in (await collected(adapter, call))[0] if streamed else [(await adapter.complete(call)).raw]:
+            normalizer.feed(piece)
+        normalizer.finish()
+        blocks = normalizer.envelope.blocks
+        use = next(block for block in blocks if isinstance(block, ToolUseBlock))
+        result = ToolResultBlock(tool_use_id=use.id, content=[TextBlock(text="sunny")])
+        history = [
+            *call.request.messages,
+            Message(role="assistant", content=blocks),
+            Message(role="tool", content=[result]),
+        ]
+        await adapter.complete(call_of(call.endpoint, Request(messages=history)))
+    sent = server.requests[-1].body
+    if provider == "anthropic":
+        thinking, text, tool_use = sent["messages"][1]["content"]
+        assert thinking == {"type": "thinking", "thinking": "Look it up.", "signature": "c2ln"}
+        assert text == {"type": "text", "text": "Let me look."}
+        assert (tool_use["name"], tool_use["input"]) == ("get_weather", {"city": "Paris"})
+    else:
+        parts = sent["contents"][1]["parts"]
+        (called,) = [part for part in parts if "function_call" in part]
+        assert called["thoughtSignature"] == "c2ln"
+
+
 async def test_a_litellm_forced_tool_is_read_through(adapter: LiteLLMAdapter) -> None:
     """An old Claude has no response format: LiteLLM forces a tool of its own, whose arguments are the answer."""
     answer = Turn(calls=[("json_tool_call", {"city": "Paris"})])
@@ -369,3 +403,17 @@ async def test_closing_leaves_other_loops_alone(adapter: LiteLLMAdapter) -> None
         await asyncio.to_thread(asyncio.run, elsewhere())
         await adapter.complete(call)
     assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("provider", ["openai_compatible", "anthropic", "gemini", "ollama"])
+async def test_the_demonstration_server_calls_and_then_answers(adapter: LiteLLMAdapter, provider: str) -> None:
+    with WireServer(demo) as server:
+        call = call_of(endpoint_at(server, provider))
+        assert calls_in((await adapter.complete(call)).raw) == [("get_weather", {"city": "Paris"})]
+        history = [
+            *call.request.messages,
+            Message(role="assistant", content=[ToolUseBlock(id="c", name="get_weather", input={"city": "Paris"})]),
+            Message(role="tool", content=[ToolResultBlock(tool_use_id="c", content=[TextBlock(text="24")])]),
+        ]
+        answer = await adapter.complete(call_of(call.endpoint, Request(messages=history)))
+        assert "sunny" in json.dumps(answer.raw)

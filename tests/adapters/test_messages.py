@@ -172,6 +172,20 @@ def test_a_gemini_signature_stays_with_its_call() -> None:
     assert all("provider_specific_fields" not in call for call in rendered(asked("groq", *history))[1]["tool_calls"])
 
 
+def test_litellms_form_of_a_signature_is_known() -> None:
+    annotation = ProviderBlock(provider="openai-chat", data={"provider_specific_fields": {"thought_signature": "c2ln"}})
+    history = (ROUND[0], message("assistant", USE, annotation))
+    (call,) = rendered(asked("gemini", *history))[1]["tool_calls"]
+    assert call["provider_specific_fields"] == {"thought_signature": "c2ln"}
+
+
+def test_extra_content_of_a_call_returns() -> None:
+    extra = {"google": {"thought_signature": "c2ln"}}
+    history = (ROUND[0], message("assistant", USE, ProviderBlock(provider="openai-chat", data={"extra_content": extra})))
+    assert rendered(asked("openai_compatible", *history))[1]["tool_calls"][0]["extra_content"] == extra
+    assert "extra_content" not in rendered(asked("anthropic", *history))[1]["tool_calls"][0]
+
+
 def test_one_system_message_where_templates_want_it() -> None:
     history = (message("user", "a"), message("system", "later"), message("user", "b"))
     assert [part["role"] for part in rendered(asked("openai_compatible", *history))] == ["system", "user", "user"]

@@ -47,7 +47,9 @@ def test_another_base_url_has_no_known_price() -> None:
 
 
 def test_a_price_of_zero_is_unknown() -> None:
-    assert table_prices(Endpoint(provider="ollama", model="llama3.1")) is None
+    free = Endpoint(provider="gemini", model="gemini-exp-1206")
+    assert litellm_entry(free)["input_cost_per_token"] == 0
+    assert table_prices(free) is None
 
 
 def test_a_look_up_does_not_import_litellm() -> None:

@@ -50,6 +50,13 @@ def test_the_output_tool_is_added_once() -> None:
     assert tools_of(asked, "format") == (TOOL,)
 
 
+def test_where_no_tool_may_be_called_the_output_tool_is_left() -> None:
+    asked = call("native_tools", (TOOL,), OBJECT)
+    silent = asked.model_copy(update={"request": asked.request.model_copy(update={"tool_choice": "none"})})
+    assert [tool.name for tool in tools_of(silent, "tool")] == [FINAL_RESULT]
+    assert tools_of(silent, "format") == (TOOL,)
+
+
 def test_an_object_stays_and_anything_else_is_wrapped() -> None:
     assert object_schema(OBJECT) is OBJECT
     wrapped = object_schema(LIST)

@@ -170,7 +170,9 @@ def test_a_root_of_branches_becomes_one_object(dialect: str) -> None:
             },
         ]
     }
+    before = copy.deepcopy(schema)
     found = transform(schema, dialect)
+    assert schema == before
     assert found.schema["type"] == "object"
     assert set(found.schema["properties"]) == {"id", "name", "by"}
     assert Loss("", "anyOf", 2) in found.losses

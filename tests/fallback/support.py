@@ -41,9 +41,7 @@ class Table:
         self.refused.append((model, capability))
 
 
-def context_for(
-    table: Table, *, attempts: int = 10, mode_matters: bool = True, deadline: float | None = None
-) -> FallbackContext:
+def context_for(table: Table, *, attempts: int = 10, mode_matters: bool = True, deadline: float | None = None) -> FallbackContext:
     ledger = Ledger(Budget(attempts=attempts, deadline=deadline))
     ledger.start_turn()
     return FallbackContext(table, ledger, Plan("m", "native_tools"), mode_matters)

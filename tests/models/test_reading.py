@@ -56,9 +56,7 @@ def test_a_whole_file_is_read() -> None:
 
 def test_no_key_is_ever_printed() -> None:
     config = build_models(read_document(FULL, "llm.yaml", {"GROQ_KEY": "gsk-secret"}))["small"]
-    assert (
-        "gsk-secret" not in f"{config!r} {config} {config.model_dump()} {config.model_dump_json()} {config.endpoint!r}"
-    )
+    assert "gsk-secret" not in f"{config!r} {config} {config.model_dump()} {config.model_dump_json()} {config.endpoint!r}"
 
 
 MODEL = "llm: {models: {a: {provider: openai, model: gpt-4o, %s}}}"

@@ -129,9 +129,7 @@ async def test_max_tokens_are_bounded_by_the_model() -> None:
 
 async def test_the_registrys_tool_settings_apply() -> None:
     fake = FakeModel(default="x")
-    orchestrator = stack(
-        {"m": fake}, [add, len_of], settings={"m": {"tools": {"allowed": ["add"], "tool_choice": "auto"}}}
-    )
+    orchestrator = stack({"m": fake}, [add, len_of], settings={"m": {"tools": {"allowed": ["add"], "tool_choice": "auto"}}})
     await orchestrator.run("x")
     assert [made.name for made in fake.calls[0].tools] == ["add"]
     disabled = stack({"m": fake}, [add], settings={"m": {"tools": {"enabled": False}}})

@@ -83,9 +83,7 @@ async def test_a_server_that_takes_only_text_is_taught_a_dialect() -> None:
 
 
 async def test_a_table_that_names_an_unknown_dialect_falls_back_to_the_default_one() -> None:
-    fake = FakeModel(
-        "ok", capabilities=Capabilities(native_tools=False, json_schema=False, json_object=False, text_dialect="x")
-    )
+    fake = FakeModel("ok", capabilities=Capabilities(native_tools=False, json_schema=False, json_object=False, text_dialect="x"))
     await run(fake)
     writer = fake.calls[0].writer
     assert writer is not None

@@ -92,10 +92,7 @@ def test_the_history_is_valid_after_any_run(script: list[Any], streamed: bool, p
     result = asyncio.run(outcome(script, streamed, policy))
     assert_valid(result.messages, pending=[call.id for call in result.pending])
     asked = Counter(
-        use.input["word"]
-        for message in result.messages
-        for use in message.tool_uses
-        if use.input and use.name == "work"
+        use.input["word"] for message in result.messages for use in message.tool_uses if use.input and use.name == "work"
     )
     assert not ran - asked
     assert all(attempt.detail or attempt.reason in ("first", "turn") for attempt in result.attempts)

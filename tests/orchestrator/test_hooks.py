@@ -88,11 +88,13 @@ async def test_a_veto_is_told_to_the_model_and_the_tool_does_not_run() -> None:
 
 
 async def test_calls_outcomes_and_the_results_message_may_be_replaced() -> None:
+    other = ToolCall(id="another", name="other", arguments={})
+
     def double(call: ToolCall, context: Any) -> ToolCall:
         return call.model_copy(update={"arguments": {"a": 10, "b": 20}, "id": "other"})
 
     def louder(call: ToolCall, outcome: Outcome) -> Outcome:
-        return Outcome(call, [TextBlock(text=f"{outcome.text}!")])
+        return Outcome(other, [TextBlock(text=f"{outcome.text}!")])
 
     def signed(message: Message) -> Message:
         block = message.tool_results[0]
@@ -111,9 +113,7 @@ async def test_several_hooks_each_get_what_the_one_before_made() -> None:
     assert (await run(FakeModel("one"), suffix("two"), suffix("three"))).content == "one two three"
 
 
-@pytest.mark.parametrize(
-    "name", ["before_request", "on_response", "before_tool_run", "after_tool_run", "on_tool_response"]
-)
+@pytest.mark.parametrize("name", ["before_request", "on_response", "before_tool_run", "after_tool_run", "on_tool_response"])
 async def test_what_a_hook_raises_ends_the_run_with_the_partial_result(name: str) -> None:
     class OwnError(Exception):
         pass

@@ -79,9 +79,7 @@ async def test_a_stream_ends_as_the_run_does(script: str, chunk_size: int | None
 async def test_the_events_come_in_order() -> None:
     fake = FakeModel(chunk_size=4).tool_call("get_weather", {"city": "Paris"}, text="Let me look.").text("It is sunny.")
     events = await events_of(Orchestrator(fake, [get_weather]), "weather?")
-    kinds = [
-        type(event) for index, event in enumerate(events) if index == 0 or type(event) is not type(events[index - 1])
-    ]
+    kinds = [type(event) for index, event in enumerate(events) if index == 0 or type(event) is not type(events[index - 1])]
     assert kinds == [
         AttemptStarted,
         TextDelta,

@@ -173,9 +173,7 @@ async def test_strictness_bounds_what_is_repaired() -> None:
 async def test_repairs_are_told_as_events() -> None:
     fake = FakeModel('{"name": "Paris", "people": "3"}')
     events = [event async for event in Orchestrator(fake).stream("x", City)]
-    assert [(event.index, event.repair.safety) for event in events if isinstance(event, Repaired)] == [
-        (None, "coerced")
-    ]
+    assert [(event.index, event.repair.safety) for event in events if isinstance(event, Repaired)] == [(None, "coerced")]
 
 
 @pytest.mark.parametrize("bad", [memoryview, {"$ref": "#/nowhere"}])

@@ -34,9 +34,7 @@ async def test_sync_tools_run_in_a_thread_with_the_callers_context() -> None:
     seen: list[Any] = []
 
     def f(context: RunContext[str], n: int) -> int:
-        seen.extend(
-            [threading.current_thread(), ambient.get(), current_tool_call_id(), context.deps, context.tool_call_id]
-        )
+        seen.extend([threading.current_thread(), ambient.get(), current_tool_call_id(), context.deps, context.tool_call_id])
         return n + 1
 
     ambient.set("inherited")

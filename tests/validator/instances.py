@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from llmcore.types import JsonSchema
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.keywords import json_key
 
 __all__ = ["instances"]
@@ -26,7 +27,7 @@ def instances(schema: JsonSchema) -> st.SearchStrategy[Any]:
         return st.sampled_from(schema["enum"])
     if "anyOf" in schema:
         return st.one_of([instances(branch) for branch in schema["anyOf"]])
-    declared = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    declared = schema["type"] if is_list(schema["type"]) else [schema["type"]]
     return st.one_of([_of_type(name, schema) for name in declared])
 
 
@@ -54,6 +55,6 @@ def _objects(schema: JsonSchema) -> st.SearchStrategy[dict[str, Any]]:
         optional={key: instances(inner) for key, inner in properties.items() if key not in required},
     )
     extra = schema.get("additionalProperties")
-    if not isinstance(extra, dict):
+    if not is_object(extra):
         return named
     return st.dictionaries(_TEXT, instances(extra), max_size=schema.get("maxProperties", 3))

@@ -17,7 +17,7 @@ from llmcore.validator.coercion import Strictness, settle
 from llmcore.validator.schema import compile_schema
 from tests.validator.schemas import call, object_schema
 
-SIZE = 100_000
+SIZE = 30_000
 PERSON = object_schema(a={"type": "string"}, n={"type": "integer"})
 TYPES: dict[str, JsonSchema] = {
     "object": PERSON,
@@ -43,7 +43,7 @@ def test_hostile_text_ends_in_a_value_or_an_error_soon(piece: str, kind: str) ->
             parse(text, TYPES[kind], strictness="lenient", partial=partial)
         except OutputParseError as error:
             assert error.problems  # noqa: PT017  - either outcome is right
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("piece", ["[", '{"a":1}', "a {b c ", '{"a', "ONE ", "see [note "])
@@ -87,7 +87,7 @@ def test_no_text_inside_a_string_becomes_a_key() -> None:
     text = '{"cmd": "echo "x", "sudo": true, "y": "z""}'
     for strictness in ("safe", "lenient"):
         try:
-            value = parse(text, schema, strictness=strictness)  # type: ignore[arg-type]  # plain text
+            value = parse(text, schema, strictness=strictness)
         except OutputParseError:
             continue
         assert "sudo" not in value
@@ -104,20 +104,20 @@ def test_code_in_arguments_stays_text(tmp_path: Path) -> None:
 
 
 def test_type_tags_are_plain_data() -> None:
-    tags = {"lc": 1, "__class__": "os.system", "$type": "x", "py/object": "y", "__reduce__": []}
+    tags: dict[str, Any] = {"lc": 1, "__class__": "os.system", "$type": "x", "py/object": "y", "__reduce__": []}
     assert parse(str(tags).replace("'", '"'), {"type": "object"}) == tags
 
 
+HOSTILE_VALUES: list[tuple[JsonSchema, Any]] = [
+    ({"anyOf": [{"type": "object", "properties": {"n": {"$ref": "#"}}}, {"type": "array", "items": {"$ref": "#"}}]}, "deep"),
+    ({"type": "array", "items": {"enum": [f"value {n}" for n in range(200)]}}, ["no such value"] * 3000),
+    ({"type": "array", "items": {"type": "integer"}}, ["about 5 or 6 " * 20] * 3000),
+    ({"type": "object", "additionalProperties": False, "properties": {f"k{n}": {} for n in range(500)}}, "keys"),
+]
+
+
 @pytest.mark.parametrize("strictness", ["safe", "lenient"])
-@pytest.mark.parametrize(
-    ("schema", "value"),
-    [
-        ({"anyOf": [{"type": "object", "properties": {"n": {"$ref": "#"}}}, {"type": "array", "items": {"$ref": "#"}}]}, "deep"),
-        ({"type": "array", "items": {"enum": [f"value {n}" for n in range(200)]}}, ["no such value"] * 3000),
-        ({"type": "array", "items": {"type": "integer"}}, ["about 5 or 6 " * 20] * 3000),
-        ({"type": "object", "additionalProperties": False, "properties": {f"k{n}": {} for n in range(500)}}, "keys"),
-    ],
-)
+@pytest.mark.parametrize(("schema", "value"), HOSTILE_VALUES)
 def test_hostile_values_are_coerced_within_a_budget(schema: JsonSchema, value: Any, strictness: Strictness) -> None:
     if value == "deep":
         value = "no"
@@ -129,4 +129,4 @@ def test_hostile_values_are_coerced_within_a_budget(schema: JsonSchema, value: A
     settled = settle(value, compile_schema(schema), strictness=strictness)
     assert settled.problems or schema.get("anyOf")
     assert len(settled.problems) <= 10
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 5

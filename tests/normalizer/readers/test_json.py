@@ -174,6 +174,12 @@ def test_a_second_value_that_cannot_be_read_costs_the_first_nothing() -> None:
     assert (reading.values, reading.end, reading.error) == ([{"a": 1}], 8, "unreadable")
 
 
+def test_members_after_a_superfluous_bracket_are_not_left_behind() -> None:
+    reading = read_json('{"a": {"b": 1}}, "c": 2}')
+    assert (reading.values, reading.end) == ([{"a": {"b": 1}, "c": 2}], 24)
+    assert [(repair.kind, repair.safety) for repair in reading.repairs] == [("extra_closer", "guess")]
+
+
 def test_a_cut_second_value_leaves_the_first_whole() -> None:
     reading = read_json('{"a": 1}{"b": [2, 3', cut=True)
     assert (reading.values, reading.complete) == ([{"a": 1}, {"b": [2]}], False)

@@ -18,6 +18,7 @@ from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.json import read_json, read_value
 from llmcore.normalizer.readers.python import read_calls
 from llmcore.normalizer.readers.relaxed import read_relaxed
+from llmcore.types.limits import DEFAULT_LIMITS
 
 any_character = st.characters(codec=None)  # lone surrogates included
 values = st.recursive(
@@ -167,6 +168,15 @@ def test_five_megabytes_are_refused_at_once() -> None:
         assert read_json(text).error == "arguments_limit"
         assert read_relaxed(text).error == error
         assert seconds(read_relaxed, text) < 0.05
+
+
+def test_looking_for_the_same_mark_again_is_free() -> None:
+    def looked(text: str) -> None:
+        ahead = state.State(text, 0, len(text), limits=DEFAULT_LIMITS, cut=False, flavour=state.Flavour())
+        assert {ahead.find("y", at) for at in range(5000)} == {-1}
+        assert [ahead.find("z", at) for at in (0, 9, 10, 11)] == [10, 10, 10, -1]
+
+    assert seconds(looked, "x" * 10 + "z" + "x" * 2_000_000) < 0.1
 
 
 def test_an_extent_fed_in_many_pieces_is_linear() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from llmcore.normalizer.readers import relaxed
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.readers.relaxed import Relaxed, read_relaxed
 from llmcore.types.envelope import Safety
@@ -110,6 +113,7 @@ READ: list[tuple[str, Any, Safety]] = [
     ('{"a": "x = ["p", "q"]", "b": 1}', {"a": 'x = ["p", "q"]', "b": 1}, "guess"),
     ('{"a": "awk \'{print "$1"}\' f"}', {"a": "awk '{print \"$1\"}' f"}, "guess"),
     ('{"a": "d = {"k": "v"}", "b": 1}', {"a": 'd = {"k": "v"}', "b": 1}, "guess"),
+    ('{"a": "f({"k": "v"})", "b": 1}', {"a": 'f({"k": "v"})', "b": 1}, "guess"),
     ('{"h": "5\'10" tall", "b": [1]}', {"h": "5'10\" tall", "b": [1]}, "guess"),
     ("{'a': 'it's', 'b': 'don't'}", {"a": "it's", "b": "don't"}, "guess"),
     ('["say "hi"", "x"]', ['say "hi"', "x"], "guess"),
@@ -284,3 +288,13 @@ def test_delimited_strings(text: str, value: Any, safety: Safety | None) -> None
 def test_a_delimited_string_that_is_cut() -> None:
     reading = read("{city:<escape>Par", cut=True, delimiters=("<escape>",))
     assert (reading.value, reading.complete) == ({"city": "Par"}, False)
+
+
+def test_every_kind_of_repair_is_documented() -> None:
+    folder = Path(relaxed.__file__).parent
+    sources = "".join(path.read_text("utf-8") for path in folder.glob("*.py") if path.name != "markup.py")
+    used = set(re.findall(r"""(?:record|note|repair)\(\s*"([a-z_]+)"|kind="([a-z_]+)\"""", sources))
+    kinds = {first or second for first, second in used}
+    documented = set(re.findall(r"[a-z_]+", (relaxed.__doc__ or "").partition("The kinds")[2]))
+    assert len(kinds) > 35
+    assert kinds - documented == set()

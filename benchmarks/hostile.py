@@ -1,0 +1,163 @@
+"""Input that wants to make the reader slow: floods of one character, of openers without closers, of nesting.
+
+    python -m benchmarks.hostile [--kb 32] [--worst 12] [--full-kb 1000] [--only SUBSTRING]
+
+Every attack is read in chunks of 16 characters, at once, and one character at a time, at a small size and its double; the worst are
+then read again at the full size. `s/MB`: CPU seconds for a million characters; `us/feed`: one character at a time; `growth`: the
+factor of the double size (linear: 2.0). Worst first. A run is stopped after 20 s (`>`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import string
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import llmcore
+from benchmarks.texts import TOOLS, call
+from benchmarks.timing import conditions, no_gc, table
+from llmcore.normalizer.registry import DIALECTS, marker_table
+
+__all__ = ["attacks", "main", "seconds_to_read"]
+
+_STOP = 20.0
+_CHARACTERS = [*string.printable, "\0", "\x7f", "é", "｜", "▁", "‖", "◁", "▷", "⏎", "漢", "😀", "\u2028", "\ud83d", "\ufeff"]
+_SPELLED = [  # openers that are families of spellings, matched by pattern
+    "<|tool_call|>", "<｜tool▁calls▁begin｜>", "<｜DSML｜invoke name=\"f\">", "<｜DSML｜parameter name=\"a\" string=\"true\">",
+    "<ns:invoke name=\"f\">", "<ns:tool_call>", "<co:", "<tool_calls:6124c78e>", "]<]minimax[>[", "]<]minimax[>[<invoke name=\"f\">",
+    "◁think▷", "<file_report>", "</file_report>", "<file_report>\n<title>",
+]  # fmt: skip
+_UNITS = [
+    # nesting, and brackets that close nothing
+    "[", "{", "(", "[[", "{{", "[{", '{"a":', '{"a":[', '{"name":', '[{"name": "file_report", "arguments": {', "{'a':", "f(", "[f(",
+    "f(a=", "f(a=[", "f(a={'b':", "file_report(", "file_report(title=", "[file_report(", "a.b(", "\nfile_report(", "\n[", "\n{",
+    "\nfile_report{", "\nfile_report\n{", "file_report\n", ":\n{", ":\n[file_report(", '{"name": "file_report", "arguments": ',
+    '{"name": "file_report"}', '\n{"name": "x"}', '\n["file_report()"', "\n[Calling tool: ", "}{", "][", "{}", "[]", "()", "\n{}\n", "{]",
+    # strings and escapes
+    '"', "'", "\\", '\\"', '"\\', '{"', '{"a":"', '"""', "'''", '{"a": "\\', '"a" "b: ', '{"a": "x,', "{'", '""\n"', "x,", "\\u", "\\ud83d",
+    # fences, code, quotes
+    "`", "``", "```", "````", "```\n", "```json\n", "```json\n{", "```tool_call\n", "```python\nfile_report(", "~~~", "`a", "```a```",
+    "\n```", "\n> ", "> `", "    ```\n",
+    # words
+    "Action:", "Action: ", "Action: file_report\n", "Action: file_report\nAction Input: ", "Action: file_report\nAction Input: {",
+    "Thought: ", "Observation: ", "functools[", "A", "Ac", "<tool_ca", "<functi", "[TOOL_", "[TOOL_CALLS", "<|tool", "<|", "</", "<a", "< ",
+    "<a>", "<!--", "<![CDATA[", "&lt;", "]]>", "<a b=", '<a b="', "<x:", "<abc:inv", "]<", "]<]", "]<]m",
+    # values of parameters
+    "<tool_call>file_report<arg_key>a</arg_key><arg_value>", "<arg_key>a</arg_key>", "<arg_value>", "<parameter=a>", "</parameter>",
+    "<function=file_report>", "<function=file_report><parameter=title>", '<invoke name="file_report"><parameter name="title">',
+    '<parameter name="title">', "<think>", "</think>", "<think>\n</think>", "<think><tool_call>", "<tool_call>{", '<tool_call>{"a": "',
+    "<tool_call>\n{\"name\": \"file_report\", \"arguments\": {\"title\": \"", "<tool_call></tool_call>", "<tool_call>[", "</tool_call>",
+    '{"name": "file_report", "arguments": {"title": "a"}}\n', '<tool_call>{"name": "file_report", "arguments": {}}</tool_call>',
+    "1", "1e", "-", "-1,", "1" * 50, "0.", "null,", "true", "\t", "\r\n", " \n", "\n\n", "\n ", " ",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """`lead` once, then `unit` over and over."""
+
+    name: str
+    unit: str
+    lead: str = ""
+
+    def text(self, size: int) -> str:
+        return (self.lead + self.unit * (size // len(self.unit) + 1))[:size]
+
+
+def _heads(dialect: str) -> Iterator[Attack]:
+    """A call of the dialect: whole over and over; never closed, over and over; and opened once, with a flood inside."""
+    text, _ = call(dialect, 120)
+    body = text.find("Pump")
+    yield Attack(f"{dialect}: calls", text)
+    yield Attack(f"{dialect}: calls cut before the closer", text[: text.rfind("14 stops") + 8])
+    yield Attack(f"{dialect}: calls cut in the first value", text[: body + 4])
+    for flood in ("<", "{", "[", '"', "\\", "]", "}", "\n", "a", " ", "`", "|", "'", text[:8]):
+        yield Attack(f"{dialect}: {flood!r} in the first value", flood, lead=text[: body + 4])
+
+
+def attacks() -> list[Attack]:
+    openers = sorted(marker_table(None).literals)
+    units = [*_CHARACTERS, *_UNITS, *openers, *_SPELLED]
+    units += [opener + tail for opener in openers for tail in ("\n", "{", "[", "x")]
+    found = [Attack(repr(unit), unit) for unit in dict.fromkeys(units)]
+    found += [Attack(f"{lead!r} + {unit!r}", unit, lead) for lead in ("<think>", "{", "[", "```\n") for unit in ("<", "{", "`", "\n{", "a")]
+    for dialect in DIALECTS:
+        found += _heads(dialect)
+    return found
+
+
+def seconds_to_read(text: str, chunk: int) -> float:
+    """CPU seconds; negative (seconds and share done) is never returned: a run that was stopped counts as infinity."""
+    clock = time.thread_time
+    with no_gc():
+        start = clock()
+        normalizer = llmcore.Normalizer(TOOLS)
+        for at in range(0, len(text), chunk):
+            normalizer.feed(text[at : at + chunk])
+            if clock() - start > _STOP:
+                return float("inf")
+        normalizer.finish()
+        return clock() - start
+
+
+@dataclass(slots=True)
+class Figures:
+    attack: Attack
+    chunked: float
+    whole: float
+    per_feed: float
+    growth: float
+
+    @property
+    def badness(self) -> float:
+        """How many times over its bar the worst figure is (1 s/MB; 3 us a feed; growth 2.3, of what costs something)."""
+        grown = self.growth / 2.3 if max(self.chunked, self.whole) > 0.1 else 0.0
+        return max(self.chunked, self.whole, self.per_feed / 3, grown)
+
+    def row(self) -> list[str]:
+        name = self.attack.name if len(self.attack.name) < 56 else self.attack.name[:53] + "..."
+        return [name, f"{self.chunked:.2f}", f"{self.whole:.2f}", f"{self.per_feed:.2f}", f"{self.growth:.2f}"]
+
+
+def measure(attack: Attack, size: int, single: int) -> Figures:
+    """`size`: characters of the larger text; `single`: of the larger one that is fed one by one."""
+    scale = 1e6 / size
+    half = seconds_to_read(attack.text(size // 2), 16)
+    chunked = min(seconds_to_read(attack.text(size), 16) for _ in range(2)) if half < _STOP else half
+    half = min(half, seconds_to_read(attack.text(size // 2), 16)) if half < 1 else half
+    whole = seconds_to_read(attack.text(size), size)
+    first = seconds_to_read(attack.text(single // 2), 1)
+    each = seconds_to_read(attack.text(single), 1) if first < _STOP else first
+    grown = max(chunked / max(half, 1e-9), each / max(first, 1e-9))
+    return Figures(attack, chunked * scale, whole * scale, each / single * 1e6, grown)
+
+
+_HEAD = ["attack", "s/MB, chunks of 16", "s/MB, at once", "us/feed, single", "growth"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--kb", type=float, default=32, help="size of the first pass")
+    parser.add_argument("--worst", type=int, default=12, help="how many to show, and to read again at the full size")
+    parser.add_argument("--full-kb", type=float, default=1000, help="0 = no second pass")
+    parser.add_argument("--only", default="", help="attacks whose name holds this")
+    given = parser.parse_args()
+    print(conditions(), flush=True)
+    size = int(given.kb * 1000)
+    chosen = [attack for attack in attacks() if given.only in attack.name]
+    found = sorted((measure(attack, size, size // 2) for attack in chosen), key=lambda one: -one.badness)
+    bad = sum(one.badness > 1 for one in found)
+    print(f"\n{len(found)} attacks of {given.kb:g} KB, {bad} over a bar; the worst:\n")
+    print(table(_HEAD, [one.row() for one in islice(found, max(given.worst, min(bad, 40)))]), flush=True)
+    if given.full_kb:
+        full = int(given.full_kb * 1000)
+        again = sorted((measure(one.attack, full, 100_000) for one in found[: given.worst]), key=lambda one: -one.badness)
+        print(f"\nthe worst again, of {given.full_kb:g} KB (single characters: 100 KB)\n")
+        print(table(_HEAD, [one.row() for one in again]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""What must hold however a text is read. `judge` raises an `AssertionError` that says what does not; anything else it raises is
+what the engine raised.
+
+- an envelope comes, whose segments tile the text;
+- the same one for every cut of the text (whole, single characters, random chunks), and the events tell of it;
+- no text is a call when no tools were offered;
+- the validator takes it, and it can be written as plain data;
+- no feed runs away: its time is bounded by a constant for each character that has come so far.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import llmcore
+from llmcore.normalizer.engine import Normalizer, normalize
+from llmcore.types.envelope import Envelope
+from llmcore.types.events import NormalizerEvent
+from tests.fuzz.case import TOOLS, Case
+from tests.normalizer.helpers import assert_same, assert_tiled, assert_told, cuts
+
+__all__ = ["judge"]
+
+_SLACK = 0.03
+_SECONDS_A_CHARACTER = 4e-5
+"""Far above what any reader needs (readers/python: 3e-7), far below what is quadratic in a few thousand characters."""
+_PATIENCE = 3
+
+
+def judge(case: Case, *, chunkings: int = 2, patience: float = 1.0) -> Envelope:
+    """The envelope of a case that holds everything. `patience`: multiplies the time allowed (instrumented code is slow)."""
+    whole = _read_whole(case, patience)
+    assert_tiled(whole, case.text)
+    if case.tools == "none offered":
+        assert not whole.tool_calls, "a call although no tools were offered"
+    for chunks in cuts(case.text, chunkings):
+        normalizer, events = _read(case, chunks, patience)
+        assert_same(normalizer.envelope, whole, chunks)
+        assert_told(events, whole)
+    whole.model_dump()
+    report = llmcore.validate(whole, case.tool_set or TOOLS, strictness="lenient")
+    assert len(report.calls) <= len(whole.tool_calls), "the validator invented a call"
+    return whole
+
+
+def _read_whole(case: Case, patience: float) -> Envelope:
+    """Read at once. Too slow counts only when it is so every time: another process may have had the core's caches."""
+    allowed = (_SLACK + _SECONDS_A_CHARACTER * len(case.text)) * patience
+    for _ in range(_PATIENCE):
+        start = time.thread_time()
+        envelope = normalize(case.text, case.tool_set, finish_reason=case.finish_reason, **case.settings)
+        spent = time.thread_time() - start
+        if spent <= allowed:
+            return envelope
+    raise AssertionError(f"reading at once runs away: {spent:.2f} s for {len(case.text)} characters")
+
+
+def _read(case: Case, chunks: Sequence[str], patience: float) -> tuple[Normalizer, list[NormalizerEvent]]:
+    for _ in range(_PATIENCE):
+        normalizer = Normalizer(case.tool_set, **case.settings)
+        events: list[NormalizerEvent] = []
+        came, slowest, total = 0, "", 0.0
+        for chunk in chunks:
+            came += len(chunk)
+            start = time.thread_time()
+            events += normalizer.feed(chunk)
+            spent = time.thread_time() - start
+            total += spent
+            if spent > (_SLACK + _SECONDS_A_CHARACTER * came) * patience:
+                slowest = f"a feed runs away: {spent:.2f} s after {came} characters"
+        start = time.thread_time()
+        events += normalizer.finish(case.finish_reason)
+        total += time.thread_time() - start
+        allowed = (_SLACK + 2 * _SECONDS_A_CHARACTER * came + 1e-4 * len(chunks)) * patience
+        if not slowest and total > allowed:
+            slowest = f"{len(chunks)} feeds run away: {total:.2f} s for {came} characters"
+        if not slowest:
+            return normalizer, events
+    raise AssertionError(slowest)

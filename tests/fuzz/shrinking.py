@@ -1,0 +1,59 @@
+"""Makes a failing case as small as it gets while it fails in the same way."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+
+from tests.fuzz.case import Case
+
+__all__ = ["failure", "shrink"]
+
+Judge = Callable[[Case], object]
+
+
+def failure(judge: Judge, case: Case) -> str | None:
+    """What kind of failure it is: the error's type, and where it was raised or the beginning of what was asserted. None = it holds."""
+    try:
+        judge(case)
+    except AssertionError as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        said = str(error).split("\n")[0][:24].strip()
+        return f"{frames[-1].name}: {said}" if frames else said
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__} in {frame.name}"
+    return None
+
+
+def _settled(judge: Judge, case: Case, kind: str) -> Case:
+    """Without the settings that the failure does not need."""
+    plain = Case(case.text)
+    for name in Case.__slots__:
+        if name != "text" and getattr(case, name) != getattr(plain, name):
+            values = {key: getattr(case, key) for key in Case.__slots__}
+            simpler = Case(**{**values, name: getattr(plain, name)})
+            case = simpler if failure(judge, simpler) == kind else case
+    return case
+
+
+def shrink(judge: Judge, case: Case, tries: int = 3_000) -> Case:
+    """Cut out stretches, large ones first, as long as `judge` fails in the same way."""
+    kind = failure(judge, case)
+    if kind is None:
+        return case
+    case = _settled(judge, case, kind)
+    size = max(1, len(case.text) // 2)
+    while tries > 0:
+        at, shorter = 0, False
+        while at < len(case.text) and tries > 0:
+            attempt = case.with_text(case.text[:at] + case.text[at + size :])
+            tries -= 1
+            if failure(judge, attempt) == kind:
+                case, shorter = attempt, True
+            else:
+                at += size
+        if size == 1 and not shorter:
+            break
+        size = max(1, size // 2) if not shorter or size > 1 else 1
+    return case

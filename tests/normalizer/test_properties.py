@@ -1,0 +1,150 @@
+"""What must hold of any text at all: P1 chunks, P2 tiling, P5 never raises, P6 linear, P7 tools not offered, P8 monotone."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llmcore.normalizer.engine import Normalizer, normalize
+from llmcore.normalizer.registry import DIALECTS, marker_table
+from llmcore.types.events import ReasoningDelta, Reclassified, TextDelta
+from llmcore.types.limits import Limits
+from llmcore.types.tools import ToolSet
+
+from .helpers import TOOLS, assert_tiled, cuts, folded, read_every_way, samples
+
+_OPENERS = sorted({opener for row in DIALECTS.values() for marker in row.markers for opener in marker.openers})
+_EVERY_MARKER = sorted(marker_table(None).literals)
+_PIECES = [
+    *_EVERY_MARKER, "get_weather", "ping", "city", "Paris", '{"name": "ping", "arguments": {}}', '{"city": "Paris"}', "(city='Paris')",
+    '{"name": "get_weather", "arguments": {', "<invoke name=\"ping\">", '<parameter name="city">', "<parameter=city>", "call:ping{", "to=",
+    "functions.ping", "<get_weather>", "</get_weather>", "<city>", "</city>", "]<]minimax[>[", "<｜DSML｜invoke", "<think:x>", "</think:x>",
+    "Action: ping\nAction Input: ", "```json\n", "```", "`", "\n", " ", ",", ":", "{", "}", "[", "]", "(", ")", '"', "'", "\\", "<", ">", "|",
+    "</", "<|", "|>", "｜", "▁", "--a ", "=> ", "é", "\U0001f600", "\ud83d", "\udc00", "\x00", "\ufeff", "\u2028", "print(", "None", "all\n",
+    "analysisWe", "assistantfinal", "</s>", "commentary to=functions.ping json",
+]  # fmt: skip
+_SOUP = st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), max_size=24).map("".join)
+_TEXT = _SOUP | st.text(max_size=200)
+
+
+@given(text=_TEXT, tools=st.sampled_from([TOOLS, ToolSet(), None]))
+@settings(max_examples=2 * settings.default.max_examples if settings.default else 200)
+def test_any_text_reads_the_same_however_it_is_cut(text: str, tools: ToolSet | None) -> None:
+    """P1, P2, P5 and P9: nothing raises, segments tile, events and envelope agree, for any text and any cut."""
+    envelope = read_every_way(text, tools, chunkings=2)
+    if tools is not None and not len(tools):
+        assert not envelope.tool_calls
+
+
+@given(text=_TEXT, reasoning_open=st.booleans(), forced=st.sampled_from([None, "get_weather"]))
+def test_what_the_caller_said_changes_no_rule(text: str, reasoning_open: bool, forced: str | None) -> None:
+    read_every_way(text, TOOLS, chunkings=1, reasoning_open=reasoning_open, forced_tool=forced)
+
+
+@given(text=_TEXT)
+def test_a_call_of_no_tool_is_not_known(text: str) -> None:
+    """P7: a call outside the tools given says so."""
+    for call in normalize(text, TOOLS).tool_calls:
+        assert call.known is (call.name in TOOLS)
+
+
+@given(text=_SOUP)
+def test_what_was_told_is_never_taken_back(text: str) -> None:
+    """P8: every event adds; what a listener heard before stays the beginning of what it hears after."""
+    for chunks in cuts(text, 2):
+        normalizer = Normalizer(TOOLS)
+        events = []
+        said = ""
+        for chunk in [*chunks, None]:
+            events += normalizer.finish() if chunk is None else normalizer.feed(chunk)
+            now = "".join(event.text for event in events if isinstance(event, TextDelta | ReasoningDelta))
+            assert now.startswith(said)
+            said = now
+        reach = [event.end for event in events if isinstance(event, Reclassified)]
+        assert all(end <= len(text) for end in reach)
+        folded(events)
+
+
+@pytest.mark.parametrize("sample", samples("catalogue"), ids=lambda sample: sample.id)
+def test_limits_have_recorded_outcomes(sample: object) -> None:
+    """Small limits change what is read, never that it is read without loss."""
+    text: str = sample.text  # type: ignore[attr-defined]
+    tight = Limits(text=200, arguments=40, depth=2, digits=2, calls=1, name=12, repairs=1, near_misses=1)
+    envelope = normalize(text, TOOLS, limits=tight)
+    assert_tiled(envelope, text)
+    assert len(envelope.tool_calls) <= 1
+    assert len(envelope.near_misses) <= 1
+
+
+# ---------------------------------------------------------------------- P6
+
+_HOSTILE: dict[str, Callable[[str, int], str]] = {
+    "openers": lambda opener, n: opener * (n // len(opener)),
+    "spaced openers": lambda opener, n: f"{opener} \n" * (n // (len(opener) + 2)),
+    "opened objects": lambda opener, n: f'{opener}{{"name": "ping", "arguments": {{"a": "' * (n // (len(opener) + 37)),
+    "named openers": lambda opener, n: f"{opener}get_weather " * (n // (len(opener) + 12)),
+    "one opener, then white space": lambda opener, n: opener + " " * n,
+    "one opener, then brackets": lambda opener, n: opener + "[" * n,
+    "one opener, then tags": lambda opener, n: opener + "<a " * (n // 3),
+}
+_NO_OPENER = {
+    "braces": "{",
+    "brackets": "[",
+    "quotes": '{"a": "',
+    "calls": "ping(",
+    "lists of calls": "[ping(",
+    "ticks": "`",
+    "fences": "```\n",
+    "actions": "Action: ping\n",
+    "closers": "</think>",
+    "angle brackets": "<",
+    "tool tags": "<ping>",
+    "spaces": " ",
+    "line breaks": "\n",
+    "recipients": " to=functions.ping ",
+    "json lines": '{"name": "ping", "arguments": {}}\n',
+    "data": '{"id": 1, "x": [1, 2]}\n',
+}
+_SHORT, _LONG, _PIECE = 24_000, 96_000, 512
+_RATIO = 11.0  # four times the text: 4 when linear, 16 when quadratic
+_FLOOR = 0.05  # seconds below which a ratio says nothing
+
+
+def _seconds(text: str, piece: int) -> float:
+    started = time.process_time()
+    normalizer = Normalizer(TOOLS)
+    for at in range(0, len(text), piece):
+        normalizer.feed(text[at : at + piece])
+    normalizer.finish()
+    return time.process_time() - started
+
+
+def _assert_linear(make: Callable[[int], str], piece: int) -> None:
+    """Growth over four times the length, the best of a few runs; only what takes long is looked at twice."""
+    gc.collect()
+    longest = _seconds(make(_LONG), piece)
+    if longest < _FLOOR:
+        return
+    for _ in range(3):
+        ratio = longest / max(min(_seconds(make(_SHORT), piece) for _ in range(2)), 1e-4)
+        if ratio < _RATIO:
+            return
+        longest = min(longest, _seconds(make(_LONG), piece))
+    pytest.fail(f"four times the text took {ratio:.1f} times as long ({longest:.2f} s)")
+
+
+@pytest.mark.parametrize("shape", _HOSTILE)
+@pytest.mark.parametrize("opener", _OPENERS)
+def test_floods_of_openers_cost_linear_time(opener: str, shape: str) -> None:
+    _assert_linear(lambda n: _HOSTILE[shape](opener, n), _PIECE)
+
+
+@pytest.mark.parametrize("piece", [16, 1 << 20])
+@pytest.mark.parametrize("unit", _NO_OPENER.values(), ids=_NO_OPENER)
+def test_floods_without_openers_cost_linear_time(unit: str, piece: int) -> None:
+    _assert_linear(lambda n: unit * (n // len(unit)), piece)
