@@ -55,6 +55,26 @@ _UNITS = [
 ]  # fmt: skip
 
 
+_LEADS = (
+    "<think>",
+    "{",
+    "[",
+    "```\n",
+    "`",
+    "(",
+    "<",
+    "◁",
+    "Action: ",
+    "file_report(",
+    "Thought: ",
+    "x <think>",
+    "<answer>",
+    "\\",
+    '"',
+)
+_FLOODS = ("<", "{", "`", "\n{", "a", "[", "(", "\n", " ")
+
+
 @dataclass(frozen=True, slots=True)
 class Attack:
     """`lead` once, then `unit` over and over."""
@@ -83,23 +103,27 @@ def attacks() -> list[Attack]:
     units = [*_CHARACTERS, *_UNITS, *openers, *_SPELLED]
     units += [opener + tail for opener in openers for tail in ("\n", "{", "[", "x")]
     found = [Attack(repr(unit), unit) for unit in dict.fromkeys(units)]
-    found += [Attack(f"{lead!r} + {unit!r}", unit, lead) for lead in ("<think>", "{", "[", "```\n") for unit in ("<", "{", "`", "\n{", "a")]
+    found += [Attack(f"{lead!r} + {unit!r}", unit, lead) for lead in _LEADS for unit in _FLOODS]
     for dialect in DIALECTS:
         found += _heads(dialect)
     return found
 
 
 def seconds_to_read(text: str, chunk: int) -> float:
-    """CPU seconds; negative (seconds and share done) is never returned: a run that was stopped counts as infinity."""
+    """CPU seconds. A run that was stopped counts as infinity, one that raises as well (it must not)."""
     clock = time.thread_time
     with no_gc():
         start = clock()
         normalizer = llmcore.Normalizer(TOOLS)
-        for at in range(0, len(text), chunk):
-            normalizer.feed(text[at : at + chunk])
-            if clock() - start > _STOP:
-                return float("inf")
-        normalizer.finish()
+        try:
+            for at in range(0, len(text), chunk):
+                normalizer.feed(text[at : at + chunk])
+                if clock() - start > _STOP:
+                    return float("inf")
+            normalizer.finish()
+        except Exception as error:
+            print(f"RAISED {type(error).__name__} for {text[:60]!r}...", flush=True)
+            return float("inf")
         return clock() - start
 
 
@@ -125,14 +149,21 @@ class Figures:
 def measure(attack: Attack, size: int, single: int) -> Figures:
     """`size`: characters of the larger text; `single`: of the larger one that is fed one by one."""
     scale = 1e6 / size
-    half = seconds_to_read(attack.text(size // 2), 16)
-    chunked = min(seconds_to_read(attack.text(size), 16) for _ in range(2)) if half < _STOP else half
-    half = min(half, seconds_to_read(attack.text(size // 2), 16)) if half < 1 else half
+    half, chunked = _pair(attack, size, 16)
     whole = seconds_to_read(attack.text(size), size)
-    first = seconds_to_read(attack.text(single // 2), 1)
-    each = seconds_to_read(attack.text(single), 1) if first < _STOP else first
+    first, each = _pair(attack, single, 1)
     grown = max(chunked / max(half, 1e-9), each / max(first, 1e-9))
     return Figures(attack, chunked * scale, whole * scale, each / single * 1e6, grown)
+
+
+def _pair(attack: Attack, size: int, chunk: int) -> tuple[float, float]:
+    """Seconds for half the size and for all of it. What looks bad is read again: another process may have been in the way."""
+    half, full = seconds_to_read(attack.text(size // 2), chunk), seconds_to_read(attack.text(size), chunk)
+    for _ in range(2):
+        if 2.1 * half < full < 2.0:
+            half = min(half, seconds_to_read(attack.text(size // 2), chunk))
+            full = min(full, seconds_to_read(attack.text(size), chunk))
+    return half, full
 
 
 _HEAD = ["attack", "s/MB, chunks of 16", "s/MB, at once", "us/feed, single", "growth"]

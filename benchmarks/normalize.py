@@ -39,7 +39,9 @@ def against_peers(size: int, rounds: int, dialects: Sequence[str] | None) -> str
         if peer_reads:
             fair.append(ratio)
         marks = ("" if we_read else "x", "" if peer_reads else "x")
-        rows.append((ratio, [dialect, f"{best['ours'] * 1e6:.1f}{marks[0]}", f"{best['peer'] * 1e6:.1f}{marks[1]}", f"{ratio:.2f}"]))
+        rows.append(
+            (ratio, [dialect, f"{best['ours'] * 1e6:.1f}{marks[0]}", f"{best['peer'] * 1e6:.1f}{marks[1]}", f"{ratio:.2f}"])
+        )
     rows.sort(key=lambda row: -row[0])
     body = table(["dialect", "ours, us", "SGLang, us", "ratio"], [row for _, row in rows])
     return f"one call of {size} characters\n{body}\nmedian {statistics.median(fair):.2f}x, worst {max(fair):.2f}x of {len(fair)} that SGLang reads"

@@ -38,7 +38,7 @@ def cut(text: str, size: int) -> list[str]:
 
 def cut_at_random(text: str, widest: int = _WIDEST) -> list[str]:
     """Chunks of 1 to `widest` characters, the same every time."""
-    draw = random.Random(len(text))  # noqa: S311  # reproducible cuts, no secret
+    draw = random.Random(len(text))  # reproducible cuts, no secret
     chunks: list[str] = []
     at = 0
     while at < len(text):

@@ -71,6 +71,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[k]) for row in [head, *rows]) for k in range(len(head))]
 
     def line(row: Sequence[str]) -> str:
-        return "  ".join(cell.ljust(width) if k == 0 else cell.rjust(width) for k, (cell, width) in enumerate(zip(row, widths, strict=True)))
+        return "  ".join(
+            cell.ljust(width) if k == 0 else cell.rjust(width) for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
 
     return "\n".join([line(head), "  ".join("-" * width for width in widths), *map(line, rows)])

@@ -77,7 +77,12 @@ function Read(text: string) -> Order {
 def replies() -> dict[str, str]:
     """The same order as models answer it."""
     lines = [
-        {"sku": f"A-{number:04d}", "title": f"Part number {number} of the kit, in grey", "quantity": number + 1, "price": 9.25 + number}
+        {
+            "sku": f"A-{number:04d}",
+            "title": f"Part number {number} of the kit, in grey",
+            "quantity": number + 1,
+            "price": 9.25 + number,
+        }
         for number in range(8)
     ]
     order = {"id": 9007199254740993, "customer": "Ann Example", "express": True, "note": "Ring twice.", "lines": lines}

@@ -1,6 +1,8 @@
 """The single orchestrator: the four layers stacked behind `run`, `execute` and `stream`.
 
-It holds settings and no run's state, so any number of runs may go on at once, in any number of tasks.
+It holds settings and no run's state, so any number of runs may go on at once, in any number of tasks. The layers
+are loaded when the first one is made: neither by `import llmcore`, nor in the middle of a run, where it would hold up
+the event loop.
 """
 
 from __future__ import annotations
@@ -9,20 +11,21 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from llmcore.adapters.base import Adapter
 from llmcore.adapters.capabilities import CapabilityStore
-from llmcore.fallback import FallbackManager, Strategy
 from llmcore.hooks import HookChain, Hooks
 from llmcore.models import ModelRegistry
-from llmcore.run.background import run_in_background
 from llmcore.run.catalog import Catalog
-from llmcore.run.loop import Machinery, Run
 from llmcore.run.result import RunResult
 from llmcore.run.settings import Given, Toolbox, resolve, tool_config
 from llmcore.tools import ToolErrors
 from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, TextBlock
+
+if TYPE_CHECKING:
+    from llmcore.fallback import Strategy
+    from llmcore.run.loop import Run
 
 __all__ = ["Orchestrator"]
 
@@ -70,8 +73,12 @@ class Orchestrator:
     ) -> None:
         self._tools = Toolbox.of(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
+        from llmcore.fallback import FallbackManager
+        from llmcore.run.loop import Machinery
+
+        self._catalog = Catalog(models, capabilities=capabilities, adapter=adapter)
         self._machinery = Machinery(
-            catalog=Catalog(models, capabilities=capabilities, adapter=adapter),
+            catalog=self._catalog,
             hooks=HookChain(hooks),
             fallback=FallbackManager(strategies),
             tool_config=tool_config(
@@ -82,12 +89,12 @@ class Orchestrator:
 
     @property
     def models(self) -> ModelRegistry:
-        return self._machinery.catalog.registry
+        return self._catalog.registry
 
     @property
     def capabilities(self) -> CapabilityStore:
         """What is known and was learnt of the endpoints."""
-        return self._machinery.catalog.store
+        return self._catalog.store
 
     async def run(self, request: Given, **options: Any) -> RunResult:
         """Run the tool loop until a final answer.
@@ -124,6 +131,8 @@ class Orchestrator:
 
     def run_sync(self, request: Given, **options: Any) -> RunResult:
         """`run` for code without an event loop: all such calls share one background loop."""
+        from llmcore.run.background import run_in_background
+
         return run_in_background(self.run(request, **options))
 
     @overload
@@ -134,11 +143,13 @@ class Orchestrator:
 
     def execute_sync(self, request: Given, output_type: Any, **options: Any) -> Any:
         """`execute` for code without an event loop."""
+        from llmcore.run.background import run_in_background
+
         return run_in_background(self.execute(request, output_type, **options))
 
     async def aclose(self) -> None:
         """Close the adapters' connections in the running loop."""
-        for adapter in self._machinery.catalog.adapters:
+        for adapter in self._catalog.adapters:
             close = getattr(adapter, "close", None)
             if close is not None:
                 await close()
@@ -152,6 +163,8 @@ class Orchestrator:
     def _prepare(self, request: Given, options: Mapping[str, Any], *, listening: bool) -> Run:
         if request is None:  # pyright: ignore[reportUnnecessaryComparison]  # callers without a type checker
             raise ConfigError("the request is None; give text, messages or a Request")
+        from llmcore.run.loop import Run
+
         settings = resolve(request, options, tools=self._tools, **self._defaults)
         return Run(settings, self._machinery, listening=listening)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from llmcore.normalizer import fences, react
 from llmcore.normalizer.bare_json import calling_tool, json_form, named_brace
 from llmcore.normalizer.bare_python import is_callable, python_list, python_run
-from llmcore.normalizer.names import is_known, peel
+from llmcore.normalizer.names import is_known, name_start, peel
 from llmcore.normalizer.source import Steps, skip_space
 from llmcore.normalizer.verdicts import leads_in, rest_is_blank
 
@@ -25,7 +25,6 @@ __all__ = ["HANDLERS", "settled_text"]
 
 _ALLOWANCE = 8
 _REACH = 512
-_NAME_BEFORE = re.compile(r"[^\s\[\]{}<>\"'`(),;|=]{1,256}\Z")
 _TO = re.compile(r"(?:^|\s)to=(?:functions\.)?([^\s{<]{1,128}?)(?:<|\s|json|code|\Z)[^{\n]*\Z")
 _OPENING_TO = re.compile(r"\s*(?:commentary |analysis )?\s*to=(?:functions\.)?([^\s{<]{1,128})(?=\s)")
 _PYTHON_HEAD = re.compile(r"\[\s*[\[\s]*[A-Za-z_][\w.\\-]{0,255}\s*\(")
@@ -44,8 +43,8 @@ def settled_text(engine: TextEngine, position: int) -> int:
     if not engine.takes_calls:
         return end
     start = max(engine.line_start(len(text)), engine.done)
-    line = text[start:].lstrip()
-    if not line or len(line) > 300 or not _NAMEISH.match(line):
+    line = text[start : start + _REACH].lstrip()
+    if not line or len(text) - start >= _REACH or not _NAMEISH.match(line):
         return end
     word = line.strip().removeprefix(">>>")
     if "to=".startswith(word) or word.removeprefix("assistant").lstrip().startswith("to="):
@@ -68,14 +67,15 @@ def _brace(engine: TextEngine, at: int) -> Steps[int]:
     if engine.allowance > _ALLOWANCE:
         return at + 1
     start, before = _begins(engine, at)
-    name = _NAME_BEFORE.search(before)
-    if name is not None:
-        if name[0] == "functools":
-            return (yield from _marked(engine, at, at - len("functools")))
-        if leads_in(before[: name.start()].removeprefix(">>>")) and _call_name(engine, name[0]) is not None:
-            dialect = "gemma4" if "call:" in name[0] else "name_brace"
-            return (yield from named_brace(engine, at - len(name[0]), at, _call_name(engine, name[0]) or name[0], dialect))
-    if (header := _TO.search(before)) is not None and is_known(header[1], engine.tools):
+    begin = name_start(engine.src.text, start, at)
+    if begin < at:
+        written = engine.src.text[begin:at]
+        if written == "functools":
+            return (yield from _marked(engine, at, begin))
+        name = _call_name(engine, written)
+        if name is not None and leads_in(before[: begin - start].removeprefix(">>>")):
+            return (yield from named_brace(engine, begin, at, name, "gemma4" if "call:" in written else "name_brace"))
+    if "to=" in before and (header := _TO.search(before)) is not None and is_known(header[1], engine.tools):
         begin = (
             start
             if before[: header.start()].strip() in ("", "commentary", "analysis", "assistant", "final")
@@ -104,8 +104,7 @@ def _drifted_header(engine: TextEngine, at: int) -> tuple[int, str, int] | None:
 
 def _call_name(engine: TextEngine, written: str) -> str | None:
     """The tool a glued name means; `call:f` and `functions.f:0` are what stripped Gemma and Kimi markers leave."""
-    found = peel(written.removeprefix("call:").removeprefix(">>>"), engine.tools)
-    return found
+    return peel(written.removeprefix("call:").removeprefix(">>>"), engine.tools)
 
 
 def _name_line(engine: TextEngine, start: int) -> tuple[int, str] | None:
@@ -167,17 +166,14 @@ def _paren(engine: TextEngine, at: int) -> Steps[int]:
     if engine.allowance > _ALLOWANCE:
         return at + 1
     start, before = _begins(engine, at)
-    name = _NAME_BEFORE.search(before)
-    if name is None:
+    begin = name_start(engine.src.text, start, at)
+    if begin == at:
         return at + 1
-    lead, word = before[: name.start()], name[0]
+    lead, word = before[: begin - start], engine.src.text[begin:at]
     printed = lead.rstrip().endswith("print") or lead.endswith("print(")
     if not leads_in(lead) and not printed:
         return at + 1
     if not is_callable(engine, word):
-        return at + 1
-    begin = start + name.start()
-    if begin < engine.done:
         return at + 1
     return (yield from python_run(engine, begin, at))
 

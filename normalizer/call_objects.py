@@ -169,8 +169,8 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     return Message(calls, "llmcore_envelope", content or "", needs if isinstance(needs, bool) else None, certain=True)
 
 
-def _single_key(value: dict[str, Any], tools: ToolSet | None) -> CallObject | None:
-    if len(value) == 1 and tools is not None:
+def _single_key(value: Any, tools: ToolSet | None) -> CallObject | None:
+    if tools is not None and is_object(value) and len(value) == 1:
         ((name, arguments),) = value.items()
         if is_known(name, tools) and is_object(arguments):
             return CallObject(name, arguments, True)

@@ -10,7 +10,7 @@ import re
 
 from llmcore.types.tools import ToolSet
 
-__all__ = ["is_known", "peel", "undouble", "unescape"]
+__all__ = ["is_known", "name_start", "peel", "undouble", "unescape"]
 
 _PREFIXES = ("functions.", "default_api.", "tools.", "tool.")
 _INDEX = re.compile(r"[:.]\d+\Z")
@@ -41,6 +41,22 @@ def peel(name: str, tools: ToolSet | None) -> str | None:
             candidates |= {bare, _INDEX.sub("", bare)}
     hits = candidates & tools.names
     return hits.pop() if len(hits) == 1 else None
+
+
+_NO_NAME = frozenset(" \t\r\n\f\v\xa0[]{}<>\"'`(),;|=")
+_LONGEST = 256
+
+
+def name_start(text: str, floor: int, at: int) -> int:
+    """Where the name that ends at `at` begins (`at` itself when none does), not before `floor`, at most 256 characters back.
+
+    Character by character: a regular expression anchored at its end tries every start first, which cost 8 s/MB on a flood of
+    brackets.
+    """
+    floor = max(floor, at - _LONGEST)
+    while at > floor and text[at - 1] not in _NO_NAME:
+        at -= 1
+    return at
 
 
 def is_known(name: str, tools: ToolSet | None) -> bool:

@@ -48,8 +48,8 @@ def opening(engine: TextEngine) -> Steps[None]:
     while True:
         if src.text and src.text[0] not in _FIRST:
             return
-        space = _SPACE.match(src.text)
-        start = space.end() if space else 0
+        space = _SPACE.match(src.text, start)
+        start = space.end() if space else start
         head = src.text[start : start + _PROBE]
         if src.final or not _undecided(head):
             break

@@ -17,6 +17,7 @@ from llmcore.normalizer.source import Steps
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
+    from llmcore.types.envelope import SegmentKind
 
 __all__ = ["ANY_CLOSER", "MARKERS", "flow", "reasoning_reader", "sealed", "think"]
 
@@ -46,17 +47,18 @@ _SUFFIXED_CLOSER = r"</think:[^\s<>]{1,32}>"
 _OVERLAP = 80
 
 ANY_CLOSER = re.compile("|".join([*map(re.escape, _LONE), _SUFFIXED_CLOSER, re.escape("<channel|>")]))
-_BARRIER = re.compile(r"<|\[TOOL")
+_SIGN = re.compile(r"<|\[|◁|\](?=<|\Z)")
+"""What a marker may begin with."""
 
 
-def flow(engine: TextEngine, kind: str, stop: re.Pattern[str], *, overlap: int = _OVERLAP) -> Steps[re.Match[str] | None]:
+def flow(engine: TextEngine, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP) -> Steps[re.Match[str] | None]:
     """Take text as `kind` until `stop` matches (the match is not taken) or the text ends.
 
-    In reasoning a listener hears nothing of what follows the first marker that may open a call, until it is known whether
-    the block closes.
+    A listener hears nothing of what follows the first marker, until it is known whether the block closes: if it does not, the
+    marker counts.
     """
     src, start = engine.src, engine.done
-    barrier = -1
+    barrier, decided = start, False
     while True:
         match = stop.search(src.text, start)
         if match is not None:
@@ -65,18 +67,26 @@ def flow(engine: TextEngine, kind: str, stop: re.Pattern[str], *, overlap: int =
         if src.final:
             return None
         if engine.listening:
-            if barrier < 0:
-                hit = _BARRIER.search(src.text, max(start, engine.done))
-                barrier = hit.start() if hit else -1
-                if hit is not None and kind == "reasoning" and not _may_call(engine, hit.start()):
-                    barrier = -1
-            safe = max(start, len(src.text) - overlap) if barrier < 0 else barrier
-            _take_settled(engine, kind, min(safe, len(src.text)))
+            if not decided:
+                barrier, decided = _first_marker(engine, barrier)
+            _take_settled(engine, kind, min(barrier, max(start, len(src.text) - overlap)))
         start = max(start, len(src.text) - overlap)
         yield
 
 
-def sealed(engine: TextEngine, kind: str, stop: re.Pattern[str], *, overlap: int = _OVERLAP) -> Steps[re.Match[str] | None]:
+def _first_marker(engine: TextEngine, start: int) -> tuple[int, bool]:
+    """(where the first marker stands from `start` on, or may yet come to stand; is it certain?)."""
+    text = engine.src.text
+    for sign in _SIGN.finditer(text, start):
+        stands = engine.stands(sign.start())
+        if stands is not False:
+            return sign.start(), stands is True
+    return len(text), False
+
+
+def sealed(
+    engine: TextEngine, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP
+) -> Steps[re.Match[str] | None]:
     """Take text from `engine.done` on as `kind` until `stop` matches (the match is not taken) or the text ends.
 
     Nothing inside is a call: for framings that give a call a header of its own.
@@ -98,11 +108,7 @@ def sealed(engine: TextEngine, kind: str, stop: re.Pattern[str], *, overlap: int
         yield
 
 
-def _may_call(engine: TextEngine, at: int) -> bool:
-    return engine.takes_calls
-
-
-def _take(engine: TextEngine, kind: str, end: int) -> None:
+def _take(engine: TextEngine, kind: SegmentKind, end: int) -> None:
     """Take text as `kind`; citation marks in it are markup."""
     if kind != "reasoning":
         engine.take("content", end)
@@ -113,14 +119,14 @@ def _take(engine: TextEngine, kind: str, end: int) -> None:
     engine.take("reasoning", end)
 
 
-def _take_settled(engine: TextEngine, kind: str, end: int) -> None:
+def _take_settled(engine: TextEngine, kind: SegmentKind, end: int) -> None:
     text = engine.src.text
     while end > engine.done and text[end - 1].isspace():
         end -= 1
     _take(engine, kind, end)
 
 
-def _take_trimmed(engine: TextEngine, kind: str, end: int) -> None:
+def _take_trimmed(engine: TextEngine, kind: SegmentKind, end: int) -> None:
     text = engine.src.text
     _take(engine, kind, end - 1 if end > engine.done and text[end - 1] == "\n" else end)
     engine.take("markup", end)
@@ -145,8 +151,8 @@ def think(engine: TextEngine, body: int, closer: re.Pattern[str]) -> Steps[None]
 def reasoning_reader(opener: str, closer: re.Pattern[str], label: str = "") -> Reader:
     def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         src = engine.src
-        line = src.text[engine.line_start(at) : at]
-        if line.strip() and engine.done < at:  # in the middle of a line it is an opener only if it closes
+        line = src.text[max(engine.line_start(at), engine.text_start()) : at]
+        if line.strip():  # in the middle of a line it is an opener only if it closes
             start = body
             while (found := closer.search(src.text, start)) is None:
                 if src.final:

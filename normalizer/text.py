@@ -41,6 +41,8 @@ __all__ = ["TextEngine"]
 _TRIGGER = re.compile(r"[<\[{`(◁A]")
 _TRIGGERS = ("<", "[", "{", "`", "(", "◁", "A")
 _ACTION = "Action:"  # the one trigger that is a word; a search for its first character costs a tenth of one for the word
+_NESTING = 3  # wrappers within wrappers that are read: each level reads its body once more
+_NO_TOOLS = ToolSet([])
 _OVERLAP = len(_ACTION) - 1
 _NEAR = 64  # within this reach one regular expression is cheaper than seven finds (measured)
 _UNDECIDED_TAG = re.compile(  # what may still become an opener when more text comes
@@ -55,8 +57,8 @@ _ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json
 class TextEngine:
     """Feed text, then finish; afterwards `calls`, `content`, `reasoning`, ... hold what was read.
 
-    `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `nested` is set for the body
-    of a fence: bare rules hold there and nothing is emitted.
+    `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `nested`: how many
+    fences or other wrappers the text is the body of; bare rules hold there and nothing is emitted.
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class TextEngine:
         forced_tool: str | None = None,
         limits: Limits = DEFAULT_LIMITS,
         listening: bool = True,
-        nested: bool = False,
+        nested: int = 0,
     ) -> None:
         self.src = Source()
         self.tools = tools
@@ -101,6 +103,7 @@ class TextEngine:
         self._emitted = 0
         self._held_space = ""
         self._spoken = False
+        self._said_anything = False
         self._overflow: list[str] = []
         self._events: list[NormalizerEvent] = []
         self._count = 0
@@ -162,7 +165,11 @@ class TextEngine:
             pieces[-1] = (pieces[-1][0], end, kind)
         else:
             pieces.append((start, end, kind))
+            if self._held_space and kind != "content":
+                self._drop_space()
         self.done = end
+        if kind == "content" and not self._said_anything:
+            self._said_anything = not self.src.text[start:end].isspace()
         if self.listening:
             self._tell(kind, start, end)
 
@@ -219,6 +226,7 @@ class TextEngine:
         self.replaced.clear()
         self.needs_more_work = None
         self.pieces = [(0, end, "reasoning")] if end else []
+        self._said_anything = False
         self.done = end
         if self.listening:
             if self._emitted:
@@ -238,15 +246,34 @@ class TextEngine:
         self._line_sought = at
         return self._line_start
 
+    def text_start(self) -> int:
+        """Where the text begins that nothing has interrupted since: at a marker's or call's end, or at 0."""
+        if self.pieces:
+            start, end, kind = self.pieces[-1]
+            if kind in ("content", "reasoning"):
+                return start
+            return end
+        return 0
+
+    def stands(self, at: int) -> bool | None:
+        """Does a marker that counts for this reply stand at `at`? None = more text must tell."""
+        text = self.src.text
+        if not self.src.final and len(text) - at < 64 and _UNDECIDED_TAG.match(text, at):
+            return None
+        found = self.table.match(text, at)
+        if found is not None and (self.takes_calls or not all(row.calls for row in found[1])):
+            return True
+        named = self.tools is not None and self._tag_pairs and self.table.match_tool_tag(text, at, self.tools.names)
+        return bool(named)
+
     def says_anything(self) -> bool:
         """Has any content been committed that is not white space?"""
-        text = self.src.text
-        return any(kind == "content" and not text[start:end].isspace() for start, end, kind in self.pieces)
+        return self._said_anything
 
     def nest(self, text: str) -> TextEngine:
-        """Read the body of a fence (or of another wrapper) by itself."""
-        limits, tools = self.limits, self.tools
-        return TextEngine(tools, dialects=self.dialects, limits=limits, listening=False, nested=True).read(text)
+        """Read the body of a fence (or of another wrapper) by itself. Wrappers deeper than `_NESTING` hold no calls."""
+        limits, tools = self.limits, self.tools if self.nested < _NESTING else _NO_TOOLS
+        return TextEngine(tools, dialects=self.dialects, limits=limits, listening=False, nested=self.nested + 1).read(text)
 
     def adopt(self, inner: TextEngine, start: int, end: int, dialect: str | None = None) -> None:
         """Take over the calls of a nested reading; they span `start:end`, which holds nothing else."""
@@ -445,7 +472,7 @@ class TextEngine:
             self._held_space += text
             return
         lead = self._held_space
-        if not self._spoken and self.pieces and self.pieces[0][2] != "content":
+        if not self._spoken and any(piece[2] != "content" for piece in self.pieces):
             body, lead = body.lstrip(), ""
         self._events.append(TextDelta(lead + body))
         self._held_space = text[len(text.rstrip()) :]
@@ -459,6 +486,13 @@ class TextEngine:
         elif said > start:
             self._events.append(Reclassified(start, min(said, end), kind))
         self._emitted = max(said, end)
+
+    def _drop_space(self) -> None:
+        """White space alone between two blocks is markup (`_settle_spaces`): what was held of it is not said."""
+        if len(self.pieces) > 1:
+            start, end, kind = self.pieces[-2]
+            if kind == "content" and self.src.text[start:end].isspace():
+                self._held_space = self._held_space[: start - end]
 
     # ------------------------------------------------------------------ the end
 
@@ -485,7 +519,7 @@ class TextEngine:
     def _say_last(self) -> None:
         if self._overflow:
             self._say("content", "".join(self._overflow))
-        if self._held_space and all(piece[2] == "content" for piece in self.pieces):
+        if self._held_space and self.pieces[-1][2] == "content":
             self._events.append(TextDelta(self._held_space))
 
     def _call(self, draft: Draft) -> ToolCall:

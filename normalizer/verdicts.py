@@ -43,7 +43,6 @@ STRAY_CLOSERS = (
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
 _CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
-_LEAD_IN = re.compile(r":[ \t*_`\"']*\Z")
 _PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{2,80}>|\.\.\.|…)\s*\Z")
 _SELF_CLOSED = re.compile(r"</?[a-z]{1,10}>\Z")
 
@@ -60,7 +59,7 @@ class Place:
 
 def leads_in(before: str) -> bool:
     """May a bare form follow this text on its line?"""
-    return not before.strip(" \t\"'`*>-•") or _LEAD_IN.search(before) is not None
+    return before.rstrip(" \t*_`\"'").endswith(":") or not before.strip(" \t\"'`*>-•")
 
 
 def line_is_over(engine: TextEngine, end: int) -> Steps[bool]:
@@ -77,11 +76,11 @@ def line_is_over(engine: TextEngine, end: int) -> Steps[bool]:
                 return False
             if src.text.startswith(TURN_TOKENS, end) or src.text.startswith("</", end):
                 return True
-            rest = src.text[end : end + 48]
-            if len(rest) < 48 and not src.final and any(token.startswith(rest) for token in (*TURN_TOKENS, "</")):
-                yield
-                continue
-            return engine.table.match(src.text, end) is not None
+            stands = engine.stands(end)
+            if stands is not None:
+                return stands
+            yield
+            continue
         if src.final:
             return True
         yield

@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
     "nightly", deadline=None, max_examples=5_000, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -38,9 +36,7 @@ def _is_loopback(host: object) -> bool:
         return False
 
 
-def _guarded(
-    original: Callable[..., Any], host_of: Callable[..., object], attempts: list[object]
-) -> Callable[..., Any]:
+def _guarded(original: Callable[..., Any], host_of: Callable[..., object], attempts: list[object]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         host = host_of(*args, **kwargs)
         if not _is_loopback(host):

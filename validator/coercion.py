@@ -8,21 +8,20 @@ Rules
 - What does not come to fit stays as it was; nothing is dropped and no default is invented, save where the table says
   so.
 
-The table is `_CONVERSIONS` plus the object and array rules below; each row has the least strictness that admits it
+The table is `conversions.CONVERSIONS` plus the object and array rules below; each row has the least strictness that admits it
 and how far it can be trusted. Work is bounded by the validator's budget of schema visits.
 """
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from llmcore.normalizer.readers.json import read_json
 from llmcore.types import Repair, Safety
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator import scalars
+from llmcore.validator.conversions import CONVERSIONS, WAYS_TO_MEAN, Strictness
 from llmcore.validator.keywords import Run, TooMuchWork, json_key
 from llmcore.validator.problems import Problem, join_path, type_name
 from llmcore.validator.schema import CompiledSchema, survey
@@ -30,11 +29,11 @@ from llmcore.validator.views import View, kinds_of, view_of
 
 __all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust"]
 
-Strictness = Literal["off", "safe", "lenient"]
-"""How far values may be changed: `off` not at all, `safe` where nothing is lost, `lenient` where it is likely."""
-
 _LEVELS: dict[str, int] = {"off": 0, "safe": 1, "lenient": 2}
 _TRUST: dict[Safety, int] = {"lossless": 0, "coerced": 1, "truncated": 10, "guess": 100}
+
+_CHOICES_A_VISIT = 16
+"""How many allowed values are compared for the price of one visit of a subschema."""
 
 Path = tuple[str | int, ...]
 
@@ -153,13 +152,14 @@ class _Coercer:
             yield from self._allowed(value, view.allowed, path)
             return
         for name in view.types:
-            for row in _CONVERSIONS.get(name, ()):
+            for row in CONVERSIONS.get(name, ()):
                 if self.may(row.strictness) and (made := row.convert(value)) is not None:
                     yield Coerced(made, [_repair(row.kind, path, value, made, row.safety)])
 
     def _allowed(self, value: Any, allowed: list[Any], path: Path) -> Iterator[Coerced]:
         """The one of an enum's values that is meant."""
-        for needed, meant, safety in _WAYS_TO_MEAN:
+        self.run.budget -= len(allowed) // _CHOICES_A_VISIT
+        for needed, meant, safety in WAYS_TO_MEAN:
             if self.may(needed) and len(found := meant(value, allowed)) == 1:
                 yield Coerced(found[0], [_repair("allowed_value", path, value, found[0], safety)])
                 return
@@ -309,94 +309,3 @@ def spelling(key: str) -> str:
 def has_whole_floats(value: Any) -> bool:
     """Does a value hold a float such as 5.0 anywhere?"""
     return survey(value).whole_floats
-
-
-# --- the table --------------------------------------------------------------------------------------------------------
-
-
-class _Row(NamedTuple):
-    """`convert` answers None when the row does not apply; the result must still fit the schema."""
-
-    kind: str
-    strictness: Strictness
-    safety: Safety
-    convert: Callable[[Any], Any]
-
-
-def _of_text(read: Callable[[str], Any]) -> Callable[[Any], Any]:
-    return lambda value: read(value) if isinstance(value, str) else None
-
-
-def _integer(text: str) -> int | None:
-    number = scalars.exact_number(text)
-    return scalars.whole(number) if isinstance(number, float) else number
-
-
-def _integer_in_prose(text: str) -> int | None:
-    number = scalars.number_in_prose(text)
-    return number if isinstance(number, int) else None
-
-
-def _rounded(value: Any) -> int | None:
-    """The nearest integer, halves away from zero; of a number or of a text that is one."""
-    number = scalars.exact_number(value) if isinstance(value, str) else value
-    if not isinstance(number, float) or not math.isfinite(number):
-        return None
-    return int(math.copysign(math.floor(abs(number) + 0.5), number))
-
-
-def _text_of(value: Any) -> str | None:
-    if isinstance(value, bool) or (isinstance(value, (int, float)) and not _too_long(value)):
-        return json.dumps(value)
-    return None
-
-
-def _too_long(number: float) -> bool:
-    return isinstance(number, int) and number.bit_length() > 14_000  # about 4,200 digits: CPython refuses 4,300
-
-
-_CONVERSIONS: dict[str, tuple[_Row, ...]] = {
-    "integer": (
-        _Row("number_from_text", "safe", "coerced", _of_text(_integer)),
-        _Row("number_from_prose", "lenient", "guess", _of_text(_integer_in_prose)),
-        _Row("rounded", "lenient", "guess", _rounded),
-    ),
-    "number": (
-        _Row("number_from_text", "safe", "coerced", _of_text(scalars.exact_number)),
-        _Row("number_from_prose", "lenient", "guess", _of_text(scalars.number_in_prose)),
-    ),
-    "boolean": (
-        _Row("boolean_from_text", "safe", "coerced", _of_text(scalars.exact_boolean)),
-        _Row("boolean_from_prose", "lenient", "guess", _of_text(scalars.truth_in_prose)),
-    ),
-    "string": (_Row("text_from_scalar", "safe", "coerced", _text_of),),
-}
-
-
-def _same_text(value: Any, allowed: list[Any]) -> list[Any]:
-    """The allowed values that are `value` but for case, white space around it, or being a number or boolean in
-    quotes."""
-    text = _text_of(value) if not isinstance(value, str) else value
-    if text is None:
-        return []
-    wanted = text.strip().casefold()
-    return [choice for choice in allowed if (_text_of(choice) or str(choice)).strip().casefold() == wanted]
-
-
-def _in_prose(value: Any, allowed: list[Any]) -> list[Any]:
-    """The allowed values that a text names: strings as words, numbers and booleans as such."""
-    if not isinstance(value, str):
-        return []
-    words = [choice for choice in allowed if isinstance(choice, str)]
-    named: list[Any] = [scalars.choice_in_prose(value, words)] if words else []
-    numbers = {type_name(choice) for choice in allowed} & {"integer", "number"}
-    named += [scalars.number_in_prose(value)] if numbers else []
-    named += [scalars.truth_in_prose(value)] if any(isinstance(choice, bool) for choice in allowed) else []
-    keys = {json_key(choice) for choice in allowed}
-    return [choice for choice in named if choice is not None and json_key(choice) in keys]
-
-
-_WAYS_TO_MEAN: tuple[tuple[Strictness, Callable[[Any, list[Any]], list[Any]], Safety], ...] = (
-    ("safe", _same_text, "coerced"),
-    ("lenient", _in_prose, "guess"),
-)

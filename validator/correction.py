@@ -40,7 +40,8 @@ from llmcore.types import (
 )
 from llmcore.validator.coercion import Strictness
 from llmcore.validator.output import ParseDetail, json_schema, parse_detailed
-from llmcore.validator.problems import Problem, cut, summary
+from llmcore.validator.problems import Problem, summary
+from llmcore.validator.reask_prompt import correction_prompt
 from llmcore.validator.report import ValidationReport, validate
 
 __all__ = ["MORE_ROOM", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
@@ -52,10 +53,6 @@ failing calls are withdrawn. `repeated`: an attempt equalled an earlier one. `sp
 
 MORE_ROOM = 8192
 """Tokens given to the re-ask of a cut turn when the request had set no `max_tokens`; a given one is doubled."""
-
-_MAX_QUOTED = 4000
-"""Characters of the model's own text that a correction quotes."""
-_MAX_SCHEMA = 40_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +207,7 @@ class CorrectionLoop:
         problems = self._review.problems
         calls = self._review.report.failing
         offered = self._offered(calls, problems)
-        text = _prompt(self._envelope, calls, problems, offered, self._output_schema(calls), self._cut_short)
+        text = correction_prompt(self._envelope, calls, problems, offered, self._output_schema(calls), self._cut_short)
         return Correction(
             n=len(self._corrections) + 1,
             messages=(Message(role="user", content=[TextBlock(text=text)]),),
@@ -369,66 +366,3 @@ def _renamed(call: ToolCall, kept: Sequence[ToolCall]) -> ToolCall:
     while f"call_{number}" in taken:
         number += 1
     return call.model_copy(update={"id": f"call_{number}"})
-
-
-# --- words ------------------------------------------------------------------------------------------------------------
-
-
-def _prompt(
-    envelope: Envelope,
-    calls: Sequence[ToolCall],
-    problems: Sequence[Problem],
-    tools: Sequence[ToolDefinition],
-    output_schema: JsonSchema | None,
-    cut_short: bool,
-) -> str:
-    parts = [_opening(calls, cut_short), *(_quoted_call(call) for call in calls)]
-    if not calls and envelope.content.strip():
-        parts.append(_fenced(envelope.content.strip()))
-    parts.append("Problems:\n" + "\n".join(f"- {_line(problem, len(calls) > 1)}" for problem in problems))
-    parts += [_schema_of(tool) for tool in tools if any(problem.tool == tool.name for problem in problems)]
-    if output_schema is not None:
-        parts.append(
-            "The answer must be JSON that matches this schema:\n" + _fenced(json.dumps(output_schema, ensure_ascii=False), "json")
-        )
-    parts.append(_request(calls, problems, output_schema is not None, cut_short))
-    return "\n\n".join(parts)
-
-
-def _opening(calls: Sequence[ToolCall], cut_short: bool) -> str:
-    if cut_short:
-        return "Your last reply was cut off before it ended, so it was not used:"
-    return "Your last reply was not used, because this call cannot be run:" if calls else "Your last reply cannot be used:"
-
-
-def _quoted_call(call: ToolCall) -> str:
-    body = call.raw_arguments or json.dumps(call.arguments, ensure_ascii=False, default=str)
-    return f"`{call.name}` with the arguments\n{_fenced(body)}"
-
-
-def _line(problem: Problem, several: bool) -> str:
-    return f"`{problem.tool}`: {problem}" if several and problem.tool else str(problem)
-
-
-def _schema_of(tool: ToolDefinition) -> str:
-    schema = json.dumps(tool.parameters, ensure_ascii=False)
-    return f"The arguments of `{tool.name}` must match this JSON Schema:\n{_fenced(schema, 'json', _MAX_SCHEMA)}"
-
-
-def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool, cut_short: bool) -> str:
-    brief = " Keep it shorter, so that it is not cut again." if cut_short else ""
-    if typed:
-        return f"Answer again with the JSON only.{brief}"
-    if calls:
-        what = "these calls" if len(calls) > 1 else "this call"
-        return f"Make {what} again, corrected and whole, and nothing else.{brief}"
-    return f"Answer again with a call of one of the tools.{brief}"
-
-
-def _fenced(text: str, language: str = "", most: int = _MAX_QUOTED) -> str:
-    """Fenced so that no fence inside ends it."""
-    body = cut(text, most)
-    ticks = "```"
-    while ticks in body:
-        ticks += "`"
-    return f"{ticks}{language}\n{body}\n{ticks}"

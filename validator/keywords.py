@@ -2,7 +2,7 @@
 
 - References are followed in the same document only, through a table made at compile time: nothing is ever fetched.
 - Patterns run with a timeout; after one timeout the pattern is not tried again in this validation.
-- `uniqueItems` hashes, `multipleOf` computes exactly, `format` checks the formats named in `FORMATS`.
+- `uniqueItems` hashes, `multipleOf` computes exactly, `format` checks those in `formats`.
 - No error quotes the instance: stock messages hold its repr, which is the whole of it for every alternative that fails.
 - Every visit of a subschema draws on a budget, so that doubling through anyOf and recursion ends in `TooMuchWork`.
 
@@ -13,10 +13,7 @@ in them (the missing key, the extra key): wording is for `explain`.
 
 from __future__ import annotations
 
-import datetime
-import ipaddress
 import operator
-import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -30,9 +27,10 @@ from jsonschema.exceptions import ValidationError
 
 from llmcore.types import JsonSchema
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.validator.formats import fits_format
 from llmcore.validator.patterns import MAX_MATCHED, matches
 
-__all__ = ["FORMATS", "HardenedValidator", "Run", "TooMuchWork", "Validator", "current_run", "fits_format", "json_key"]
+__all__ = ["HardenedValidator", "Run", "TooMuchWork", "Validator", "current_run", "json_key"]
 
 _TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER
 
@@ -321,41 +319,6 @@ def _exact(number: float) -> Fraction:
 def _format(validator: Validator, name: str, instance: Any, schema: JsonSchema) -> Errors:
     if isinstance(instance, str) and not fits_format(name, instance):
         yield ValidationError("not in that format")
-
-
-def fits_format(name: str, text: str) -> bool:
-    """Is `text` in the named format? Formats that are not in `FORMATS` admit any text."""
-    check = FORMATS.get(name)
-    if check is None:
-        return True
-    try:
-        return bool(check(text))
-    except ValueError:
-        return False
-
-
-def _email(text: str) -> bool:
-    local, at, domain = text.rpartition("@")
-    return bool(local and at and domain) and not any(character.isspace() for character in text)
-
-
-def _uri(text: str) -> bool:
-    scheme, colon, rest = text.partition(":")
-    legal = scheme[:1].isalpha() and scheme.replace("+", "").replace("-", "").replace(".", "").isalnum()
-    return bool(colon and rest) and scheme.isascii() and legal and not any(character.isspace() for character in text)
-
-
-FORMATS: dict[str, Callable[[str], object]] = {
-    "date": datetime.date.fromisoformat,
-    "date-time": lambda text: len(text) > 10 and datetime.datetime.fromisoformat(text),
-    "time": lambda text: bool(datetime.time.fromisoformat(text) or True),
-    "uuid": lambda text: len(text) == 36 and uuid.UUID(text),
-    "ipv4": ipaddress.IPv4Address,
-    "ipv6": ipaddress.IPv6Address,
-    "email": _email,
-    "uri": _uri,
-}
-"""ISO 8601 as `datetime.fromisoformat` reads it, so a time without an offset passes: tools take it."""
 
 
 def _visited(schema: Any) -> Iterable[tuple[str, Any]]:

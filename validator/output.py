@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from llmcore.normalizer.readers.json import read_json
 from llmcore.types import CallerError, JsonSchema, OutputParseError, Repair, Safety
+from llmcore.types.narrowing import is_list
 from llmcore.validator.candidates import MAX_CANDIDATES, Candidate, fenced, find_values
 from llmcore.validator.coercion import Strictness, settle, trust
 from llmcore.validator.guessed_keys import without_guessed_keys
@@ -38,6 +39,8 @@ _ADMITTED: dict[str, frozenset[Safety]] = {
     "safe": frozenset({"lossless", "coerced"}),
     "lenient": frozenset({"lossless", "coerced", "guess", "truncated"}),
 }
+_MAX_FAILURES = 100
+"""After so many values that do not fit, only those that fit as they are: coercing each in vain takes milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,8 @@ class _Parse:
         if unfit:
             self.refused += unfit
             return
+        if len(self.problems) >= _MAX_FAILURES and not self.schema.is_valid(value):
+            return
         settled = settle(value, self.schema, strictness=self.strictness)
         problems = settled.problems
         made = None
@@ -183,11 +188,13 @@ class _Parse:
     def _fits_item(self, candidate: Candidate, item: Any) -> bool:
         """Is the value an item? A list is none, where items are no lists: one of its own items would stand for all."""
         if (
-            isinstance(candidate.value, list)
+            is_list(candidate.value)
             and not isinstance(item, bool)
             and "array" not in kinds_of(self.schema, view_of(self.schema, item))
         ):
             return False
+        if len(self.problems) >= _MAX_FAILURES:
+            return self.schema.is_valid(candidate.value, at=item)
         return not settle(candidate.value, self.schema, strictness=self.strictness, at=item).problems
 
     def _of_texts(self) -> Iterator[_Fit]:

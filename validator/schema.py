@@ -20,9 +20,10 @@ from referencing.jsonschema import EMPTY_REGISTRY
 
 from llmcore.types import DEFAULT_LIMITS, JsonSchema, ToolDefinition, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.drafts import MAX_SCHEMA_CHARACTERS, MAX_SCHEMA_DEPTH, convert, resolve_pointer
+from llmcore.validator.drafts import MAX_SCHEMA_CHARACTERS, convert
 from llmcore.validator.keywords import HardenedValidator, Run, TooMuchWork, Validator, current_run
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, join_path, shown
+from llmcore.validator.references import MAX_SCHEMA_DEPTH, resolve_pointer
 from llmcore.validator.wording import explain
 
 __all__ = ["BASE_BUDGET", "CompiledSchema", "Survey", "check_tool", "check_tool_schema", "compile_schema", "survey"]
@@ -141,10 +142,10 @@ class CompiledSchema:
         problems += [fault] if fault is not None else []
         return sorted({str(problem): problem for problem in problems}.values(), key=_rank)[:most]
 
-    def is_valid(self, value: Any) -> bool:
+    def is_valid(self, value: Any, *, at: Any = None) -> bool:
         """Does the value fit? False also when that could not be found out."""
         found = survey(value)
-        return found.problem is None and self.fits(value, self.schema, self.new_run(found.nodes))
+        return found.problem is None and self.fits(value, self.schema if at is None else at, self.new_run(found.nodes))
 
     def new_run(self, nodes: int) -> Run:
         """A budget for values of so many nodes together."""

@@ -1,20 +1,19 @@
 """Registry files as data: YAML, one file or a folder of them (a ConfigMap mount), with `${ENV}` filled in.
 
 Everything wrong is a `ConfigError` that names the file, the key and the fix. No value of a key is quoted: it may be a
-secret. YAML is read by the safe loader, made to refuse a key that is given twice.
+secret.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
 from pydantic import ValidationError
 
 from llmcore.models.config import ModelConfig
@@ -71,7 +70,9 @@ def files_of(path: Path) -> list[Path]:
 
 def read_document(text: str, source: str, environ: Mapping[str, str]) -> Document:
     """Parse one file's text. Raises `ConfigError`."""
-    root = _mapping(_parsed(text, source), source, "")
+    from llmcore.models.yaml_loading import load_yaml  # PyYAML only where there is a file to read
+
+    root = _mapping(load_yaml(text, source), source, "")
     llm = _mapping(root.get("llm", {}), source, "llm")
     if unknown := sorted(root.keys() - {"llm"}):
         raise ConfigError(f"{source}: {unknown[0]}: unknown key; everything stands under `llm:` with {', '.join(_SECTIONS)}")
@@ -123,32 +124,6 @@ def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, 
         both = isinstance(old, dict) and isinstance(value, dict)
         merged[key] = _laid_over(cast("dict[str, Any]", old), cast("dict[str, Any]", value)) if both else value
     return merged
-
-
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """The safe loader, refusing a key that stands twice in one mapping (YAML would silently take the last)."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[str] = set()
-        for key_node, _ in node.value:
-            key = str(key_node.value)
-            if key in seen and key != "<<":
-                raise yaml.MarkedYAMLError(problem=f"{key!r} is given twice", problem_mark=key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-def _parsed(text: str, source: str) -> Any:
-    loader = _UniqueKeyLoader(text)
-    try:
-        return loader.get_single_data()
-    except yaml.MarkedYAMLError as error:
-        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ConfigError(f"{source}{line}: not a valid registry file: {error.problem}") from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{source}: not valid YAML: {error}") from None
-    finally:
-        loader.dispose()
 
 
 def _mapping(value: Any, source: str, where: str) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import Any
 
 from llmcore.adapters.output import FINAL_RESULT, output_tool, unwrap_output
 from llmcore.types import CallerError, Envelope, JsonSchema, ToolCall, ToolDefinition
-from llmcore.validator import json_schema
 
 __all__ = ["OutputSpec", "take_final_call"]
 
@@ -26,6 +25,8 @@ class OutputSpec:
     __slots__ = ("output_type", "schema", "tool")
 
     def __init__(self, output_type: Any) -> None:
+        from llmcore.validator import json_schema  # loads jsonschema: only where typed output is asked for
+
         self.output_type = output_type
         try:
             self.schema: JsonSchema = json_schema(output_type)

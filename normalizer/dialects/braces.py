@@ -8,7 +8,7 @@ booleans and null carry their own type, unless the tool's schema says otherwise.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.bodies import body_extent, swallow
 from llmcore.normalizer.call_objects import no_arguments
@@ -23,6 +23,7 @@ from llmcore.normalizer.values import typed_by
 from llmcore.normalizer.verdicts import rest_is_blank
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def _conformed(value: Any, raw: str, tool: CompiledTool | None, key: str, limits
         return value, []
     if isinstance(value, str):
         return typed_by(value, types, path=key, limits=limits)
-    return (raw.strip(), []) if "string" in types and not isinstance(value, (dict, list)) else (value, [])
+    return (raw.strip(), []) if "string" in types and not (is_object(value) or is_list(value)) else (value, [])
 
 
 def _repairs_for(repairs: list[Repair], tool: CompiledTool | None) -> list[Repair]:
@@ -194,9 +195,9 @@ def _repairs_for(repairs: list[Repair], tool: CompiledTool | None) -> list[Repai
 def _arguments(
     engine: TextEngine, reading: Relaxed, members: list[_Member], tool: CompiledTool | None
 ) -> tuple[dict[str, Any] | None, list[Repair]]:
-    if not isinstance(reading.value, dict):
+    if not is_object(reading.value):
         return None, []
-    arguments = cast("dict[str, Any]", reading.value)
+    arguments = reading.value
     repairs = _repairs_for(reading.repairs, tool)
     raw = {member.key: engine.src.text[member.start : member.end] for member in members if member.end >= 0}
     for key, value in arguments.items():
@@ -416,11 +417,10 @@ def _options(engine: TextEngine, text: str, tool: CompiledTool | None) -> tuple[
 def _brace_text(value: Any, delimiter: str) -> str:
     if isinstance(value, str):
         return f"{delimiter}{value}{delimiter}"
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value).items()
-        return "{" + ",".join(f"{_brace_key(k, delimiter)}:{_brace_text(v, delimiter)}" for k, v in members) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(_brace_text(item, delimiter) for item in cast("list[Any]", value)) + "]"
+    if is_object(value):
+        return "{" + ",".join(f"{_brace_key(k, delimiter)}:{_brace_text(v, delimiter)}" for k, v in value.items()) + "}"
+    if is_list(value):
+        return "[" + ",".join(_brace_text(item, delimiter) for item in value) + "]"
     return as_json(value)
 
 

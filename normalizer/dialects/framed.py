@@ -236,9 +236,10 @@ def _write_inkling(calls: Calls) -> str:
     )
 
 
-_PLAMO_TOKENS = tuple(
-    f"<|plamo:{edge}_tool_{part}:plamo|>" for edge in ("begin", "end") for part in ("requests", "request", "arguments")
-) + ("<|plamo:end_tool_name:plamo|>",)
+_PLAMO_TOKENS = (
+    *(f"<|plamo:{edge}_tool_{part}:plamo|>" for edge in ("begin", "end") for part in ("requests", "request", "arguments")),
+    "<|plamo:end_tool_name:plamo|>",
+)
 
 DIALECTS = (
     Dialect(

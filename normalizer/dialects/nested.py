@@ -8,7 +8,7 @@ resumes where it stopped, and tags of tools that never close share the engine's 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.call_objects import CallObject, arguments_of, no_arguments
 from llmcore.normalizer.draft import Draft
@@ -21,6 +21,7 @@ from llmcore.normalizer.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.source import Steps, search, skip_space, starts
 from llmcore.normalizer.verdicts import Place, leads_in, line_is_over, refusal
 from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
 if TYPE_CHECKING:
@@ -304,6 +305,9 @@ def _properties(engine: TextEngine, text: str, tool: CompiledTool) -> tuple[dict
     return {key: rest}, [Repair(kind="only_parameter", path=key, before=text, after=rest, safety="guess")], True
 
 
+_BLANK = re.compile(r"\s*\Z")
+
+
 def _child_end(text: str, key: str, start: int, tool: CompiledTool) -> tuple[int, int]:
     """(end of the value, end of its closer): the first closer that another property or the end follows, else the first one,
     else the next property's opener."""
@@ -311,11 +315,8 @@ def _child_end(text: str, key: str, start: int, tool: CompiledTool) -> tuple[int
     first = at = text.find(closer, start)
     while at >= 0:
         following = _CHILD.match(text, at + len(closer))
-        if (following is not None and following[1] in tool.properties) or not text[
-            at + len(closer) : at + len(closer) + 1
-        ].strip():
-            if following is not None or not text[at + len(closer) :].strip():
-                return at, at + len(closer)
+        if _BLANK.match(text, at + len(closer)) or (following is not None and following[1] in tool.properties):
+            return at, at + len(closer)
         at = text.find(closer, at + 1)
     if first >= 0:
         return first, first + len(closer)
@@ -370,7 +371,7 @@ def _cline_mcp(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     arguments, given, repairs = arguments_of(reading.values[0] if len(reading.values) == 1 else None)
     if not written and stop < end:
         arguments = no_arguments(name, engine.tools)
-    call = CallObject(name, cast("dict[str, Any] | None", arguments), given or not written)
+    call = CallObject(name, arguments, given or not written)
     complete = stop < end or (arguments is not None and reading.complete and not engine.ended_by_length)
     return (yield from _enter(engine, at, body, stop, end, call, "cline_mcp", complete, [*reading.repairs, *repairs]))
 
@@ -379,10 +380,10 @@ def _cline_mcp(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 
 def _m3_text_of(tag: str, value: Any) -> str:
-    if isinstance(value, dict):
-        inner = "".join(_m3_text_of(key, item) for key, item in cast("dict[str, Any]", value).items())
-    elif isinstance(value, list):
-        inner = "".join(_m3_text_of("item", item) for item in cast("list[Any]", value))
+    if is_object(value):
+        inner = "".join(_m3_text_of(key, item) for key, item in value.items())
+    elif is_list(value):
+        inner = "".join(_m3_text_of("item", item) for item in value)
     else:
         inner = value if isinstance(value, str) else as_json(value)
     return f"{_PREFIX}<{tag}>{inner}{_PREFIX}</{tag}>"

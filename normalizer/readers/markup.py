@@ -8,12 +8,13 @@ resolved, no DTD or declaration is accepted, nothing is recovered. Nothing recur
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from llmcore.normalizer.readers.state import Stop
 from llmcore.normalizer.values import typed_by, typed_value
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from llmcore.types.narrowing import is_object
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["Element", "element_value", "parameter_value", "read_xml"]
@@ -93,7 +94,7 @@ def _object(
     element: Element, schema: Any, tool: CompiledTool | None, path: str, limits: Limits, depth: int
 ) -> tuple[dict[str, Any], list[Repair]]:
     properties = _part(schema, tool, "properties")
-    known: dict[str, Any] = properties if isinstance(properties, dict) else {}
+    known: dict[str, Any] = properties if is_object(properties) else {}
     grouped: dict[str, list[Element]] = {}
     for child in element.children:
         grouped.setdefault(child.tag, []).append(child)
@@ -154,7 +155,7 @@ def _element(node: Any, tag: str, depth: int) -> Element | None:
     for child in node:
         if not isinstance(child.tag, str):  # a processing instruction or an entity that is not resolved
             return None
-        inner = _element(child, cast("str", child.tag), depth - 1)
+        inner = _element(child, child.tag, depth - 1)
         if inner is None:
             return None
         children.append(inner)

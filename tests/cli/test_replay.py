@@ -154,7 +154,7 @@ FIVE_MEGABYTES: list[dict[str, Any]] = [
     {"text": "{" * 5_000_000},
     {"response": "{" * 5_000_000, "stream": True},
     {"response": {"choices": [{"message": {"content": "{" * 5_000_000}}]}},
-    {"sse": "data: {" * 700_000},
+    {"sse": "data: {\n" * 600_000},
 ]
 
 

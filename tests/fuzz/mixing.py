@@ -35,14 +35,23 @@ class RandomChoices:
     """Decisions by a seeded random generator."""
 
     def __init__(self, seed: str) -> None:
-        self._random = random.Random(seed)  # noqa: S311  # reproducible texts, no secret
+        self._random = random.Random(seed)  # reproducible texts, no secret
 
     def number(self, low: int, high: int) -> int:
         return self._random.randint(low, high)
 
     def text(self, length: int) -> str:
         draw = self._random
-        ranges = ((32, 126), (32, 126), (0, 31), (0xA0, 0x2FF), (0x2500, 0x25FF), (0xD800, 0xDFFF), (0xFF00, 0xFF60), (0x1F600, 0x1F640))
+        ranges = (
+            (32, 126),
+            (32, 126),
+            (0, 31),
+            (0xA0, 0x2FF),
+            (0x2500, 0x25FF),
+            (0xD800, 0xDFFF),
+            (0xFF00, 0xFF60),
+            (0x1F600, 0x1F640),
+        )
         return "".join(chr(draw.randint(*draw.choice(ranges))) for _ in range(draw.randint(0, length)))
 
 
@@ -54,7 +63,19 @@ def _one_in(choices: Choices, n: int) -> bool:
     return choices.number(1, n) == 1
 
 
-_NAMES = ("get_weather", "read_file", "ping", "run", "functions.run", "run:0", "unknown_tool", "Get-Weather", "parameter", "name", "a.b")
+_NAMES = (
+    "get_weather",
+    "read_file",
+    "ping",
+    "run",
+    "functions.run",
+    "run:0",
+    "unknown_tool",
+    "Get-Weather",
+    "parameter",
+    "name",
+    "a.b",
+)
 _WORDS = (
     "I'll look it up:", "Hello", "the", "call", "get_weather", "Sure.", "Result:", "e.g.", "no", "x = 1", "if a < b:", "a[0]", "f(x)", "null",
     "None", "true", "Observation:", "Thought:", "Action:", "Action Input:", "Final Answer:", "Note", "TODO", "user", "assistant", "tool_call",
@@ -113,7 +134,9 @@ def _value(choices: Choices, depth: int = 0) -> Any:
     if kind == 6:
         return _pick(choices, (*_OPENERS, *_TAGS))
     if kind <= 8:
-        return {_pick(choices, ("a", "b", "name", "arguments", "")): _value(choices, depth + 1) for _ in range(choices.number(0, 2))}
+        return {
+            _pick(choices, ("a", "b", "name", "arguments", "")): _value(choices, depth + 1) for _ in range(choices.number(0, 2))
+        }
     return [_value(choices, depth + 1) for _ in range(choices.number(0, 3))]
 
 
@@ -150,7 +173,9 @@ def _around(choices: Choices, text: str) -> str:
         return json.dumps({"name": "run", "arguments": {"code": text}}, ensure_ascii=_one_in(choices, 2))
     if kind == 5:
         return _pick(choices, _OPENERS) + text + _pick(choices, _TAGS)
-    return _pick(choices, ('"', "'", "> ", "`", "(", "Example: ", "<b>")) + text + _pick(choices, ('"', "'", "", "`", ")", "</b>"))
+    return (
+        _pick(choices, ('"', "'", "> ", "`", "(", "Example: ", "<b>")) + text + _pick(choices, ('"', "'", "", "`", ")", "</b>"))
+    )
 
 
 def _piece(choices: Choices) -> str:
@@ -204,7 +229,16 @@ def _swap_character(choices: Choices, text: str) -> str:
     return text[:at] + _pick(choices, _WORDS)[:1] + text[at + 1 :]
 
 
-_CHANGES: tuple[Callable[[Choices, str], str], ...] = (_cut_out, _cut_out, _truncate, _insert, _insert, _double, _swap_character, _around)
+_CHANGES: tuple[Callable[[Choices, str], str], ...] = (
+    _cut_out,
+    _cut_out,
+    _truncate,
+    _insert,
+    _insert,
+    _double,
+    _swap_character,
+    _around,
+)
 
 
 def make_case(choices: Choices, longest: int = 2_000) -> Case:
@@ -218,7 +252,9 @@ def make_case(choices: Choices, longest: int = 2_000) -> Case:
     return Case(
         text=text[:longest],
         tools=_pick(choices, ("told", "told", "told", "told", "not told", "none offered")),
-        dialects=None if plain or not _one_in(choices, 4) else tuple({_pick(choices, _DIALECTS) for _ in range(choices.number(1, 4))}),
+        dialects=None
+        if plain or not _one_in(choices, 4)
+        else tuple({_pick(choices, _DIALECTS) for _ in range(choices.number(1, 4))}),
         finish_reason=_pick(choices, (None, None, "stop", "length")),
         reasoning_open=not plain and _one_in(choices, 4),
         forced_tool=_pick(choices, ("get_weather", "ping", "other")) if not plain and _one_in(choices, 4) else None,

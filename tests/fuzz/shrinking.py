@@ -17,9 +17,8 @@ def failure(judge: Judge, case: Case) -> str | None:
     try:
         judge(case)
     except AssertionError as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        said = str(error).split("\n")[0][:24].strip()
-        return f"{frames[-1].name}: {said}" if frames else said
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{frame.name}: {str(error)[:24].strip() or frame.line}"
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__} in {frame.name}"

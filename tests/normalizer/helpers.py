@@ -70,7 +70,7 @@ def cuts(text: str, chunkings: int) -> Iterator[list[str]]:
     if len(text) <= _ONE_BY_ONE_MAX:
         yield list(text)
     for seed in range(chunkings):
-        draw = random.Random(f"{seed}:{len(text)}")  # noqa: S311  # reproducible cuts, no secret
+        draw = random.Random(f"{seed}:{len(text)}")  # reproducible cuts, no secret
         widest = draw.choice([3, 7, 20, 80])
         places = [0]
         while places[-1] < len(text):

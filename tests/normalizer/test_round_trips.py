@@ -42,7 +42,9 @@ _DELIMITERS = sorted(
 _TEXT = st.lists(st.sampled_from(_DELIMITERS) | st.text("ab 1.\n", max_size=4), min_size=1, max_size=6).map("".join)
 _SCALAR = st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.floats(-1e6, 1e6) | _TEXT
 _JSON = st.recursive(
-    _SCALAR, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b c", "key"]), inner, max_size=3), max_leaves=6
+    _SCALAR,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b c", "key"]), inner, max_size=3),
+    max_leaves=6,
 )
 
 _WRITE = st.fixed_dictionaries({"path": _TEXT, "text": _TEXT}, optional={"mode": st.integers(0, 999), "force": st.booleans()})
@@ -68,7 +70,9 @@ def _held_in(value: Any) -> list[str]:
     return [text for item in value for text in _held_in(item)] if isinstance(value, list) else []
 
 
-_TAG_LIKE = re.compile(r"</?[^\s<>]*(?:param|invoke|function|tool|call|arg|calls|rfl|city)[^<>]*>?|<\|(?:open|close|call|end|return|eot|eom|im_end|start)")
+_TAG_LIKE = re.compile(
+    r"</?[^\s<>]*(?:param|invoke|function|tool|call|arg|calls|rfl|city)[^<>]*>?|<\|(?:open|close|call|end|return|eot|eom|im_end|start)"
+)
 
 _UNCARRIED: dict[str, re.Pattern[str]] = {
     "functiongemma": re.compile(r"<escape>"),
@@ -81,7 +85,6 @@ _UNCARRIED: dict[str, re.Pattern[str]] = {
 
 _READ_AS_BARE = frozenset({"fenced_function_call", "tool_code"})
 """A marker, with a bare form inside: a placeholder makes an example of it."""
-
 
 
 _EXAMPLES = max(12, settings.default.max_examples // 10) if settings.default is not None else 12

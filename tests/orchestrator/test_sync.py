@@ -94,7 +94,7 @@ def test_a_program_ends_without_warnings() -> None:
         "print(Orchestrator(FakeModel('fine')).run_sync('x').content)"
     )
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-X", "dev", "-c", program],
+        [sys.executable, "-W", "error", "-c", program],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -11,9 +11,7 @@ from packaging.utils import canonicalize_name
 from tests.packaging.tree import ROOT, pyproject
 
 LOCK = (ROOT / "requirements.lock").read_text("utf-8")
-ENTRY = re.compile(
-    r"^(?P<name>[a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==(?P<version>[^\s;]+)(?P<rest>.*(?:\n .*)*)", re.MULTILINE
-)
+ENTRY = re.compile(r"^(?P<name>[a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==(?P<version>[^\s;]+)(?P<rest>.*(?:\n .*)*)", re.MULTILINE)
 LOCKED = {canonicalize_name(entry["name"]): entry for entry in ENTRY.finditer(LOCK)}
 ASKED = [*pyproject()["project"]["dependencies"], *pyproject()["dependency-groups"]["dev"]]
 

@@ -29,8 +29,7 @@ def _files(roots: tuple[str, ...], pattern: str) -> list[Path]:
         path
         for root in roots
         for path in (ROOT / root).rglob(pattern)
-        if path.is_file()
-        and not any(part == "__pycache__" or part.startswith(".") for part in path.parts[len(ROOT.parts) :])
+        if path.is_file() and not any(part == "__pycache__" or part.startswith(".") for part in path.parts[len(ROOT.parts) :])
     )
 
 

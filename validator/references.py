@@ -1,0 +1,100 @@
+"""References inside a schema: JSON pointers followed, and the bound on how much applies to one value through them.
+
+`$ref`, `anyOf`, `allOf`, `oneOf`, `not` and `if` apply to a value in place: a loop of them never ends, and each level of
+doubling doubles the work. `check_in_place` refuses both. It is memoised, so linear although it counts what doubles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote
+
+from llmcore.types import JsonSchema, ToolDefinitionError
+from llmcore.types.narrowing import is_list, is_object
+
+__all__ = ["IN_PLACE_LISTS", "MAX_IN_PLACE", "MAX_SCHEMA_DEPTH", "Path", "check_in_place", "pointer_to", "resolve_pointer"]
+
+MAX_SCHEMA_DEPTH = 128
+"""Levels of JSON; a property costs two. Also the number of in-place steps (`$ref`, `anyOf`, ...) in a row."""
+MAX_IN_PLACE = 4096
+"""Subschemas that may apply to one and the same value, references followed."""
+
+IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
+_IN_PLACE_SINGLE = ("not", "if", "then", "else")
+
+Path = tuple[str | int, ...]
+
+
+def resolve_pointer(root: Any, reference: str) -> Any:
+    """The target of a local `#/json/pointer`; raises KeyError when it leads nowhere."""
+    target = root
+    for step in reference[1:].split("/")[1:]:
+        target = _step(target, _unescaped(step))
+    return target
+
+
+def _unescaped(step: str) -> str:
+    return unquote(step).replace("~1", "/").replace("~0", "~")
+
+
+def _step(target: Any, step: str) -> Any:
+    if is_object(target) and step in target:
+        return target[step]
+    if is_list(target) and step.isascii() and step.isdigit() and int(step[:6]) < len(target):
+        return target[int(step[:6])]
+    raise KeyError(step)
+
+
+def pointer_to(path: Path) -> str:
+    return "#" + "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def check_in_place(root: JsonSchema, schemas: list[JsonSchema]) -> None:
+    """Refuse a document in which a reference leads back to itself in place, or too much applies to one value."""
+    weights = _InPlace(root)
+    for schema in schemas:
+        weights.weigh(schema, 0)
+
+
+class _InPlace:
+    """How many subschemas apply to one value, references followed."""
+
+    def __init__(self, root: JsonSchema) -> None:
+        self.root = root
+        self.weights: dict[int, int] = {}
+        self.open: set[int] = set()
+
+    def weigh(self, schema: Any, depth: int) -> int:
+        if not is_object(schema):
+            return 1
+        key = id(schema)
+        if key in self.weights:
+            return self.weights[key]
+        if key in self.open:
+            raise ToolDefinitionError(
+                "a $ref leads back to itself without going into a property or an item: it can never be checked"
+            )
+        if depth > MAX_SCHEMA_DEPTH:
+            raise ToolDefinitionError(
+                f"more than {MAX_SCHEMA_DEPTH} $ref, anyOf, allOf or oneOf lie one in the other; flatten the schema"
+            )
+        self.open.add(key)
+        weight = 1 + sum(self.weigh(child, depth + 1) for child in self._applied(schema))
+        self.open.discard(key)
+        if weight > MAX_IN_PLACE:
+            raise ToolDefinitionError(
+                f"more than {MAX_IN_PLACE} alternatives apply to one value, references followed; simplify the schema"
+            )
+        self.weights[key] = weight
+        return weight
+
+    def _applied(self, schema: JsonSchema) -> Iterator[Any]:
+        if "$ref" in schema:
+            yield resolve_pointer(self.root, schema["$ref"])
+        for keyword in _IN_PLACE_SINGLE:
+            if keyword in schema:
+                yield schema[keyword]
+        for keyword in IN_PLACE_LISTS:
+            yield from schema.get(keyword, ())
+        yield from schema.get("dependentSchemas", {}).values()
