@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["is_callable", "python_extent", "python_list", "python_objects", "python_run", "settled_word"]
 
-_NEXT_CALL = re.compile(r"[ \t;,]*([A-Za-z_][\w.\\-]{0,255})\(")
-_NEXT_LINE_CALL = re.compile(r"[\s;,]*([A-Za-z_][\w.\\-]{0,255})\(")
+_NEXT_NAME = r"[A-Za-z_][\w.\\-]{0,255}"
+_NEXT_CALL = re.compile(rf"[ \t;,]{{0,64}}{_NEXT_NAME}\("), re.compile(rf"[ \t;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
+_NEXT_LINE_CALL = re.compile(rf"[\s;,]{{0,64}}{_NEXT_NAME}\("), re.compile(rf"[\s;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
+"""The next call of a run, and the beginning of one at the end of the text."""
 _KEYWORDS = frozenset(
     [
         "if",
@@ -114,14 +116,17 @@ def _python_unclosed(engine: TextEngine, start: int) -> Body:
 def python_list(engine: TextEngine, begin: int, at: int) -> Steps[int]:
     body = yield from python_extent(engine, at)
     end = body.end
+    while body.closed and end >= len(engine.src.text) and not engine.src.final:
+        yield
     if engine.src.text.startswith("(", end):  # ['f'](a=1)
         more = yield from python_extent(engine, end)
         body = Body(at, more.end, cut=more.cut, closed=more.closed)
         end = body.end
-    return (yield from _judge_python(engine, begin, body, "pythonic"))
+    return (yield from _judge_python(engine, begin, body, "pythonic", at))
 
 
-def _judge_python(engine: TextEngine, begin: int, body: Body, dialect: str) -> Steps[int]:
+def _judge_python(engine: TextEngine, begin: int, body: Body, dialect: str, bracket: int) -> Steps[int]:
+    """Take the calls of a body whose first bracket is at `bracket`, or go on behind that."""
     src = engine.src
     end, closed = (body.end, False) if body.cut else (yield from swallow(engine, body.end, STRAY_CLOSERS))
     over = yield from line_is_over(engine, end)
@@ -129,19 +134,17 @@ def _judge_python(engine: TextEngine, begin: int, body: Body, dialect: str) -> S
     if not reading.calls:
         if body.cut:
             engine.allowance += 1
-        return body.start + 1
+        return bracket + 1
     objects = python_objects(engine, reading.calls)
     alone = not engine.says_anything() and not src.text[engine.done : begin].strip()
     whole = alone and (yield from rest_is_blank(engine, end))
-    if src.text[begin : body.start] == "\\" and src.text.startswith("\\]", body.end - 2):
-        begin = begin
     reason = refusal(engine, Place(begin, end, over=over, closed=closed, whole=whole), objects)
     if reason is None and engine.tools is None and any(call.positional for call in reading.calls):
         reason = "tools_not_told"
     if reason is not None:
         engine.miss(begin, end, objects[0].name, reason)
         engine.allowance += body.cut
-        return body.start + 1 if body.cut else body.end
+        return bracket + 1 if body.cut else body.end
     for call, found in zip(objects, reading.calls, strict=True):
         complete = (reading.complete and not body.cut) or found is not reading.calls[-1]
         add_calls(engine, (begin, end), [call], dialect, complete=complete)
@@ -162,16 +165,13 @@ def python_run(engine: TextEngine, begin: int, at: int) -> Steps[int]:
     src = engine.src
     first = yield from python_extent(engine, at)
     body = Body(begin, first.end, cut=first.cut, closed=first.closed)
-    following = _NEXT_CALL if engine.tools is not None else _NEXT_LINE_CALL
+    following, begun = _NEXT_CALL if engine.tools is not None else _NEXT_LINE_CALL
     while body.closed and not body.cut:
-        match = following.match(src.text, body.end)
-        while match is None and not src.final and not src.text[body.end : body.end + 320].partition("\n")[1]:
-            if len(src.text) - body.end > 300 or src.text[body.end : body.end + 1] not in ("", ";", ",", " "):
-                break
+        while not src.final and begun.match(src.text, body.end) is not None:
             yield
-            match = following.match(src.text, body.end)
+        match = following.match(src.text, body.end)
         if match is None:
             break
         more = yield from python_extent(engine, match.end() - 1)
         body = Body(begin, more.end, cut=more.cut, closed=more.closed)
-    return (yield from _judge_python(engine, begin, body, "bare_call"))
+    return (yield from _judge_python(engine, begin, body, "bare_call", at))

@@ -22,7 +22,7 @@ __all__ = ["back_ticks"]
 _RUN = re.compile(r"`+")
 _PURPOSES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
 _WORD = re.compile(r"[ \t]*([\w+#.-]{0,32})[ \t]*\r?(?=\n|\Z)")
-_CLOSE = re.compile(r"\n[ \t]*```+|```+(?=[ \t\r]*(?:\n|\Z))")
+_CLOSE = re.compile(r"\n[ \t]{0,64}`{3,256}|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|\Z))")
 _NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[<'\"\w>(]|//|#|/\*)")
 
 
@@ -169,7 +169,7 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
     told = False
     while True:
         close = _CLOSE.search(src.text, search_from)
-        if close is not None and (close.end() < len(src.text) or src.final):
+        if close is not None and (src.final or src.text[close.end() : close.end() + 260].lstrip(" \t\r")):
             return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)
         if src.final:
             return Fence(at, body, len(src.text), len(src.text), info.lower(), False)

@@ -70,11 +70,14 @@ class Dialect:
     """One call a reply."""
 
 
+_START = 4
+
+
 class MarkerTable:
     """Finds which rows may start at a position.
 
-    One regular expression over all openers, tried only where the two characters after `<` (or the whole opener's first
-    character otherwise) occur in some opener: about 0.1 us for a `<` that opens nothing.
+    Literals are found by their first four characters, the longest first; then the families of spellings, by one regular
+    expression. Where the two characters after a `<` occur in no opener (`pairs`), nothing is tried at all.
     """
 
     def __init__(self, markers: Sequence[Marker]) -> None:
@@ -91,7 +94,10 @@ class MarkerTable:
                 self._by_group[group] = marker
                 patterns.append(f"(?P<{group}>{marker.pattern})")
         literals = sorted(self._by_literal, key=lambda literal: -len(literal))
-        self._regex = re.compile("|".join([*map(re.escape, literals), *patterns]))
+        self._by_start: dict[str, list[str]] = {}
+        for literal in literals:
+            self._by_start.setdefault(literal[:_START], []).append(literal)
+        self._patterns = re.compile("|".join(patterns))
         self.pairs = frozenset(literal[1:3] for literal in literals if literal.startswith("<"))
         self.bars = frozenset("|｜‖")
         """After one of these (and perhaps a slash) the openers are families of spellings, matched by pattern only."""
@@ -100,12 +106,11 @@ class MarkerTable:
 
     def match(self, text: str, at: int) -> tuple[int, list[Marker]] | None:
         """(end of the opener, rows that share it), or None."""
-        found = self._regex.match(text, at)
-        if found is None:
-            return None
-        if found.lastgroup is not None:
-            return found.end(), [self._by_group[found.lastgroup]]
-        return found.end(), self._by_literal[found.group()]
+        for literal in self._by_start.get(text[at : at + _START], ()):
+            if text.startswith(literal, at):
+                return at + len(literal), self._by_literal[literal]
+        found = self._patterns.match(text, at)
+        return None if found is None or found.lastgroup is None else (found.end(), [self._by_group[found.lastgroup]])
 
     def match_tool_tag(self, text: str, at: int, names: frozenset[str]) -> tuple[int, list[Marker]] | None:
         """As `match`, of a tag that is the name of a tool."""

@@ -29,11 +29,13 @@ _NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;|｜=]{1,256}")
 class Source:
     """`text` only grows; `final` is set once nothing more will come."""
 
-    __slots__ = ("final", "text")
+    __slots__ = ("absent", "final", "text")
 
     def __init__(self) -> None:
         self.text = ""
         self.final = False
+        self.absent: dict[re.Pattern[str], int] = {}
+        """Patterns that the final text does not hold at or after a position: they are not sought again."""
 
 
 def skip_space(src: Source, at: int) -> Steps[int]:
@@ -52,10 +54,15 @@ def search(src: Source, pattern: re.Pattern[str], start: int, overlap: int) -> S
     `overlap` is the greatest length of a match: what may still become one at the end of the text is looked at again. The
     pattern must be decided by its own characters (no match may turn into another when text is added).
     """
+    if src.absent.get(pattern, start + 1) <= start:
+        return None
     while True:
         match = pattern.search(src.text, start)
-        if match is not None or src.final:
+        if match is not None:
             return match
+        if src.final:
+            src.absent[pattern] = start
+            return None
         start = max(start, len(src.text) - overlap)
         yield
 

@@ -378,20 +378,16 @@ class TextEngine:
             if self.src.text.startswith("]", at + 1):
                 took = yield from self.marker(at - 1)
                 return self.done if took else at + 1
-        if trigger in "<[◁]":
-            took = yield from self.marker(at)
-            if took:
-                return self.done
-        if not self.takes_calls or self.text_kind == "reasoning":
-            return at + 1
+        if trigger in "<[◁" and (yield from self.marker(at)):
+            return self.done
         handler = bare.HANDLERS.get(trigger)
-        if handler is None:
+        if handler is None or not self.takes_calls or self.text_kind == "reasoning":
             return at + 1
         return (yield from handler(self, at))
 
     def marker(self, at: int) -> Steps[bool]:
         """Try the rows whose opener stands at `at`."""
-        src, table = self.src, self.table
+        src = self.src
         if src.text[at] == "<":
             pair = src.text[at + 1 : at + 3]
             if len(pair) == 2 and self._is_unlikely(pair, at):
@@ -400,33 +396,33 @@ class TextEngine:
             if self.listening:
                 self._emit_to(at)
             yield
-        found = table.match(src.text, at)
-        if found is not None and (yield from self._try(at, *found)):
-            return True
-        named = table.match_tool_tag(src.text, at, self.tools.names) if self._tag_pairs and self.tools is not None else None
-        return named is not None and (yield from self._try(at, *named))
-
-    def _try(self, at: int, body: int, rows: list[Marker]) -> Steps[bool]:
-        """The first of the rows that takes the marker at `at`."""
-        src = self.src
-        for row in rows:
-            if row.calls and (not self.takes_calls or len(self.drafts) >= self.limits.calls):
-                continue
-            verdict = row.follows(src.text, body, src.final)
-            while verdict is None:
+        for body, rows in self._rows_at(at):
+            for row in rows:
+                if row.calls and (not self.takes_calls or len(self.drafts) >= self.limits.calls):
+                    continue
+                verdict = row.follows(src.text, body, src.final)
+                while verdict is None:
+                    if self.listening:
+                        self._emit_to(at)
+                    yield
+                    verdict = row.follows(src.text, body, src.final)
+                if not verdict:
+                    continue
                 if self.listening:
                     self._emit_to(at)
-                yield
-                verdict = row.follows(src.text, body, src.final)
-            if not verdict:
-                continue
-            if self.listening:
-                self._emit_to(at)
-            if (yield from row.reader(self, at, body)):
-                if row.calls:
-                    self.text_kind = "content"
-                return True
+                if (yield from row.reader(self, at, body)):
+                    if row.calls:
+                        self.text_kind = "content"
+                    return True
         return False
+
+    def _rows_at(self, at: int) -> list[tuple[int, list[Marker]]]:
+        """(end of the opener, rows that share it): the registry's, then those of a tag that is the name of a tool."""
+        found = self.table.match(self.src.text, at)
+        if not self._tag_pairs or self.tools is None:
+            return [found] if found is not None else []
+        named = self.table.match_tool_tag(self.src.text, at, self.tools.names)
+        return [rows for rows in (found, named) if rows is not None]
 
     # ------------------------------------------------------------------ growing and telling
 

@@ -39,8 +39,10 @@ _ADMITTED: dict[str, frozenset[Safety]] = {
     "safe": frozenset({"lossless", "coerced"}),
     "lenient": frozenset({"lossless", "coerced", "guess", "truncated"}),
 }
+_A_GUESS = 100
+_MAX_FITS = 20
 _MAX_FAILURES = 100
-"""After so many values that do not fit, only those that fit as they are: coercing each in vain takes milliseconds."""
+"""After so many values that fit or do not, only one that fits as it is is looked for: coercing takes milliseconds each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ class _Parse:
         if unfit:
             self.refused += unfit
             return
-        if len(self.problems) >= _MAX_FAILURES and not self.schema.is_valid(value):
+        if self._enough() and not self.schema.is_valid(value):
             return
         settled = settle(value, self.schema, strictness=self.strictness)
         problems = settled.problems
@@ -209,6 +211,11 @@ class _Parse:
             inner = _unquoted(stripped)
             first = [] if inner == stripped else [Repair(kind="quotes", before=stripped[:1], after="")]
             yield from self._settled(inner, first)
+
+    def _enough(self) -> bool:
+        """Is what was found so good, or was so much tried in vain, that only a value that fits as it is matters now?"""
+        found = len(self.values) > _MAX_FITS and min(trust(fit.repairs) for fit in self.values[:_MAX_FITS]) < _A_GUESS
+        return found or len(self.problems) >= _MAX_FAILURES
 
     # --- choosing -----------------------------------------------------------------------------------------------------
 

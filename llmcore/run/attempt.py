@@ -121,7 +121,8 @@ class TurnAttempt:
         try:
             can = self._models.can(config)
             output = self._state.settings.output
-            call = build_call(config, can, plan.mode, request, tuple(tools), output, enforce_limits=self._enforce_limits)
+            limits = self._enforce_limits
+            call = build_call(config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason)
             sending = self._sending(config, call, tools, can)
             yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason)
             async with aclosing(self._with_values(sending)) as events:

@@ -10,7 +10,7 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.models.config import ModelConfig
 from llmcore.normalizer import dialect
 from llmcore.run.output import OutputSpec
-from llmcore.types import CallWriter, ConfigError, OutputMode, Request, ToolDefinition
+from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Request, ToolDefinition
 
 __all__ = ["DialectWriter", "build_call", "usable_modes", "writer_for"]
 
@@ -57,6 +57,7 @@ def build_call(
     output: OutputSpec | None,
     *,
     enforce_limits: bool = False,
+    reason: AttemptReason | None = None,
 ) -> ModelCall:
     """The call of one request. `max_tokens` is bounded by the model's maximum. Raises `ConfigError` for an unknown
     dialect."""
@@ -74,6 +75,7 @@ def build_call(
         strict_json_instructions=config.strict_json_instructions,
         enforce_limits=enforce_limits,
         timeout=config.timeout,
+        reason=reason,
     )
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.markers import as_text
-from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters
+from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.source import Steps, skip_space, starts
 from llmcore.types.envelope import Repair
@@ -17,16 +17,21 @@ if TYPE_CHECKING:
 __all__ = ["DIALECTS"]
 
 _GRAMMAR = Grammar(
-    item=re.compile(
-        r"(?P<parameter><parameter\s*=\s*(?P<key>[^<>=\n]{1,256}?)\s*(?:>|=|(?=\n)))|(?P<end></function>)"
-        r"|</?(?:seed:)?tool_call>|<function="
+    item=tags(
+        r"(?P<parameter><parameter\s*=\s*(?P<key>[^<>=\n]{1,256}?)\s*(?:>|=|(?=\n)))",
+        r"(?P<end></function>)",
+        r"</?(?:seed:)?tool_call>",
+        "<function=",
     ),
-    value=re.compile(
-        r"(?P<own></parameter>)|(?P<parameter><parameter\s*=\s*[^<>=\n]{1,256}?\s*(?:>|=))|(?P<end></function>)"
-        r"|</(?:seed:)?tool_call>|<tool_call>\s*<function="
+    value=tags(
+        r"(?P<own></parameter>)",
+        r"(?P<parameter><parameter\s*=\s*[^<>=\n]{1,256}?\s*(?:>|=))",
+        r"(?P<end></function>)",
+        r"</(?:seed:)?tool_call>",
+        r"<tool_call>\s*<function=",
     ),
 )
-_HEAD = re.compile(r"[ \t\"']*([^<>{}\n(=]{1,256}?)[ \t\"']*(>|\n|(?=<))")
+_HEAD = re.compile(r"[ \t\"']*+([^<>{}\n(=]{1,256}?)[ \t\"']*+(>|\n|(?=<))")
 
 
 def _follows(text: str, at: int, final: bool) -> bool | None:

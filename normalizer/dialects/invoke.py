@@ -16,7 +16,7 @@ from llmcore.normalizer.call_objects import CallObject
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.markers import as_text, call_marker, closer_after_call
 from llmcore.normalizer.names import undouble
-from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, trimmed
+from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags, trimmed
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.source import Steps, search, skip_space, starts
@@ -45,14 +45,17 @@ def _grammar(space: str, tag: str) -> Grammar:
     key = r"""[\sĠ]*name\s*=\s*(?P<key>"[^"]*"|'[^']*'|[^\s"'>]+)"""
     opener = rf"(?P<parameter><{ns}{names}{key}(?:\s+string\s*=\s*[\"']?(?P<declared>\w+)[\"']?)?[^<>]*>)"
     closer = rf"(?P<end></{ns}{tag}>)"
-    other = (
-        rf"<{ns}{tag}(?:\s+name|name)\s*=|</{ns}{_WRAPPERS}>|</(?:[a-z]+:)?(?:tool_call|function_calls)>"
-        r"|</dots_function_call>|<｜tool_call_end｜>"
+    others = (
+        rf"<{ns}{tag}(?:\s+name|name)\s*=",
+        rf"</{ns}{_WRAPPERS}>",
+        "</(?:[a-z]+:)?(?:tool_call|function_calls)>",
+        "</dots_function_call>",
+        "<｜tool_call_end｜>",
     )
     plain_opener = opener.replace("?P<key>", "?:").replace("?P<declared>", "?:")
     return Grammar(
-        item=re.compile(f"{opener}|{closer}|{other}"),
-        value=re.compile(f"(?P<own></{ns}{names}>)|{plain_opener}|{closer}|{other}"),
+        item=tags(opener, closer, *others),
+        value=tags(f"(?P<own></{ns}{names}>)", plain_opener, closer, *others),
         cdata=tag == "function",
         undeclared="false" if space == "atem:" else None,  # JSON-looking values decode where no schema says otherwise
     )

@@ -74,7 +74,7 @@ def _next_value(engine: TextEngine, end: int, closers: tuple[str, ...]) -> Steps
         len(closer) > len(src.text) - ahead and closer.startswith(src.text[ahead:]) for closer in closers
     ):
         yield
-    return -1 if src.text.startswith(closers, ahead) else ahead
+    return -1 if src.text.startswith(closers, ahead) or (yield from marker_stands(engine, ahead)) else ahead
 
 
 def _enter(engine: TextEngine, at: int, end: int, bodies: list[Body], dialect: str, keyed: bool, preview: Preview | None) -> bool:

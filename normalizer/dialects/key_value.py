@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.markers import as_text, call_marker, closer_after_markup, section
 from llmcore.normalizer.names import peel
-from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters
+from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.source import Steps, name_then, starts
 
@@ -36,11 +36,8 @@ def _grammar(prefix: str, suffix: str) -> Grammar:
     plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")
     call = f"{'iquest_' if prefix == 'iquest_' else pre}tool_call{post}"
     end = rf"(?P<end></{call}>)"
-    other = rf"</?{pre}tool_calls{post}>|<{call}>"
-    return Grammar(
-        item=re.compile(f"{valued}|{end}|{other}"),
-        value=re.compile(rf"(?P<own></{pre}arg_value{post}>)|{plain}|{end}|{other}"),
-    )
+    others = rf"</?{pre}tool_calls{post}>", f"<{call}>"
+    return Grammar(item=tags(valued, end, *others), value=tags(rf"(?P<own></{pre}arg_value{post}>)", plain, end, *others))
 
 
 def _dialect_of(prefix: str, suffix: str, before: str, gap: str) -> str:

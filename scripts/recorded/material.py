@@ -15,8 +15,9 @@ from tests.support.aimock import VERSION as AIMOCK_VERSION
 from tests.support.wire_server import Failure
 
 __all__ = [
-    "AIMOCK", "ASK_BOTH", "ASK_CODE", "ASK_PARIS", "CODE", "NOTES", "OSLO", "PARIS", "SAVE", "SEARCH", "SUNNY", "TOOLS", "WEATHER",
-    "WIRE", "Call", "deepseek", "envelope", "expectation", "failed_generation", "fenced", "hermes", "invoke_xml", "kimi", "llama",
+    "AIMOCK", "ASK_BOTH", "ASK_CODE", "ASK_PARIS", "CODE", "NOTES", "OSLO", "PARIS", "SAVE", "SEARCH", "SUNNY", "TOOLS",
+    "WEATHER", "WIRE", "Call", "deepseek", "envelope", "expectation", "failed_generation", "fenced", "hermes", "invoke_xml",
+    "kimi", "llama",
 ]  # fmt: skip
 
 LITELLM = f"litellm {version('litellm')}"

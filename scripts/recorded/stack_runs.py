@@ -207,7 +207,7 @@ RUNS: list[StackRun] = [
         [Model("openrouter", "qwen/qwen-2.5-7b-instruct", {"preferred_modes": ["native_tools", "text"]})],
         ASK_PARIS,
         [
-            Answer("first", refused("No endpoints found that support tool use. Try disabling \"get_weather\".", 404)),
+            Answer("first", refused('No endpoints found that support tool use. Try disabling "get_weather".', 404)),
             Answer("mode", "I will look.\n" + hermes(PARIS), [PARIS], "I will look."),
             Answer("turn", SUNNY, [], SUNNY),
         ],
