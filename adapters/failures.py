@@ -45,6 +45,7 @@ __all__ = [
     "error_body",
     "facts_of",
     "failed_generation",
+    "recordable",
     "retry_after",
     "shown_text",
 ]
@@ -150,6 +151,21 @@ def _chain(error: BaseException) -> list[BaseException]:
         found.append(following)
         following = following.__cause__ or following.__context__
     return found
+
+
+def recordable(error: BaseException) -> dict[str, Any]:
+    """The error as transcripts hold it, enough to classify it anew: the client's exception, its message and, where
+    there are any, HTTP status, body and how long to wait. Not yet free of secrets."""
+    error = _cause(error)
+    body, status = error_body(error), getattr(error, "status_code", None)
+    wait = retry_after(error, body)
+    told = {
+        "status": status if isinstance(status, int) else None,
+        "body": {"error": body} if body else None,
+        "headers": {"retry-after": f"{wait:g}"} if wait is not None else None,
+    }
+    kept = {key: value for key, value in told.items() if value is not None}
+    return {"type": type(error).__name__, "message": _message(error)[:_MAX_MESSAGE], **kept}
 
 
 def shown_text(error: BaseException) -> str:

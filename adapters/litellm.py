@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.engine import close_clients, litellm, raw_reply
-from llmcore.adapters.failures import classify, failed_generation, shown_text
+from llmcore.adapters.failures import classify, failed_generation, recordable, shown_text
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
@@ -31,8 +31,8 @@ __all__ = ["LiteLLMAdapter", "Observer"]
 
 Observer = Callable[[ModelCall, str, Any], None]
 """Is told what goes out and comes in, for recording: `(call, "request", arguments)`, then `"response"` with the body,
-or `"chunk"` for each chunk and `"end"`, or `"error"` with the error's body or text. Values are not yet free of
-secrets."""
+or `"chunk"` for each chunk and `"end"`, or `"error"` with the error as `failures.recordable` gives it. Values are not
+yet free of secrets."""
 
 _STREAM_WIRE = "openai-chat"  # LiteLLM makes every provider's stream OpenAI-shaped
 _STREAMED: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
@@ -150,7 +150,7 @@ class LiteLLMAdapter:
         headers: dict[str, str] = prepared.arguments.get("extra_headers") or {}
         scrubber = Scrubber([prepared.arguments.get("api_key"), *headers.values()])
         ours = classify(error, call, scrubber)
-        self._observe(call, "error", str(ours))
+        self._observe(call, "error", recordable(error))
         shown = shown_text(error)
         raise ours from (error if scrubber.text(shown) == shown else None)
 

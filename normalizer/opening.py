@@ -11,7 +11,7 @@ from llmcore.normalizer.source import Steps, search
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["open_reasoning", "opening"]
+__all__ = ["FIRST", "open_reasoning", "opening"]
 
 _LABELS = (
     ("Here is my thought process:", re.compile(r"Here(?: is|'s) my response:")),
@@ -22,7 +22,7 @@ _FINAL_RESPONSE = re.compile(r"\[BEGIN FINAL RESPONSE\]")
 _STRIPPED = re.compile(r"analysis(?=[A-Z\"'(\[])")
 _STRIPPED_FINAL = re.compile(r"assistantfinal|assistantcommentary(?= to=)")
 _PROBE = 40
-_FIRST = frozenset(" \t\r\nHa")  # what one of these forms begins with
+FIRST = frozenset(" \t\r\nHa")  # what one of these forms begins with
 _SPACE = re.compile(r"\s*")
 
 
@@ -46,7 +46,7 @@ def opening(engine: TextEngine) -> Steps[None]:
     src = engine.src
     start = 0
     while True:
-        if src.text and src.text[0] not in _FIRST:
+        if src.text and src.text[0] not in FIRST:
             return
         space = _SPACE.match(src.text, start)
         start = space.end() if space else start

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Any
 
 from llmcore.normalizer import bare, opening, registry
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.rows import Marker, tag_pairs
-from llmcore.normalizer.source import Source, Steps
+from llmcore.normalizer.source import Source, Steps, always, skip_space
 from llmcore.types.envelope import NearMiss, Repair, Segment, SegmentKind, ToolCall
 from llmcore.types.events import (
     ArgumentsDelta,
@@ -54,12 +55,36 @@ _AFTER_BRACKET = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ/")  # `[TOOL_CALLS]`, `[/
 _ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
 
 
+@lru_cache(maxsize=256)
+def name_ends(names: frozenset[str]) -> frozenset[str]:
+    """The characters with which a name that counts without a marker may end."""
+    return _ADDED_ENDS | {name[-1] for name in names}
+
+
 class TextEngine:
     """Feed text, then finish; afterwards `calls`, `content`, `reasoning`, ... hold what was read.
 
     `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `nested`: how many
     fences or other wrappers the text is the body of; bare rules hold there and nothing is emitted.
     """
+
+    # Where every reading starts from; here and not in __init__, which runs once a reply.
+    done = 0
+    needs_more_work: bool | None = None
+    text_kind: SegmentKind = "content"
+    cut = False
+    ended_by_length = False
+    reasoning_closed = False
+    invented = False
+    allowance = 0
+    _line_start = 0
+    _line_sought = 0
+    _emitted = 0
+    _held_space = ""
+    _spoken = False
+    _said_anything = False
+    _count = 0
+    _running = True
 
     def __init__(
         self,
@@ -82,33 +107,17 @@ class TextEngine:
         self.table = registry.marker_table(dialects)
         self.takes_calls = tools is None or len(tools) > 0
         self._tag_pairs = tag_pairs(tools.names) if tools is not None and self.table.tool_tags else frozenset[str]()
-        self._name_ends = _ADDED_ENDS | {name[-1] for name in tools.names} if tools is not None else None
-        self.done = 0
+        self._name_ends = name_ends(tools.names) if tools is not None else None
         self.drafts: list[Draft] = []
         self.near_misses: list[NearMiss] = []
         self.repairs: list[Repair] = []
         self.pieces: list[tuple[int, int, SegmentKind]] = []
-        self.needs_more_work: bool | None = None
-        self.text_kind: SegmentKind = "content"
-        self.cut = False
-        self.ended_by_length = False
-        self.reasoning_closed = False
-        self.invented = False
         self.replaced: list[tuple[int, int, str]] = []
-        self.allowance = 0
         self._ahead = [-1] * len(_TRIGGERS)
         self._sought = [0] * len(_TRIGGERS)
-        self._line_start = 0
-        self._line_sought = 0
-        self._emitted = 0
-        self._held_space = ""
-        self._spoken = False
-        self._said_anything = False
         self._overflow: list[str] = []
         self._events: list[NormalizerEvent] = []
-        self._count = 0
         self._steps = self._run(reasoning_open)
-        self._running = True
 
     # ------------------------------------------------------------------ the face
 
@@ -293,7 +302,8 @@ class TextEngine:
     def _run(self, reasoning_open: bool) -> Steps[None]:
         if reasoning_open:
             yield from opening.open_reasoning(self)
-        yield from opening.opening(self)
+        if not self.src.text or self.src.text[0] in opening.FIRST:
+            yield from opening.opening(self)
         yield from self.walk()
 
     def walk(self) -> Steps[None]:
@@ -400,12 +410,13 @@ class TextEngine:
             for row in rows:
                 if row.calls and (not self.takes_calls or len(self.drafts) >= self.limits.calls):
                     continue
-                verdict = row.follows(src.text, body, src.final)
+                if self.listening and row.follows is not always:
+                    self._emit_to(at)
+                ahead = body if row.follows is always else (yield from skip_space(src, body))
+                verdict = row.follows(src.text, ahead, src.final)
                 while verdict is None:
-                    if self.listening:
-                        self._emit_to(at)
                     yield
-                    verdict = row.follows(src.text, body, src.final)
+                    verdict = row.follows(src.text, ahead, src.final)
                 if not verdict:
                     continue
                 if self.listening:

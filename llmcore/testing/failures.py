@@ -42,8 +42,11 @@ def _parsed(body: Any) -> Any:
 
 
 def recorded_error(recorded: Any) -> LLMCoreError:
-    """What `{"status", "body", "headers"}`, an error body or a message means."""
-    return classify(RecordedError(recorded))
+    """What `{"type", "status", "body", "headers", "message"}`, an error body or a message means. `type` is the name of
+    the client's exception."""
+    told: object = cast("Mapping[str, Any]", recorded).get("type") if isinstance(recorded, Mapping) else None
+    kind = type(told, (RecordedError,), {}) if isinstance(told, str) and told.isidentifier() else RecordedError
+    return classify(kind(recorded))
 
 
 def failed_generation_body(recorded: Any) -> dict[str, Any] | None:

@@ -157,11 +157,12 @@ _PLAMO_PREAMBLE = 120
 def _plamo(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     src = engine.src
     start = yield from skip_space(src, body)
-    stop = yield from search(src, _PLAMO_NAME_END, start, _OVERLAP)
-    name = src.text[start : stop.start() if stop else len(src.text)].strip()
+    longest = start + engine.limits.name + _OVERLAP
+    while (stop := _PLAMO_NAME_END.search(src.text, start, longest)) is None and not src.final and len(src.text) < longest:
+        yield
     if stop is None:
-        engine.cut = engine.cut or len(name) <= engine.limits.name
-        return False
+        return _plamo_cut(engine, at, longest)
+    name = src.text[start : stop.start()].strip()
     if not name or len(name) > engine.limits.name:
         return False
     after = stop.end() if stop[1] == "end_tool_name" else stop.start()
@@ -172,6 +173,16 @@ def _plamo(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     if not src.text.startswith("{", begin):
         return (yield from _plamo_odd(engine, at, begin, name))
     return (yield from named_call(engine, at, name, begin, "plamo3", _PLAMO_CLOSERS))
+
+
+def _plamo_cut(engine: TextEngine, at: int, longest: int) -> bool:
+    """The text ended inside a name: the markup of a call that was cut off. A name that is too long is none."""
+    if len(engine.src.text) >= longest:
+        return False
+    engine.cut = True
+    engine.commit_to(at)
+    engine.take("markup", len(engine.src.text))
+    return True
 
 
 def _plamo_odd(engine: TextEngine, at: int, begin: int, name: str) -> Steps[bool]:

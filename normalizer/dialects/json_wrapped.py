@@ -74,7 +74,12 @@ def _next_value(engine: TextEngine, end: int, closers: tuple[str, ...]) -> Steps
         len(closer) > len(src.text) - ahead and closer.startswith(src.text[ahead:]) for closer in closers
     ):
         yield
-    return -1 if src.text.startswith(closers, ahead) or (yield from marker_stands(engine, ahead)) else ahead
+    if src.text.startswith(closers, ahead):
+        return -1
+    if src.text[ahead] == "{":
+        return ahead
+    inside = yield from skip_space(src, ahead + 1)
+    return ahead if src.text[inside : inside + 1] in ("{", "[", "]") else -1
 
 
 def _enter(engine: TextEngine, at: int, end: int, bodies: list[Body], dialect: str, keyed: bool, preview: Preview | None) -> bool:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["DIALECTS"]
 
 _ALLOWANCE = 8
+_REACH = 512
 
 
 # ---------------------------------------------------------------------- H1 MiniMax M3
@@ -266,7 +267,7 @@ def _cline(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 
 def _may_stand(engine: TextEngine, at: int) -> bool:
-    start = max(engine.line_start(at), engine.done)
+    start = max(engine.line_start(at), engine.done, at - _REACH)
     return engine.text_kind != "reasoning" and engine.allowance <= _ALLOWANCE and leads_in(engine.src.text[start:at])
 
 

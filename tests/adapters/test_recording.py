@@ -65,7 +65,10 @@ async def test_a_stream_is_kept_chunk_by_chunk() -> None:
 async def test_a_failed_request_is_an_exchange_too(streamed: bool) -> None:
     failure = Failure(401, {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}})
     recorder, _ = await recorded(failure, streamed=streamed)
-    assert HIDDEN in recorder.exchanges[0]["error"]
+    error = recorder.exchanges[0]["error"]
+    assert (error["status"], error["body"]["error"]["code"]) == (401, "invalid_api_key")
+    assert HIDDEN in error["message"]
+    assert KEY not in str(error)
 
 
 @pytest.mark.anyio

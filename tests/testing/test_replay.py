@@ -76,6 +76,23 @@ async def test_a_recorded_error_is_raised_as_what_it_meant() -> None:
     assert not isinstance(caught.value, ModelError)
 
 
+@pytest.mark.parametrize(
+    ("recorded", "expected"),
+    [
+        ({"type": "ServiceUnavailableError", "status": 503, "message": "busy"}, Overloaded),
+        ({"type": "RateLimitError", "status": 429, "message": "slow", "headers": {"retry-after": "3"}}, RateLimited),
+        ({"type": "ContextWindowExceededError", "message": "too long"}, ContextOverflow),
+        ({"type": "BadRequestError", "status": 400, "message": "llama2 does not support tools"}, CapabilityRefused),
+        ("busy", InternalError),
+    ],
+)
+def test_a_recorded_error_is_classified_as_it_was(recorded: Any, expected: type[LLMCoreError]) -> None:
+    error = recorded_error(recorded)
+    assert type(error) is expected
+    if isinstance(error, RateLimited):
+        assert error.retry_after == 3
+
+
 async def test_more_requests_than_exchanges_are_an_error() -> None:
     adapter = ReplayAdapter(run({"text": "one"}))
     await Orchestrator(adapter).run(Request(messages="x"))  # type: ignore[arg-type]
