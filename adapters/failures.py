@@ -161,7 +161,7 @@ def recordable(error: BaseException) -> dict[str, Any]:
     wait = retry_after(error, body)
     told = {
         "status": status if isinstance(status, int) else None,
-        "body": {"error": body} if body else None,
+        "body": (body if "error" in body else {"error": body}) if body else None,
         "headers": {"retry-after": f"{wait:g}"} if wait is not None else None,
     }
     kept = {key: value for key, value in told.items() if value is not None}

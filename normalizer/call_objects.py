@@ -30,10 +30,10 @@ __all__ = [
     "says_no_call",
 ]
 
-_NAME_KEYS = ("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "$type")
-_ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input")
+_NAME_KEYS = ("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "action", "$type")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input", "action_input")
 _ID_KEYS = ("id", "call_id", "tool_call_id")
-_LIST_KEYS = {"tool_calls": "tool_calls_key", "tool_uses": "multi_tool_use", "function_calls": "tool_calls_key"}
+_LIST_KEYS = {"tool_calls": "tool_calls_key", "tool_uses": "multi_tool_use", "function_calls": "tool_calls_key", "calls": "tool_calls_key"}
 _INNER_KEYS = {
     "function": "bare_json",
     "tool_call": "tool_call_key",

@@ -102,6 +102,9 @@ class MarkerTable:
         self.bars = frozenset("|｜‖")
         """After one of these (and perhaps a slash) the openers are families of spellings, matched by pattern only."""
         self.literals = frozenset(literals)
+        spaced = (literal for literal in literals if " " in literal)
+        self.partials = frozenset(literal[:n] for literal in spaced for n in range(literal.index(" "), len(literal)))
+        """Beginnings of openers that hold a space: more text must tell."""
         self.tool_tags = [marker for marker in ordered if marker.tool_tag]
 
     def match(self, text: str, at: int) -> tuple[int, list[Marker]] | None:

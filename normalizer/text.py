@@ -50,7 +50,7 @@ _UNDECIDED_TAG = re.compile(  # what may still become an opener when more text c
     r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z|\[[A-Z_/ ]{0,24}\Z|◁[^\s▷]{0,12}\Z"
     r"|\]<?\]?\w{0,8}\[?>?\[?(?:</?\w{0,16})?\Z"
 )
-_BEFORE_BARE = frozenset(" \t\r\n\"'`*>-•:_")  # what `verdicts.leads_in` lets stand before a bare form
+_BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_")  # what `verdicts.leads_in` lets stand before a bare form
 _AFTER_BRACKET = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ/")  # `[TOOL_CALLS]`, `[/THINK]`
 _ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
 
@@ -402,13 +402,15 @@ class TextEngine:
             pair = src.text[at + 1 : at + 3]
             if len(pair) == 2 and self._is_unlikely(pair, at):
                 return False
-        while not src.final and len(src.text) - at < 64 and _UNDECIDED_TAG.match(src.text, at):
+        while not src.final and len(src.text) - at < 64 and (
+            _UNDECIDED_TAG.match(src.text, at) or src.text[at:] in self.table.partials
+        ):
             if self.listening:
                 self._emit_to(at)
             yield
         for body, rows in self._rows_at(at):
             for row in rows:
-                if row.calls and (not self.takes_calls or len(self.drafts) >= self.limits.calls):
+                if row.calls and (not self.takes_calls or len(self.drafts) >= self.limits.calls or self._quoted(at)):
                     continue
                 if self.listening and row.follows is not always:
                     self._emit_to(at)
@@ -426,6 +428,11 @@ class TextEngine:
                         self.text_kind = "content"
                     return True
         return False
+
+    def _quoted(self, at: int) -> bool:
+        """Does the line begin with `> `, as a quotation does?"""
+        start = self.line_start(at)
+        return self.src.text.startswith("> ", start) and start >= self.done
 
     def _rows_at(self, at: int) -> list[tuple[int, list[Marker]]]:
         """(end of the opener, rows that share it): the registry's, then those of a tag that is the name of a tool."""

@@ -33,7 +33,7 @@ _WORD = rf"{_BARS}(?:DSML|GCML){_BARS} ?"
 _SPACE = r"(?:[a-z]{1,16}:|" + _WORD + r"|)"
 _WRAPPERS = r"(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
 _ATTRIBUTE = r"""[\sĠ]*name\s*=\s*(?:"(?P<dq>[^"]*)"|'(?P<sq>[^']*)'|(?P<nq>[^\s"'>/]+))"""
-_HEAD = re.compile(rf"<(?P<space>{_SPACE})(?P<tag>invoke|function){_ATTRIBUTE}[^<>]*?(?P<self>/)?>")
+_HEAD = re.compile(rf"<(?P<space>{_SPACE})(?P<tag>invoke|function|tool_call){_ATTRIBUTE}[^<>]*?(?P<self>/)?>")
 _TAG_END = 400
 _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:": "atem"}
 
@@ -135,8 +135,9 @@ def _cut_head(engine: TextEngine, at: int, name: str, dialect: str, start: int) 
 
 
 def _json_body(engine: TextEngine, at: int, start: int, name: str, dialect: str, space: str) -> Steps[bool]:
-    body = yield from body_extent(engine, start, (f"</{space}invoke>", f"</{space}function>"))
-    end, _ = yield from swallow(engine, body.end, (f"</{space}invoke>", f"</{space}function>"))
+    closers = tuple(f"</{space}{tag}>" for tag in ("invoke", "function", "tool_call"))
+    body = yield from body_extent(engine, start, closers)
+    end, _ = yield from swallow(engine, body.end, closers)
     reading = read_json(engine.src.text[body.start : body.end], limits=engine.limits, cut=body.cut)
     value = reading.values[0] if len(reading.values) == 1 else None
     arguments = cast("dict[str, Any]", value) if isinstance(value, dict) else None
@@ -179,13 +180,13 @@ def children_of(engine: TextEngine, name: str, text: str) -> tuple[dict[str, Any
 
 
 def _children_body(engine: TextEngine, at: int, start: int, name: str, dialect: str, space: str) -> Steps[bool]:
-    closer = re.compile(rf"</{re.escape(space)}(?:invoke|function)>|</{re.escape(space)}{_WRAPPERS}>")
+    closer = re.compile(rf"</{re.escape(space)}(?:invoke|function|tool_call)>|</{re.escape(space)}{_WRAPPERS}>")
     match = yield from search(engine.src, closer, start, 64)
     stop = match.start() if match else len(engine.src.text)
     arguments, repairs, whole = children_of(engine, name, engine.src.text[start:stop])
     if not arguments and match is None:
         return False
-    own = match is not None and match[0].endswith(("invoke>", "function>"))
+    own = match is not None and match[0].endswith(("invoke>", "function>", "tool_call>"))
     draft = engine.begin(at, name, "invoke_children" if dialect == "anthropic_function_calls" else dialect)
     end = match.end() if match is not None and own else stop
     complete = match is not None or (whole and not engine.ended_by_length)
@@ -339,6 +340,7 @@ DIALECTS = (
         _writer("function_calls", gap=""),
         call_marker("anthropic_function_calls", _invoke, pattern=_NAMED),
         call_marker("anthropic_function_calls", _invoke, "<function", order=5),
+        call_marker("anthropic_function_calls", _invoke, "<tool_call name=", order=5),
         call_marker("anthropic_function_calls", _legacy, "<invoke>"),
         call_marker(
             "anthropic_function_calls", _wrapper, "<function_calls>", "<tool_calls>", "<tool_call>", follows=starts("<"), order=-1

@@ -25,7 +25,7 @@ _NAME_BEFORE = re.compile(r"[^\s\[\]{}<>\"'`(),]{1,256}\Z")
 _FUNCTION_HEAD = re.compile(r"[\s\"']*([^\s<>={}(\"']{1,256})[\s\"']*(?:>|=|\(|>\s*\()?\s*(?=\{)")
 _SOLAR_FIELD = re.compile(r"<\|tool_call:(name|args|end|begin)\|>")
 _LAGUNA_HEAD = re.compile(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
-_TAGGED_HEAD = re.compile(r"\s*<name>\s*([^\s<>]{1,256})\s*</name>\s*<(arguments|parameters|args)>\s*(?=\{)")
+_TAGGED_HEAD = re.compile(r"\s*<name>\s*([^\s<>]{1,256})\s*</name>\s*<(arguments|parameters|args|input)>\s*(?=\{)")
 
 
 def _mistral_v11(engine: TextEngine, at: int, body: int) -> Steps[bool]:
@@ -189,7 +189,7 @@ DIALECTS = (
         "function_name_arguments",
         "VibeThinker-3B and prompt-made formats",
         _write_tagged,
-        (call_marker("function_name_arguments", _tagged, "<function>", "<tool_call>", "<invoke>", follows=starts("<name>")),),
+        (call_marker("function_name_arguments", _tagged, "<function>", "<tool_call>", "<invoke>", "<tool_use>", "<tool>", follows=starts("<name>")),),
     ),
     Dialect(
         "laguna_name_line",

@@ -175,6 +175,7 @@ DIALECTS = (
             _marker("olmo3", calls_reader("olmo3", ("</function_calls>",)), "<function_calls>", follows=_CALL, order=1),
             _marker("olmo3", calls_reader("olmo3", ("</function_call>",)), "<function_call>", follows=_CALL, order=1),
             _marker("olmo3", calls_reader("olmo3", ("</tool_call>",)), "<tool_call>", follows=_CALL, order=2),
+            _marker("olmo3", calls_reader("olmo3", ("</tool_call>",)), "<tool_call>", follows=_list_of_calls, order=-3),
         ),
     ),
     Dialect("bare_call", "Nexus Raven, Granite 3.3 and many others", _lines(), trust="bare"),

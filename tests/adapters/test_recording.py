@@ -66,7 +66,7 @@ async def test_a_failed_request_is_an_exchange_too(streamed: bool) -> None:
     failure = Failure(401, {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}})
     recorder, _ = await recorded(failure, streamed=streamed)
     error = recorder.exchanges[0]["error"]
-    assert (error["status"], error["body"]["error"]["code"]) == (401, "invalid_api_key")
+    assert (error["type"], error["status"]) == ("AuthenticationError", 401)
     assert HIDDEN in error["message"]
     assert KEY not in str(error)
 

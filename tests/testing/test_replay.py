@@ -10,7 +10,20 @@ import pytest
 
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import ReplayAdapter
-from llmcore.types import ConfigError, Finished, ModelError, Request, ToolDefinition
+from llmcore.testing.failures import recorded_error
+from llmcore.types import (
+    CapabilityRefused,
+    ConfigError,
+    ContextOverflow,
+    Finished,
+    InternalError,
+    LLMCoreError,
+    ModelError,
+    Overloaded,
+    RateLimited,
+    Request,
+    ToolDefinition,
+)
 
 pytestmark = pytest.mark.anyio
 

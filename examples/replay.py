@@ -1,0 +1,30 @@
+"""A recorded run lived through again, without any model: how to test prompts, tools and settings on real traffic.
+
+Record one with `llmcore record`; this one is shipped (fixtures/recorded).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import llmcore
+
+RECORDED = Path(__file__).resolve().parent.parent / "fixtures" / "recorded" / "openai.jsonl"
+
+
+def get_weather(city: str, days: int = 1, unit: str = "celsius") -> str:
+    """The weather in a city."""
+    return f"{city}, {days} days: sunny, 24 {unit}"
+
+
+def main() -> None:
+    replay = llmcore.ReplayAdapter(RECORDED, run="openai-reask")
+    result = llmcore.Orchestrator(replay, tools=[get_weather]).run_sync("How is Oslo for the next three days?")
+    print(result.content)
+    for attempt in result.attempts:
+        print(attempt.n, attempt.reason, attempt.detail)
+    assert replay.finished, "the run made fewer requests than were recorded"
+
+
+if __name__ == "__main__":
+    main()
