@@ -1,9 +1,13 @@
-"""What happens when things fail: a server that refuses tools, a model that is wrong twice. Every request has a reason.
+"""What happens when things fail: a server that refuses tools, a model that is wrong again and again.
 
-The models are scripted; with real ones only the registry differs (`models.yaml`, see docs/cli.md).
+Every request has a recorded reason, and all of them draw on one budget. The models are scripted; with real ones leave
+`adapter` out.
 """
 
 from __future__ import annotations
+
+import json
+from collections.abc import Mapping
 
 import llmcore
 
@@ -29,29 +33,32 @@ def get_weather(city: str, days: int = 1) -> str:
 
 
 def run(title: str, small: llmcore.FakeModel, large: llmcore.FakeModel) -> None:
-    orchestrator = llmcore.Orchestrator(REGISTRY, tools=[get_weather], adapter={"small": small, "large": large})
+    adapters = {"small": small, "large": large}
+    orchestrator = llmcore.Orchestrator(REGISTRY, tools=[get_weather], adapter=adapters, budget=llmcore.Budget(reasks=1))
     result = orchestrator.run_sync("How is Oslo for the next three days?")
     print(f"{title}: {result.content}")
     for attempt in result.attempts:
-        print(f"  {attempt.n}. {attempt.model}, {attempt.mode}: {attempt.reason}{': ' * bool(attempt.detail)}{attempt.detail}")
+        print(f"  {attempt.n}. {attempt.model}, {attempt.mode}, {attempt.reason}; {attempt.detail or '-'}")
 
 
 def main() -> None:
-    wrong = ("get_weather", {"city": "Oslo", "days": "a few"})
-    right = ("get_weather", {"city": "Oslo", "days": 3})
+    wrong, right = {"city": "Oslo", "days": "a few"}, {"city": "Oslo", "days": 3}
+    refusal = llmcore.CapabilityRefused("gemma2:9b does not support tools", capability="native_tools")
     run(
-        "a server that refuses tools",
-        llmcore.FakeModel()
-        .error(llmcore.CapabilityRefused("gemma2:9b does not support tools", capability="native_tools"))
-        .text('<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}\n</tool_call>')
-        .text("Sunny all along."),
+        "A server that refuses tools",
+        llmcore.FakeModel().error(refusal).text(written(right)).text("Sunny all along."),
         llmcore.FakeModel(),
     )
     run(
-        "a model that does not get it right",
-        llmcore.FakeModel().tool_calls(wrong).tool_calls(wrong).text("I cannot say."),
-        llmcore.FakeModel().tool_calls(right).text("Sunny all along."),
+        "A model that does not get it right",
+        llmcore.FakeModel().tool_call("get_weather", wrong).tool_call("get_weather", wrong).text(written(wrong)),
+        llmcore.FakeModel().tool_call("get_weather", right).text("Sunny all along."),
     )
+
+
+def written(arguments: Mapping[str, object]) -> str:
+    """A call as text, as the prompt of text mode teaches it."""
+    return f"<tool_call>\n{json.dumps({'name': 'get_weather', 'arguments': arguments})}\n</tool_call>"
 
 
 if __name__ == "__main__":

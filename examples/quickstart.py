@@ -11,6 +11,6 @@ def get_weather(city: str) -> str:
     return f"22 degrees and sunny in {city}"
 
 
-model = llmcore.FakeModel().text('<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>').text("It is sunny.")
+model = llmcore.FakeModel('<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>', "It is sunny.")
 result = asyncio.run(llmcore.Orchestrator(model, tools=[get_weather]).run("How is the weather in Paris?"))
 print(result.envelope.content)  # It is sunny.

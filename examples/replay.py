@@ -22,7 +22,7 @@ def main() -> None:
     result = llmcore.Orchestrator(replay, tools=[get_weather]).run_sync("How is Oslo for the next three days?")
     print(result.content)
     for attempt in result.attempts:
-        print(attempt.n, attempt.reason, attempt.detail)
+        print(f"{attempt.n}. {attempt.reason}; {attempt.detail or '-'}")
     assert replay.finished, "the run made fewer requests than were recorded"
 
 

@@ -6,7 +6,8 @@ import llmcore
 
 REPLIES = {
     "Qwen": '<tool_call>\n{"name": "book", "arguments": {"seats": 2, "row": "C"}}\n</tool_call>',
-    "Qwen coder": "<tool_call>\n<function=book>\n<parameter=seats>\n2\n</parameter>\n<parameter=row>\nC\n</parameter>\n</function>\n</tool_call>",
+    "Qwen coder": "<tool_call>\n<function=book>\n<parameter=seats>\n2\n</parameter>\n"
+    "<parameter=row>\nC\n</parameter>\n</function>\n</tool_call>",
     "Claude": 'Of course.\n<function_calls>\n<invoke name="book">\n<parameter name="seats">2</parameter>\n'
     '<parameter name="row">C</parameter>\n</invoke>\n</function_calls>',
     "Llama": '<|python_tag|>{"name": "book", "parameters": {"seats": "2", "row": "C"}}',

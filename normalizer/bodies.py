@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
-from llmcore.normalizer.call_objects import CallObject, Message, arguments_of, calls_of, no_arguments, says_no_call
+from llmcore.normalizer.call_objects import CallObject, Message, arguments_of, calls_of, is_no_call, no_arguments
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.names import peel
 from llmcore.normalizer.readers.extent import Extent
@@ -25,6 +25,7 @@ __all__ = [
     "add_calls",
     "arguments_body",
     "body_extent",
+    "marker_stands",
     "named_call",
     "quick_body",
     "read_body",
@@ -69,7 +70,7 @@ class Preview:
         text = self.engine.src.text
         if self._extent is None:
             head = _PREVIEW_HEAD.match(text, self.body)
-            if head is None:
+            if head is None or is_no_call(head[1], self.engine.tools):
                 return
             self.start(head[1], head.end())
         self.tell()
@@ -108,7 +109,7 @@ def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], previe
                 preview.tell()
             return Body(start, end)
         if extent.stopped >= 0:
-            if (yield from _marker_stands(engine, extent.stopped, closers)):
+            if (yield from marker_stands(engine, extent.stopped, closers)):
                 return Body(start, extent.stopped, closed=False)
             extent.position, extent.stopped = extent.stopped + 1, -1
             continue
@@ -120,11 +121,18 @@ def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], previe
     return _unclosed(engine, start, extent, closers)
 
 
-def _marker_stands(engine: TextEngine, at: int, closers: tuple[str, ...]) -> Steps[bool]:
+def marker_stands(engine: TextEngine, at: int, closers: tuple[str, ...]) -> Steps[bool]:
+    """Does a closer or another marker stand at the `<` at `at`? Then no value goes on there."""
     src = engine.src
-    while not src.final and len(src.text) - at < 48 and src.text.find(">", at) < 0:
+    while True:
+        rest = src.text[at : at + 64]
+        if rest.startswith(closers):
+            return True
+        stands = engine.stands(at)
+        partial = not src.final and len(rest) < 64 and any(closer.startswith(rest) for closer in closers)
+        if stands is not None and not partial:
+            return stands
         yield
-    return src.text.startswith(closers, at) or engine.table.match(src.text, at) is not None
 
 
 def _unclosed(engine: TextEngine, start: int, extent: Extent, closers: tuple[str, ...]) -> Body:
@@ -176,7 +184,9 @@ def _plain(engine: TextEngine, text: str) -> Message | None:
 
 def _quick(engine: TextEngine, text: str, head: re.Match[str]) -> Message | None:
     """`{"name": ..., "arguments": {...}}` exactly: only the arguments are parsed."""
-    written = text[head.end() : text.rfind("}")].rstrip()
+    if not text.endswith("}"):
+        return None
+    written = text[head.end() : -1].rstrip()
     reading = read_json(written, limits=engine.limits)
     if reading.repairs or reading.error or len(reading.values) != 1 or reading.end != len(written):
         return None
@@ -199,7 +209,7 @@ def add_calls(
     """Enter calls that share a span. `complete` and `repairs` are those of their common text; only the last may be cut."""
     start, end = span
     for k, call in enumerate(calls):
-        if says_no_call(call, engine.tools):
+        if is_no_call(call.name, engine.tools):
             continue
         if len(engine.drafts) >= engine.limits.calls and draft is None:
             engine.miss(start, end, call.name, "calls_limit")

@@ -26,14 +26,19 @@ __all__ = [
     "call_object",
     "calls_of",
     "is_definition",
+    "is_no_call",
     "no_arguments",
-    "says_no_call",
 ]
 
 _NAME_KEYS = ("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "action", "$type")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input", "action_input")
 _ID_KEYS = ("id", "call_id", "tool_call_id")
-_LIST_KEYS = {"tool_calls": "tool_calls_key", "tool_uses": "multi_tool_use", "function_calls": "tool_calls_key", "calls": "tool_calls_key"}
+_LIST_KEYS = {
+    "tool_calls": "tool_calls_key",
+    "tool_uses": "multi_tool_use",
+    "function_calls": "tool_calls_key",
+    "calls": "tool_calls_key",
+}
 _INNER_KEYS = {
     "function": "bare_json",
     "tool_call": "tool_call_key",
@@ -122,9 +127,10 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     if name is None:
         return None
     holder = inner if inner is outer or any(key in inner for key in _ARGUMENT_KEYS) else outer
-    written = next((holder[key] for key in _ARGUMENT_KEYS if key in holder), None)
+    key = next((key for key in _ARGUMENT_KEYS if key in holder), "")
+    written = holder.get(key)
     tool = tools.get(peel(name, tools) or name) if tools is not None else None
-    if is_definition(written, tool is not None and "properties" in tool.properties):
+    if key == "parameters" and is_definition(written, tool is not None and "properties" in tool.properties):
         return None
     arguments, given, repairs = arguments_of(written)
     identity = next((outer[key] for key in _ID_KEYS if isinstance(outer.get(key), str)), "")
@@ -161,7 +167,7 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
         return None
     if not (listed is None or is_list(listed)) or not (content is None or isinstance(content, str)):
         return None
-    if listed is None and content is None:
+    if listed is None and (content is None or any(isinstance(value.get(key), str) for key in _NAME_KEYS)):
         return None
     calls = _all(listed or [], lambda item: _flat(item, tools))
     if calls is None:
@@ -217,7 +223,7 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     call = call_object(value, tools)
     if call is not None and value.get("type") == "tool_use" and is_object(value.get("input")):
         return Message([call], "pasted_wire", certain=True)
-    if call is not None and (call.given or is_known(call.name, tools) or says_no_call(call, tools)):
+    if call is not None and (call.given or is_known(call.name, tools) or is_no_call(call.name, tools)):
         return Message([call], "tool_call_key" if "tool_call" in value else "bare_json")
     call = _single_key(value, tools)
     return None if call is None else Message([call], "single_key")
@@ -243,6 +249,6 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
     return None
 
 
-def says_no_call(call: CallObject, tools: ToolSet | None) -> bool:
-    """A name by which a model says that it calls nothing, unless a tool is called so."""
-    return call.name in _NO_CALL_NAMES and not is_known(call.name, tools)
+def is_no_call(name: str, tools: ToolSet | None) -> bool:
+    """Is it a name by which a model says that it calls nothing (unless a tool is called so)?"""
+    return name in _NO_CALL_NAMES and not is_known(name, tools)

@@ -37,10 +37,14 @@ class Fence:
 
 def back_ticks(engine: TextEngine, at: int) -> Steps[int]:
     src = engine.src
-    while not src.final and len(src.text) - at < 4 and not src.text[at:].strip("`"):
+    end = at + 1
+    while True:
+        run = _RUN.match(src.text, end)
+        end = run.end() if run else end
+        if end < len(src.text) or src.final:
+            break
         yield
-    run = _RUN.match(src.text, at)
-    length = len(run[0]) if run else 1
+    length = end - at
     if length < 3:
         return (yield from _inline(engine, at, length))
     before = src.text[max(engine.line_start(at), engine.done) : at]

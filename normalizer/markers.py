@@ -47,13 +47,13 @@ def closer_after_call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 
 def closer_after_markup(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    """A closer is markup after whatever was classified before it; at the start of a reply it is text."""
-    return _closer(engine, at, body, after=bool(engine.pieces))
+    """A closer is markup after a call or other markup; at the start of a reply and in reasoning it is text."""
+    return _closer(engine, at, body, after=bool(engine.pieces) and engine.pieces[-1][2] in ("markup", "call"))
     yield
 
 
 def _closer(engine: TextEngine, at: int, body: int, *, after: bool) -> bool:
-    if not after or engine.src.text[engine.done : at].strip():
+    if not after or engine.src.text[engine.text_start() : at].strip():
         return False
     engine.commit_to(at)
     engine.take("markup", body)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.reasoning import ANY_CLOSER, think
-from llmcore.normalizer.source import Steps, search
+from llmcore.normalizer.source import Steps, search, skip_space
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -28,14 +28,9 @@ _SPACE = re.compile(r"\s*")
 
 def open_reasoning(engine: TextEngine) -> Steps[None]:
     """The prompt opened the reasoning: the reply starts inside it."""
-    while not engine.src.text and not engine.src.final:
+    while "<think>".startswith(engine.src.text) and not engine.src.final:
         yield
-    body = 0
-    text = engine.src.text
-    for opener in ("<think>\n", "<think>"):  # the model may open it once more
-        if text.startswith(opener):
-            body = len(opener)
-            break
+    body = len("<think>") if engine.src.text.startswith("<think>") else 0  # the model may open it once more
     yield from think(engine, body, ANY_CLOSER)
 
 
@@ -77,12 +72,10 @@ def _labelled(engine: TextEngine, start: int, body: int, closer: re.Pattern[str]
     text = engine.src.text
     if match is None:
         return
+    end = yield from skip_space(engine.src, match.end())
     engine.commit_to(start)
-    engine.take("markup", body)
-    engine.take("reasoning", match.start())
-    end = match.end()
-    while end < len(text) and text[end] in "\r\n":
-        end += 1
+    engine.take("markup", body + text.startswith("\n", body))
+    engine.take("reasoning", match.start() - (text[match.start() - 1] == "\n"))
     engine.take("markup", end)
     engine.reasoning_closed = True
 

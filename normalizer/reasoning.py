@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
     from llmcore.types.envelope import SegmentKind
 
-__all__ = ["ANY_CLOSER", "MARKERS", "flow", "reasoning_reader", "sealed", "think"]
+__all__ = ["ANY_CLOSER", "MARKERS", "PAIRS", "flow", "reasoning_reader", "sealed", "think"]
 
-_PAIRS = (
+PAIRS = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
@@ -40,11 +40,12 @@ _PAIRS = (
     ("<|content_thinking|>", "<|end_message|>"),
 )
 _NEVER_ALONE = frozenset({"<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"})
-_LONE = (*(closer for _, closer in _PAIRS if closer not in _NEVER_ALONE), "[BEGIN FINAL RESPONSE]")
+_LONE = (*(closer for _, closer in PAIRS if closer not in _NEVER_ALONE), "[BEGIN FINAL RESPONSE]")
 _CITATION = re.compile(r"<co>|</co(?::[^<>\n]{0,64})?>")
 _SUFFIXED_OPENER = r"<think:[^\s<>]{1,32}>"
 _SUFFIXED_CLOSER = r"</think:[^\s<>]{1,32}>"
 _OVERLAP = 80
+_HELD_SPACE = 64  # white space before a marker is markup; so much of it waits for one
 
 ANY_CLOSER = re.compile("|".join([*map(re.escape, _LONE), _SUFFIXED_CLOSER, re.escape("<channel|>")]))
 _SIGN = re.compile(r"<|\[|◁|\](?=<|\Z)")
@@ -64,11 +65,13 @@ def flow(engine: TextEngine, kind: SegmentKind, stop: re.Pattern[str], *, overla
         if match is not None:
             _take_trimmed(engine, kind, match.start())
             return match
-        if src.final:
-            return None
-        if engine.listening:
+        if src.final or engine.listening:
             if not decided:
                 barrier, decided = _first_marker(engine, barrier)
+        if src.final:
+            _take_settled(engine, kind, barrier)
+            return None
+        if engine.listening:
             _take_settled(engine, kind, min(barrier, max(start, len(src.text) - overlap)))
         start = max(start, len(src.text) - overlap)
         yield
@@ -120,10 +123,8 @@ def _take(engine: TextEngine, kind: SegmentKind, end: int) -> None:
 
 
 def _take_settled(engine: TextEngine, kind: SegmentKind, end: int) -> None:
-    text = engine.src.text
-    while end > engine.done and text[end - 1].isspace():
-        end -= 1
-    _take(engine, kind, end)
+    floor = max(engine.done, end - _HELD_SPACE)
+    _take(engine, kind, floor + len(engine.src.text[floor:end].rstrip()))
 
 
 def _take_trimmed(engine: TextEngine, kind: SegmentKind, end: int) -> None:
@@ -196,7 +197,7 @@ def _lone_closer(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 
 MARKERS = (
-    *(Marker(reasoning_reader(opener, re.compile(re.escape(closer))), (opener,)) for opener, closer in _PAIRS),
+    *(Marker(reasoning_reader(opener, re.compile(re.escape(closer))), (opener,)) for opener, closer in PAIRS),
     Marker(reasoning_reader("<think:", re.compile(_SUFFIXED_CLOSER)), pattern=_SUFFIXED_OPENER),
     Marker(reasoning_reader("<|channel>", re.compile(re.escape("<channel|>")), "thought"), ("<|channel>",)),
     Marker(_lone_closer, (*_LONE, "<channel|>")),

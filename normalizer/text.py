@@ -267,7 +267,7 @@ class TextEngine:
     def stands(self, at: int) -> bool | None:
         """Does a marker that counts for this reply stand at `at`? None = more text must tell."""
         text = self.src.text
-        if not self.src.final and len(text) - at < 64 and _UNDECIDED_TAG.match(text, at):
+        if self._is_undecided(at):
             return None
         found = self.table.match(text, at)
         if found is not None and (self.takes_calls or not all(row.calls for row in found[1])):
@@ -302,7 +302,7 @@ class TextEngine:
     def _run(self, reasoning_open: bool) -> Steps[None]:
         if reasoning_open:
             yield from opening.open_reasoning(self)
-        if not self.src.text or self.src.text[0] in opening.FIRST:
+        elif not self.src.text or self.src.text[0] in opening.FIRST:
             yield from opening.opening(self)
         yield from self.walk()
 
@@ -320,7 +320,7 @@ class TextEngine:
                     self._emit_to(bare.settled_text(self, position))
                 yield
                 continue
-            position = at + 1 if self._opens_nothing(at) else (yield from self._look(at))
+            position = at + 1 if self._opens_nothing(at) else max(at + 1, (yield from self._look(at)))
         self.commit_to(len(src.text))
 
     def _opens_nothing(self, at: int) -> bool:
@@ -402,9 +402,7 @@ class TextEngine:
             pair = src.text[at + 1 : at + 3]
             if len(pair) == 2 and self._is_unlikely(pair, at):
                 return False
-        while not src.final and len(src.text) - at < 64 and (
-            _UNDECIDED_TAG.match(src.text, at) or src.text[at:] in self.table.partials
-        ):
+        while self._is_undecided(at):
             if self.listening:
                 self._emit_to(at)
             yield
@@ -428,6 +426,13 @@ class TextEngine:
                         self.text_kind = "content"
                     return True
         return False
+
+    def _is_undecided(self, at: int) -> bool:
+        """May what stands at `at` still become an opener when more text comes?"""
+        src = self.src
+        if src.final or len(src.text) - at >= 64:
+            return False
+        return _UNDECIDED_TAG.match(src.text, at) is not None or src.text[at:] in self.table.partials
 
     def _quoted(self, at: int) -> bool:
         """Does the line begin with `> `, as a quotation does?"""

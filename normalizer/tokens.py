@@ -60,10 +60,10 @@ def _token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 def _chat_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """`<|im_start|>` in the place of a call's tag (A9), or after a call."""
     text = engine.src.text
-    first = not engine.says_anything() and not engine.drafts and not text[engine.done : at].strip()
+    first = not engine.says_anything() and not engine.drafts and not text[engine.text_start() : at].strip()
     if first:
         body = yield from skip_space(engine.src, body)
-    after_call = bool(engine.drafts) and not text[engine.done : at].strip()
+    after_call = bool(engine.drafts) and not text[engine.text_start() : at].strip()
     if not after_call and not (first and engine.src.text.startswith("{", body)):
         return False
     engine.commit_to(at)
@@ -87,27 +87,15 @@ def _span(closer: str, kind: str) -> Reader:
     return read
 
 
-def _answer(closer: str) -> Reader:
-    """`<answer>` and `<response>` around a whole answer are dropped where they stand alone on their lines, or after reasoning."""
-    pattern = re.compile(re.escape(closer))
-
-    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-        if engine.says_anything() or engine.src.text[engine.done : at].strip():
-            return False
-        match = yield from search(engine.src, pattern, body, len(closer))
-        text = engine.src.text
-        if match is None or (text[match.end() :].strip() and not _only_tokens(text, match.end())):
-            return False
-        engine.commit_to(at)
-        engine.take("markup", body + 1 if text.startswith("\n", body) else body)
-        return True
-
-    return read
-
-
-def _only_tokens(text: str, at: int) -> bool:
-    rest = text[at : at + 64].strip()
-    return rest.startswith(TURN_TOKENS) or rest.startswith("<tool_call")
+def _answer(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<answer>` and `<response>` are dropped where they begin the answer, their closers with them."""
+    if engine.says_anything() or engine.src.text[engine.text_start() : at].strip():
+        return False
+    while body >= len(engine.src.text) and not engine.src.final:
+        yield
+    engine.commit_to(at)
+    engine.take("markup", body + engine.src.text.startswith("\n", body))
+    return True
 
 
 def _answer_end(engine: TextEngine, at: int, body: int) -> Steps[bool]:
@@ -134,7 +122,6 @@ MARKERS = (
     Marker(_span("</tools>", "content"), ("<tools>",)),
     Marker(_span("<|tool_list_end|>", "content"), ("<|tool_list_start|>",)),
     Marker(_span("</available_tools>", "content"), ("<available_tools>",)),
-    Marker(_answer("</answer>"), ("<answer>",)),
-    Marker(_answer("</response>"), ("<response>",)),
+    Marker(_answer, ("<answer>", "<response>")),
     Marker(_answer_end, ("</answer>", "</response>")),
 )

@@ -108,6 +108,8 @@ def is_placeholder(value: Any) -> bool:
 
 def refusal(engine: TextEngine, place: Place, calls: Sequence[CallObject], *, certain: bool = False) -> str | None:
     """Why these calls are no calls where they stand, or None."""
+    if len(engine.drafts) >= engine.limits.calls:
+        return "calls_limit"
     if any(is_placeholder(value) for call in calls for value in (call.arguments or {}).values()):
         return "placeholder"
     if not any(call.given for call in calls):

@@ -18,8 +18,7 @@ class RecordedError(Exception):
 
     def __init__(self, recorded: object) -> None:
         text = recorded if isinstance(recorded, str) else ""
-        nothing: Mapping[str, Any] = {}
-        known = cast("Mapping[str, Any]", recorded) if isinstance(recorded, Mapping) else nothing
+        known = _known(recorded)
         body: Any = known.get("body", known)
         self.status_code: int | None = _status(known)
         self.body: Any = _parsed(body)
@@ -27,6 +26,10 @@ class RecordedError(Exception):
         message = str(known.get("message") or text)
         self.message = str(message or (self.body if isinstance(self.body, str) else json.dumps(self.body, default=str)))
         super().__init__(self.message)
+
+
+def _known(recorded: object) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", recorded) if isinstance(recorded, Mapping) else {}
 
 
 def _status(known: Mapping[str, Any]) -> int | None:
@@ -44,8 +47,8 @@ def _parsed(body: Any) -> Any:
 def recorded_error(recorded: Any) -> LLMCoreError:
     """What `{"type", "status", "body", "headers", "message"}`, an error body or a message means. `type` is the name of
     the client's exception."""
-    told: object = cast("Mapping[str, Any]", recorded).get("type") if isinstance(recorded, Mapping) else None
-    kind = type(told, (RecordedError,), {}) if isinstance(told, str) and told.isidentifier() else RecordedError
+    name: object = _known(recorded).get("type")
+    kind = type(name, (RecordedError,), {}) if isinstance(name, str) and name.isidentifier() else RecordedError
     return classify(kind(recorded))
 
 

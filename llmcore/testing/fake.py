@@ -98,8 +98,8 @@ class FakeModel:
         return self
 
     def on_request(self, function: Callable[[Request], Any]) -> FakeModel:
-        """Call this (sync or async) with each request; what it returns, if not None, is the answer instead of the
-        script's."""
+        """Call this (sync or async) with each request as it comes, before any delay; what it returns, if not None, is
+        the answer instead of the script's."""
         self._on_request = function
         return self
 
@@ -157,13 +157,12 @@ class FakeModel:
         number = len(self.requests)
         self.requests.append(call.request)
         self.calls.append(call)
+        instead = self._on_request(call.request) if self._on_request is not None else None
+        instead = await instead if inspect.isawaitable(instead) else instead
         if self._delay:
             await asyncio.sleep(self._delay)
-        if self._on_request is not None:
-            instead = self._on_request(call.request)
-            instead = await instead if inspect.isawaitable(instead) else instead
-            if instead is not None:
-                return await resolved(instead, call.request)
+        if instead is not None:
+            return await resolved(instead, call.request)
         scripted = self._replies[number] if number < len(self._replies) else self._default
         if scripted is None:
             raise ConfigError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from llmcore.normalizer.bodies import body_extent, swallow
+from llmcore.normalizer.bodies import body_extent, marker_stands, swallow
 from llmcore.normalizer.call_objects import no_arguments
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.names import peel
@@ -305,12 +305,12 @@ def _braces(
         follower.follow(src.text, src.final)
         if teller is not None:
             teller.tell(follower)
-        if follower.end >= 0 or src.final:
-            break
-        if follower.stopped >= 0 and (yield from _stops(engine, follower, closers)):
+        if follower.end >= 0 or (follower.stopped < 0 and src.final):
             break
         if follower.stopped < 0:
             yield
+        elif (yield from marker_stands(engine, follower.stopped, closers)):
+            break
         else:
             follower.position, follower.stopped = follower.stopped + 1, -1
     if teller is not None:
@@ -323,14 +323,6 @@ def _braces(
     arguments, repairs = _arguments(engine, reading, follower.members, tool)
     engine.end(draft, end, arguments, src.text[start:stop], complete=reading.complete and not cut, repairs=repairs)
     return True
-
-
-def _stops(engine: TextEngine, follower: _Follower, closers: tuple[str, ...]) -> Steps[bool]:
-    """Does the tag outside every string end the body? A closer does, and any other marker."""
-    src, at = engine.src, follower.stopped
-    while not src.final and len(src.text) - at < 48 and src.text.find(">", at) < 0:
-        yield
-    return src.text.startswith(closers, at) or engine.table.match(src.text, at) is not None
 
 
 def _stop(engine: TextEngine, follower: _Follower, closers: tuple[str, ...]) -> int:
@@ -348,7 +340,7 @@ def _stop(engine: TextEngine, follower: _Follower, closers: tuple[str, ...]) -> 
 
 def _response_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """`<|tool_response>` at the end of a reply with calls is the stop token."""
-    if not engine.drafts or engine.src.text[engine.done : at].strip():
+    if not engine.drafts or engine.src.text[engine.text_start() : at].strip():
         return False
     if not (yield from rest_is_blank(engine, body)):
         return False

@@ -41,7 +41,7 @@ def _deepseek(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     before = src.text[body : sep.start()].strip()
     start = yield from skip_space(src, sep.end())
     if src.text.startswith("{", start):
-        return (yield from _deepseek_call(engine, at, before, start, "deepseek_v31"))
+        return bool(before) and (yield from _deepseek_call(engine, at, before, start, "deepseek_v31"))
     if src.text.startswith("<", start):  # another family's body in these tokens (Step-3)
         engine.commit_to(at)
         engine.take("markup", start)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from llmcore.normalizer.dialects.name_json import function_follows
 from llmcore.normalizer.markers import as_text
 from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
-from llmcore.normalizer.source import Steps, skip_space, starts
+from llmcore.normalizer.source import Steps, settle, skip_space, starts
 from llmcore.types.envelope import Repair
 
 if TYPE_CHECKING:
@@ -60,19 +61,18 @@ def _function(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     return finish_parameters(engine, draft, head.end(), found)
 
 
+def _either(text: str, at: int, final: bool) -> bool | None:
+    """Parameters, or Functionary's JSON object, which its own row reads."""
+    verdicts = _follows(text, at, final), function_follows(text, at, final)
+    return True if True in verdicts else None if None in verdicts else False
+
+
 def _wrapper(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     start = yield from skip_space(engine.src, body)
-    while not engine.src.final and len(engine.src.text) - start < 12:
+    while not engine.src.final and len(engine.src.text) - start < len("<function="):
         yield
-    verdict = _follows(engine.src.text, start + len("<function="), engine.src.final)
-    while verdict is None:
-        yield
-        verdict = _follows(engine.src.text, start + len("<function="), engine.src.final)
-    if not verdict and not engine.src.text.startswith(("{", ">", "="), start + len("<function=")):
-        # `<function=NAME>{...}` inside the wrapper is Functionary's; its own row reads it
-        close = engine.src.text.find(">", start, start + 300)
-        if close < 0:
-            return False
+    if not (yield from settle(engine.src, _either, start + len("<function="))):
+        return False
     engine.commit_to(at)
     engine.take("markup", start)
     return True

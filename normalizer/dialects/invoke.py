@@ -32,9 +32,12 @@ _BARS = r"[｜|‖]{1,2}"
 _WORD = rf"{_BARS}(?:DSML|GCML){_BARS} ?"
 _SPACE = r"(?:[a-z]{1,16}:|" + _WORD + r"|)"
 _WRAPPERS = r"(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
-_ATTRIBUTE = r"""[\sĠ]*name\s*=\s*(?:"(?P<dq>[^"]*)"|'(?P<sq>[^']*)'|(?P<nq>[^\s"'>/]+))"""
+_ATTRIBUTE = r"""[\sĠ]*name\s*=\s*(?:"(?P<dq>[^"<>]*)"|'(?P<sq>[^'<>]*)'|(?P<nq>[^\s"'<>/]+))"""
 _HEAD = re.compile(rf"<(?P<space>{_SPACE})(?P<tag>invoke|function|tool_call){_ATTRIBUTE}[^<>]*?(?P<self>/)?>")
 _TAG_END = 400
+_SHOWN_SPACE = ("Ċ", "Ġ")
+"""White space that a server showed as the tokenizer spells it."""
+_OPEN_TAG = re.compile(r"(?:<[^<>]*)?\Z")
 _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:": "atem"}
 
 
@@ -42,7 +45,7 @@ _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:
 def _grammar(space: str, tag: str) -> Grammar:
     ns = re.escape(space)
     names = "param(?:eter)?" if tag == "function" else "parameter"
-    key = r"""[\sĠ]*name\s*=\s*(?P<key>"[^"]*"|'[^']*'|[^\s"'>]+)"""
+    key = r"""[\sĠ]*name\s*=\s*(?P<key>"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
     opener = rf"(?P<parameter><{ns}{names}{key}(?:\s+string\s*=\s*[\"']?(?P<declared>\w+)[\"']?)?[^<>]*>)"
     closer = rf"(?P<end></{ns}{tag}>)"
     others = (
@@ -95,6 +98,8 @@ def _invoke(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         engine.end(engine.begin(at, name, dialect), head.end(), {}, "")
         return True
     start = yield from skip_space(src, head.end())
+    while src.text.startswith(_SHOWN_SPACE, start):
+        start = yield from skip_space(src, start + 1)
     return (yield from _invoke_body(engine, at, head.end(), start, name, dialect, _grammar(space, tag), space))
 
 
@@ -103,9 +108,7 @@ def _invoke_body(
 ) -> Steps[bool]:
     """Parameters, children named after the arguments, or a JSON object; anything else is no invoke."""
     src = engine.src
-    while not src.final and len(src.text) - start < _TAG_END and "<" not in src.text[start + 1 :] and ">" not in src.text[start:]:
-        if not src.text.startswith("<", start):
-            break
+    while not src.final and len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start):
         yield
     if src.text.startswith("{", start):
         return (yield from _json_body(engine, at, start, name, dialect, space))
@@ -113,10 +116,9 @@ def _invoke_body(
     if item is not None and item.groupdict()["parameter"] is None and item.groupdict()["end"] is None:
         return False
     if item is None:
-        if not src.text.startswith("<", start) or _CHILD.match(src.text, start) is None:
-            if start >= len(src.text) or src.text.startswith("<", start):
-                return _cut_head(engine, at, name, dialect, start)
-            return False
+        if _CHILD.match(src.text, start) is None:
+            cut = len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start) is not None
+            return cut and _cut_head(engine, at, name, dialect, start)
         return (yield from _children_body(engine, at, start, name, dialect, space))
     draft = engine.begin(at, name, dialect)
     found = yield from read_parameters(engine, draft, body, grammar)
@@ -126,8 +128,6 @@ def _invoke_body(
 def _cut_head(engine: TextEngine, at: int, name: str, dialect: str, start: int) -> bool:
     """The text ends right after the opening tag (or inside the next one)."""
     if engine.tools is not None and name not in engine.tools:
-        return False
-    if ">" in engine.src.text[start:] and start < len(engine.src.text):
         return False
     draft = engine.begin(at, name, dialect)
     engine.end(draft, len(engine.src.text), {}, engine.src.text[start:], complete=False)

@@ -77,7 +77,7 @@ def _believable(engine: TextEngine, at: int, after: int, name: str, prefix: str)
         return True
     if engine.tools is not None:
         return peel(name, engine.tools) is not None or bool(prefix)
-    if engine.says_anything() or src.text[engine.done : at].strip():
+    if engine.says_anything() or src.text[engine.text_start() : at].strip():
         return False
     close = src.text.find(">", after)
     while close < 0 and not src.final:

@@ -17,14 +17,16 @@ from llmcore.normalizer.source import Steps, name_then, search, skip_space, star
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["DIALECTS"]
+__all__ = ["DIALECTS", "function_follows"]
 
 _V11_NAME = re.compile(r"\s*([^\s\[\]{}<>\"'`(),]{1,256})\s*")
 _V11_ID = re.compile(r"\[CALL_ID\]\s*([^\s\[\]{}]{0,64})\s*")
 _NAME_BEFORE = re.compile(r"[^\s\[\]{}<>\"'`(),]{1,256}\Z")
 _FUNCTION_HEAD = re.compile(r"[\s\"']*([^\s<>={}(\"']{1,256})[\s\"']*(?:>|=|\(|>\s*\()?\s*(?=\{)")
+_FUNCTION_MAYBE = re.compile(r"[\s\"']*[^\s<>={}(\"']{0,256}[\s\"']*(?:>|=|\(|>\s*\()?\s*\Z")
 _SOLAR_FIELD = re.compile(r"<\|tool_call:(name|args|end|begin)\|>")
 _LAGUNA_HEAD = re.compile(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
+_TAGGED_OPENERS = ("<function>", "<tool_call>", "<invoke>", "<tool_use>", "<tool>")
 _TAGGED_HEAD = re.compile(r"\s*<name>\s*([^\s<>]{1,256})\s*</name>\s*<(arguments|parameters|args|input)>\s*(?=\{)")
 
 
@@ -98,11 +100,11 @@ def _functionary(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     return (yield from named_call(engine, at, head[1], head.end(), "functionary_v31", (")</function>", ")", "</function>")))
 
 
-def _function_follows(text: str, at: int, final: bool) -> bool | None:
+def function_follows(text: str, at: int, final: bool) -> bool | None:
+    """A name, and a JSON object after it (perhaps with `=` or `(` between)."""
     if _FUNCTION_HEAD.match(text, at):
         return True
-    rest = text[at : at + 300]
-    return None if not final and len(rest) < 300 and "<" not in rest and "\n" not in rest else False
+    return None if not final and len(text) - at < 300 and _FUNCTION_MAYBE.match(text, at) else False
 
 
 def _solar(engine: TextEngine, at: int, body: int) -> Steps[bool]:
@@ -174,7 +176,7 @@ DIALECTS = (
         "functionary_v31",
         "Functionary v3.1, the Llama 3.1 prompt format, Groq Llama",
         _write_functionary,
-        (call_marker("functionary_v31", _functionary, "<function=", follows=_function_follows),),
+        (call_marker("functionary_v31", _functionary, "<function=", follows=function_follows),),
     ),
     Dialect(
         "solar_open",
@@ -189,7 +191,18 @@ DIALECTS = (
         "function_name_arguments",
         "VibeThinker-3B and prompt-made formats",
         _write_tagged,
-        (call_marker("function_name_arguments", _tagged, "<function>", "<tool_call>", "<invoke>", "<tool_use>", "<tool>", follows=starts("<name>")),),
+        (
+            call_marker(
+                "function_name_arguments",
+                _tagged,
+                "<function>",
+                "<tool_call>",
+                "<invoke>",
+                "<tool_use>",
+                "<tool>",
+                follows=starts("<name>"),
+            ),
+        ),
     ),
     Dialect(
         "laguna_name_line",

@@ -92,7 +92,7 @@ _TOOL_CODE_END = re.compile("</tool_code>|(?=<tool_code>)")
 
 
 def _tool_code(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    """`<tool_code>...</tool_code>`: read as a fence's body is. Another opener ends it too, so that a flood of them stays linear."""
+    """`<tool_code>...</tool_code>`: read as a fence's body is. Another opener ends it too: a flood of them stays linear."""
     match = yield from search(engine.src, _TOOL_CODE_END, body, 12)
     stop = match.start() if match else len(engine.src.text)
     inner = engine.nest(engine.src.text[body:stop])

@@ -6,6 +6,7 @@ another reason, in another order, or ends with another text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -270,7 +271,8 @@ async def _result(orchestrator: Orchestrator, run: StackRun) -> RunResult:
     if not run.streamed:
         return await orchestrator.run(run.prompt, **options)
     events = [event async for event in orchestrator.stream(run.prompt, **options)]
-    return next(event.result for event in events if isinstance(event, Finished))
+    result: RunResult = next(event.result for event in events if isinstance(event, Finished))
+    return result
 
 
 def _registry(run: StackRun, server: WireServer) -> ModelRegistry:
@@ -295,10 +297,14 @@ def _tools(run: StackRun) -> list[Tool]:
     if run.output_type is not None:
         return []
 
-    def answering(text: str) -> Any:
-        return lambda **_: text
+    return [Tool.from_definition(definition, _answering(_RESULTS[definition.name])) for definition in TOOLS]
 
-    return [Tool.from_definition(definition, answering(_RESULTS[definition.name])) for definition in TOOLS]
+
+def _answering(text: str) -> Callable[..., str]:
+    def answer(**_: Any) -> str:
+        return text
+
+    return answer
 
 
 def _judged(run: StackRun, last: Answer) -> dict[str, Any]:

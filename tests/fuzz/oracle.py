@@ -10,8 +10,11 @@ what the engine raised.
 
 from __future__ import annotations
 
+import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
 import llmcore
 from llmcore.normalizer.engine import Normalizer, normalize
@@ -20,18 +23,46 @@ from llmcore.types.events import NormalizerEvent
 from tests.fuzz.case import TOOLS, Case
 from tests.normalizer.helpers import assert_same, assert_tiled, assert_told, cuts
 
-__all__ = ["judge"]
+__all__ = ["HangsError", "judge"]
 
 _SLACK = 0.03
 _SECONDS_A_CHARACTER = 4e-5
 """Far above what any reader needs (readers/python: 3e-7), far below what is quadratic in a few thousand characters."""
 _PATIENCE = 3
+_HANGS = 10.0
+
+
+class HangsError(Exception):
+    """The engine did not come back."""
+
+
+def _raise_hangs(signum: int, frame: FrameType | None) -> None:
+    raise HangsError
+
+
+@contextmanager
+def _watched(seconds: float) -> Iterator[None]:
+    """`HangsError` after so many seconds of this process's CPU time."""
+    before = signal.signal(signal.SIGVTALRM, _raise_hangs)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def judge(case: Case, *, chunkings: int = 2, patience: float = 1.0) -> Envelope:
     """The envelope of a case that holds everything. `patience`: multiplies the time allowed (instrumented code is slow)."""
+    with _watched(_HANGS * patience):
+        return _judge(case, chunkings, patience)
+
+
+def _judge(case: Case, chunkings: int, patience: float) -> Envelope:
     whole = _read_whole(case, patience)
     assert_tiled(whole, case.text)
+    assert all(call.name for call in whole.tool_calls), "a call without a name"
+    assert len(whole.tool_calls) <= case.settings["limits"].calls, "more calls than the limit allows"
     if case.tools == "none offered":
         assert not whole.tool_calls, "a call although no tools were offered"
     for chunks in cuts(case.text, chunkings):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 
+from tests.fuzz import oracle
 from tests.fuzz.case import Case
 
 __all__ = ["failure", "shrink"]
@@ -20,8 +21,8 @@ def failure(judge: Judge, case: Case) -> str | None:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         return f"{frame.name}: {str(error)[:24].strip() or frame.line}"
     except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__} in {frame.name}"
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != oracle.__file__]
+        return f"{type(error).__name__} in {frames[-1].name}" if frames else type(error).__name__
     return None
 
 

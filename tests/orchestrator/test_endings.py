@@ -94,7 +94,8 @@ async def test_cancellation_reaches_the_tools_and_leaves_a_valid_history(where: 
     if where == "model":
         fake = FakeModel(default="late").delay(60).on_request(lambda _: running.set())
     task = asyncio.create_task(consume(Orchestrator(fake, [wait, quick]), streamed))
-    await running.wait() if where == "tool" else await asyncio.sleep(0.01)
+    async with asyncio.timeout(10):  # a run that fails first must fail the test, not hang it
+        await running.wait()
     await asyncio.sleep(0.02)
     task.cancel()
     with pytest.raises(asyncio.CancelledError) as caught:

@@ -1,0 +1,151 @@
+"""Write `docs/dialects.md` from the registry: every dialect with a sample by its own writer, the reasoning formats, the wires.
+
+.venv/bin/python -m scripts.dialects_page      # after adding or changing a dialect; a test compares the page
+"""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from llmcore.normalizer import dialects, reasoning
+from llmcore.normalizer.dialects import FAMILIES
+from llmcore.normalizer.native.wires import WIRES
+from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.rows import Dialect, Marker
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "dialects.md"
+CALL = ("get_weather", {"city": "Paris", "days": 3})
+
+_HEAD = """\
+# Dialects
+
+Written from the registry by `python -m scripts.dialects_page`; do not edit. How to add one: [CONTRIBUTING](../CONTRIBUTING.md).
+
+llmcore tells these {count} ways of writing a call as text apart by the text itself; `dialects=[...]` restricts it to some.
+How far a form is trusted decides what counts as a call:
+
+- **delimited**: special tokens or tags that nobody writes by accident. A call wherever it stands outside code fences and
+  inline code.
+- **bare**: JSON, Python calls and the like, without a marker of their own. A call only when the name is one of the tools
+  offered, when it starts the message or a line, and when nothing but white space or closing punctuation follows. Else it is
+  content, and a near miss is recorded.
+
+Values are **JSON** (or Python literals), or **text** that takes its types from the tool's schema.
+"""
+_SHARED = """\
+## Shared openers
+
+Several dialects begin with the same marker. They are tried in this order; what follows the marker decides (`follows` of the
+row), and the first whose reader takes it wins.
+"""
+_SAMPLES = """\
+## Samples
+
+Each is what the dialect's writer gives for `get_weather(city="Paris", days=3)`. A section is a module of
+[normalizer/dialects](../normalizer/dialects); its letters are those of `tests/normalizer/samples/catalogue.md`.
+"""
+_REASONING = """\
+## Reasoning
+
+What stands between these goes to `reasoning`; a call inside counts only if the block never closes. A lone closer makes all
+text before it reasoning. Besides: `<think:SUFFIX>`, Gemma's `<|channel>thought ... <channel|>`, harmony's analysis channel,
+the think frames of Kimi K3.
+"""
+_WIRES = """\
+## Native wires
+
+A provider's JSON is told by its shape, whole or as stream events. Text inside it goes through the dialects above.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([_HEAD.format(count=len(DIALECTS)), *_overview(), *_shared_openers(), *_samples(), *_reasoning(), *_wires()])
+
+
+def _table(*columns: str) -> list[str]:
+    return ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+
+
+def _code(text: str) -> str:
+    """Inline code, also inside a table."""
+    return f"`{text}`".replace("|", "\\|")
+
+
+def _overview() -> Iterator[str]:
+    yield from _table("dialect", "who writes it", "trust", "values")
+    for row in DIALECTS.values():
+        values = "text" if row.typed_by_schema else "JSON"
+        yield f"| [{row.name}](#{row.name}) | {row.models} | {row.trust} | {values} |"
+    yield ""
+
+
+def _shared_openers() -> Iterator[str]:
+    names: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for marker in sorted(_call_markers(), key=lambda marker: marker.order):
+        for opener in marker.openers:
+            names[opener][marker.dialect] = None
+    yield _SHARED
+    yield from _table("opener", "dialects")
+    for opener, sharing in sorted(names.items()):
+        if len(sharing) > 1:
+            yield f"| {_code(opener)} | {', '.join(f'[{name}](#{name})' for name in sharing)} |"
+    yield ""
+
+
+def _call_markers() -> Iterator[Marker]:
+    for row in DIALECTS.values():
+        yield from (marker for marker in row.markers if marker.dialect in DIALECTS)
+
+
+def _samples() -> Iterator[str]:
+    yield _SAMPLES
+    for module in _modules():
+        name = module.__name__.rpartition(".")[2]
+        yield f"### [{name}](../normalizer/dialects/{name}.py)\n"
+        yield f"{_summary(module)}\n"
+        for row in module.DIALECTS:
+            yield f"#### {row.name}\n"
+            yield _fenced(row)
+
+
+def _modules() -> Iterator[ModuleType]:
+    """The families' modules, in the registry's order."""
+    names = [f"{dialects.__name__}.{info.name}" for info in pkgutil.iter_modules(dialects.__path__)]
+    by_rows = {id(module.DIALECTS): module for module in map(import_module, names)}
+    yield from (by_rows[id(rows)] for rows in FAMILIES)
+
+
+def _summary(module: ModuleType) -> str:
+    return " ".join((inspect.getdoc(module) or "").partition("\n\n")[0].split())
+
+
+def _fenced(row: Dialect) -> str:
+    return f"~~~text\n{row.write([CALL]).rstrip()}\n~~~\n"
+
+
+def _reasoning() -> Iterator[str]:
+    yield _REASONING
+    yield from _table("opener", "closer")
+    yield from (f"| {_code(opener)} | {_code(closer)} |" for opener, closer in reasoning.PAIRS)
+    yield ""
+
+
+def _wires() -> Iterator[str]:
+    yield _WIRES
+    yield from _table("wire", "what is read")
+    for wire in {wire.name: wire for wire in WIRES}.values():
+        summary = re.sub(r"^W\d, ", "", _summary(import_module(wire.reader.__module__)))
+        yield f"| `{wire.name}` | {summary} |"
+    yield ""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")

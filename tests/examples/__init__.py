@@ -1,0 +1,1 @@
+"""Tests of what stands in `examples/`, and of the README."""
