@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from llmcore.api import normalize as normalize
     from llmcore.api import validate as validate
     from llmcore.hooks import Hooks as Hooks
+    from llmcore.hooks import StreamedSoFar as StreamedSoFar
+    from llmcore.hooks import Veto as Veto
+    from llmcore.models import ModelConfig as ModelConfig
     from llmcore.models import ModelRegistry as ModelRegistry
     from llmcore.orchestrator import Orchestrator as Orchestrator
     from llmcore.run import RunResult as RunResult
@@ -27,8 +30,10 @@ if TYPE_CHECKING:
     from llmcore.testing import ReplayAdapter as ReplayAdapter
     from llmcore.tools import RunContext as RunContext
     from llmcore.tools import Tool as Tool
+    from llmcore.tools import ToolConfig as ToolConfig
     from llmcore.tools import ToolRegistry as ToolRegistry
     from llmcore.tools import ToolSet as ToolSet
+    from llmcore.tools import current_tool_call_id as current_tool_call_id
     from llmcore.tools import tool as tool
     from llmcore.types import *  # noqa: F403  (the shared words; pinned by tests/test_public_surface.py)
     from llmcore.validator import ParseDetail as ParseDetail
@@ -43,19 +48,19 @@ __version__ = "0.1.0"
 _NAMES_BY_MODULE = {
     "llmcore.api": "Normalizer normalize validate",
     "llmcore.adapters.capabilities": "CapabilityStore",
-    "llmcore.hooks": "Hooks",
-    "llmcore.models": "ModelRegistry",
+    "llmcore.hooks": "Hooks StreamedSoFar Veto",
+    "llmcore.models": "ModelConfig ModelRegistry",
     "llmcore.orchestrator": "Orchestrator",
     "llmcore.run": "RunResult",
     "llmcore.testing": "FakeModel ReplayAdapter",
-    "llmcore.tools": "RunContext Tool ToolRegistry ToolSet tool",
+    "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
     "llmcore.types": (
         "ArgumentsDelta Attempt AttemptStarted AuthenticationFailed Block Budget CacheControl CallerError CapabilityRefused "
         "ConfigError ContextOverflow Envelope Event FallbackExhausted Finished ImageBlock InternalError LLMCoreError "
         "LimitExceeded Limits MaxToolTurns Message ModelError ModelNotFound NearMiss OutputParseError Overloaded PartialOutput "
         "ProviderBlock ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused "
-        "RemoteServerError Repair Repaired Reply Request RequestTooLarge RetryTool Segment TerminateLoop TextBlock TextDelta "
-        "ThinkingBlock Timeout ToolCall ToolCallFinished ToolCallStarted ToolDefinition ToolDefinitionError ToolError "
+        "RemoteServerError Repair Repaired Reply Request RequestTooLarge RetryConfig RetryTool Segment TerminateLoop TextBlock "
+        "TextDelta ThinkingBlock Timeout ToolCall ToolCallFinished ToolCallStarted ToolDefinition ToolDefinitionError ToolError "
         "ToolResult ToolResultBlock ToolUseBlock Truncated Usage"
     ),
     "llmcore.validator": "ParseDetail Problem ValidationReport json_schema parse parse_detailed",

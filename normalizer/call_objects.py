@@ -123,7 +123,7 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
         if is_object(nested := outer.get(key)):
             inner = nested
             break
-    name = next((inner[key] for key in _NAME_KEYS if isinstance(inner.get(key), str) and inner[key]), None)
+    name = next((inner[key] for key in _NAME_KEYS if isinstance(inner.get(key), str) and inner[key].strip()), None)
     if name is None:
         return None
     holder = inner if inner is outer or any(key in inner for key in _ARGUMENT_KEYS) else outer

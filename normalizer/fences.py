@@ -127,7 +127,7 @@ def _explicit_none(engine: TextEngine, fence: Fence, opens: bool) -> int:
 def _worth(engine: TextEngine, fence: Fence) -> bool:
     """May the body be a call? Most code is told from one by its first character, or because it names no tool."""
     text = engine.src.text
-    if not engine.takes_calls or _NOT_A_CALL.match(text, fence.body) is not None:
+    if not engine.takes_calls or len(engine.drafts) >= engine.limits.calls or _NOT_A_CALL.match(text, fence.body) is not None:
         return False
     if engine.tools is None or fence.info in _PURPOSES or text.find('"toolCalls"', fence.body, fence.stop) >= 0:
         return True

@@ -39,7 +39,7 @@ def action(engine: TextEngine, at: int) -> Steps[int]:
     while not src.final and "\n" not in src.text[body:] and "(" not in src.text[body:] and len(src.text) - body < 300:
         yield
     name = _NAME.match(src.text, body)
-    if name is None:
+    if name is None or not name[1].strip("*`\"' "):
         return body
     word = name[1].strip("*`\"' ")
     if name[2] == "(" and is_known(word, engine.tools):
@@ -66,7 +66,7 @@ def _with_input(engine: TextEngine, at: int, word: str, after: int) -> Steps[int
         return head.end()
     stop = yield from search(src, _STOP, head.end(), 24)
     end = stop.start() if stop else len(src.text)
-    call, complete = _input_call(engine, word, src.text[head.end() : end])
+    call, complete = _input_call(engine, word, src.text[head.end() : end], cut=stop is None)
     add_calls(engine, (at, end), [call], "react", complete=complete or stop is not None)
     if stop is not None and "Observation" in stop[0]:
         engine.text_kind = "content"
@@ -76,14 +76,14 @@ def _with_input(engine: TextEngine, at: int, word: str, after: int) -> Steps[int
     return end
 
 
-def _input_call(engine: TextEngine, word: str, written: str) -> tuple[CallObject, bool]:
+def _input_call(engine: TextEngine, word: str, written: str, *, cut: bool) -> tuple[CallObject, bool]:
     """The input as arguments: JSON, a Python dict, a fenced block, a doubly encoded string, or the only string parameter."""
     text = written.strip()
     if (fence := _FENCE.match(text)) is not None:
         text = text[fence.end() :].removesuffix("```").strip()
     call = CallObject(word, None, True, raw=text)
     if text.startswith(("{", '"{', "'{")):
-        reading = read_value(text, limits=engine.limits, cut=engine.src.final)
+        reading = read_value(text, limits=engine.limits, cut=cut)
         if reading.values:
             call.arguments, _, repairs = arguments_of(reading.values[0])
             call.repairs = [*reading.repairs, *repairs]

@@ -65,9 +65,8 @@ def flow(engine: TextEngine, kind: SegmentKind, stop: re.Pattern[str], *, overla
         if match is not None:
             _take_trimmed(engine, kind, match.start())
             return match
-        if src.final or engine.listening:
-            if not decided:
-                barrier, decided = _first_marker(engine, barrier)
+        if not decided and (src.final or engine.listening):
+            barrier, decided = _first_marker(engine, barrier)
         if src.final:
             _take_settled(engine, kind, barrier)
             return None

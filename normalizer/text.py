@@ -288,6 +288,9 @@ class TextEngine:
         """Take over the calls of a nested reading; they span `start:end`, which holds nothing else."""
         self.commit_to(start)
         for draft in inner.drafts:
+            if len(self.drafts) >= self.limits.calls:
+                self.miss(start, end, draft.name, "calls_limit")
+                continue
             mine = self.begin(start, draft.name, dialect or draft.dialect, draft.id)
             self.end(mine, end, draft.arguments, draft.raw, complete=draft.complete, repairs=draft.repairs)
         self.take("call", end)
@@ -331,8 +334,8 @@ class TextEngine:
             return not self._may_end_name(before)
         if at == self.done or not after or (before in _BEFORE_BARE and trigger != "<"):
             return False
-        if trigger == "{":
-            return not self._may_end_name(before)
+        if trigger == "{":  # after the header `to=NAME` anything may stand before it
+            return not self._may_end_name(before) and text.find("to=", max(self.done, at - 512), at) < 0
         if trigger == "[":
             return after not in _AFTER_BRACKET and before not in "s\\"
         if trigger == "<":

@@ -281,10 +281,13 @@ def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Rea
     return read
 
 
+_NAME_BEGUN = re.compile(r"\s*(?:c|ca|cal|call)?:?[\w.-]{0,256}\s*\Z")
+
+
 def _nameless(engine: TextEngine, at: int, body: int) -> bool:
     """No name stands there: content, or, when the text ended inside it, the markup of a call that was cut off."""
     src = engine.src
-    if not src.final or src.text[body:].lstrip()[:1] in ("{", "(", "<"):
+    if not src.final or _NAME_BEGUN.match(src.text, body) is None:
         engine.miss(at, body, None, "no_name")
         return False
     engine.cut = True

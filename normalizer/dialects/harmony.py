@@ -60,9 +60,9 @@ class _Header:
 # ---------------------------------------------------------------------- headers
 
 
-def _plausible(head: str) -> bool:
-    """Could this be what stands between a header's first token and `<|message|>`?"""
-    tail = head.rfind("<")
+def _plausible(head: str, *, whole: bool) -> bool:
+    """Could this be what stands between a header's first token and `<|message|>`? Not `whole`: more of it may come."""
+    tail = -1 if whole else head.rfind("<")
     if tail >= 0 and any(token.startswith(head[tail:]) for token in (*_TOKENS, _MESSAGE)):
         head = head[:tail]
     words = _TOKEN.sub(" ", head)
@@ -75,7 +75,7 @@ def _message_at(engine: TextEngine, body: int) -> Steps[int | None]:
     while True:
         end = src.text.find(_MESSAGE, body, body + _HEADER)
         head = src.text[body : end if end >= 0 else body + _HEADER]
-        if not _plausible(head):
+        if not _plausible(head, whole=end >= 0):
             return None
         if end >= 0:
             return end + len(_MESSAGE)
@@ -89,6 +89,8 @@ def _message_at(engine: TextEngine, body: int) -> Steps[int | None]:
 def _begin_of(engine: TextEngine, at: int) -> int:
     """Where the header starts: ` to=functions.f` and `assistant` may stand before its first token."""
     first = max(engine.done, at - _HEADER)
+    if engine.text_kind == "reasoning":  # what stands before is reasoning already
+        return at
     before = engine.src.text[first:at]
     found = _BEFORE.search(before)
     if found is None or not found[0] or ("to=" not in found[0] and before[: found.start()].strip()):

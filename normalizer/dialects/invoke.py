@@ -85,7 +85,7 @@ def _invoke(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     while not src.final and len(src.text) - at < _TAG_END and src.text.find(">", at) < 0 and src.text.find("<", at + 1) < 0:
         yield
     head = _HEAD.match(src.text, at)
-    if head is None:
+    if head is None or head.end() - at > _TAG_END:
         return False
     space, tag = head["space"], head["tag"]
     name = next(text for text in (head["dq"], head["sq"], head["nq"]) if text is not None).strip()

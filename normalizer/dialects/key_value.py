@@ -30,7 +30,7 @@ _LOST = re.compile(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
 @lru_cache(maxsize=64)
 def _grammar(prefix: str, suffix: str) -> Grammar:
     pre, post = re.escape(prefix), re.escape(suffix)
-    opener = rf"<{pre}arg_key{post}>\s*(?P<key>[^\n]{{0,256}}?)\s*</{pre}arg_key{post}>"
+    opener = rf"<{pre}arg_key{post}>\s*(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}tool_call))[^\n]){{0,256}}?)\s*</{pre}arg_key{post}>"
     typed = rf"(?:\s*<{pre}arg_type{post}>\s*(?P<declared>\w*)\s*</{pre}arg_type{post}>)?"
     valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]*<{pre}arg_value{post}>|(?=\s*[^\s<])))"
     plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")

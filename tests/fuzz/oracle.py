@@ -61,7 +61,7 @@ def judge(case: Case, *, chunkings: int = 2, patience: float = 1.0) -> Envelope:
 def _judge(case: Case, chunkings: int, patience: float) -> Envelope:
     whole = _read_whole(case, patience)
     assert_tiled(whole, case.text)
-    assert all(call.name for call in whole.tool_calls), "a call without a name"
+    assert all(call.name.strip() for call in whole.tool_calls), "a call without a name"
     assert len(whole.tool_calls) <= case.settings["limits"].calls, "more calls than the limit allows"
     if case.tools == "none offered":
         assert not whole.tool_calls, "a call although no tools were offered"
