@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import platform
 import time
@@ -54,7 +55,7 @@ def best_of(contenders: Mapping[str, Work], rounds: int, slice_seconds: float = 
 
 def growth(times: Sequence[float]) -> float:
     """The worst factor between two neighbours, each of which doubles the one before."""
-    return max(after / max(before, 1e-9) for before, after in zip(times, times[1:], strict=False))
+    return max(after / max(before, 1e-9) for before, after in itertools.pairwise(times))
 
 
 def conditions() -> str:

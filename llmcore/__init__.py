@@ -55,13 +55,14 @@ _NAMES_BY_MODULE = {
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
     "llmcore.types": (
-        "ArgumentsDelta Attempt AttemptStarted AuthenticationFailed Block Budget CacheControl CallerError CapabilityRefused "
-        "ConfigError ContextOverflow Envelope Event FallbackExhausted Finished ImageBlock InternalError LLMCoreError "
-        "LimitExceeded Limits MaxToolTurns Message ModelError ModelNotFound NearMiss OutputParseError Overloaded PartialOutput "
-        "ProviderBlock ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused "
-        "RemoteServerError Repair Repaired Reply Request RequestTooLarge RetryConfig RetryTool Segment TerminateLoop TextBlock "
-        "TextDelta ThinkingBlock Timeout ToolCall ToolCallFinished ToolCallStarted ToolDefinition ToolDefinitionError ToolError "
-        "ToolResult ToolResultBlock ToolUseBlock Truncated Usage"
+        "DEFAULT_LIMITS ArgumentsDelta Attempt AttemptReason AttemptStarted AuthenticationFailed Block Budget CacheControl "
+        "CallWriter CallerError CapabilityRefused CompiledTool ConfigError ContextOverflow Envelope Event FallbackExhausted "
+        "FinishReason Finished ImageBlock InternalError JsonSchema LLMCoreError LimitExceeded Limits MaxToolTurns Message "
+        "ModelError ModelNotFound NearMiss NormalizerEvent OutputMode OutputParseError Overloaded PartialOutput ProviderBlock "
+        "ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused RemoteServerError "
+        "Repair Repaired Reply Request RequestTooLarge RetryConfig RetryTool Role Safety Segment SegmentKind TerminateLoop "
+        "TextBlock TextDelta ThinkingBlock Timeout ToolCall ToolCallFinished ToolCallStarted ToolChoice ToolDefinition "
+        "ToolDefinitionError ToolError ToolResult ToolResultBlock ToolUseBlock Truncated Usage definition_of"
     ),
     "llmcore.validator": "ParseDetail Problem ValidationReport json_schema parse parse_detailed",
 }

@@ -310,7 +310,7 @@ def named_call(
         add_calls(engine, (at, end), [call], dialect, repairs=list(repairs))
         return True
     preview = Preview(engine, at, start, dialect)
-    if engine.listening and engine.src.text.startswith("{", start):
+    if engine.listening and engine.src.text.startswith("{", start) and not is_no_call(name, engine.tools):
         preview.start(name, start, id)
     body = yield from body_extent(engine, start, closers, preview)
     end = body.end

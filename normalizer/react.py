@@ -23,6 +23,7 @@ _NAME = re.compile(r"[ \t]*([^\n(]{1,256}?)[ \t]*(\n|\(|\Z)")
 _INPUT = re.compile(r"\s*Action Input:[ \t]*")
 _STOP = re.compile(r"\n[ \t]*(?:Observation|Thought|Action|Final Answer)\s*:|<\|im_end\|>|</s>")
 _FENCE = re.compile(r"\s*```[\w]{0,16}\s*")
+_CALL_END = re.compile(r"\)[ \t]{0,256}\n")
 _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "none.", "null"})
 
 
@@ -108,14 +109,14 @@ def _input_call(engine: TextEngine, word: str, written: str, *, cut: bool) -> tu
 def _on_one_line(engine: TextEngine, at: int, word: str, after: int) -> Steps[int]:
     """`Action: f ({...})`."""
     src = engine.src
-    stop = yield from search(src, re.compile(r"\)[ \t]*(?:\n|\Z)"), after, 8)
+    stop = yield from search(src, _CALL_END, after, 260)
     end = stop.end() if stop else len(src.text)
     text = src.text[after:end].strip().removeprefix("(").removesuffix(")")
     reading = read_relaxed(text, limits=engine.limits)
     if not is_object(reading.value):
         return after
     call = CallObject(word, reading.value, True, raw=text, repairs=reading.repairs)
-    add_calls(engine, (at, end), [call], "react", complete=stop is not None)
+    add_calls(engine, (at, end), [call], "react", complete=src.text[after:end].rstrip().endswith(")"))
     return end
 
 

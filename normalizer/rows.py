@@ -55,8 +55,8 @@ class Marker:
 class Dialect:
     """One way of writing calls.
 
-    `models`: who writes it. `write`: how it is written, for prompted modes and round trips; `reads` turns off what the
-    round-trip tests must not ask of it (see tests/normalizer/test_round_trips.py).
+    `models`: who writes it. `write`: how it is written, for prompted modes and round trips (all of them are tried:
+    tests/normalizer/test_round_trips.py).
     """
 
     name: str

@@ -183,8 +183,10 @@ class TextEngine:
             self._tell(kind, start, end)
 
     def begin(self, start: int, name: str, dialect: str, id: str = "") -> Draft:
-        """A call is certain: its name and that it starts at `start`."""
+        """A call is certain: its name and that it starts at `start`. One too many is a draft that stays out (index -1)."""
         self.commit_to(start)
+        if len(self.drafts) >= self.limits.calls:
+            return Draft(-1, name, id, dialect, start)
         draft = Draft(self._count, name, id, dialect, start)
         self._count += 1
         self.drafts.append(draft)
@@ -194,7 +196,7 @@ class TextEngine:
 
     def delta(self, draft: Draft, json: str) -> None:
         """More of the call's arguments, as JSON text."""
-        if self.listening and json:
+        if self.listening and json and draft.index >= 0:
             draft.sent += len(json)
             self._events.append(ArgumentsDelta(draft.index, json))
 
@@ -209,6 +211,10 @@ class TextEngine:
         repairs: list[Repair] | None = None,
     ) -> None:
         """The call is read: it spans to `end`."""
+        if draft.index < 0:
+            self.miss(draft.start, end, draft.name, "calls_limit")
+            self.take("content", end)
+            return
         draft.finish(end, arguments, raw, complete, repairs or [])
         if end > self.done:
             self.take("call", end)
@@ -226,7 +232,8 @@ class TextEngine:
         """The content of `start:end` reads as `text` (an envelope's own content, an unescaped answer)."""
         self.replaced.append((start, end, text))
         if self.listening and text:
-            self._events.append(TextDelta(text))
+            self._events.append(TextDelta(self._held_space + text))
+            self._held_space, self._spoken = "", True
 
     def withdraw(self, end: int) -> None:
         """Everything up to `end` turns out to be reasoning, calls included (a closer of reasoning that had no opener)."""
@@ -288,9 +295,6 @@ class TextEngine:
         """Take over the calls of a nested reading; they span `start:end`, which holds nothing else."""
         self.commit_to(start)
         for draft in inner.drafts:
-            if len(self.drafts) >= self.limits.calls:
-                self.miss(start, end, draft.name, "calls_limit")
-                continue
             mine = self.begin(start, draft.name, dialect or draft.dialect, draft.id)
             self.end(mine, end, draft.arguments, draft.raw, complete=draft.complete, repairs=draft.repairs)
         self.take("call", end)

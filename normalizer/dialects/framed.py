@@ -34,7 +34,7 @@ _WORD = re.compile(r"\s*([a-z]+)")
 _ATTRIBUTE = re.compile(r'([A-Za-z_]+)\s*=\s*"([^"]*)"')
 _THINK_END = re.compile(r"<\|close\|>\s*think\s*<\|sep\|>")
 _SEP = "<|sep|>"
-_ARGUMENT = r'<\|open\|>\s*argument\s+key="(?P<key>[^"]*)"(?:\s+type="(?P<declared>[^"]*)")?[^<>]*<\|sep\|>'
+_ARGUMENT = r'<\|open\|>\s*argument\s+key="(?P<key>[^"<>]*)"(?:\s+type="(?P<declared>[^"<>]*)")?[^<>]*<\|sep\|>'
 _CALL_END = r"(?P<end><\|close\|>\s*call\s*<\|sep\|>)|<\|open\|>\s*call\s|<\|close\|>\s*(?:tools|message)\s*<\|sep\|>"
 _KIMI_K3 = Grammar(
     item=re.compile(rf"(?P<parameter>{_ARGUMENT})|{_CALL_END}"),

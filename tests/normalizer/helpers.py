@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -154,16 +154,22 @@ def assert_told(events: Sequence[NormalizerEvent], envelope: Envelope) -> None:
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One reply of `samples/*.md` and what it means.
+class WantedCall:
+    """`facts`: what else must hold of the call: its fields, `repairs` (their kinds) or `safety` (one of its repairs')."""
 
-    `calls`: (name, arguments) or (name, arguments, what else must hold of the call). `tools`: "told", "none" or "untold".
-    """
+    name: str
+    arguments: dict[str, Any] | None
+    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One reply of `samples/*.md` and what it means. `tools`: "told", "none" or "untold"."""
 
     id: str
     dialect: str
     text: str
-    calls: tuple[tuple[Any, ...], ...]
+    calls: tuple[WantedCall, ...]
     content: str
     reasoning: str
     tools: str
@@ -174,21 +180,22 @@ class Sample:
     def toolset(self) -> ToolSet | None:
         return {"told": TOOLS, "none": ToolSet(), "untold": None}[self.tools]
 
-
-_PARIS = (("get_weather", {"city": "Paris"}),)
+    @property
+    def pairs(self) -> list[tuple[str, dict[str, Any] | None]]:
+        return [(call.name, call.arguments) for call in self.calls]
 
 
 def samples(name: str) -> list[Sample]:
     """The samples of a file: a fence `~~~sample ID [dialect]`, the reply, a fence, and perhaps `=> {...}` with what differs from
-    one call of `get_weather` for Paris and no text."""
+    one call of `get_weather` for Paris and no text. A call is written `[name, arguments]` or `[name, arguments, facts]`."""
     found: list[Sample] = []
     lines = (_FOLDER / f"{name}.md").read_text(encoding="utf-8").split("\n")
     at = 0
     while at < len(lines):
         if lines[at].startswith("~~~sample "):
             end = lines.index("~~~", at + 1)
-            means = json.loads(lines[end + 1][3:]) if lines[end + 1].startswith("=> ") else {}
-            found.append(_sample(lines[at].split()[1:], "\n".join(lines[at + 1 : end]), means))
+            written = lines[end + 1][3:] if lines[end + 1].startswith("=> ") else "{}"
+            found.append(_sample(lines[at].split()[1:], "\n".join(lines[at + 1 : end]), json.loads(written)))
             at = end
         at += 1
     assert len({sample.id for sample in found}) == len(found), "two samples share an ID"
@@ -196,7 +203,7 @@ def samples(name: str) -> list[Sample]:
 
 
 def _sample(words: list[str], text: str, means: dict[str, Any]) -> Sample:
-    calls = tuple(tuple(call) for call in means.pop("calls", _PARIS))
+    calls = tuple(WantedCall(*call) for call in means.pop("calls", [["get_weather", {"city": "Paris"}]]))
     content, reasoning = means.pop("content", ""), means.pop("reasoning", "")
     tools, finish = means.pop("tools", "told"), means.pop("finish", None)
     return Sample(words[0], words[1] if len(words) > 1 else "", text, calls, content, reasoning, tools, finish, means)

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from llmcore.normalizer.engine import Normalizer, normalize
 from llmcore.normalizer.registry import DIALECTS, marker_table
-from llmcore.types.events import ReasoningDelta, Reclassified, TextDelta
+from llmcore.types.events import NormalizerEvent, ReasoningDelta, Reclassified, TextDelta
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
 
-from .helpers import TOOLS, assert_tiled, cuts, folded, read_every_way, samples
+from .helpers import TOOLS, Sample, assert_tiled, cuts, folded, read_every_way, samples
 
 _OPENERS = sorted({opener for row in DIALECTS.values() for marker in row.markers for opener in marker.openers})
 _EVERY_MARKER = sorted(marker_table(None).literals)
@@ -59,7 +59,7 @@ def test_what_was_told_is_never_taken_back(text: str) -> None:
     """P8: every event adds; what a listener heard before stays the beginning of what it hears after."""
     for chunks in cuts(text, 2):
         normalizer = Normalizer(TOOLS)
-        events = []
+        events: list[NormalizerEvent] = []
         said = ""
         for chunk in [*chunks, None]:
             events += normalizer.finish() if chunk is None else normalizer.feed(chunk)
@@ -72,12 +72,11 @@ def test_what_was_told_is_never_taken_back(text: str) -> None:
 
 
 @pytest.mark.parametrize("sample", samples("catalogue"), ids=lambda sample: sample.id)
-def test_limits_have_recorded_outcomes(sample: object) -> None:
+def test_limits_have_recorded_outcomes(sample: Sample) -> None:
     """Small limits change what is read, never that it is read without loss."""
-    text: str = sample.text  # type: ignore[attr-defined]
     tight = Limits(text=200, arguments=40, depth=2, digits=2, calls=1, name=12, repairs=1, near_misses=1)
-    envelope = normalize(text, TOOLS, limits=tight)
-    assert_tiled(envelope, text)
+    envelope = normalize(sample.text, TOOLS, limits=tight)
+    assert_tiled(envelope, sample.text)
     assert len(envelope.tool_calls) <= 1
     assert len(envelope.near_misses) <= 1
 
@@ -126,7 +125,7 @@ def _seconds(text: str, piece: int) -> float:
 def _assert_linear(make: Callable[[int], str], piece: int) -> None:
     """Growth over four times the length, the best of a few runs; only what takes long is looked at twice."""
     gc.collect()
-    longest = _seconds(make(_LONG), piece)
+    longest, ratio = _seconds(make(_LONG), piece), 0.0
     if longest < _FLOOR:
         return
     for _ in range(3):

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from llmcore.normalizer.registry import DIALECTS
 from llmcore.normalizer.rows import Dialect
 from llmcore.normalizer.verdicts import is_placeholder
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet
 
 from .helpers import read_every_way, tool
@@ -57,17 +58,20 @@ _SEARCH = st.fixed_dictionaries(
         "filters": st.dictionaries(st.sampled_from(["a", "b"]), _JSON, max_size=2),
     },
 )
-_CALL = st.one_of(
-    st.tuples(st.just("write_file"), _WRITE), st.tuples(st.just("search-web"), _SEARCH), st.tuples(st.just("ping"), st.just({}))
+_Call = tuple[str, dict[str, Any]]
+_CALL: st.SearchStrategy[_Call] = st.one_of(
+    st.tuples(st.just("write_file"), _WRITE),
+    st.tuples(st.just("search-web"), _SEARCH),
+    st.tuples(st.just("ping"), st.builds(dict[str, Any])),
 )
 
 
 def _held_in(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
-    if isinstance(value, dict):
+    if is_object(value):
         return [text for key, item in value.items() for text in (key, *_held_in(item))]
-    return [text for item in value for text in _held_in(item)] if isinstance(value, list) else []
+    return [text for item in value for text in _held_in(item)] if is_list(value) else []
 
 
 _TAG_LIKE = re.compile(
@@ -96,7 +100,7 @@ def _markup_holds(given: dict[str, Any]) -> bool:
     return all(isinstance(item, str) and item.strip() for item in inside)
 
 
-def _carries(row: Dialect, calls: list[tuple[str, dict[str, Any]]]) -> bool:
+def _carries(row: Dialect, calls: list[_Call]) -> bool:
     texts = [text for _, given in calls for text in _held_in(given)]
     pattern = _UNCARRIED.get(row.name) or (_TAG_LIKE if row.typed_by_schema else None)
     if pattern is not None and any(pattern.search(text) for text in texts):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from llmcore.normalizer.engine import normalize
@@ -28,16 +30,14 @@ def _runs(call: ToolCall) -> bool:
 
 
 def _assert_calls(envelope: Envelope, sample: Sample) -> None:
-    assert [(call.name, call.arguments) for call in envelope.tool_calls] == [want[:2] for want in sample.calls]
+    assert [(call.name, call.arguments) for call in envelope.tool_calls] == sample.pairs
     for call, want in zip(envelope.tool_calls, sample.calls, strict=True):
-        facts = {"complete": True, "known": None if sample.tools == "untold" else True, **(want[2] if len(want) > 2 else {})}
-        repairs = facts.pop("repairs", None)
-        safety = facts.pop("safety", None)
-        assert {name: getattr(call, name) for name in facts} == facts
-        if repairs is not None:
-            assert [repair.kind for repair in call.repairs] == repairs
-        if safety is not None:
+        facts: dict[str, Any] = {"complete": True, "known": None if sample.tools == "untold" else True, **want.facts}
+        if (kinds := facts.pop("repairs", None)) is not None:
+            assert [repair.kind for repair in call.repairs] == kinds
+        if (safety := facts.pop("safety", None)) is not None:
             assert safety in {repair.safety for repair in call.repairs}
+        assert {name: getattr(call, name) for name in facts} == facts
 
 
 @pytest.mark.parametrize("sample", ALL, ids=_id)
@@ -66,7 +66,7 @@ def test_sample_with_tools_not_told(sample: Sample) -> None:
         assert not envelope.tool_calls
         assert envelope.content
     else:
-        assert [(call.name, call.arguments) for call in envelope.tool_calls] == [want[:2] for want in sample.calls]
+        assert [(call.name, call.arguments) for call in envelope.tool_calls] == sample.pairs
         assert all(call.known is None for call in envelope.tool_calls)
 
 
@@ -82,7 +82,7 @@ def test_text_around_a_sample_is_content(sample: Sample) -> None:
     if sample.id in ("L3", "B7", "L9"):
         pytest.skip("what follows on the same line belongs to it")
     envelope = read_every_way(sample.text + "\n\nThat is all.", TOOLS)
-    assert [(call.name, call.arguments) for call in envelope.tool_calls] == [want[:2] for want in sample.calls]
+    assert [(call.name, call.arguments) for call in envelope.tool_calls] == sample.pairs
     assert envelope.content.endswith("That is all.")
 
 

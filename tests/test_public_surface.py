@@ -1,0 +1,116 @@
+"""The public surface of `llmcore`, pinned: what is added or taken away is seen here first.
+
+CONTRACT is what the design promises (section 4) and other code relies on; `Agent` follows when it is built.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from importlib import import_module
+
+import pytest
+
+import llmcore
+from llmcore import types
+from llmcore.types import errors
+from tests.packaging.tree import ROOT, pyproject
+
+CONTRACT = """
+    normalize Normalizer validate parse parse_detailed json_schema Orchestrator FakeModel ReplayAdapter tool Tool ToolSet ToolRegistry
+    Hooks ModelRegistry CapabilityStore Limits Budget RunResult RunContext ValidationReport
+    Message TextBlock ImageBlock ToolUseBlock ToolResultBlock ThinkingBlock RedactedThinkingBlock ProviderBlock CacheControl
+    Request Reply Envelope ToolCall Repair NearMiss Usage Attempt ToolDefinition RetryConfig
+    TextDelta ReasoningDelta ToolCallStarted ArgumentsDelta ToolCallFinished Reclassified AttemptStarted Repaired ToolResult
+    PartialOutput Finished
+    LLMCoreError CallerError ToolDefinitionError ConfigError ModelNotFound LimitExceeded AuthenticationFailed QuotaExceeded
+    ModelError OutputParseError Refused MaxToolTurns Truncated
+    ProviderError RateLimited ContextOverflow RequestTooLarge Overloaded RemoteServerError CapabilityRefused Timeout
+    InternalError ToolError FallbackExhausted TerminateLoop RetryTool
+"""
+
+BESIDES = """
+    __version__ ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto current_tool_call_id
+    AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
+    Segment SegmentKind ToolChoice definition_of
+"""
+
+PARAMETERS = {
+    "normalize": "reply tools | dialects finish_reason reasoning_open forced_tool limits",
+    "Normalizer": "tools | dialects reasoning_open forced_tool limits",
+    "validate": "envelope tools | strictness",
+    "parse": "text output_type | strictness partial",
+    "parse_detailed": "text output_type | strictness partial",
+    "json_schema": "output_type |",
+    "Orchestrator": (
+        "models tools | system hooks capabilities strategies strictness max_tool_turns max_parallel_tools tool_timeout tool_errors "
+        "enforce_limits budget deps adapter"
+    ),
+    "Orchestrator.run": "self request | options",
+    "Orchestrator.execute": "self request output_type | options",
+    "Orchestrator.stream": "self request output_type | options",
+    "Orchestrator.run_sync": "self request | options",
+    "Orchestrator.execute_sync": "self request output_type | options",
+    "FakeModel": "replies | default chunk_size capabilities endpoint",
+}
+"""Positional ones, then after the bar those given by name."""
+
+
+def test_the_surface_is_the_contract_and_what_is_listed_besides() -> None:
+    assert sorted(llmcore.__all__) == sorted([*CONTRACT.split(), *BESIDES.split()])
+
+
+@pytest.mark.parametrize("name", llmcore.__all__)
+def test_every_name_resolves_and_is_listed(name: str) -> None:
+    assert getattr(llmcore, name) is not None
+    assert name in dir(llmcore)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'llmcore' has no attribute 'Orchestra'"):
+        llmcore.Orchestra  # type: ignore[attr-defined]  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_all_shared_words_are_there() -> None:
+    assert set(types.__all__) <= set(llmcore.__all__)
+    assert all(getattr(llmcore, name) is getattr(types, name) for name in types.__all__)
+
+
+def test_every_error_class_is_there() -> None:
+    made_here = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, Exception)]
+    assert {kind.__name__ for kind in made_here} <= set(llmcore.__all__)
+
+
+def test_type_checkers_see_what_the_run_time_gives() -> None:
+    tree = ast.parse((ROOT / "llmcore" / "__init__.py").read_text("utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    seen: dict[str, object] = {"__version__": llmcore.__version__}
+    for statement in block.body:
+        assert isinstance(statement, ast.ImportFrom)
+        module = import_module(statement.module or "")
+        for alias in statement.names:
+            names = types.__all__ if alias.name == "*" else [alias.name]
+            seen |= {name: getattr(module, name) for name in names}
+    assert sorted(seen) == sorted(llmcore.__all__)
+    assert all(getattr(llmcore, name) is value for name, value in seen.items())
+
+
+@pytest.mark.parametrize("path", PARAMETERS)
+def test_the_parameters_of_the_contract(path: str) -> None:
+    name, _, method = path.partition(".")
+    function = getattr(getattr(llmcore, name), method) if method else getattr(llmcore, name)
+    parameters = inspect.signature(function).parameters.values()
+    by_name = {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
+    positional = [parameter.name for parameter in parameters if parameter.kind not in by_name]
+    named = [parameter.name for parameter in parameters if parameter.kind in by_name]
+    assert " ".join([*positional, "|", *named]) == PARAMETERS[path]
+
+
+def test_what_tests_of_others_need_stands_in_testing() -> None:
+    testing = import_module("llmcore.testing")
+    assert set(testing.__all__) == {"FakeModel", "ReplayAdapter", "block_model_requests"}
+    assert all(callable(getattr(testing, name)) for name in testing.__all__)
+
+
+def test_the_version_is_the_distributions() -> None:
+    assert llmcore.__version__ == pyproject()["project"]["version"]
