@@ -308,7 +308,7 @@ def named_call(
         call.name, call.id = name, id
         end, _ = yield from swallow(engine, end, closers)
         add_calls(engine, (at, end), [call], dialect, repairs=list(repairs))
-        return True
+        return _marked(engine, at, end)
     preview = Preview(engine, at, start, dialect)
     if engine.listening and engine.src.text.startswith("{", start) and not is_no_call(name, engine.tools):
         preview.start(name, start, id)
@@ -320,5 +320,11 @@ def named_call(
     for call in calls:
         call.name, call.id = name, id
     add_calls(engine, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found], draft=preview.draft)
-    engine.take("call", end)
+    return _marked(engine, at, end)
+
+
+def _marked(engine: TextEngine, at: int, end: int) -> bool:
+    """What is left of a form that calls nothing is markup."""
+    engine.commit_to(at)
+    engine.take("markup", end)
     return True

@@ -105,5 +105,5 @@ def _content(tiles: list[_Tile], text: TextEngine) -> str:
         if kind == "content":
             parts.append(source[start:end])
         else:
-            parts.extend(said for begin, stop, said in text.replaced if start <= begin and stop <= end)
+            parts.extend(text.replacing(start, end))
     return "".join(parts)

@@ -42,6 +42,7 @@ PAIRS = (
 _NEVER_ALONE = frozenset({"<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"})
 _LONE = (*(closer for _, closer in PAIRS if closer not in _NEVER_ALONE), "[BEGIN FINAL RESPONSE]")
 _CITATION = re.compile(r"<co>|</co(?::[^<>\n]{0,64})?>")
+_CITATION_BEGUN = re.compile(r"</?(?:c(?:o(?::[^<>\n]{0,64})?)?)?\Z")
 _SUFFIXED_OPENER = r"<think:[^\s<>]{1,32}>"
 _SUFFIXED_CLOSER = r"</think:[^\s<>]{1,32}>"
 _OVERLAP = 80
@@ -106,7 +107,8 @@ def sealed(
             return match
         start = max(start, len(src.text) - overlap)
         if engine.listening:
-            _take_settled(engine, kind, start)
+            begun = src.text.rfind("<", max(engine.done, start - overlap), start)  # perhaps a citation mark
+            _take_settled(engine, kind, start if begun < 0 or src.text.find(">", begun, start) >= 0 else begun)
         yield
 
 
@@ -122,6 +124,9 @@ def _take(engine: TextEngine, kind: SegmentKind, end: int) -> None:
 
 
 def _take_settled(engine: TextEngine, kind: SegmentKind, end: int) -> None:
+    mark = engine.src.text.rfind("<", max(engine.done, end - _OVERLAP), end)
+    if mark >= 0 and _CITATION_BEGUN.match(engine.src.text, mark, end):
+        end = mark
     floor = max(engine.done, end - _HELD_SPACE)
     _take(engine, kind, floor + len(engine.src.text[floor:end].rstrip()))
 

@@ -16,6 +16,7 @@ Rules
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
@@ -234,6 +235,13 @@ class TextEngine:
         if self.listening and text:
             self._events.append(TextDelta(self._held_space + text))
             self._held_space, self._spoken = "", True
+
+    def replacing(self, start: int, end: int) -> list[str]:
+        """What stretches within `start:end` read as."""
+        replaced = self.replaced
+        first = bisect_left(replaced, (start,))
+        last = bisect_left(replaced, (end,), first)
+        return [said for _, stop, said in replaced[first:last] if stop <= end]
 
     def withdraw(self, end: int) -> None:
         """Everything up to `end` turns out to be reasoning, calls included (a closer of reasoning that had no opener)."""
@@ -566,7 +574,11 @@ class TextEngine:
         pieces, text = self.pieces, self.source
         if len(pieces) < 2:
             return
-        said = [k for k, (start, end, kind) in enumerate(pieces) if kind == "content" and not text[start:end].isspace()]
+        said = [
+            k
+            for k, (start, end, kind) in enumerate(pieces)
+            if (not text[start:end].isspace() if kind == "content" else self.replacing(start, end))
+        ]
         settled: list[tuple[int, int, SegmentKind]] = []
         for k, (start, end, kind) in enumerate(pieces):
             if kind != "content":
@@ -585,7 +597,7 @@ class TextEngine:
             if piece == kind:
                 parts.append(text[start:end])
             elif kind == "content":
-                parts.extend(said for begin, stop, said in self.replaced if start <= begin and stop <= end)
+                parts.extend(self.replacing(start, end))
         return "".join(parts)
 
 

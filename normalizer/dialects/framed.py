@@ -32,17 +32,21 @@ _OVERLAP = 64
 _FRAMES = ("think", "response", "tools", "message", "call", "argument")
 _WORD = re.compile(r"\s*([a-z]+)")
 _ATTRIBUTE = re.compile(r'([A-Za-z_]+)\s*=\s*"([^"]*)"')
-_THINK_END = re.compile(r"<\|close\|>\s*think\s*<\|sep\|>")
+_THINK_END = re.compile(r"<\|close\|>\s{0,16}think\s{0,16}<\|sep\|>")
 _SEP = "<|sep|>"
-_ARGUMENT = r'<\|open\|>\s*argument\s+key="(?P<key>[^"<>]*)"(?:\s+type="(?P<declared>[^"<>]*)")?[^<>]*<\|sep\|>'
-_CALL_END = r"(?P<end><\|close\|>\s*call\s*<\|sep\|>)|<\|open\|>\s*call\s|<\|close\|>\s*(?:tools|message)\s*<\|sep\|>"
+_GAP = r"\s{0,16}"
+_ARGUMENT = (
+    rf'<\|open\|>{_GAP}argument\s{{1,16}}key="(?P<key>[^"<>]{{0,128}})"'
+    r'(?:\s{1,16}type="(?P<declared>[^"<>]{0,32})")?[^<>]{0,128}<\|sep\|>'
+)
+_UNNAMED = _ARGUMENT.replace("?P<key>", "?:").replace("?P<declared>", "?:")
+_CALL_END = (
+    rf"(?P<end><\|close\|>{_GAP}call{_GAP}<\|sep\|>)|<\|open\|>{_GAP}call\s"
+    rf"|<\|close\|>{_GAP}(?:tools|message){_GAP}<\|sep\|>"
+)
 _KIMI_K3 = Grammar(
     item=re.compile(rf"(?P<parameter>{_ARGUMENT})|{_CALL_END}"),
-    value=re.compile(
-        rf"(?P<own><\|close\|>\s*argument\s*<\|sep\|>)|(?P<parameter>{_ARGUMENT})|{_CALL_END}".replace("?P<key>", "?:").replace(
-            "?P<declared>", "?:"
-        )
-    ),
+    value=re.compile(rf"(?P<own><\|close\|>{_GAP}argument{_GAP}<\|sep\|>)|(?P<parameter>{_UNNAMED})|{_CALL_END}"),
     keeps_line_breaks=True,
     key=html.unescape,
 )
@@ -58,7 +62,7 @@ def _head_end(engine: TextEngine, body: int) -> Steps[int]:
             return -1
         end = src.text.find(_SEP, body, body + _HEAD)
         if end >= 0:
-            return end + len(_SEP) if word is not None else -1
+            return end + len(_SEP) if word is not None and "\n\n" not in src.text[body:end] else -1
         rest = src.text[body : body + _HEAD]
         if len(rest) == _HEAD or "\n\n" in rest or (word is None and rest.strip()):
             return -1

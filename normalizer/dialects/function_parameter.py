@@ -19,17 +19,17 @@ __all__ = ["DIALECTS"]
 
 _GRAMMAR = Grammar(
     item=tags(
-        r"(?P<parameter><parameter\s*=\s*(?P<key>[^<>=\n]{1,256}?)\s*(?:>|=|(?=\n)))",
+        r"(?P<parameter><parameter\s{0,16}=\s{0,16}(?P<key>[^<>=\n]{1,256}?)\s{0,16}(?:>|=|(?=\n)))",
         r"(?P<end></function>)",
         r"</?(?:seed:)?tool_call>",
         "<function=",
     ),
     value=tags(
         r"(?P<own></parameter>)",
-        r"(?P<parameter><parameter\s*=\s*[^<>=\n]{1,256}?\s*(?:>|=))",
+        r"(?P<parameter><parameter\s{0,16}=\s{0,16}[^<>=\n]{1,256}?\s{0,16}(?:>|=))",
         r"(?P<end></function>)",
         r"</(?:seed:)?tool_call>",
-        r"<tool_call>\s*<function=",
+        r"<tool_call>\s{0,16}<function=",
     ),
 )
 _HEAD = re.compile(r"[ \t\"']*+([^<>{}\n(=]{1,256}?)[ \t\"']*+(>|\n|(?=<))")

@@ -236,7 +236,7 @@ def _raw_call(engine: TextEngine, header: _Header, start: int, name: str) -> Ste
     return True
 
 
-_KEY = r"""parameter\s+name\s*=\s*(?P<key>"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)[^<>]*>"""
+_KEY = r"""parameter\s{1,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>]{1,128})[^<>]{0,128}>"""
 _STOP = r"(?P<end><\|(?:call|end|return|eot|eom|im_end)\|>)|<\|start\|>"
 _BEAM = Grammar(
     item=re.compile(rf"(?P<parameter><rfl:{_KEY})|{_STOP}"),

@@ -45,8 +45,9 @@ _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:
 def _grammar(space: str, tag: str) -> Grammar:
     ns = re.escape(space)
     names = "param(?:eter)?" if tag == "function" else "parameter"
-    key = r"""[\sĠ]*name\s*=\s*(?P<key>"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
-    opener = rf"(?P<parameter><{ns}{names}{key}(?:\s+string\s*=\s*[\"']?(?P<declared>\w+)[\"']?)?[^<>]*>)"
+    key = r"""[\sĠ]{0,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>]{1,128})"""
+    declared = r"""(?:\s{1,16}string\s{0,16}=\s{0,16}["']?(?P<declared>\w{1,16})["']?)?"""
+    opener = rf"(?P<parameter><{ns}{names}{key}{declared}[^<>]{{0,128}}>)"
     closer = rf"(?P<end></{ns}{tag}>)"
     others = (
         rf"<{ns}{tag}(?:\s+name|name)\s*=",

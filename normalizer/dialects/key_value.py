@@ -30,9 +30,11 @@ _LOST = re.compile(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
 @lru_cache(maxsize=64)
 def _grammar(prefix: str, suffix: str) -> Grammar:
     pre, post = re.escape(prefix), re.escape(suffix)
-    opener = rf"<{pre}arg_key{post}>\s*(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}tool_call))[^\n]){{0,256}}?)\s*</{pre}arg_key{post}>"
-    typed = rf"(?:\s*<{pre}arg_type{post}>\s*(?P<declared>\w*)\s*</{pre}arg_type{post}>)?"
-    valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]*<{pre}arg_value{post}>|(?=\s*[^\s<])))"
+    gap = r"\s{0,16}"
+    key = rf"(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}tool_call))[^\n]){{0,256}}?)"
+    opener = rf"<{pre}arg_key{post}>{gap}{key}{gap}</{pre}arg_key{post}>"
+    typed = rf"(?:{gap}<{pre}arg_type{post}>{gap}(?P<declared>\w{{0,16}}){gap}</{pre}arg_type{post}>)?"
+    valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]{{0,16}}<{pre}arg_value{post}>|(?={gap}[^\s<])))"
     plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")
     call = f"{'iquest_' if prefix == 'iquest_' else pre}tool_call{post}"
     end = rf"(?P<end></{call}>)"

@@ -273,7 +273,7 @@ def _may_stand(engine: TextEngine, at: int) -> bool:
 
 def _element(engine: TextEngine, body: int, tag: str) -> Steps[tuple[int, int] | None]:
     """(end of the text inside, end of the closer), both the text's end when it is cut; None when nothing suggests a call."""
-    closer = yield from search(engine.src, re.compile(rf"</{re.escape(tag)}\s*>"), body, len(tag) + 8)
+    closer = yield from search(engine.src, re.compile(rf"</{re.escape(tag)}\s{{0,4}}>"), body, len(tag) + 8)
     if closer is not None:
         return closer.start(), closer.end()
     engine.allowance += 1
