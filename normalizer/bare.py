@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer import fences, react
-from llmcore.normalizer.bare_json import calling_tool, json_form, named_brace
-from llmcore.normalizer.bare_python import is_callable, python_list, python_run
+from llmcore.normalizer.bare_json import calling_tool, json_form, mid_line, named_brace
+from llmcore.normalizer.bare_python import is_callable, mid_line_call, python_list, python_run
 from llmcore.normalizer.names import is_known, name_start, peel
 from llmcore.normalizer.source import Steps, skip_space
-from llmcore.normalizer.verdicts import leads_in, rest_is_blank
+from llmcore.normalizer.verdicts import BEFORE_BARE, leads_in, rest_is_blank
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -86,9 +86,9 @@ def _brace(engine: TextEngine, at: int) -> Steps[int]:
         return (yield from named_brace(engine, drifted[0], at, drifted[1], "harmony", gap=drifted[2]))
     if not before.strip() and (line := _name_line(engine, start)) is not None:
         return (yield from named_brace(engine, line[0], at, line[1], "functionary_v32"))
-    if not leads_in(before):
-        return at + 1
-    return (yield from json_form(engine, at))
+    if leads_in(before):
+        return (yield from json_form(engine, at))
+    return (yield from mid_line(engine, at)) if before[-1] in BEFORE_BARE else at + 1
 
 
 def _drifted_header(engine: TextEngine, at: int) -> tuple[int, str, int] | None:
@@ -132,7 +132,7 @@ def _bracket(engine: TextEngine, at: int) -> Steps[int]:
         return (yield from _marked(engine, at, at - len("functools")))
     escaped = before.endswith("\\")
     if not leads_in(before.removesuffix("\\")):
-        return at + 1
+        return (yield from mid_line(engine, at)) if before[-1] in BEFORE_BARE else at + 1
     ahead = yield from skip_space(src, at + 1)
     char = src.text[ahead : ahead + 1]
     if char == "{":
@@ -172,7 +172,7 @@ def _paren(engine: TextEngine, at: int) -> Steps[int]:
     lead, word = before[: begin - start], engine.src.text[begin:at]
     printed = lead.rstrip().endswith("print") or lead.endswith("print(")
     if not leads_in(lead) and not printed:
-        return at + 1
+        return (yield from mid_line_call(engine, begin, at)) if is_known(word, engine.tools) else at + 1
     if not is_callable(engine, word):
         return at + 1
     return (yield from python_run(engine, begin, at))

@@ -24,9 +24,11 @@ from llmcore.types.narrowing import is_object
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["calling_tool", "json_form", "named_brace"]
+__all__ = ["calling_tool", "json_form", "mid_line", "named_brace"]
 
 _FIRST_KEY = re.compile(r"""[\[\s]*\{\s*(["']?)([^"'\s:{}\[\],]{1,128})\1\s*(?::|=>)""")
+_FIRST_KEY_BEGUN = re.compile(r"""[\[\s]*(?:\{\s*(?:(["']?)[^"'\s:{}\[\],]{0,128}(?:\1\s*=?)?)?)?\Z""")
+_HEAD = 160  # within which the first key must stand
 _CALLING_END = re.compile(r"\s*\)\s*\]?")
 _RAW_QUOTES = ('<|"|>', "<escape>")
 _WRAPPER = re.compile(r"(?:^|\n)[ \t]*(?:<([A-Za-z][\w-]{0,40})>|([A-Z_]{4,40})>>>)\s*\Z")
@@ -63,10 +65,11 @@ def named_brace(engine: TextEngine, begin: int, at: int, name: str, dialect: str
 
 def _plausible(engine: TextEngine) -> Callable[[str, int, bool], bool | None]:
     def follows(text: str, at: int, final: bool) -> bool | None:
-        key = _FIRST_KEY.match(text, at)
+        key = _FIRST_KEY.match(text, at, at + _HEAD)
         if key is not None:
             return key[2] in CALL_KEYS or is_known(key[2], engine.tools) or engine.forced_tool is not None
-        return None if not final and len(text) - at < 160 and "\n\n" not in text[at:] else False
+        undecided = not final and len(text) - at < _HEAD and _FIRST_KEY_BEGUN.match(text, at) is not None
+        return None if undecided else False
 
     return follows
 
@@ -92,6 +95,21 @@ def json_form(engine: TextEngine, at: int) -> Steps[int]:
             break
         start = ahead
     return (yield from _judge_json(engine, at, bodies))
+
+
+def mid_line(engine: TextEngine, at: int) -> Steps[int]:
+    """A call form in the middle of a line of prose: content, and a near miss, so that layer 3 can ask what was meant."""
+    if not (yield from settle(engine.src, _plausible(engine), at)):
+        return at + 1
+    body = yield from body_extent(engine, at, STRAY_CLOSERS)
+    if body.cut:
+        engine.allowance += 1
+        return at + 1
+    calls = [call for message in read_body(engine, body)[0] for call in message.calls]
+    if calls:
+        place = Place(at, body.end, over=False, closed=False, whole=False)
+        engine.miss(at, body.end, calls[0].name, refusal(engine, place, calls) or "mid_line")
+    return body.end
 
 
 def _judge_json(engine: TextEngine, at: int, bodies: list[Body]) -> Steps[int]:

@@ -19,7 +19,7 @@ from llmcore.types.tools import CompiledTool
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["is_callable", "python_extent", "python_list", "python_objects", "python_run", "settled_word"]
+__all__ = ["is_callable", "mid_line_call", "python_extent", "python_list", "python_objects", "python_run", "settled_word"]
 
 _NEXT_NAME = r"[A-Za-z_][\w.\\-]{0,255}"
 _NEXT_CALL = re.compile(rf"[ \t;,]{{0,64}}{_NEXT_NAME}\("), re.compile(rf"[ \t;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
@@ -150,6 +150,18 @@ def _judge_python(engine: TextEngine, begin: int, body: Body, dialect: str, brac
         add_calls(engine, (begin, end), [call], dialect, complete=complete)
     engine.take("call", end)
     return end
+
+
+def mid_line_call(engine: TextEngine, begin: int, at: int) -> Steps[int]:
+    """A tool's call in the middle of a line: content and a near miss."""
+    body = yield from python_extent(engine, at)
+    if body.cut:
+        engine.allowance += 1
+        return at + 1
+    reading = read_calls(engine.src.text, begin, body.end, limits=engine.limits)
+    if reading.calls:
+        engine.miss(begin, body.end, reading.calls[0].name, "mid_line")
+    return body.end
 
 
 def is_callable(engine: TextEngine, word: str) -> bool:

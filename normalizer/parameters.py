@@ -120,6 +120,8 @@ class Parameters:
     cut: bool
     first: int
     """Where the first parameter stood, -1 when there was none."""
+    stop: int = -1
+    """Where the closer of the call begins, -1 when there was none."""
 
 
 def trimmed(text: str, *, closed: bool) -> str:
@@ -153,7 +155,7 @@ def read_parameters(engine: TextEngine, draft: Draft, body: int, grammar: Gramma
         groups = item.groupdict()
         if groups["parameter"] is None:
             found.closed = groups["end"] is not None
-            found.end = item.end() if found.closed else item.start()
+            found.stop, found.end = item.start(), item.end() if found.closed else item.start()
             break
         found.first = item.start() if found.first < 0 else found.first
         position = yield from _value(engine, item, tool, grammar, found, stream)
@@ -324,6 +326,6 @@ def finish_parameters(engine: TextEngine, draft: Draft, body: int, found: Parame
     repairs = [*found.repairs, *peeled]
     if complete and not found.closed:
         repairs.append(Repair(kind="closer_missing"))
-    raw = engine.src.text[body : found.end]
+    raw = engine.src.text[body : found.end if found.stop < 0 else found.stop].strip()
     engine.end(draft, found.end, arguments, raw, complete=complete, repairs=repairs)
     return True

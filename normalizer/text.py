@@ -25,6 +25,7 @@ from llmcore.normalizer import bare, opening, registry
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.rows import Marker, tag_pairs
 from llmcore.normalizer.source import Source, Steps, always, skip_space
+from llmcore.normalizer.verdicts import BEFORE_BARE
 from llmcore.types.envelope import NearMiss, Repair, Segment, SegmentKind, ToolCall
 from llmcore.types.events import (
     ArgumentsDelta,
@@ -51,7 +52,6 @@ _UNDECIDED_TAG = re.compile(  # what may still become an opener when more text c
     r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z|\[[A-Z_/ ]{0,24}\Z|◁[^\s▷]{0,12}\Z"
     r"|\]<?\]?\w{0,8}\[?>?\[?(?:</?\w{0,16})?\Z"
 )
-_BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_")  # what `verdicts.leads_in` lets stand before a bare form
 _AFTER_BRACKET = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ/")  # `[TOOL_CALLS]`, `[/THINK]`
 _ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
 
@@ -344,10 +344,12 @@ class TextEngine:
         trigger, before, after = text[at], text[at - 1 : at], text[at + 1 : at + 2]
         if trigger == "(":
             return not self._may_end_name(before)
-        if at == self.done or not after or (before in _BEFORE_BARE and trigger != "<"):
+        if at == self.done or (before in BEFORE_BARE and trigger != "<"):
             return False
         if trigger == "{":  # after the header `to=NAME` anything may stand before it
             return not self._may_end_name(before) and text.find("to=", max(self.done, at - 512), at) < 0
+        if not after:
+            return False
         if trigger == "[":
             return after not in _AFTER_BRACKET and before not in "s\\"
         if trigger == "<":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from llmcore.normalizer.bodies import named_call, swallow
 from llmcore.normalizer.call_objects import no_arguments
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
-from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters
+from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
 from llmcore.normalizer.reasoning import sealed
 from llmcore.normalizer.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.source import Steps, search, skip_space
@@ -41,12 +41,13 @@ _ARGUMENT = (
 )
 _UNNAMED = _ARGUMENT.replace("?P<key>", "?:").replace("?P<declared>", "?:")
 _CALL_END = (
-    rf"(?P<end><\|close\|>{_GAP}call{_GAP}<\|sep\|>)|<\|open\|>{_GAP}call\s"
-    rf"|<\|close\|>{_GAP}(?:tools|message){_GAP}<\|sep\|>"
+    rf"(?P<end><\|close\|>{_GAP}call{_GAP}<\|sep\|>)",
+    rf"<\|open\|>{_GAP}call\s",
+    rf"<\|close\|>{_GAP}(?:tools|message){_GAP}<\|sep\|>",
 )
 _KIMI_K3 = Grammar(
-    item=re.compile(rf"(?P<parameter>{_ARGUMENT})|{_CALL_END}"),
-    value=re.compile(rf"(?P<own><\|close\|>{_GAP}argument{_GAP}<\|sep\|>)|(?P<parameter>{_UNNAMED})|{_CALL_END}"),
+    item=tags(rf"(?P<parameter>{_ARGUMENT})", *_CALL_END),
+    value=tags(rf"(?P<own><\|close\|>{_GAP}argument{_GAP}<\|sep\|>)", rf"(?P<parameter>{_UNNAMED})", *_CALL_END),
     keeps_line_breaks=True,
     key=html.unescape,
 )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from llmcore.normalizer.bodies import named_call
 from llmcore.normalizer.call_objects import no_arguments
 from llmcore.normalizer.names import undouble
-from llmcore.normalizer.parameters import Grammar, finish_parameters, only_text_parameter, read_parameters
+from llmcore.normalizer.parameters import Grammar, finish_parameters, only_text_parameter, read_parameters, tags
 from llmcore.normalizer.reasoning import sealed
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
 from llmcore.normalizer.source import Steps, search, skip_space, starts
@@ -237,10 +237,10 @@ def _raw_call(engine: TextEngine, header: _Header, start: int, name: str) -> Ste
 
 
 _KEY = r"""parameter\s{1,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>]{1,128})[^<>]{0,128}>"""
-_STOP = r"(?P<end><\|(?:call|end|return|eot|eom|im_end)\|>)|<\|start\|>"
+_STOP = (r"(?P<end><\|(?:call|end|return|eot|eom|im_end)\|>)", r"<\|start\|>")
 _BEAM = Grammar(
-    item=re.compile(rf"(?P<parameter><rfl:{_KEY})|{_STOP}"),
-    value=re.compile(rf"(?P<own></rfl:parameter>)|(?P<parameter><rfl:{_KEY.replace('?P<key>', '?:')})|{_STOP}"),
+    item=tags(rf"(?P<parameter><rfl:{_KEY})", *_STOP),
+    value=tags(r"(?P<own></rfl:parameter>)", rf"(?P<parameter><rfl:{_KEY.replace('?P<key>', '?:')})", *_STOP),
 )
 
 

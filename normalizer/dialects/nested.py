@@ -130,8 +130,10 @@ def _m3_finish(engine: TextEngine, call: _M3, body: int, *, cut: bool) -> None:
     )
     if not call.closed and complete and engine.src.text[body : call.end]:
         call.repairs.append(Repair(kind="closer_missing"))
-    arguments = None if call.too_deep else call.arguments
-    engine.end(call.draft, call.end, arguments, engine.src.text[body : call.end], complete=complete, repairs=call.repairs)
+    most = engine.limits.repairs
+    arguments = None if call.too_deep or len(call.repairs) > most else call.arguments
+    raw = engine.src.text[body : call.end]
+    engine.end(call.draft, call.end, arguments, raw, complete=complete, repairs=call.repairs[:most])
 
 
 def _m3_parameter(engine: TextEngine, call: _M3, opener: re.Match[str]) -> Steps[int]:
@@ -152,11 +154,11 @@ def _m3_parameter(engine: TextEngine, call: _M3, opener: re.Match[str]) -> Steps
         call.whole = closer is not None
         if not closed or (closer is not None and closer["tag"] != key):
             call.repairs.append(Repair(kind="wrong_closer" if closed else "closer_missing", path=key))
-        _m3_store(engine, call, Element(key, text), told=told >= 0)
+        _m3_store(engine, call, Element(key, [text]), told=told >= 0)
         return closer.end() if closed and closer is not None else stop
     if told >= 0 and call.stream is not None:
         call.stream.close_string("")
-    root = Element(key, src.text[opener.end() : stop])
+    root = Element(key, [src.text[opener.end() : stop]])
     end = yield from _m3_elements(engine, call, root, closer)
     _m3_store(engine, call, root, told=told >= 0)
     return end
@@ -165,21 +167,19 @@ def _m3_parameter(engine: TextEngine, call: _M3, opener: re.Match[str]) -> Steps
 def _m3_text(engine: TextEngine, call: _M3, key: str, start: int, *, streams: bool) -> Steps[tuple[int, re.Match[str] | None]]:
     """(how much of the text a listener heard, -1 when nothing; the tag that ends the text)."""
     src = engine.src
-    told = -1
-    position = start
+    told = position = start
     while True:
         tag = _TAG.search(src.text, position)
         if tag is not None or src.final:
-            return told, tag
+            return told - start - src.text.startswith("\n", start) if told > start else -1, tag
         position = max(start, len(src.text) - _TAG_LENGTH)
         if streams and call.stream is not None:
-            piece = src.text[start : _tag_may_begin(src.text, start)].rstrip().removeprefix("\n")
-            if piece and told < 0:
-                call.stream.open_string(key)
-                told = 0
-            if len(piece) > told >= 0:
-                call.stream.piece(piece[told:])
-                told = len(piece)
+            end = told + len(src.text[told : _tag_may_begin(src.text, told)].rstrip())
+            if end > told:
+                if told == start:
+                    call.stream.open_string(key)
+                call.stream.piece(src.text[told:end].removeprefix("\n" if told == start else ""))
+                told = end
         yield
 
 
@@ -211,12 +211,11 @@ def _m3_elements(engine: TextEngine, call: _M3, root: Element, tag: re.Match[str
         else:
             child = Element(name)
             stack[-1].children.append(child)
-            if not next_tag["empty"]:
+            if not next_tag["empty"] and len(stack) <= engine.limits.depth:
                 stack.append(child)
         call.too_deep = call.too_deep or len(stack) > engine.limits.depth
         next_tag = yield from _next_tag(engine, position)
-        between = engine.src.text[position : next_tag.start() if next_tag is not None else len(engine.src.text)]
-        stack[-1].text += between
+        stack[-1].texts.append(engine.src.text[position : next_tag.start() if next_tag is not None else None])
     call.whole = False
     return len(engine.src.text)
 

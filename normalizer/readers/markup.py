@@ -25,11 +25,16 @@ _EMPTY: dict[str, Any] = {"array": [], "object": {}, "string": ""}
 
 @dataclass(slots=True)
 class Element:
-    """A tag with the text directly inside it and its child elements, in order."""
+    """A tag with the texts directly inside it and its child elements, in order."""
 
     tag: str
-    text: str = ""
+    texts: list[str] = field(default_factory=list[str])
     children: list[Element] = field(default_factory=list["Element"])
+
+    @property
+    def text(self) -> str:
+        """What stands in it: all of it, or beside children what is more than layout."""
+        return "".join(text.strip() for text in self.texts) if self.children else "".join(self.texts)
 
 
 def parameter_value(
@@ -85,8 +90,8 @@ def _array(
         value, found = element_value(child, items, tool, f"{path}[{n}]", limits=limits, depth=depth + 1)
         values.append(value)
         repairs += found
-    if element.text.strip():
-        repairs.append(Repair(kind="text_dropped", path=path, before=element.text.strip(), after=None))
+    if text := element.text:
+        repairs.append(Repair(kind="text_dropped", path=path, before=text, after=None))
     return values, repairs
 
 
@@ -111,9 +116,9 @@ def _object(
             values.append(value)
             repairs += more
         found[tag] = values if repeated else values[0]
-    if element.text.strip():
-        found[_TEXT_KEY] = element.text.strip()
-        repairs.append(Repair(kind="mixed_content", path=path, before=element.text.strip(), after=None))
+    if text := element.text:
+        found[_TEXT_KEY] = text
+        repairs.append(Repair(kind="mixed_content", path=path, before=text, after=None))
     return found, repairs
 
 
@@ -160,4 +165,4 @@ def _element(node: Any, tag: str, depth: int) -> Element | None:
             return None
         children.append(inner)
         texts.append(child.tail or "")
-    return Element(tag, "".join(texts) if not children else "".join(text.strip() for text in texts), children)
+    return Element(tag, texts, children)
