@@ -1,13 +1,14 @@
 # What a contributor runs. Every target sets up .venv first; that is done once, and again only when the lock changes.
 .DEFAULT_GOAL := help
-.PHONY: help setup dev replay test check lock clean
+.PHONY: help setup dev replay test check bench bench-setup fuzz lock clean
 
 BIN := .venv/bin
 UV ?= uv
+FUZZ_SECONDS ?= 60
 export PYTHON
 
 help: ## Show the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make or refresh .venv
 	@scripts/setup
@@ -25,6 +26,19 @@ check: setup ## Lint, format check, types (mypy and pyright), import floors
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	scripts/typecheck
+
+bench-setup: setup ## Fetch SGLang's detectors, which the benchmarks compare with, into benchmarks/.peers
+	@test -d benchmarks/.peers/sglang || $(BIN)/python -m benchmarks.peers
+
+bench: bench-setup ## Measure the normaliser: beside SGLang's detectors, streaming, hostile input (half an hour; docs/performance.md)
+	$(BIN)/python -m benchmarks.normalize --size 1 8 50
+	$(BIN)/python -m benchmarks.stream
+	$(BIN)/python -m benchmarks.hostile
+
+fuzz: setup ## Fuzz the normaliser for FUZZ_SECONDS (60): random mixes, then guided by coverage with atheris
+	$(BIN)/python -m tests.fuzz.random_mix --seconds $(FUZZ_SECONDS) --seed $$(date +%s)
+	$(BIN)/python -m tests.fuzz.atheris_target --setup
+	$(BIN)/python -m tests.fuzz.atheris_target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -len_control=0 -artifact_prefix=.fuzz/ .fuzz/corpus
 
 lock: ## Resolve pyproject.toml anew into requirements.lock (needs uv)
 	$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --upgrade \

@@ -18,7 +18,6 @@ from typing import Any
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.refusals import refused_capability
 from llmcore.adapters.secrets import Scrubber
-from llmcore.adapters.shapes import is_object, objects_in
 from llmcore.types import (
     AuthenticationFailed,
     CallerError,
@@ -36,6 +35,7 @@ from llmcore.types import (
     RequestTooLarge,
     Timeout,
 )
+from llmcore.types.narrowing import is_object, objects_in
 
 __all__ = [
     "ROWS",

@@ -23,9 +23,9 @@ from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.secrets import Scrubber
-from llmcore.adapters.shapes import object_in, objects_in
 from llmcore.adapters.usage import read_usage
 from llmcore.types import Reply, Usage
+from llmcore.types.narrowing import object_in, objects_in
 
 __all__ = ["LiteLLMAdapter", "Observer"]
 

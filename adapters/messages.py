@@ -18,7 +18,6 @@ from llmcore.adapters.history import sound_history
 from llmcore.adapters.names import IdMap, NameMap
 from llmcore.adapters.prompting import write_calls, write_result
 from llmcore.adapters.providers import Provider
-from llmcore.adapters.shapes import object_in
 from llmcore.types import (
     Block,
     ImageBlock,
@@ -30,6 +29,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
+from llmcore.types.narrowing import object_in
 
 __all__ = ["render_messages"]
 

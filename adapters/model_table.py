@@ -20,7 +20,7 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, Prices
 from llmcore.adapters.providers import provider_of
-from llmcore.adapters.shapes import is_object
+from llmcore.types.narrowing import is_object
 
 __all__ = ["litellm_entry", "table_capabilities", "table_prices"]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from llmcore.adapters.base import Capabilities, ModelCall
-from llmcore.adapters.shapes import is_object
 from llmcore.types import JsonSchema, ToolDefinition
+from llmcore.types.narrowing import is_object
 
 __all__ = ["FINAL_RESULT", "OutputPlan", "object_schema", "output_plan", "output_tool", "tools_of", "unwrap_output"]
 

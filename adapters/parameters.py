@@ -21,8 +21,8 @@ from llmcore.adapters.output import OutputPlan, object_schema, output_plan, tool
 from llmcore.adapters.prompting import envelope_schema, instructions
 from llmcore.adapters.providers import Limits, Provider, provider_of
 from llmcore.adapters.schemas import Loss, transform
-from llmcore.adapters.shapes import is_object
 from llmcore.types import AuthenticationFailed, JsonSchema, LimitExceeded, ToolDefinition
+from llmcore.types.narrowing import is_object
 
 __all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "prepare"]
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.output import FINAL_RESULT, OutputPlan
-from llmcore.adapters.shapes import is_list, is_object
 from llmcore.types import CallWriter, JsonSchema, ToolChoice, ToolDefinition
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["envelope_schema", "example_arguments", "instructions", "write_calls", "write_result"]
 

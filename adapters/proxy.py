@@ -22,8 +22,8 @@ import httpx
 
 from llmcore.adapters.recording import transcript
 from llmcore.adapters.secrets import SECRET_HEADERS, Scrubber
-from llmcore.adapters.shapes import object_in, objects_in
 from llmcore.types import definition_of
+from llmcore.types.narrowing import object_in, objects_in
 
 __all__ = ["RecordingProxy"]
 

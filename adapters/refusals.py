@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.shapes import is_object
+from llmcore.types.narrowing import is_object
 
 __all__ = ["PHRASES", "refused_capability"]
 

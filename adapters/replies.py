@@ -13,8 +13,8 @@ from typing import Any
 from llmcore.adapters.names import NameMap
 from llmcore.adapters.parameters import Prepared
 from llmcore.adapters.schemas import restore
-from llmcore.adapters.shapes import is_list, is_object
 from llmcore.types import JsonSchema
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["ReplyMapper", "holds_litellm_tool"]
 

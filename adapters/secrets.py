@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from llmcore.adapters.shapes import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["HIDDEN", "SECRET_HEADERS", "Scrubber"]
 

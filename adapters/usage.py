@@ -10,8 +10,8 @@ from __future__ import annotations
 from llmcore.adapters.base import Endpoint, Prices
 from llmcore.adapters.model_table import table_prices
 from llmcore.adapters.providers import provider_of
-from llmcore.adapters.shapes import is_object
 from llmcore.types import Usage
+from llmcore.types.narrowing import is_object
 
 __all__ = ["cost_of", "read_usage"]
 

@@ -25,9 +25,10 @@ __all__ = ["HANDLERS", "settled_text"]
 
 _ALLOWANCE = 8
 _REACH = 512
+_SIGNS = 8  # of the end of the text, in which a sign may begin a marker
 _TO = re.compile(r"(?:^|\s)to=(?:functions\.)?([^\s{<]{1,128}?)(?:<|\s|json|code|\Z)[^{\n]*\Z")
 _OPENING_TO = re.compile(r"\s*(?:commentary |analysis )?\s*to=(?:functions\.)?([^\s{<]{1,128})(?=\s)")
-_PYTHON_HEAD = re.compile(r"\[\s*[\[\s]*[A-Za-z_][\w.\\-]{0,255}\s*\(")
+_PYTHON_HEAD = re.compile(r"\[[\[\s]*+[A-Za-z_][\w.\\-]{0,255}\s*\(")
 _PYTHON_MAYBE = re.compile(r"\[\s*(?:[A-Za-z_][\w.\\-]{0,255}\s*)?\Z")
 _EMPTY_LIST = re.compile(r"\[\s*(?:None|null)?\s*\]")
 _CALLING = re.compile(r"\[\s*Calling tool:\s*([^\s(]{1,256})\s*\(\s*(?=\{)")
@@ -38,7 +39,7 @@ def settled_text(engine: TextEngine, position: int) -> int:
     """How much of the text a listener may hear while no candidate is open: a line that may begin a bare form is held."""
     text = engine.src.text
     end = len(text)
-    while end > engine.done and text[end - 1] in "]◁":
+    while end > engine.done and end > len(text) - _SIGNS and text[end - 1] in "]◁":
         end -= 1
     if not engine.takes_calls:
         return end

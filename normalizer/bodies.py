@@ -1,13 +1,15 @@
-"""What readers of JSON bodies share: where a body ends, which calls it holds, closers, and the preview for listeners."""
+"""What readers of JSON bodies share: where a body ends, which calls it holds, and closers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from llmcore.normalizer.call_objects import CallObject, Message, arguments_of, calls_of, is_no_call, no_arguments
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.names import peel
+from llmcore.normalizer.preview import Preview
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.rows import as_json
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "QUICK",
     "Body",
-    "Preview",
     "add_calls",
     "arguments_body",
     "body_extent",
@@ -33,9 +34,6 @@ __all__ = [
 ]
 
 _HEAD = re.compile(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
-_PREVIEW_HEAD = re.compile(
-    r'\s*\{\s*(?:"(?:id|type|index|call_id)"\s*:\s*(?:"[^"\\]{0,128}"|\d{1,9})\s*,\s*){0,4}"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"arg(?:ument)?s"\s*:\s*(?=\{)'
-)
 _NAME = re.compile(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\']([^"\'\\]{1,256})["\']')
 _QUOTE = re.compile(r"[\[{(\s]*(['\"])")
 _EXTRA = re.compile(r"[\s}\]]*")
@@ -54,45 +52,6 @@ class Body:
         """What it says, where finding its end has told that already."""
 
 
-class Preview:
-    """Tells a listener of a call while its JSON body is still coming. What it tells stands; `ToolCallFinished` is the truth."""
-
-    __slots__ = ("_extent", "_over", "_told", "at", "body", "dialect", "draft", "engine")
-
-    def __init__(self, engine: TextEngine, at: int, body: int, dialect: str) -> None:
-        self.engine, self.at, self.body, self.dialect = engine, at, body, dialect
-        self.draft: Draft | None = None
-        self._extent: Extent | None = None
-        self._over = False
-        self._told = 0
-
-    def advance(self) -> None:
-        text = self.engine.src.text
-        if self._extent is None:
-            head = _PREVIEW_HEAD.match(text, self.body)
-            if head is None or is_no_call(head[1], self.engine.tools):
-                return
-            self.start(head[1], head.end())
-        self.tell()
-
-    def start(self, name: str, arguments_at: int, id: str = "") -> None:
-        """The name is known and the arguments' object begins at `arguments_at`."""
-        self.draft = self.engine.begin(self.at, name, self.dialect, id)
-        self._extent, self._told = Extent(arguments_at, delimiters=("<",)), arguments_at
-
-    def tell(self) -> None:
-        extent = self._extent
-        if extent is None or self._over or self.draft is None:
-            return
-        text = self.engine.src.text
-        end = extent.scan(text)
-        self._over = end >= 0 or extent.stopped >= 0
-        upto = end if end >= 0 else extent.position
-        if upto > self._told:
-            self.engine.delta(self.draft, text[self._told : upto])
-            self._told = upto
-
-
 def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], preview: Preview | None = None) -> Steps[Body]:
     """Find where the bracketed value at `start` ends: by its own bracket, else by a closer or another marker, else cut."""
     src = engine.src
@@ -105,8 +64,8 @@ def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], previe
     while True:
         end = extent.scan(src.text, src.final)
         if end >= 0:
-            if preview is not None and preview.draft is not None:
-                preview.tell()
+            if preview is not None:
+                preview.advance()
             return Body(start, end)
         if extent.stopped >= 0:
             if (yield from marker_stands(engine, extent.stopped, closers)):
@@ -204,13 +163,16 @@ def add_calls(
     *,
     complete: bool = True,
     repairs: list[Repair] | None = None,
-    draft: Draft | None = None,
+    drafts: Iterable[Draft] = (),
 ) -> None:
-    """Enter calls that share a span. `complete` and `repairs` are those of their common text; only the last may be cut."""
+    """Enter calls that share a span. `complete` and `repairs` are those of their common text; only the last may be cut.
+    `drafts`: those of them that were begun already, in order."""
     start, end = span
+    begun = iter(drafts)
     for k, call in enumerate(calls):
         if is_no_call(call.name, engine.tools):
             continue
+        draft = next(begun, None)
         if len(engine.drafts) >= engine.limits.calls and draft is None:
             engine.miss(start, end, call.name, "calls_limit")
             continue
@@ -218,7 +180,7 @@ def add_calls(
         arguments = call.arguments if call.given else no_arguments(call.name, engine.tools)
         raw = call.raw if call.raw is not None else ("" if arguments is None else as_json(arguments))
         entry = draft or engine.begin(start, call.name, dialect, call.id)
-        entry.name, entry.id, draft = call.name, call.id or entry.id, None
+        entry.name, entry.id, entry.start = call.name, call.id or entry.id, start
         engine.end(entry, end, arguments, raw, complete=complete or not last, repairs=[*(repairs or ()), *call.repairs])
 
 
@@ -319,7 +281,7 @@ def named_call(
     calls, found, complete = arguments_body(engine, body)
     for call in calls:
         call.name, call.id = name, id
-    add_calls(engine, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found], draft=preview.draft)
+    add_calls(engine, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found], drafts=preview.drafts)
     return _marked(engine, at, end)
 
 

@@ -23,6 +23,7 @@ _RUN = re.compile(r"`+")
 _PURPOSES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
 _WORD = re.compile(r"[ \t]*([\w+#.-]{0,32})[ \t]*\r?(?=\n|\Z)")
 _CLOSE = re.compile(r"\n[ \t]{0,64}`{3,256}|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|\Z))")
+_SPACE = re.compile(r"\s*")
 _NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[<'\"\w>(]|//|#|/\*)")
 
 
@@ -85,7 +86,7 @@ def _fence(engine: TextEngine, at: int) -> Steps[int]:
     position = at
     while True:
         fence = yield from _read_fence(engine, position)
-        inner = engine.nest(engine.src.text[fence.body : fence.stop]) if _worth(engine, fence) else None
+        inner = engine.nest(engine.src.text[fence.body : fence.stop]) if _worth(engine, fence, opens) else None
         if inner is None or not _only_calls(inner):
             if inner is not None and inner.near_misses and not inner.drafts:
                 engine.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
@@ -124,12 +125,15 @@ def _explicit_none(engine: TextEngine, fence: Fence, opens: bool) -> int:
     return fence.end
 
 
-def _worth(engine: TextEngine, fence: Fence) -> bool:
-    """May the body be a call? Most code is told from one by its first character, or because it names no tool."""
+def _worth(engine: TextEngine, fence: Fence, opens: bool) -> bool:
+    """May the body be a call? Most code is told from one by its first character, or because it names no tool; with tools not
+    told, only a fence that opens the message counts."""
     text = engine.src.text
     if not engine.takes_calls or len(engine.drafts) >= engine.limits.calls or _NOT_A_CALL.match(text, fence.body) is not None:
         return False
-    if engine.tools is None or fence.info in _PURPOSES or text.find('"toolCalls"', fence.body, fence.stop) >= 0:
+    if engine.tools is None:
+        return opens or fence.info in _PURPOSES
+    if fence.info in _PURPOSES or text.find('"toolCalls"', fence.body, fence.stop) >= 0:
         return True
     body = text[fence.body : fence.stop]
     return "\\" in body or any(name in body for name in engine.tools.names)
@@ -156,6 +160,23 @@ def _next_fence(engine: TextEngine, end: int) -> Steps[int]:
         yield
 
 
+def _closer_begun(text: str) -> int:
+    """Where a closer may have begun that the end of the text does not decide."""
+    tail = text[-256:]
+    said = tail.rstrip("` \t\r")
+    return len(text) - len(tail) + len(said) - said.endswith("\n")
+
+
+def _first_close(text: str, start: int) -> re.Match[str] | None:
+    """The first closing run of back-ticks. Sought by `str.find` first: the expression alone is slow on long code."""
+    at = text.find("```", start)
+    if at < 0:
+        return None
+    while at > start and text[at - 1] in " \t":
+        at -= 1
+    return _CLOSE.search(text, at - 1 if at > start else at)
+
+
 def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
     """Find the body and the end. The info word is what stands alone on the first line; a call there is part of the body."""
     src = engine.src
@@ -170,16 +191,18 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
     elif (named := re.match(r"(?:json|python|tool_code|tool_call)(?=[\s{\[])", src.text[body : body + 16])) is not None:
         info, body = named[0], body + named.end()
     search_from = max(body - 1, at + 3)
-    told = False
+    told, said = False, body
     while True:
-        close = _CLOSE.search(src.text, search_from)
+        close = _first_close(src.text, search_from)
         if close is not None and (src.final or src.text[close.end() : close.end() + 260].lstrip(" \t\r")):
             return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)
         if src.final:
             return Fence(at, body, len(src.text), len(src.text), info.lower(), False)
-        if engine.listening and not told and _NOT_A_CALL.match(src.text, body):
-            told = True
+        if engine.listening and not told:
+            blank = _SPACE.match(src.text, said)
+            said = blank.end() if blank else said
+            told = _NOT_A_CALL.match(src.text, said) is not None
         if told:
             engine.emit_text(max(body, len(src.text) - 8))
-        search_from = max(search_from, len(src.text) - 256 if close is None else close.start())
+        search_from = max(search_from, _closer_begun(src.text) if close is None else close.start())
         yield

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, cast
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.names import peel
 from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.readers.markup import parameter_value
 from llmcore.normalizer.rows import as_json
 from llmcore.normalizer.source import Steps, search
-from llmcore.normalizer.values import typed_by, typed_value
+from llmcore.normalizer.values import typed_by
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
 
@@ -41,7 +42,7 @@ __all__ = [
 
 _OVERLAP = 512
 _CLOSER = 64  # the longest closer of a value
-_WRONG_CLOSER = re.compile(r"\s*</[\w:.｜|-]{1,64}>\s*\Z")
+_WRONG_CLOSER = re.compile(r"</[\w:.｜|-]{1,64}>\Z")
 _DECLARED = {
     "true": ("string",),
     "string": ("string",),
@@ -127,7 +128,7 @@ class Parameters:
 def trimmed(text: str, *, closed: bool) -> str:
     """A value without the line breaks that belong to the format."""
     if not closed:
-        text = _WRONG_CLOSER.sub("", text)
+        text = _without_wrong_closer(text)
         last = text.rfind("\n")
         if last >= 0 and text[last:].isspace():
             text = text[:last]
@@ -137,6 +138,12 @@ def trimmed(text: str, *, closed: bool) -> str:
     if text.startswith("\n"):
         return text[1:-1] if text.endswith("\n") and len(text) > 1 else text[1:]
     return text
+
+
+def _without_wrong_closer(text: str) -> str:
+    body = text.rstrip()
+    mark = body.rfind("</")
+    return body[:mark].rstrip() if mark >= 0 and _WRONG_CLOSER.match(body, mark) else text
 
 
 def read_parameters(engine: TextEngine, draft: Draft, body: int, grammar: Grammar) -> Steps[Parameters]:
@@ -286,7 +293,7 @@ def _typed(
         return text, []
     if declared is not None and not (tool is not None and tool.types(key)):
         return typed_by(text, types, path=key, limits=engine.limits)
-    return typed_value(text, tool, key, limits=engine.limits)
+    return parameter_value(text, tool, key, limits=engine.limits)
 
 
 def _store(found: Parameters, key: str, value: Any, repairs: list[Repair]) -> None:

@@ -46,6 +46,7 @@ _TRIGGERS = ("<", "[", "{", "`", "(", "◁", "A")
 _ACTION = "Action:"  # the one trigger that is a word; a search for its first character costs a tenth of one for the word
 _NESTING = 3  # wrappers within wrappers that are read: each level reads its body once more
 _NO_TOOLS = ToolSet([])
+_WASTE = 16_384  # characters that failed look-aheads of markers may cost beyond those that stand before them
 _OVERLAP = len(_ACTION) - 1
 _NEAR = 64  # within this reach one regular expression is cheaper than seven finds (measured)
 _UNDECIDED_TAG = re.compile(  # what may still become an opener when more text comes
@@ -78,6 +79,7 @@ class TextEngine:
     reasoning_closed = False
     invented = False
     allowance = 0
+    wasted = 0
     _line_start = 0
     _line_sought = 0
     _emitted = 0
@@ -412,6 +414,11 @@ class TextEngine:
             return at + 1
         return (yield from handler(self, at))
 
+    def _takes_marker(self, at: int) -> bool:
+        """May a call begin here? Not beyond the limit, in a quotation, or after too many that came to nothing."""
+        spent = self.wasted > at + _WASTE
+        return self.takes_calls and not spent and len(self.drafts) < self.limits.calls and not self._quoted(at)
+
     def marker(self, at: int) -> Steps[bool]:
         """Try the rows whose opener stands at `at`."""
         src = self.src
@@ -425,7 +432,7 @@ class TextEngine:
             yield
         for body, rows in self._rows_at(at):
             for row in rows:
-                if row.calls and (not self.takes_calls or len(self.drafts) >= self.limits.calls or self._quoted(at)):
+                if row.calls and not self._takes_marker(at):
                     continue
                 if self.listening and row.follows is not always:
                     self._emit_to(at)
@@ -454,7 +461,7 @@ class TextEngine:
     def _quoted(self, at: int) -> bool:
         """Does the line begin with `> `, as a quotation does?"""
         start = self.line_start(at)
-        return self.src.text.startswith("> ", start) and start >= self.done
+        return self.src.text.startswith("> ", start) and start >= self.text_start()
 
     def _rows_at(self, at: int) -> list[tuple[int, list[Marker]]]:
         """(end of the opener, rows that share it): the registry's, then those of a tag that is the name of a tool."""

@@ -38,9 +38,9 @@ def tool_objects(given: str) -> list[object]:
 
 
 def _from_file(path: Path) -> list[object]:
-    from llmcore.adapters.shapes import is_list, is_object
     from llmcore.transcripts.decoding import decode_utf8, load_json
     from llmcore.transcripts.requests import function_tools
+    from llmcore.types.narrowing import is_list, is_object
 
     try:
         data = load_json(decode_utf8(path.read_bytes()))

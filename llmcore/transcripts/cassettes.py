@@ -17,7 +17,6 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 
-from llmcore.adapters.shapes import is_list, is_object, object_in
 from llmcore.transcripts.building import build
 from llmcore.transcripts.decoding import decode_utf8, load_json, unpack
 from llmcore.transcripts.errors import TranscriptError
@@ -25,6 +24,7 @@ from llmcore.transcripts.events import looks_like_events
 from llmcore.transcripts.hosts import is_local, provider_of
 from llmcore.transcripts.model import Transcript
 from llmcore.transcripts.requests import facts_of
+from llmcore.types.narrowing import is_list, is_object, object_in
 
 __all__ = ["interactions_of", "read_cassette"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from llmcore.adapters.shapes import is_object, object_in
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.transcripts.events import split_events
 from llmcore.transcripts.model import Exchange
 from llmcore.types import Envelope, ToolSet
+from llmcore.types.narrowing import is_object, object_in
 
 __all__ = ["envelope_of"]
 

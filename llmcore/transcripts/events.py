@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.adapters.shapes import is_list, is_object
 from llmcore.transcripts.decoding import load_json
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["EventSplitter", "looks_like_events", "split_events"]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
-from llmcore.adapters.shapes import is_object
 from llmcore.types import AttemptReason, JsonSchema
+from llmcore.types.narrowing import is_object
 
 __all__ = ["REPLY_KEYS", "AttemptNote", "Exchange", "Expectation", "ExpectedCall", "Transcript"]
 

@@ -13,12 +13,12 @@ from os import SEEK_CUR, PathLike
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from llmcore.adapters.shapes import is_list, object_in
 from llmcore.transcripts.building import build
 from llmcore.transcripts.cassettes import interactions_of, read_cassette
 from llmcore.transcripts.decoding import MAX_BODY, decode_utf8, load_json
 from llmcore.transcripts.errors import TranscriptError
 from llmcore.transcripts.model import REPLY_KEYS, Transcript
+from llmcore.types.narrowing import is_list, object_in
 
 __all__ = ["SUFFIXES", "OnError", "TranscriptReader", "read_transcripts"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
-__all__ = ["is_list", "is_object"]
+__all__ = ["is_list", "is_object", "object_in", "objects_in"]
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -18,3 +18,13 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
 def is_list(value: object) -> TypeGuard[list[Any]]:
     """Is it a JSON array?"""
     return isinstance(value, list)
+
+
+def object_in(value: object) -> dict[str, Any]:
+    """`value` if it is an object, else an empty one."""
+    return value if is_object(value) else {}
+
+
+def objects_in(value: object) -> list[dict[str, Any]]:
+    """The objects of an array; none of anything else."""
+    return [item for item in value if is_object(item)] if is_list(value) else []

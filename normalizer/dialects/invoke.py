@@ -18,6 +18,7 @@ from llmcore.normalizer.markers import as_text, call_marker, closer_after_call
 from llmcore.normalizer.names import undouble
 from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags, trimmed
 from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.readers.markup import parameter_value
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.source import Steps, search, skip_space, starts
 from llmcore.normalizer.values import typed_value
@@ -170,7 +171,7 @@ def children_of(engine: TextEngine, name: str, text: str) -> tuple[dict[str, Any
             continue
         closer = text.find(f"</{key}>", child.end())
         stop = closer if closer >= 0 else len(text)
-        value, found = typed_value(trimmed(text[child.end() : stop], closed=True), tool, key)
+        value, found = parameter_value(trimmed(text[child.end() : stop], closed=True), tool, key, limits=engine.limits)
         if key in arguments:
             repairs.append(Repair(kind="parameter_repeated", path=key, before=arguments[key], after=value))
         arguments[key] = value

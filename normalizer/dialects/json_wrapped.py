@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmcore.normalizer.bodies import QUICK, Body, Preview, add_calls, body_extent, quick_body, read_body, swallow
+from llmcore.normalizer.bodies import QUICK, Body, add_calls, body_extent, quick_body, read_body, swallow
+from llmcore.normalizer.preview import Preview
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer, as_json
 from llmcore.normalizer.source import Follows, Steps, always, skip_space, starts
 
@@ -35,12 +36,14 @@ def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[s
         if quick is not None:
             end, _ = yield from swallow(engine, quick.end, closers)
             return _enter(engine, at, end, [quick], dialect, keyed, None)
-        preview = Preview(engine, at, start, dialect) if engine.listening and not keyed else None
+        preview = None if keyed else Preview(engine, at, start, dialect)
         bodies: list[Body] = []
         while start >= 0:
             found = yield from body_extent(engine, start, closers, preview)
             bodies.append(found)
             start = -1 if found.cut or not found.closed else (yield from _next_value(engine, found.end, closers))
+        if preview is not None:
+            preview.advance()
         end = bodies[-1].end
         if not bodies[-1].cut:
             end, _ = yield from swallow(engine, end, closers)
@@ -83,20 +86,20 @@ def _next_value(engine: TextEngine, end: int, closers: tuple[str, ...]) -> Steps
 
 
 def _enter(engine: TextEngine, at: int, end: int, bodies: list[Body], dialect: str, keyed: bool, preview: Preview | None) -> bool:
-    draft = preview.draft if preview is not None else None
+    begun = iter(preview.drafts if preview is not None else ())
     read = [read_body(engine, body, keyed=keyed) for body in bodies]
-    if draft is None and not any(messages for messages, _, _ in read):
+    if not (preview is not None and preview.drafts) and not any(messages for messages, _, _ in read):
         engine.miss(at, end, None, "no_call_object")
         engine.cut = engine.cut or bodies[-1].cut
+        engine.wasted += end - at
         return False
     engine.commit_to(at)
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
         span = (at, end) if len(bodies) == 1 else (at if body is bodies[0] else body.start, body.end)
         engine.take("markup", span[0])
         for message in messages:
-            add_calls(engine, span, message.calls, dialect, complete=complete, repairs=repairs, draft=draft)
-            draft = None
-    if draft is not None:
+            add_calls(engine, span, message.calls, dialect, complete=complete, repairs=repairs, drafts=begun)
+    for draft in begun:  # what began like a call and cannot be read
         engine.end(draft, end, None, engine.src.text[bodies[0].start : bodies[0].end], complete=not bodies[-1].cut)
     engine.take("markup" if engine.done < end and engine.pieces and engine.pieces[-1][2] != "call" else "call", end)
     return True

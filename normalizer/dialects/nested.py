@@ -171,16 +171,21 @@ def _m3_text(engine: TextEngine, call: _M3, key: str, start: int, *, streams: bo
     while True:
         tag = _TAG.search(src.text, position)
         if tag is not None or src.final:
-            return told - start - src.text.startswith("\n", start) if told > start else -1, tag
+            return told - start - _lead(src.text, start) if told > start else -1, tag
         position = max(start, len(src.text) - _TAG_LENGTH)
         if streams and call.stream is not None:
             end = told + len(src.text[told : _tag_may_begin(src.text, told)].rstrip())
             if end > told:
                 if told == start:
                     call.stream.open_string(key)
-                call.stream.piece(src.text[told:end].removeprefix("\n" if told == start else ""))
+                call.stream.piece(src.text[told + (_lead(src.text, start) if told == start else 0) : end])
                 told = end
         yield
+
+
+def _lead(text: str, start: int) -> int:
+    """The length of the line break that belongs to the format."""
+    return 2 if text.startswith("\r\n", start) else int(text.startswith("\n", start))
 
 
 def _tag_may_begin(text: str, start: int) -> int:
@@ -305,6 +310,7 @@ def _properties(engine: TextEngine, text: str, tool: CompiledTool) -> tuple[dict
     return {key: rest}, [Repair(kind="only_parameter", path=key, before=text, after=rest, safety="guess")], True
 
 
+_OPENER = re.compile(r"<([^\s<>/]{1,256})>")
 _BLANK = re.compile(r"\s*\Z")
 
 
@@ -320,9 +326,10 @@ def _child_end(text: str, key: str, start: int, tool: CompiledTool) -> tuple[int
         at = text.find(closer, at + 1)
     if first >= 0:
         return first, first + len(closer)
-    for child in re.finditer(r"\s*<([^\s<>/]{1,256})>", text[start:]):
+    for child in _OPENER.finditer(text, start):
         if child[1] in tool.properties:
-            return start + child.start(), start + child.start()
+            end = start + len(text[start : child.start()].rstrip())
+            return end, end
     return len(text), len(text)
 
 
@@ -351,7 +358,13 @@ def _enter(
 # ---------------------------------------------------------------------- H3 Cline with MCP
 
 _MCP_TAG = "use_mcp_tool"
-_MCP_FIELD = re.compile(r"<(tool_name|arguments)>\s*(.*?)\s*</\1>", re.S)
+
+
+def _field(text: str, tag: str) -> str:
+    """What stands between the first `<tag>` and the `</tag>` after it; "" when they are not both there."""
+    _, _, rest = text.partition(f"<{tag}>")
+    said, closer, _ = rest.partition(f"</{tag}>")
+    return said.strip() if closer else ""
 
 
 def _cline_mcp(engine: TextEngine, at: int, body: int) -> Steps[bool]:
@@ -361,12 +374,12 @@ def _cline_mcp(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     if element is None:
         return False
     stop, end = element
-    fields = dict(_MCP_FIELD.findall(engine.src.text[body:stop][: engine.limits.arguments]))
-    name = fields.get("tool_name", "")
+    fields = engine.src.text[body:stop][: engine.limits.arguments]
+    name = _field(fields, "tool_name")
     if not is_known(name, engine.tools):
         engine.miss(at, end, name or None, "unknown_name")
         return False
-    written = fields.get("arguments", "")
+    written = _field(fields, "arguments")
     reading = read_json(written, limits=engine.limits)
     arguments, given, repairs = arguments_of(reading.values[0] if len(reading.values) == 1 else None)
     if not written and stop < end:

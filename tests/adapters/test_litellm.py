@@ -14,7 +14,6 @@ from llmcore.adapters.base import Adapter, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.guard import RequestBlock
 from llmcore.adapters.litellm import LiteLLMAdapter
-from llmcore.adapters.shapes import is_list, is_object, object_in, objects_in
 from llmcore.normalizer import Normalizer
 from llmcore.types import (
     ConfigError,
@@ -29,6 +28,7 @@ from llmcore.types import (
     ToolSet,
     ToolUseBlock,
 )
+from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 from tests.adapters.conftest import KEY, PROVIDERS, WEATHER, call_of, endpoint_at
 from tests.support.wire_server import Failure, Raw, Turn, WireServer, demo
 

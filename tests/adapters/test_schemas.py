@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmcore.adapters.schemas import DIALECTS, MAX_NODES, Loss, restore, transform
-from llmcore.adapters.shapes import is_list, is_object, object_in
+from llmcore.types.narrowing import is_list, is_object, object_in
 
 HARD: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",

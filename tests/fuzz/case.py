@@ -67,7 +67,7 @@ def save(case: Case, path: Path, **more: Any) -> None:
 def load(path: Path) -> tuple[Case, dict[str, Any]]:
     """(the case, what else the file says: `why`, and `calls` where it must read)."""
     said: dict[str, Any] = json.loads(path.read_text(encoding="ascii"))
-    more = {key: said.pop(key) for key in ("why", "calls", "content") if key in said}
+    more: dict[str, Any] = {key: said.pop(key) for key in ("why", "calls", "content") if key in said}
     if said.get("dialects") is not None:
         said["dialects"] = tuple(said["dialects"])
     return Case(**said), more

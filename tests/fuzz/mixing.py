@@ -117,7 +117,10 @@ _TAG = re.compile(r"</?[^\s<>]{1,60}>|\]<\]\w+\[>\[</?\w+>|\[/?[A-Z_]{3,24}\]|<[
 
 def _written_tags() -> tuple[str, ...]:
     """Every tag and token that a writer of the registry uses: closers, inner ones, and openers that are spelled by pattern."""
-    calls = [("get_weather", {"city": "Paris", "days": 3}), ("run", {"code": "x", "env": {"A": [1]}})]
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("get_weather", {"city": "Paris", "days": 3}),
+        ("run", {"code": "x", "env": {"A": [1]}}),
+    ]
     found = {tag for row in DIALECTS.values() for tag in _TAG.findall(row.write(calls[:1] if row.single else calls))}
     return tuple(sorted(found))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
@@ -41,7 +41,7 @@ def _raise_hangs(signum: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
-def _watched(seconds: float) -> Iterator[None]:
+def _watched(seconds: float) -> Generator[None]:
     """`HangsError` after so many seconds of this process's CPU time."""
     before = signal.signal(signal.SIGVTALRM, _raise_hangs)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
@@ -78,6 +78,7 @@ def _judge(case: Case, chunkings: int, patience: float) -> Envelope:
 def _read_whole(case: Case, patience: float) -> Envelope:
     """Read at once. Too slow counts only when it is so every time: another process may have had the core's caches."""
     allowed = (_SLACK + _SECONDS_A_CHARACTER * len(case.text)) * patience
+    spent = 0.0
     for _ in range(_PATIENCE):
         start = time.thread_time()
         envelope = normalize(case.text, case.tool_set, finish_reason=case.finish_reason, **case.settings)
@@ -88,6 +89,7 @@ def _read_whole(case: Case, patience: float) -> Envelope:
 
 
 def _read(case: Case, chunks: Sequence[str], patience: float) -> tuple[Normalizer, list[NormalizerEvent]]:
+    slowest = ""
     for _ in range(_PATIENCE):
         normalizer = Normalizer(case.tool_set, **case.settings)
         events: list[NormalizerEvent] = []

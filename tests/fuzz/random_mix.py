@@ -18,9 +18,9 @@ from tests.fuzz.mixing import RandomChoices, make_case
 from tests.fuzz.oracle import judge
 from tests.fuzz.shrinking import failure, shrink
 
-__all__ = ["main", "run"]
+__all__ = ["FOUND", "main", "report", "run"]
 
-_FOUND = Path(__file__).parents[2] / ".fuzz" / "found"
+FOUND = Path(__file__).parents[2] / ".fuzz" / "found"
 _A_KIND = 3  # cases kept of one kind of failure
 
 
@@ -50,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--found", type=Path, default=_FOUND)
+    parser.add_argument("--found", type=Path, default=FOUND)
     parser.add_argument("--case", type=int, help="judge this case only, and let what fails be raised")
     given = parser.parse_args()
     if given.case is not None:

@@ -81,6 +81,37 @@ def test_limits_have_recorded_outcomes(sample: Sample) -> None:
     assert len(envelope.near_misses) <= 1
 
 
+_HELD_WHOLE = frozenset(
+    [
+        "apertus",
+        "anthropic_legacy",
+        "minicpm5",
+        "invoke_children",
+        "hash_rocket",
+        "llama4_pythonic",
+        "lfm2",
+        "olmo3",
+        "fenced_function_call",
+    ]
+)
+"""Delimited dialects whose calls or values are told when they are whole."""
+
+_PREFIX_DECIDED = sorted(name for name, row in DIALECTS.items() if row.trust != "bare" and name not in _HELD_WHOLE)
+
+
+@pytest.mark.parametrize("name", _PREFIX_DECIDED)
+def test_a_listener_waits_no_longer_than_the_limit(name: str) -> None:
+    """Something is told at least every `Limits.held` characters while a long argument comes."""
+    text = DIALECTS[name].write([("read_file", {"path": "lorem ipsum dolor " * 400})])
+    normalizer, waited, longest, step = Normalizer(TOOLS), 0, 0, 16
+    for at in range(0, len(text), step):
+        waited = 0 if normalizer.feed(text[at : at + step]) else waited + step
+        longest = max(longest, waited)
+    assert longest <= Limits().held
+    normalizer.finish()
+    assert normalizer.envelope.tool_calls[0].name == "read_file"
+
+
 # ---------------------------------------------------------------------- P6
 
 _HOSTILE: dict[str, Callable[[str, int], str]] = {

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from llmcore.adapters.shapes import object_in, objects_in
+from llmcore.types.narrowing import object_in, objects_in
 from tests.support.wires import WIRES, Turn, Wire, frames
 
 __all__ = ["Failure", "Raw", "Seen", "Step", "Turn", "WireServer", "demo"]

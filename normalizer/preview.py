@@ -1,0 +1,83 @@
+"""What a listener hears of JSON calls while their body still comes: each name as soon as it is certain, arguments as they come.
+
+What it tells stands, `ToolCallFinished` is the truth. A body that begins like a call becomes one in any case (perhaps without
+readable arguments), so it runs for those who do not listen as well, and the envelope does not depend on it. Linear.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer.call_objects import is_no_call
+from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.readers.extent import Extent
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["Preview"]
+
+_PAIR = r'"(?:id|type|index|call_id|tool_call_id)"\s*:\s*(?:"[^"\\]{0,128}"|\d{1,9})\s*,\s*'
+_SCHEMA_KEY = r'"(?:type|properties|required|description|title|items|additionalProperties|\$\w{1,16})"'
+_CALL = (
+    rf'\{{\s*(?:{_PAIR}){{0,4}}"(?:name|tool_name)"\s*:\s*"(?P<name>[^"\\]{{1,256}})"\s*,\s*'
+    rf'(?:"arg(?:ument)?s"\s*:\s*(?=\{{)|"parameters"\s*:\s*(?=\{{\s*(?:\}}|(?!{_SCHEMA_KEY})"[^"\\]{{0,256}}")))'
+)
+_FIRST = re.compile(rf"\s*(?:\[\s*)?{_CALL}")
+_NEXT = re.compile(rf"\s*\}}\s*[,;]?\s*{_CALL}")
+_ID = re.compile(r'"(?:id|call_id|tool_call_id)"\s*:\s*"([^"\\]{1,128})"')
+
+
+class Preview:
+    """Follows the call objects from `body` on. `drafts`: the calls that were begun, in order."""
+
+    __slots__ = ("_at", "_dialect", "_engine", "_extent", "_single", "_told", "drafts")
+
+    def __init__(self, engine: TextEngine, at: int, body: int, dialect: str) -> None:
+        self._engine, self._at, self._dialect = engine, at, dialect
+        self._extent: Extent | None = None
+        self._single = False
+        self._told = body
+        self.drafts: list[Draft] = []
+
+    def start(self, name: str, arguments_at: int, id: str = "") -> None:
+        """The one call's name stood before its arguments, an object that begins at `arguments_at`."""
+        self._single = True
+        self._begin(name, arguments_at, id)
+
+    def advance(self) -> None:
+        """Tell what has come."""
+        while self._extent is not None or self._next_call():
+            if not self._tell():
+                return
+
+    def _next_call(self) -> bool:
+        engine = self._engine
+        if self._single or len(engine.drafts) >= engine.limits.calls:
+            return False
+        head = (_NEXT if self.drafts else _FIRST).match(engine.src.text, self._told)
+        if head is None or is_no_call(head["name"], engine.tools):
+            return False
+        identity = _ID.search(head[0])
+        self._begin(head["name"], head.end(), identity[1] if identity else "")
+        return True
+
+    def _begin(self, name: str, arguments_at: int, id: str) -> None:
+        self.drafts.append(self._engine.begin(self._at, name, self._dialect, id))
+        self._extent, self._told = Extent(arguments_at, delimiters=("<",)), arguments_at
+
+    def _tell(self) -> bool:
+        """Tell more of the arguments; True when they ended and another call may follow."""
+        extent, text = self._extent, self._engine.src.text
+        if extent is None:
+            return False
+        end = extent.scan(text)
+        upto = end if end >= 0 else extent.position
+        if upto > self._told:
+            self._engine.delta(self.drafts[-1], text[self._told : upto])
+            self._told = upto
+        if end < 0:
+            return False
+        self._extent = None
+        return not self._single
