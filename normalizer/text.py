@@ -78,6 +78,7 @@ class TextEngine:
     ended_by_length = False
     reasoning_closed = False
     invented = False
+    """A result was written after a call: the model invented it, and later calls are guesses."""
     allowance = 0
     wasted = 0
     _line_start = 0
@@ -218,7 +219,10 @@ class TextEngine:
             self.miss(draft.start, end, draft.name, "calls_limit")
             self.take("content", end)
             return
-        draft.finish(end, arguments, raw, complete, repairs or [])
+        found = list(repairs or ())
+        if self.invented:
+            found.append(Repair(kind="after_invented_result", safety="guess"))
+        draft.finish(end, arguments, raw, complete, found)
         if end > self.done:
             self.take("call", end)
         if self.listening:

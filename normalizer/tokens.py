@@ -81,7 +81,7 @@ def _span(closer: str, kind: str) -> Reader:
             return False
         engine.commit_to(at)
         engine.take("markup" if kind == "markup" else "content", match.end())
-        engine.invented = engine.invented or (kind == "markup" and bool(engine.drafts))
+        engine.invented = engine.invented or bool(engine.drafts)
         return True
 
     return read
