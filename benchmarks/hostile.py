@@ -1,6 +1,6 @@
 """Input that wants to make the reader slow: floods of one character, of openers without closers, of nesting.
 
-    python -m benchmarks.hostile [--kb 32] [--worst 12] [--full-kb 1000] [--only SUBSTRING]
+    python -m benchmarks.hostile [--kb 32] [--worst 12] [--full-kb 1000] [--mixtures 300] [--only SUBSTRING]
 
 Every attack is read in chunks of 16 characters, at once, and one character at a time, at a small size and its double; the worst are
 then read again at the full size. `s/MB`: CPU seconds for a million characters; `us/feed`: one character at a time; `growth`: the
@@ -10,9 +10,10 @@ factor of the double size (linear: 2.0). Worst first. A run is stopped after 20 
 from __future__ import annotations
 
 import argparse
+import random
 import string
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -51,6 +52,9 @@ _UNITS = [
     '<parameter name="title">', "<think>", "</think>", "<think>\n</think>", "<think><tool_call>", "<tool_call>{", '<tool_call>{"a": "',
     "<tool_call>\n{\"name\": \"file_report\", \"arguments\": {\"title\": \"", "<tool_call></tool_call>", "<tool_call>[", "</tool_call>",
     '{"name": "file_report", "arguments": {"title": "a"}}\n', '<tool_call>{"name": "file_report", "arguments": {}}</tool_call>',
+    "<title>a</title>b", "<title>a</title>", "<|end|> <answer>", "<|end|>x</answer>", "<|end|> ", '<tool_call>{"\\"',
+    '{"content": "a", "toolCalls": []}\n', "```\nfile_report()\n```\n", "```\nfile_report(title='a')\n```\n", "x <think>",
+    "<tools>", "<observation>", "> <tool_call>", "<co>", "</co:", "</think>a", "<think>a</think>", "◁think▷",
     "1", "1e", "-", "-1,", "1" * 50, "0.", "null,", "true", "\t", "\r\n", " \n", "\n\n", "\n ", " ",
 ]  # fmt: skip
 
@@ -98,11 +102,21 @@ def _heads(dialect: str) -> Iterator[Attack]:
         yield Attack(f"{dialect}: {flood!r} in the first value", flood, lead=text[: body + 4])
 
 
-def attacks() -> list[Attack]:
+def _mixtures(units: Sequence[str], count: int) -> Iterator[Attack]:
+    """Two or three units in turn, the same choice every time."""
+    draw = random.Random(count)  # noqa: S311  # reproducible attacks, no secret
+    for _ in range(count):
+        parts = [draw.choice(units) for _ in range(draw.choice((2, 2, 3)))]
+        unit = draw.choice(("", "", " ", "\n", "a")).join(parts) + draw.choice(("", "", " ", "\n"))
+        yield Attack(repr(unit), unit)
+
+
+def attacks(mixtures: int = 0) -> list[Attack]:
     openers = sorted(marker_table(None).literals)
     units = [*_CHARACTERS, *_UNITS, *openers, *_SPELLED]
     units += [opener + tail for opener in openers for tail in ("\n", "{", "[", "x")]
     found = [Attack(repr(unit), unit) for unit in dict.fromkeys(units)]
+    found += _mixtures([*_UNITS, *openers, *_SPELLED], mixtures)
     found += [Attack(f"{lead!r} + {unit!r}", unit, lead) for lead in _LEADS for unit in _FLOODS]
     for dialect in DIALECTS:
         found += _heads(dialect)
@@ -174,11 +188,12 @@ def main() -> None:
     parser.add_argument("--kb", type=float, default=32, help="size of the first pass")
     parser.add_argument("--worst", type=int, default=12, help="how many to show, and to read again at the full size")
     parser.add_argument("--full-kb", type=float, default=1000, help="0 = no second pass")
+    parser.add_argument("--mixtures", type=int, default=300, help="how many random mixtures of two or three units")
     parser.add_argument("--only", default="", help="attacks whose name holds this")
     given = parser.parse_args()
     print(conditions(), flush=True)
     size = int(given.kb * 1000)
-    chosen = [attack for attack in attacks() if given.only in attack.name]
+    chosen = [attack for attack in attacks(given.mixtures) if given.only in attack.name]
     found = sorted((measure(attack, size, size // 2) for attack in chosen), key=lambda one: -one.badness)
     bad = sum(one.badness > 1 for one in found)
     print(f"\n{len(found)} attacks of {given.kb:g} KB, {bad} over a bar; the worst:\n")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections.abc import Sequence
+from functools import partial
 
 import llmcore
 from benchmarks import peers
@@ -28,13 +29,7 @@ def against_peers(size: int, rounds: int, dialects: Sequence[str] | None) -> str
         text, arguments = call(dialect, size, flat=dialect in peers.EXPONENTIAL)
         got = [(one.name, one.arguments) for one in llmcore.normalize(text, TOOLS).tool_calls]
         peer_reads, we_read = peer.reads(text, NAME, arguments), got == [(NAME, arguments)]
-        best = best_of(
-            {
-                "ours": lambda text=text: llmcore.normalize(text, TOOLS),  # type: ignore[misc]  # a default argument binds the loop's value
-                "peer": lambda text=text, peer=peer: peer.parse(text),  # type: ignore[misc]  # the same
-            },
-            rounds,
-        )
+        best = best_of({"ours": partial(llmcore.normalize, text, TOOLS), "peer": partial(peer.parse, text)}, rounds)
         ratio = best["ours"] / best["peer"]
         if peer_reads:
             fair.append(ratio)
@@ -73,7 +68,8 @@ def main() -> None:
     given = parser.parse_args()
     print(conditions(), end="\n\n")
     print(plain_texts(given.rounds), flush=True)
-    for size in [] if given.alone else given.size:
+    sizes: list[float] = [] if given.alone else given.size
+    for size in sizes:
         print("\n" + against_peers(int(size * 1000), given.rounds, given.dialects or None), flush=True)
 
 

@@ -18,6 +18,7 @@ import argparse
 import random
 import time
 from collections.abc import Sequence
+from functools import partial
 
 import llmcore
 from benchmarks import peers
@@ -93,7 +94,7 @@ def row(dialect: str, sizes: Sequence[int], peer: peers.Peer | None) -> tuple[fl
     texts = [call(dialect, size, flat=dialect in peers.EXPONENTIAL) for size in sizes]
     cuts = [cut(text, _CHUNK) for text, _ in texts]
     got = [(one.name, one.arguments) for one in feeds(cuts[0]).envelope.tool_calls]
-    best = best_of({str(size): (lambda chunks=chunks: feeds(chunks)) for size, chunks in zip(sizes, cuts, strict=True)}, 3)  # type: ignore[misc]  # a default binds the loop's value
+    best = best_of({str(size): partial(feeds, chunks) for size, chunks in zip(sizes, cuts, strict=True)}, 3)
     times = list(best.values())
     each, last = steps(cut_at_random(texts[-1][0]))
     each.sort()

@@ -7,7 +7,7 @@ import itertools
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 __all__ = ["best_of", "conditions", "growth", "no_gc", "seconds", "table"]
@@ -16,7 +16,7 @@ Work = Callable[[], object]
 
 
 @contextmanager
-def no_gc() -> Iterator[None]:
+def no_gc() -> Generator[None]:
     """The collector off, so that no run pays for the garbage of another."""
     was = gc.isenabled()
     gc.collect()

@@ -218,7 +218,8 @@ def _value(
         end = grammar.value.search(src.text, position)
         if end is not None or src.final:
             break
-        position = max(position, len(src.text) - _OVERLAP)
+        position = src.text.find("<", max(position, len(src.text) - _OVERLAP))  # what ends a value begins so
+        position = position if position >= 0 else len(src.text)
         if streaming and stream is not None:
             told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
         yield
