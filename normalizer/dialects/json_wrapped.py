@@ -269,6 +269,13 @@ DIALECTS = (
         closers=("</function_calls>",),
     ),
     _row(
+        "tool_request",
+        "LM Studio's default prompt, for models without a template of their own",
+        ("[TOOL_REQUEST]",),
+        _object("[TOOL_REQUEST]", "[END_TOOL_REQUEST]"),
+        closers=("[END_TOOL_REQUEST]",),
+    ),
+    _row(
         "tool_call_brackets",
         "MiniMax drift, prompt-made",
         ("[TOOL_CALL]",),
