@@ -104,7 +104,7 @@ def _heads(dialect: str) -> Iterator[Attack]:
 
 def _mixtures(units: Sequence[str], count: int) -> Iterator[Attack]:
     """Two or three units in turn, the same choice every time."""
-    draw = random.Random(count)  # noqa: S311  # reproducible attacks, no secret
+    draw = random.Random(count)  # reproducible attacks
     for _ in range(count):
         parts = [draw.choice(units) for _ in range(draw.choice((2, 2, 3)))]
         unit = draw.choice(("", "", " ", "\n", "a")).join(parts) + draw.choice(("", "", " ", "\n"))
