@@ -65,7 +65,7 @@ def _begins(engine: TextEngine, at: int) -> tuple[int, str]:
 
 
 def _brace(engine: TextEngine, at: int) -> Steps[int]:
-    if engine.allowance > _ALLOWANCE:
+    if engine.allowance > _ALLOWANCE or engine.is_spent(at):
         return at + 1
     start, before = _begins(engine, at)
     begin = name_start(engine.src.text, start, at)
@@ -125,7 +125,7 @@ def _marked(engine: TextEngine, at: int, opener: int) -> Steps[int]:
 
 
 def _bracket(engine: TextEngine, at: int) -> Steps[int]:
-    if engine.allowance > _ALLOWANCE:
+    if engine.allowance > _ALLOWANCE or engine.is_spent(at):
         return at + 1
     src = engine.src
     _, before = _begins(engine, at)
@@ -164,7 +164,7 @@ def _empty_list(engine: TextEngine, at: int) -> Steps[int]:
 
 
 def _paren(engine: TextEngine, at: int) -> Steps[int]:
-    if engine.allowance > _ALLOWANCE:
+    if engine.allowance > _ALLOWANCE or engine.is_spent(at):
         return at + 1
     start, before = _begins(engine, at)
     begin = name_start(engine.src.text, start, at)

@@ -200,6 +200,7 @@ def _no_calls(engine: TextEngine, at: int, end: int, bodies: list[Body], message
     if bodies[-1].cut:
         engine.allowance += 1
         return at + 1
+    engine.waste()
     return bodies[-1].end
     yield
 

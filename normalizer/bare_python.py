@@ -109,6 +109,7 @@ def python_extent(engine: TextEngine, start: int) -> Steps[Body]:
 
 def _python_unclosed(engine: TextEngine, start: int) -> Body:
     text = engine.src.text
+    engine.waste(len(text) - start)
     hits = [hit for closer in STRAY_CLOSERS if (hit := text.find(closer, start)) >= 0]
     return Body(start, min(hits), closed=False) if hits else Body(start, len(text), cut=True, closed=False)
 

@@ -97,6 +97,7 @@ def marker_stands(engine: TextEngine, at: int, closers: tuple[str, ...]) -> Step
 def _unclosed(engine: TextEngine, start: int, extent: Extent, closers: tuple[str, ...]) -> Body:
     """The text is over. A closer inside a string that never closed ends the body; otherwise the body is cut."""
     text = engine.src.text
+    engine.waste(len(text) - start)
     if extent.string_start >= 0 and closers:
         hits = [hit for closer in closers if (hit := text.find(closer, extent.string_start)) >= 0]
         if hits:
@@ -271,17 +272,19 @@ def named_call(
         end, _ = yield from swallow(engine, end, closers)
         add_calls(engine, (at, end), [call], dialect, repairs=list(repairs))
         return _marked(engine, at, end)
-    preview = Preview(engine, at, start, dialect)
+    preview = None
     if engine.listening and engine.src.text.startswith("{", start) and not is_no_call(name, engine.tools):
+        preview = Preview(engine, at, start, dialect)
         preview.start(name, start, id)
     body = yield from body_extent(engine, start, closers, preview)
+    begun = preview.drafts if preview is not None else ()
     end = body.end
     if not body.cut:
         end, _ = yield from swallow(engine, end, closers)
     calls, found, complete = arguments_body(engine, body)
     for call in calls:
         call.name, call.id = name, id
-    add_calls(engine, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found], drafts=preview.drafts)
+    add_calls(engine, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found], drafts=begun)
     return _marked(engine, at, end)
 
 

@@ -32,7 +32,7 @@ _ID = re.compile(r'"(?:id|call_id|tool_call_id)"\s*:\s*"([^"\\]{1,128})"')
 class Preview:
     """Follows the call objects from `body` on. `drafts`: the calls that were begun, in order."""
 
-    __slots__ = ("_at", "_dialect", "_engine", "_extent", "_single", "_told", "drafts")
+    __slots__ = ("_at", "_dialect", "_engine", "_extent", "_single", "_starts", "_told", "drafts")
 
     def __init__(self, engine: TextEngine, at: int, body: int, dialect: str) -> None:
         self._engine, self._at, self._dialect = engine, at, dialect
@@ -40,11 +40,16 @@ class Preview:
         self._single = False
         self._told = body
         self.drafts: list[Draft] = []
+        self._starts: list[int] = []
 
     def start(self, name: str, arguments_at: int, id: str = "") -> None:
         """The one call's name stood before its arguments, an object that begins at `arguments_at`."""
         self._single = True
         self._begin(name, arguments_at, id)
+
+    def begun_in(self, start: int, end: int) -> list[Draft]:
+        """The calls whose arguments begin within `start:end`."""
+        return [draft for draft, at in zip(self.drafts, self._starts, strict=True) if start <= at < end]
 
     def advance(self) -> None:
         """Tell what has come."""
@@ -64,6 +69,7 @@ class Preview:
         return True
 
     def _begin(self, name: str, arguments_at: int, id: str) -> None:
+        self._starts.append(arguments_at)
         self.drafts.append(self._engine.begin(self._at, name, self._dialect, id))
         self._extent, self._told = Extent(arguments_at, delimiters=("<",)), arguments_at
 

@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.rows import Marker, Reader
-from llmcore.normalizer.source import Steps
+from llmcore.normalizer.source import Steps, search
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -59,16 +59,18 @@ def flow(engine: TextEngine, kind: SegmentKind, stop: re.Pattern[str], *, overla
     A listener hears nothing of what follows the first marker, until it is known whether the block closes: if it does not, the
     marker counts.
     """
-    src, start = engine.src, engine.done
-    barrier, decided = start, False
+    src, begin = engine.src, engine.done
+    start, barrier, decided = begin, begin, False
+    absent = src.absent.get(stop, begin + 1) <= begin
     while True:
-        match = stop.search(src.text, start)
+        match = None if absent else stop.search(src.text, start)
         if match is not None:
             _take_trimmed(engine, kind, match.start())
             return match
         if not decided and (src.final or engine.listening):
             barrier, decided = _first_marker(engine, barrier)
         if src.final:
+            src.absent[stop] = min(begin, src.absent.get(stop, begin))
             _take_settled(engine, kind, barrier)
             return None
         if engine.listening:
@@ -158,13 +160,9 @@ def reasoning_reader(opener: str, closer: re.Pattern[str], label: str = "") -> R
         src = engine.src
         line = src.text[max(engine.line_start(at), engine.text_start()) : at]
         if line.strip():  # in the middle of a line it is an opener only if it closes
-            start = body
-            while (found := closer.search(src.text, start)) is None:
-                if src.final:
-                    return False
-                start = max(start, len(src.text) - _OVERLAP)
-                yield
-            del found
+            closes = yield from search(src, closer, body, _OVERLAP)
+            if closes is None:
+                return False
         while True:  # an opener repeated at once is one opener
             ahead = src.text[body : body + len(opener)]
             if ahead == opener:

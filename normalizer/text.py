@@ -46,7 +46,8 @@ _TRIGGERS = ("<", "[", "{", "`", "(", "◁", "A")
 _ACTION = "Action:"  # the one trigger that is a word; a search for its first character costs a tenth of one for the word
 _NESTING = 3  # wrappers within wrappers that are read: each level reads its body once more
 _NO_TOOLS = ToolSet([])
-_WASTE = 16_384  # characters that failed look-aheads of markers may cost beyond those that stand before them
+_WASTE = 131_072  # characters that failed look-aheads may cost beyond those that stand before them
+_FAILURE = 256  # what a failed look-ahead costs beside its length, in characters
 _OVERLAP = len(_ACTION) - 1
 _NEAR = 64  # within this reach one regular expression is cheaper than seven finds (measured)
 _UNDECIDED_TAG = re.compile(  # what may still become an opener when more text comes
@@ -81,6 +82,9 @@ class TextEngine:
     """A result was written after a call: the model invented it, and later calls are guesses."""
     allowance = 0
     wasted = 0
+    """What look-aheads that came to nothing cost, in characters."""
+    wrapper = ""
+    """The opener of the wrapper around the answer that is open (`<answer>`)."""
     _line_start = 0
     _line_sought = 0
     _emitted = 0
@@ -232,6 +236,7 @@ class TextEngine:
 
     def miss(self, start: int, end: int, name: str | None, reason: str) -> None:
         """Record that `start:end` looked like a call and was not taken as one."""
+        self.waste()
         if len(self.near_misses) < self.limits.near_misses:
             self.near_misses.append(NearMiss(span=(start, end), name=name, reason=reason))
 
@@ -420,8 +425,15 @@ class TextEngine:
 
     def _takes_marker(self, at: int) -> bool:
         """May a call begin here? Not beyond the limit, in a quotation, or after too many that came to nothing."""
-        spent = self.wasted > at + _WASTE
-        return self.takes_calls and not spent and len(self.drafts) < self.limits.calls and not self._quoted(at)
+        return self.takes_calls and not self.is_spent(at) and len(self.drafts) < self.limits.calls and not self._quoted(at)
+
+    def waste(self, characters: int = 0) -> None:
+        """A look-ahead over so many characters came to nothing."""
+        self.wasted += characters + _FAILURE
+
+    def is_spent(self, at: int) -> bool:
+        """Did look-aheads that came to nothing cost so much that none begins at `at`? The work stays linear by that."""
+        return self.wasted > at + _WASTE
 
     def marker(self, at: int) -> Steps[bool]:
         """Try the rows whose opener stands at `at`."""
@@ -453,6 +465,8 @@ class TextEngine:
                     if row.calls:
                         self.text_kind = "content"
                     return True
+                if row.calls:
+                    self.waste()
         return False
 
     def _is_undecided(self, at: int) -> bool:

@@ -95,17 +95,17 @@ def _answer(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         yield
     engine.commit_to(at)
     engine.take("markup", body + engine.src.text.startswith("\n", body))
+    engine.wrapper = engine.src.text[at:body]
     return True
 
 
 def _answer_end(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    opened = engine.src.text[at:body].replace("/", "")
-    for start, end, kind in reversed(engine.pieces):
-        if kind == "markup" and engine.src.text[start:end].strip().endswith(opened):
-            engine.commit_to(at)
-            engine.take("markup", body)
-            return True
-    return False
+    if engine.wrapper != engine.src.text[at:body].replace("/", ""):
+        return False
+    engine.commit_to(at)
+    engine.take("markup", body)
+    engine.wrapper = ""
+    return True
     yield
 
 

@@ -21,7 +21,7 @@ _DS_SPACE = r"(?:▁|_|\\_| )"
 _DS_BEGIN_CALLS = rf"<{_DS}tool{_DS_SPACE}calls{_DS_SPACE}begin{_DS}>"
 _DS_BEGIN_CALL = rf"<{_DS}tool{_DS_SPACE}call{_DS_SPACE}begin{_DS}>"
 _DS_SEP = re.compile(rf"<{_DS}tool{_DS_SPACE}sep{_DS}>")
-_DS_END = re.compile(rf"(?:\s*<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>)+")
+_DS_END = re.compile(rf"\s{{0,16}}<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>")
 _DS_CLOSERS = (
     "<｜tool▁call▁end｜>",
     "<|tool▁call▁end|>",

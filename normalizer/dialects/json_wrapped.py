@@ -86,21 +86,24 @@ def _next_value(engine: TextEngine, end: int, closers: tuple[str, ...]) -> Steps
 
 
 def _enter(engine: TextEngine, at: int, end: int, bodies: list[Body], dialect: str, keyed: bool, preview: Preview | None) -> bool:
-    begun = iter(preview.drafts if preview is not None else ())
     read = [read_body(engine, body, keyed=keyed) for body in bodies]
     if not (preview is not None and preview.drafts) and not any(messages for messages, _, _ in read):
         engine.miss(at, end, None, "no_call_object")
         engine.cut = engine.cut or bodies[-1].cut
-        engine.wasted += end - at
+        engine.waste(end - at)
         return False
     engine.commit_to(at)
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
         span = (at, end) if len(bodies) == 1 else (at if body is bodies[0] else body.start, body.end)
         engine.take("markup", span[0])
+        begun = iter(preview.begun_in(body.start, body.end) if preview is not None else ())
         for message in messages:
             add_calls(engine, span, message.calls, dialect, complete=complete, repairs=repairs, drafts=begun)
-    for draft in begun:  # what began like a call and cannot be read
-        engine.end(draft, end, None, engine.src.text[bodies[0].start : bodies[0].end], complete=not bodies[-1].cut)
+        for draft in begun:  # what began like a call and cannot be read
+            engine.end(draft, span[1], None, engine.src.text[body.start : body.end], complete=not body.cut)
+        if not messages and engine.done < span[1]:
+            engine.miss(*span, None, "no_call_object")
+            engine.take("content", span[1])
     engine.take("markup" if engine.done < end and engine.pieces and engine.pieces[-1][2] != "call" else "call", end)
     return True
 

@@ -116,6 +116,8 @@ def _solar(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     if args_at is None or args_at[1] != "args":
         return False
     identity, name = src.text[body : name_at.start()].strip(), src.text[name_at.end() : args_at.start()].strip()
+    if not name:
+        return False
     start = yield from skip_space(src, args_at.end())
     return (yield from named_call(engine, at, name, start, "solar_open", ("<|tool_call:end|>",), id=identity))
 
