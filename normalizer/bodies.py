@@ -176,6 +176,7 @@ def add_calls(
         draft = next(begun, None)
         if len(engine.drafts) >= engine.limits.calls and draft is None:
             engine.miss(start, end, call.name, "calls_limit")
+            engine.take("content", end)
             continue
         last = k == len(calls) - 1
         arguments = call.arguments if call.given else no_arguments(call.name, engine.tools)

@@ -27,6 +27,7 @@ _FUNCTION_MAYBE = re.compile(r"[\s\"']*[^\s<>={}(\"']{0,256}[\s\"']*(?:>|=|\(|>\
 _SOLAR_FIELD = re.compile(r"<\|tool_call:(name|args|end|begin)\|>")
 _LAGUNA_HEAD = re.compile(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
 _TAGGED_OPENERS = ("<function>", "<tool_call>", "<invoke>", "<tool_use>", "<tool>")
+_HEAD = 340  # within which the name and the arguments' brace must stand
 _TAGGED_HEAD = re.compile(r"\s*<name>\s*([^\s<>]{1,256})\s*</name>\s*<(arguments|parameters|args|input)>\s*(?=\{)")
 
 
@@ -132,9 +133,10 @@ def _laguna(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 def _tagged(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """`<function><name>f</name><arguments>{...}</arguments></function>`."""
     src = engine.src
-    while not src.final and "{" not in src.text[body : body + 340] and len(src.text) - body < 340:
+    head = _TAGGED_HEAD.match(src.text, body, body + _HEAD)
+    while head is None and not src.final and len(src.text) - body < _HEAD:
         yield
-    head = _TAGGED_HEAD.match(src.text, body)
+        head = _TAGGED_HEAD.match(src.text, body, body + _HEAD)
     if head is None:
         return False
     closers = (f"</{head[2]}>", "</function>", f"</{src.text[at + 1 : body - 1]}>")

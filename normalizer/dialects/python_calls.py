@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 __all__ = ["DIALECTS", "calls_reader"]
 
-_LIST_OF_CALLS = re.compile(r"\s*\[\s*(?:[A-Za-z_][\w.\\-]{0,255}\s*\(|\])")
-_NEXT = re.compile(r"[\s;,]*[A-Za-z_][\w.\\-]{0,255}\s*\(")
+_NAME = r"[A-Za-z_][\w.\\-]{0,255}"
+_HEAD = 280  # within which a list must begin with a call
+_LIST_OF_CALLS = re.compile(rf"\s*\[\s*(?:{_NAME}\s*\(|\])")
+_LIST_BEGUN = re.compile(rf"\s*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
+_NEXT = re.compile(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\(")
+_NEXT_BEGUN = re.compile(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
 
 
 def _list_of_calls(text: str, at: int, final: bool) -> bool | None:
-    if _LIST_OF_CALLS.match(text, at):
+    if _LIST_OF_CALLS.match(text, at, at + _HEAD):
         return True
-    rest = text[at : at + 280]
-    return None if not final and len(rest) < 280 and not rest.strip(" \n\t[\\_.-").strip(_WORD_CHARACTERS) else False
-
-
-_WORD_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+    return None if not final and len(text) - at < _HEAD and _LIST_BEGUN.match(text, at) else False
 
 
 def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
@@ -43,16 +43,17 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
         while True:
             stop = yield from _extent(engine, max(position, start))
             if stop < 0:
+                engine.waste(len(src.text) - start)
                 hits = [hit for closer in closers if (hit := src.text.find(closer, position)) >= 0]
                 end, cut = (min(hits), False) if hits else (len(src.text), True)
                 break
             end = stop
-            while not src.final and len(src.text) - end < 280 and not src.text[end:].lstrip(" \n;,").startswith("<"):
-                if src.text[end:].strip() and _NEXT.match(src.text, end) is None and "(" in src.text[end:]:
-                    break
+            if src.text.startswith("[", start):
+                break
+            while not src.final and _NEXT_BEGUN.match(src.text, end):
                 yield
             following = _NEXT.match(src.text, end)
-            if following is None or src.text.startswith("[", start):
+            if following is None:
                 break
             position = following.end() - 1
         return (yield from _enter(engine, at, start, end, cut))
