@@ -187,6 +187,8 @@ def _keyed(value: Any) -> CallObject | None:
     """One key a call, the key is the name (Apertus)."""
     if is_object(value) and len(value) == 1:
         ((name, written),) = value.items()
+        if not name.strip():
+            return None
         arguments, given, repairs = arguments_of(written)
         return CallObject(name, arguments, given, "", repairs)
     return None

@@ -42,6 +42,7 @@ __all__ = [
 
 _OVERLAP = 512
 _CLOSER = 64  # the longest closer of a value
+_SIGN = re.compile("<(?!<)")  # what ends a value begins so
 _WRONG_CLOSER = re.compile(r"</[\w:.｜|-]{1,64}>\Z")
 _DECLARED = {
     "true": ("string",),
@@ -218,8 +219,8 @@ def _value(
         end = grammar.value.search(src.text, position)
         if end is not None or src.final:
             break
-        position = src.text.find("<", max(position, len(src.text) - _OVERLAP))  # what ends a value begins so
-        position = position if position >= 0 else len(src.text)
+        sign = _SIGN.search(src.text, max(position, len(src.text) - _OVERLAP))
+        position = sign.start() if sign is not None else len(src.text)
         if streaming and stream is not None:
             told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
         yield

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import time
 from collections.abc import Callable
 from functools import partial
 
@@ -16,6 +14,7 @@ from llmcore.normalizer.registry import DIALECTS, marker_table
 from llmcore.types.events import NormalizerEvent, ReasoningDelta, Reclassified, TextDelta
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
+from tests.support.growth import assert_linear
 
 from .helpers import TOOLS, Sample, assert_tiled, cuts, folded, read_every_way, samples
 
@@ -139,32 +138,18 @@ _NO_OPENER = {
     "json lines": '{"name": "ping", "arguments": {}}\n',
     "data": '{"id": 1, "x": [1, 2]}\n',
 }
-_SHORT, _LONG, _PIECE = 6_000, 24_000, 512
-_RATIO = 11.0  # four times the text: 4 when linear, 16 when quadratic
-_FLOOR = 0.04  # seconds below which a ratio says nothing
-
-
-def _seconds(text: str, piece: int) -> float:
-    started = time.process_time()
-    normalizer = Normalizer(TOOLS)
-    for at in range(0, len(text), piece):
-        normalizer.feed(text[at : at + piece])
-    normalizer.finish()
-    return time.process_time() - started
+_SHORT, _PIECE = 6_000, 512
 
 
 def _assert_linear(make: Callable[[int], str], piece: int) -> None:
-    """Growth over four times the length, the best of a few runs; only what takes long is looked at twice."""
-    gc.collect()
-    longest, ratio = _seconds(make(_LONG), piece), 0.0
-    if longest < _FLOOR:
-        return
-    for _ in range(3):
-        ratio = longest / max(min(_seconds(make(_SHORT), piece) for _ in range(2)), 1e-4)
-        if ratio < _RATIO:
-            return
-        longest = min(longest, _seconds(make(_LONG), piece))
-    pytest.fail(f"four times the text took {ratio:.1f} times as long ({longest:.2f} s)")
+    def read(size: int) -> None:
+        text = make(size)
+        normalizer = Normalizer(TOOLS)
+        for at in range(0, len(text), piece):
+            normalizer.feed(text[at : at + piece])
+        normalizer.finish()
+
+    assert_linear(read, _SHORT)
 
 
 @pytest.mark.parametrize("opener", _OPENERS)
