@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from llmcore.normalizer import fences, react
 from llmcore.normalizer.bare_json import calling_tool, json_form, mid_line, named_brace
 from llmcore.normalizer.bare_python import is_callable, mid_line_call, python_list, python_run
+from llmcore.normalizer.candidates import BEFORE_BARE
 from llmcore.normalizer.names import is_known, name_start, peel
 from llmcore.normalizer.source import Steps, skip_space
-from llmcore.normalizer.verdicts import BEFORE_BARE, leads_in, rest_is_blank
+from llmcore.normalizer.verdicts import leads_in, rest_is_blank
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine

@@ -193,12 +193,12 @@ def swallow(engine: TextEngine, at: int, closers: tuple[str, ...], *, extra: boo
     """
     src = engine.src
     closed = False
-    while closers:
-        space = (_EXTRA if extra else _SPACE).match(src.text, at)
-        ahead = space.end() if space else at
-        hit = next((closer for closer in closers if src.text.startswith(closer, ahead)), None)
-        if hit is not None:
-            at, closed = ahead + len(hit), True
+    while closers and not (src.final and at == len(src.text)):
+        ahead = at
+        if not src.text.startswith(closers, at) and (space := (_EXTRA if extra else _SPACE).match(src.text, at)) is not None:
+            ahead = space.end()
+        if src.text.startswith(closers, ahead):
+            at, closed = ahead + next(len(closer) for closer in closers if src.text.startswith(closer, ahead)), True
             continue
         rest = src.text[ahead : ahead + 64]
         undecided = ahead + len(rest) == len(src.text) and any(closer.startswith(rest) for closer in closers)
@@ -207,7 +207,7 @@ def swallow(engine: TextEngine, at: int, closers: tuple[str, ...], *, extra: boo
         yield
     while extra and not src.final and len(src.text) - at < 4 and src.text[at:].strip() in ("", "}", "]"):
         yield
-    return _past_extra(src.text, at) if extra and src.final else at, closed
+    return _past_extra(src.text, at) if extra and src.final and at < len(src.text) else at, closed
 
 
 def _past_extra(text: str, at: int) -> int:

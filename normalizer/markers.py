@@ -19,10 +19,11 @@ def call_marker(
     *openers: str,
     follows: Follows = always,
     pattern: str | None = None,
+    begins: tuple[str, ...] = (),
     order: int = 0,
 ) -> Marker:
     """A row whose opener begins a call (or a section of calls)."""
-    return Marker(reader, openers, pattern=pattern, follows=follows, order=order, calls=True, dialect=dialect)
+    return Marker(reader, openers, pattern=pattern, begins=begins, follows=follows, order=order, calls=True, dialect=dialect)
 
 
 def section(*closers: str) -> Reader:

@@ -14,6 +14,7 @@ __all__ = ["is_known", "name_start", "peel", "undouble", "unescape"]
 
 _PREFIXES = ("functions.", "default_api.", "tools.", "tool.")
 _INDEX = re.compile(r"[:.]\d+\Z")
+_ADDED = frozenset(".:\\")  # every addition holds one of these
 _ESCAPED = re.compile(r"\\([_\[\]*.\-])")
 
 
@@ -34,6 +35,8 @@ def peel(name: str, tools: ToolSet | None) -> str | None:
         return None
     if name in tools.names:
         return name
+    if not _ADDED.intersection(name):
+        return None
     candidates = {undouble(name), unescape(name), name.removesuffix(".call"), _INDEX.sub("", name)}
     for prefix in _PREFIXES:
         if name.startswith(prefix):

@@ -200,8 +200,8 @@ def _lone_closer(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 MARKERS = (
     *(Marker(reasoning_reader(opener, re.compile(re.escape(closer))), (opener,)) for opener, closer in PAIRS),
-    Marker(reasoning_reader("<think:", re.compile(_SUFFIXED_CLOSER)), pattern=_SUFFIXED_OPENER),
+    Marker(reasoning_reader("<think:", re.compile(_SUFFIXED_CLOSER)), pattern=_SUFFIXED_OPENER, begins=("<think:",)),
     Marker(reasoning_reader("<|channel>", re.compile(re.escape("<channel|>")), "thought"), ("<|channel>",)),
     Marker(_lone_closer, (*_LONE, "<channel|>")),
-    Marker(_lone_closer, pattern=_SUFFIXED_CLOSER),
+    Marker(_lone_closer, pattern=_SUFFIXED_CLOSER, begins=("</think:",)),
 )

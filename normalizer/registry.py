@@ -6,7 +6,6 @@ shows it with a real commit.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from functools import cache
 
@@ -17,11 +16,9 @@ from llmcore.normalizer.dialects import (
 from llmcore.normalizer.rows import Dialect, MarkerTable
 from llmcore.types.errors import ConfigError
 
-__all__ = ["DIALECTS", "dialect", "is_bare", "marker_table", "may_be_prefixed"]
+__all__ = ["DIALECTS", "dialect", "is_bare", "marker_table"]
 
 DIALECTS: dict[str, Dialect] = {row.name: row for family in FAMILIES for row in family}
-
-_PREFIXED = re.compile(r"</?[a-z]{1,16}:(?:i(?:n(?:v(?:o(?:k(?:e)?)?)?)?)?|f(?:u(?:n)?)?|t(?:o(?:o)?)?|\Z)|</?[a-z]{1,16}\Z")
 
 
 def dialect(name: str) -> Dialect:
@@ -51,9 +48,3 @@ def marker_table(names: Collection[str] | None) -> MarkerTable:
     for name in names:
         dialect(name)
     return _table(frozenset(names))
-
-
-def may_be_prefixed(text: str, at: int) -> bool:
-    """May a tag with a namespace (`<invoke`) start at `at`?"""
-    undecided = len(text) - at < 20 or text.find(":", at + 2, at + 20) >= 0
-    return undecided and _PREFIXED.match(text, at) is not None

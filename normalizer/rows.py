@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from llmcore.normalizer.source import Follows, Steps, always
@@ -19,14 +18,12 @@ from llmcore.normalizer.source import Follows, Steps, always
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["Calls", "Dialect", "Marker", "MarkerTable", "Reader", "Trust", "Writer", "as_json", "tag_pairs"]
-
-_TOOL_TAG = re.compile(r"<([^\s<>/]{1,256})>")
+__all__ = ["Calls", "Dialect", "Marker", "MarkerTable", "Reader", "Trust", "Writer", "as_json"]
 
 Calls = Sequence[tuple[str, dict[str, Any]]]
-Reader = Callable[["TextEngine", int, int], Steps[bool]]
+Reader = Callable[["TextEngine", int, int], Steps[bool] | bool]
 """`reader(engine, at, body)`: `at` is where the opener starts, `body` just past it. True = it consumed text (`engine.done`
-has moved); False = declined, and nothing was committed."""
+has moved); False = declined, and nothing was committed. A reader that never needs more text is a plain function."""
 Writer = Callable[[Calls], str]
 Trust = Literal["delimited", "bare"]
 
@@ -42,6 +39,8 @@ class Marker:
     reader: Reader
     openers: tuple[str, ...] = ()
     pattern: str | None = None
+    begins: tuple[str, ...] = ()
+    """What the spellings of `pattern` may begin with, other than `<|`, its look-alikes, or `<` and a namespace."""
     follows: Follows = always
     order: int = 0
     calls: bool = False
@@ -71,13 +70,14 @@ class Dialect:
 
 
 _START = 4
+_LONGEST_NAME = 256
 
 
 class MarkerTable:
     """Finds which rows may start at a position.
 
     Literals are found by their first four characters, the longest first; then the families of spellings, by one regular
-    expression. Where the two characters after a `<` occur in no opener (`pairs`), nothing is tried at all.
+    expression.
     """
 
     def __init__(self, markers: Sequence[Marker]) -> None:
@@ -98,10 +98,8 @@ class MarkerTable:
         for literal in literals:
             self._by_start.setdefault(literal[:_START], []).append(literal)
         self._patterns = re.compile("|".join(patterns))
-        self.pairs = frozenset(literal[1:3] for literal in literals if literal.startswith("<"))
-        self.bars = frozenset("|｜‖")
-        """After one of these (and perhaps a slash) the openers are families of spellings, matched by pattern only."""
         self.literals = frozenset(literals)
+        self.beginnings = self.literals.union(*(marker.begins for marker in ordered))
         spaced = (literal for literal in literals if " " in literal)
         self.partials = frozenset(literal[:n] for literal in spaced for n in range(literal.index(" "), len(literal)))
         """Beginnings of openers that hold a space: more text must tell."""
@@ -115,13 +113,9 @@ class MarkerTable:
         found = self._patterns.match(text, at)
         return None if found is None or found.lastgroup is None else (found.end(), [self._by_group[found.lastgroup]])
 
-    def match_tool_tag(self, text: str, at: int, names: frozenset[str]) -> tuple[int, list[Marker]] | None:
+    def match_tool_tag(self, text: str, at: int, names: frozenset[str] | None) -> tuple[int, list[Marker]] | None:
         """As `match`, of a tag that is the name of a tool."""
-        tag = _TOOL_TAG.match(text, at)
-        return (tag.end(), self.tool_tags) if tag is not None and tag[1] in names else None
-
-
-@lru_cache(maxsize=256)
-def tag_pairs(names: frozenset[str]) -> frozenset[str]:
-    """The two characters after `<` with which the tag of a tool begins."""
-    return frozenset(f"{name}>"[:2] for name in names)
+        if not names or not self.tool_tags:
+            return None
+        end = text.find(">", at + 2, at + _LONGEST_NAME + 2)
+        return (end + 1, self.tool_tags) if end > 0 and text[at] == "<" and text[at + 1 : end] in names else None

@@ -112,7 +112,7 @@ def _answer_end(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 MARKERS = (
     Marker(_token, (*TURN_TOKENS, *_ANSWER_WRAPPERS), order=9),
     Marker(_chat_token, ("<|im_start|>", "<?xml ?>")),
-    Marker(_token, pattern=_CITATION_END),
+    Marker(_token, pattern=_CITATION_END, begins=("</co:",)),
     Marker(_span("</function_results>", "markup"), ("<function_results>",)),
     Marker(_span("</function_result>", "markup"), ("<function_result>",)),
     Marker(_span("<｜tool▁outputs▁end｜>", "markup"), ("<｜tool▁outputs▁begin｜>",)),

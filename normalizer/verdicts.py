@@ -19,7 +19,7 @@ from llmcore.normalizer.tokens import TURN_TOKENS
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["BEFORE_BARE", "STRAY_CLOSERS", "Place", "leads_in", "line_is_over", "refusal", "rest_is_blank"]
+__all__ = ["STRAY_CLOSERS", "Place", "leads_in", "line_is_over", "refusal", "rest_is_blank"]
 
 STRAY_CLOSERS = (
     "</tool_call>",
@@ -42,8 +42,6 @@ STRAY_CLOSERS = (
 """Closers whose opener was lost: after a whole body they are markup and end it."""
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
-BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_")
-"""What may stand directly before a bare form; after anything else a bracket belongs to what it stands in."""
 _CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
 _PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{2,80}>|\.\.\.|…)\s*\Z")
 _SELF_CLOSED = re.compile(r"</?[a-z]{1,10}>\Z")

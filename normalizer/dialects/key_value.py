@@ -169,9 +169,9 @@ DIALECTS = (
         "hunyuan_v4",
         "Hunyuan Hy4",
         _writer("tool_call", suffix=":6124c78e", section="tool_calls"),
-        call_marker("glm45", section(), pattern=rf"<tool_calls{_SUFFIX}>"),
-        call_marker("glm45", closer_after_markup, pattern=rf"</tool_calls{_SUFFIX}>"),
-        call_marker("glm45", _call, pattern=rf"<tool_call{_SUFFIX}>"),
+        call_marker("glm45", section(), pattern=rf"<tool_calls{_SUFFIX}>", begins=("<tool_calls:",)),
+        call_marker("glm45", closer_after_markup, pattern=rf"</tool_calls{_SUFFIX}>", begins=("</tool_calls:",)),
+        call_marker("glm45", _call, pattern=rf"<tool_call{_SUFFIX}>", begins=("<tool_call:",)),
     ),
     _row(
         "iquest",

@@ -40,6 +40,8 @@ _FENCE = re.compile(r"```[A-Za-z0-9_+-]{0,32}[ \t]{0,16}\r?\n?")
 _BYTE_ORDER_MARK = re.compile("\ufeff")
 _STRAY = re.compile(r"[ \t\r\n}\]]*+")
 _BITS_A_DIGIT = 3.321928094887362
+_MAY_BE_UNSOUND: frozenset[object] = frozenset({dict, list, float})
+_MAY_BE_UNSOUND_WHEN_LONG = _MAY_BE_UNSOUND | {int}
 _UNSOUND = (ValueError, TypeError, RecursionError)
 
 
@@ -71,7 +73,7 @@ def read_json(text: str, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) 
     if len(text) > limits.arguments:
         return JsonReading(complete=not cut, error=ARGUMENTS_LIMIT)
     try:
-        value = from_json(text, allow_inf_nan=False)
+        value = from_json(text, allow_inf_nan=False, cache_strings="keys")
     except _UNSOUND:
         return _read_values(text, limits, cut)
     if cut and type(value) in (int, float) and text[-1:].isdigit():
@@ -187,25 +189,23 @@ def _strict(text: str, start: int, limits: Limits) -> _Strict | None:
 
 def _audit(value: Any, text: str, start: int, end: int, limits: Limits) -> tuple[str | None, list[Repair]]:
     """What parsers let through: infinite floats, too deep nesting, too long integers; and keys given twice."""
-    bits = math.inf if end - start <= limits.digits else limits.digits * _BITS_A_DIGIT + 1
+    looked_at = _MAY_BE_UNSOUND if end - start <= limits.digits else _MAY_BE_UNSOUND_WHEN_LONG
     keys = 0
-    containers: list[Any] = [value] if type(value) is dict else [[value]]
-    for container in containers:  # grows while it is read
-        items: Iterable[Any] = container
-        if type(container) is dict:
-            members = cast("dict[str, Any]", container)
-            keys += len(members)
-            items = members.values()
+    containers: list[Iterable[Any]] = [(value,)]
+    for items in containers:  # grows while it is read
         for item in items:
-            kind = cast("object", type(item))
-            if kind is str:
+            kind: object = type(item)
+            if kind not in looked_at:
                 continue
-            if kind is dict or kind is list:
+            if kind is dict:
+                keys += len(item)
+                containers.append(item.values())
+            elif kind is list:
                 containers.append(item)
             elif kind is float:
                 if math.isinf(item):
                     return UNREADABLE, []
-            elif kind is int and item.bit_length() > bits:
+            elif item.bit_length() > limits.digits * _BITS_A_DIGIT + 1:
                 return DIGITS_LIMIT, []
     if len(containers) > limits.depth and _depth(value) > limits.depth:
         return DEPTH_LIMIT, []
