@@ -33,6 +33,7 @@ _PYTHON_HEAD = re.compile(r"\[[\[\s]*+[A-Za-z_][\w.\\-]{0,255}\s*\(")
 _PYTHON_MAYBE = re.compile(r"\[\s*(?:[A-Za-z_][\w.\\-]{0,255}\s*)?\Z")
 _EMPTY_LIST = re.compile(r"\[\s*(?:None|null)?\s*\]")
 _CALLING = re.compile(r"\[\s*Calling tool:\s*([^\s(]{1,256})\s*\(\s*(?=\{)")
+_CALLING_MAYBE = re.compile(r"\[\s*Calling(?: (?:t(?:o(?:o(?:l(?::\s*(?:[^\s(]{1,256}\s*(?:\(\s*)?)?)?)?)?)?)?)?\Z")
 _NAMEISH = re.compile(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
 
 
@@ -141,7 +142,7 @@ def _bracket(engine: TextEngine, at: int) -> Steps[int]:
         return (yield from json_form(engine, at))
     if char and char in "]nN":
         return (yield from _empty_list(engine, at))
-    while not src.final and (_PYTHON_MAYBE.match(src.text, at) or "[Calling tool:".startswith(src.text[at : at + 14])):
+    while not src.final and (_PYTHON_MAYBE.match(src.text, at) or _CALLING_MAYBE.match(src.text, at)):
         yield
     if (calling := _CALLING.match(src.text, at)) is not None:
         return (yield from calling_tool(engine, at, calling))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from llmcore.normalizer.call_objects import CallObject, Message, arguments_of, calls_of, is_no_call, no_arguments
+from llmcore.normalizer.call_objects import ARGUMENT_KEYS, CallObject, Message, arguments_of, calls_of, is_no_call, no_arguments
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.names import peel
 from llmcore.normalizer.preview import Preview
 from llmcore.normalizer.readers.extent import Extent
-from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.readers.json import read_json, sound_object
 from llmcore.normalizer.rows import as_json
 from llmcore.normalizer.source import Steps
 from llmcore.types.envelope import Repair
-from llmcore.types.narrowing import is_object
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -34,7 +33,8 @@ __all__ = [
 ]
 
 _HEAD = re.compile(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
-_NAME = re.compile(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\']([^"\'\\]{1,256})["\']')
+_ARGUMENTS = re.compile(r'"([^"\\]{1,256})"\s*:\s*(?=\{)')
+_NAME = re.compile(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\'](?=\s{0,64}[^"\'\\\s])([^"\'\\]{1,256})["\']')
 _QUOTE = re.compile(r"[\[{(\s]*(['\"])")
 _EXTRA = re.compile(r"[\s}\]]*")
 _SPACE = re.compile(r"\s*")
@@ -115,6 +115,8 @@ def read_body(engine: TextEngine, body: Body, *, keyed: bool = False) -> tuple[l
         return [quick], [], True
     reading = read_json(text, limits=engine.limits, cut=body.cut)
     messages = [message for value in reading.values if (message := calls_of(value, engine.tools, keyed=keyed)) is not None]
+    if len(messages) == 1 and not reading.repairs:
+        _keep_written(messages[0], text)
     if not messages and (name := _NAME.search(text)) is not None and (reading.error or body.cut):
         call = CallObject(name[1], None, True, raw=text)
         return [Message([call])], reading.repairs, not body.cut
@@ -139,7 +141,24 @@ def _plain(engine: TextEngine, text: str) -> Message | None:
     reading = read_json(text, limits=engine.limits)
     if reading.repairs or reading.error or len(reading.values) != 1 or reading.end != len(text):
         return None
-    return calls_of(reading.values[0], engine.tools)
+    message = calls_of(reading.values[0], engine.tools)
+    if message is not None:
+        _keep_written(message, text)
+    return message
+
+
+def _keep_written(message: Message, text: str) -> None:
+    """The arguments of a lone call as they stand in the text; where that is not certain they are written anew."""
+    if len(message.calls) != 1 or message.calls[0].repairs or not message.calls[0].arguments:
+        return
+    call = message.calls[0]
+    for found in _ARGUMENTS.finditer(text):
+        if found[1] in ARGUMENT_KEYS or found[1] == call.name:
+            end = Extent(found.end()).scan(text, True)
+            written = text[found.end() : end]
+            if end > 0 and read_json(written).values == [call.arguments]:
+                call.raw = written
+            return
 
 
 def _quick(engine: TextEngine, text: str, head: re.Match[str]) -> Message | None:
@@ -147,13 +166,10 @@ def _quick(engine: TextEngine, text: str, head: re.Match[str]) -> Message | None
     if not text.endswith("}"):
         return None
     written = text[head.end() : -1].rstrip()
-    reading = read_json(written, limits=engine.limits)
-    if reading.repairs or reading.error or len(reading.values) != 1 or reading.end != len(written):
+    value = sound_object(written, engine.limits)
+    if value is None or "properties" in value:
         return None
-    value = reading.values[0]
-    if not isinstance(value, dict) or "properties" in value:
-        return None
-    return Message([CallObject(head[1], cast("dict[str, Any]", value), True, raw=written)])
+    return Message([CallObject(head[1], value, True, raw=written)])
 
 
 def add_calls(
@@ -247,11 +263,8 @@ def _sound_arguments(engine: TextEngine, start: int, closers: tuple[str, ...]) -
     while end > start and text[end - 1].isspace():
         end -= 1
     written = text[start:end]
-    reading = read_json(written, limits=engine.limits) if written.endswith("}") else None
-    if reading is None or reading.repairs or reading.error or len(reading.values) != 1 or reading.end != len(written):
-        return None
-    value = reading.values[0]
-    return (CallObject("", value, True, raw=written), end) if is_object(value) else None
+    value = sound_object(written, engine.limits)
+    return None if value is None else (CallObject("", value, True, raw=written), end)
 
 
 def named_call(

@@ -19,6 +19,7 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet
 
 __all__ = [
+    "ARGUMENT_KEYS",
     "CALL_KEYS",
     "CallObject",
     "Message",
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 _NAME_KEYS = ("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "action", "$type")
-_ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input", "action_input")
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input", "action_input")
 _ID_KEYS = ("id", "call_id", "tool_call_id")
 _LIST_KEYS = {
     "tool_calls": "tool_calls_key",
@@ -50,7 +51,7 @@ _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "direct
 
 CALL_KEYS = frozenset(
     (
-        *(*_NAME_KEYS, *_ARGUMENT_KEYS, *_ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS),
+        *(*_NAME_KEYS, *ARGUMENT_KEYS, *_ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS),
         *("type", "index", "role", "choices", "response", "content", "thought", "thoughts", "reasoning"),
     )
 )
@@ -126,8 +127,8 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     name = next((inner[key] for key in _NAME_KEYS if isinstance(inner.get(key), str) and inner[key].strip()), None)
     if name is None:
         return None
-    holder = inner if inner is outer or any(key in inner for key in _ARGUMENT_KEYS) else outer
-    key = next((key for key in _ARGUMENT_KEYS if key in holder), "")
+    holder = inner if inner is outer or any(key in inner for key in ARGUMENT_KEYS) else outer
+    key = next((key for key in ARGUMENT_KEYS if key in holder), "")
     written = holder.get(key)
     tool = tools.get(peel(name, tools) or name) if tools is not None else None
     if key == "parameters" and is_definition(written, tool is not None and "properties" in tool.properties):

@@ -23,6 +23,7 @@ BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_")
 """What may stand directly before a bare form; after anything else a bracket belongs to what it stands in."""
 
 _TRIGGERS = "<[{`(A◁="
+_BY_FREQUENCY = "`<[{(◁=A"
 _BRACE, _HEADER = _TRIGGERS.index("{"), _TRIGGERS.index("=")
 _OVERLAP = len("Action:") - 1  # of the text's end, in which a word may have begun that is sought by its first character
 _NEAR = 64  # within this reach one expression for all is cheaper than a search for each (measured)
@@ -42,12 +43,13 @@ class Signs:
         bare = _escaped(BEFORE_BARE)
         tags = {f"<{name}>" for name in names or () if table.tool_tags}
         openers, brackets = _beginnings(table.beginnings | tags, "<"), _beginnings(table.beginnings, "[")
+        words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
         self.by_index = tuple(
             map(
                 re.compile,
                 (
-                    rf"<(?={openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[ift])|(?<=\]<)(?:\]|\Z)|[^\s<>]{{0,60}}\Z)",
-                    rf"\[(?:(?={brackets}|\Z)|(?<=[{bare}s\\]\[)(?={_LIST}))",
+                    rf"<(?={openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt])|(?<=\]<)(?:\]|\Z)|[^\s<>]{{0,60}}\Z)",
+                    rf"\[(?:(?={brackets}|\Z)|(?<=[{bare}\\]\[)(?={_LIST}){words})",
                     rf"\{{(?<=[{bare}{ends}]\{{)",
                     "`",
                     rf"\((?<=[{ends}]\()",
@@ -61,6 +63,16 @@ class Signs:
         self.headed_brace = re.compile(r"\{")
         """After the header `to=NAME` anything may stand before the brace."""
         self.any = re.compile(f"[{re.escape(_TRIGGERS)}]")
+
+    def occur_in(self, text: str) -> bool:
+        """Is there any candidate in a whole text? What markup is most often made of is sought first."""
+        if text.startswith(("[", "{")):
+            return True
+        for trigger in _BY_FREQUENCY:
+            at = text.find(trigger)
+            if at >= 0 and self.by_character[trigger].search(text, at) is not None:
+                return True
+        return False
 
 
 @lru_cache(maxsize=256)

@@ -10,12 +10,17 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 
 from llmcore.normalizer.call_events import CallEvents
-from llmcore.normalizer.envelopes import envelope_of_text
+from llmcore.normalizer.candidates import signs_of
+from llmcore.normalizer.envelopes import envelope_of_one_thing, envelope_of_text
 from llmcore.normalizer.native.finish import FINISH_WORDS
 from llmcore.normalizer.native_reply import NativeReply
+from llmcore.normalizer.opening import begins_specially
+from llmcore.normalizer.registry import marker_table
 from llmcore.normalizer.settings import Settings
+from llmcore.normalizer.shapes import read_by_shape, segments_of_one
 from llmcore.normalizer.text import TextEngine
 from llmcore.types.envelope import Envelope
 from llmcore.types.errors import CallerError
@@ -48,16 +53,10 @@ def normalize(
 
     Raises `CallerError` when `tools` is no `ToolSet`, `ConfigError` for an unknown dialect.
     """
-    if type(reply) is str:  # the same as below, without what only bodies need
-        text = TextEngine(
-            _checked(tools),
-            dialects=dialects,
-            reasoning_open=reasoning_open,
-            forced_tool=forced_tool,
-            limits=limits,
-            listening=False,
-        )
-        return envelope_of_text(text.read(reply, _ours(finish_reason)), finish_reason)
+    if type(reply) is str:
+        quick = None if reasoning_open or forced_tool else _of_one_thing(reply, _checked(tools), dialects, finish_reason, limits)
+        if quick is not None:
+            return quick
     settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening=False)
     wire: str | None = None
     if isinstance(reply, Reply):
@@ -140,6 +139,20 @@ class Normalizer:
         if self._envelope is None:
             raise CallerError("the reply is not over: call finish() before reading the envelope")
         return self._envelope
+
+
+def _of_one_thing(
+    text: str, tools: ToolSet | None, dialects: Collection[str] | None, finish_reason: str | None, limits: Limits
+) -> Envelope | None:
+    """The envelope of a text that is nothing but content, or one call as its dialect writes it: most replies are. Else None."""
+    if not text or len(text) > limits.text:
+        return None
+    call = read_by_shape(text, tools, limits, dialects) if tools and limits.calls else None
+    if call is None:
+        signs = signs_of(None if tools is None else tools.names, marker_table(dialects))
+        if signs.occur_in(text) or begins_specially(text):
+            return None
+    return envelope_of_one_thing(text, finish_reason, call, partial(segments_of_one, len(text), call))
 
 
 def _checked(tools: object) -> ToolSet | None:

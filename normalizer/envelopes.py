@@ -12,7 +12,7 @@ from llmcore.normalizer.text import TextEngine
 from llmcore.types.envelope import Envelope, FinishReason, NearMiss, Repair, Segment, ToolCall
 from llmcore.types.messages import Block
 
-__all__ = ["Additions", "assembled", "envelope_of_text"]
+__all__ = ["Additions", "assembled", "envelope_of_one_thing", "envelope_of_text"]
 
 
 def envelope_of_text(text: TextEngine, word: str | None) -> Envelope:
@@ -23,6 +23,25 @@ def envelope_of_text(text: TextEngine, word: str | None) -> Envelope:
 
 def _blocks(text: TextEngine, calls: list[ToolCall]) -> list[Block]:
     return blocks_of_text(text.source, text.segments(), calls)
+
+
+def envelope_of_one_thing(
+    source: str, word: str | None, call: ToolCall | None, segments: Callable[[], Sequence[Segment]]
+) -> Envelope:
+    """The envelope of a text that is one call and markup, or content alone (`call` None)."""
+    calls = [] if call is None else [call]
+    fields = {
+        "tool_calls": calls,
+        "content": source if call is None else "",
+        "reasoning": "",
+        "needs_more_work": None if call is None else True,
+        "finish_reason": finish_reason_of(word, call is not None),
+        "finish_word": word or None,
+        "truncated": False,
+        "near_misses": [],
+        "repairs": [],
+    }
+    return Envelope.trusted(fields, source, segments, lambda: blocks_of_text(source, segments(), calls))
 
 
 class Additions:

@@ -11,7 +11,7 @@ from llmcore.normalizer.source import Steps, search, skip_space
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["FIRST", "open_reasoning", "opening"]
+__all__ = ["FIRST", "begins_specially", "open_reasoning", "opening"]
 
 _LABELS = (
     ("Here is my thought process:", re.compile(r"Here(?: is|'s) my response:")),
@@ -24,6 +24,12 @@ _STRIPPED_FINAL = re.compile(r"assistantfinal|assistantcommentary(?= to=)")
 _PROBE = 40
 FIRST = frozenset(" \t\r\nHa")  # what one of these forms begins with
 _SPACE = re.compile(r"\s*")
+_SPECIAL = re.compile(rf"\s*(?:{'|'.join(label for label, _ in _LABELS)}|analysis|all\n)")
+
+
+def begins_specially(text: str) -> bool:
+    """May a whole text begin with one of these forms?"""
+    return text[:1] in FIRST and _SPECIAL.match(text) is not None
 
 
 def open_reasoning(engine: TextEngine) -> Steps[None]:

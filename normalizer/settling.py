@@ -37,12 +37,20 @@ def settled(pieces: list[Piece], text: str, replaced: Sequence[Replaced]) -> lis
     tiles: list[Piece] = []
     for k, (start, end, kind) in enumerate(pieces):
         if kind != "content":
-            tiles.append((start, end, kind))
+            _lay(tiles, start, end, kind)
         elif k not in (first, last) and text[start:end].isspace():
-            tiles.append((start, end, "markup"))
+            _lay(tiles, start, end, "markup")
         else:
-            tiles += _trimmed(text, start, end, k == first and k > 0, k == last and k < len(pieces) - 1)
+            for tile in _trimmed(text, start, end, k == first and k > 0, k == last and k < len(pieces) - 1):
+                _lay(tiles, *tile)
     return tiles
+
+
+def _lay(tiles: list[Piece], start: int, end: int, kind: SegmentKind) -> None:
+    """Add a tile; what touches markup and is markup is one piece with it."""
+    if kind == "markup" and tiles and tiles[-1][2] == "markup":
+        start = tiles.pop()[0]
+    tiles.append((start, end, kind))
 
 
 def _trimmed(text: str, start: int, end: int, first: bool, last: bool) -> list[Piece]:

@@ -32,7 +32,7 @@ from llmcore.normalizer.readers.state import (
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["JsonReading", "read_json", "read_value"]
+__all__ = ["JsonReading", "read_json", "read_value", "sound_object"]
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _BETWEEN = re.compile(r"[ \t\r\n]*+[,;]?[ \t\r\n]*+")
@@ -82,6 +82,18 @@ def read_json(text: str, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) 
     if error:
         return JsonReading(error=error)
     return JsonReading([value], repairs, True, len(text.rstrip(" \t\r\n")), None, True)
+
+
+def sound_object(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | None:
+    """The object that is all of the text, when it is valid JSON within the limits and no key stands twice; else None."""
+    if text[:1] != "{" or text[-1:] != "}" or len(text) > limits.arguments:
+        return None
+    try:
+        value = from_json(text, allow_inf_nan=False, cache_strings="keys")
+    except _UNSOUND:
+        return None
+    error, repairs = _audit(value, text, 0, len(text), limits)
+    return None if error or repairs else value
 
 
 def read_value(text: str, start: int = 0, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) -> JsonReading:
@@ -194,7 +206,7 @@ def _audit(value: Any, text: str, start: int, end: int, limits: Limits) -> tuple
     containers: list[Iterable[Any]] = [(value,)]
     for items in containers:  # grows while it is read
         for item in items:
-            kind: object = type(item)
+            kind: object = item.__class__
             if kind not in looked_at:
                 continue
             if kind is dict:
