@@ -155,14 +155,13 @@ def read_parameters(engine: TextEngine, draft: Draft, body: int, grammar: Gramma
     found = Parameters({}, [], body, False, True, False, -1)
     position = body
     while True:
-        item = yield from search(src, grammar.item, position, _OVERLAP)
+        item = grammar.item.search(src.text, position) or (yield from search(src, grammar.item, position, _OVERLAP))
         if item is None:
             found.end, found.cut = len(src.text), True
             found.whole = found.whole and not src.text[position:].strip()
             break
-        groups = item.groupdict()
-        if groups["parameter"] is None:
-            found.closed = groups["end"] is not None
+        if item.lastgroup != "parameter":
+            found.closed = item.lastgroup == "end"
             found.stop, found.end = item.start(), item.end() if found.closed else item.start()
             break
         found.first = item.start() if found.first < 0 else found.first
@@ -184,12 +183,10 @@ def only_text_parameter(tool: CompiledTool | None) -> str | None:
     return wanted[0] if len(wanted) == 1 else None
 
 
-def _types(tool: CompiledTool | None, key: str, declared: str | None) -> tuple[str, ...]:
-    """The schema's types; where it says nothing, those the dialect declares."""
-    by_schema = tool.types(key) if tool is not None else ()
-    if by_schema or declared is None:
-        return by_schema
-    return _DECLARED.get(declared, (declared, "string"))
+def _declared(item: re.Match[str], grammar: Grammar) -> tuple[str, ...]:
+    """The types that the dialect declares, for a value of which the schema says nothing."""
+    declared = (item["declared"] if "declared" in grammar.item.groupindex else None) or grammar.undeclared
+    return () if declared is None else _DECLARED.get(declared, (declared, "string"))
 
 
 def _value(
@@ -202,8 +199,8 @@ def _value(
 ) -> Steps[int]:
     """Read one value; returns where it (with its closer) ends."""
     src, start, key = engine.src, item.end(), grammar.key(item["key"])
-    declared = item.groupdict().get("declared") or grammar.undeclared
-    types = _types(tool, key, declared)
+    by_schema = tool.types(key) if tool is not None else ()
+    types = by_schema or _declared(item, grammar)
     streaming = stream is not None and (not types or types == ("string",)) and not grammar.cdata
     told = start
     position = start
@@ -225,19 +222,18 @@ def _value(
             told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
         yield
     stop = end.start() if end is not None else len(src.text)
-    closed = end is not None and end.groupdict()["own"] is not None
+    closed = end is not None and end.lastgroup == "own"
     keeps = grammar.keeps_line_breaks
     text = src.text[start:stop] if keeps else trimmed(src.text[start:stop], closed=closed)
     if streaming and stream is not None:
         stream.close_string(text[len(_led(src.text[start:told], keeps)) :])
-    value, repairs = _typed(engine, text, types, tool, key, declared)
-    _store(found, key, value, repairs)
+    _store(found, key, *_typed(engine, text, types, tool if by_schema else None, key))
     if stream is not None and not streaming:
-        stream.whole(key, value)
+        stream.whole(key, found.arguments[key])
     if end is None:
         found.cut, found.whole = True, False
         return stop
-    found.whole = closed or end.groupdict()["end"] is not None
+    found.whole = closed or end.lastgroup == "end"
     if not closed:
         found.repairs.append(Repair(kind="closer_missing", path=key, before=None, after=None))
     return end.end() if closed else end.start()
@@ -282,20 +278,21 @@ def _cdata(
     if end is None:
         found.cut = True
         return match.end()
-    return end.end() if end.groupdict()["own"] is not None else end.start()
+    return end.end() if end.lastgroup == "own" else end.start()
 
 
 _CDATA_END = re.compile(r"\]\]>")
 
 
 def _typed(
-    engine: TextEngine, text: str, types: tuple[str, ...], tool: CompiledTool | None, key: str, declared: str | None
+    engine: TextEngine, text: str, types: tuple[str, ...], tool: CompiledTool | None, key: str
 ) -> tuple[Any, list[Repair]]:
-    if not types:
+    """`tool`: whose schema gave the types; elements are read by it."""
+    if not types or types[0] == "string":
         return text, []
-    if declared is not None and not (tool is not None and tool.types(key)):
-        return typed_by(text, types, path=key, limits=engine.limits)
-    return parameter_value(text, tool, key, limits=engine.limits)
+    if tool is not None and text.lstrip().startswith("<"):
+        return parameter_value(text, tool, key, limits=engine.limits)
+    return typed_by(text, types, path=key, limits=engine.limits)
 
 
 def _store(found: Parameters, key: str, value: Any, repairs: list[Repair]) -> None:

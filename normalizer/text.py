@@ -358,13 +358,22 @@ class TextEngine:
             if teller is not None:
                 teller.settled(at)
             yield
+        takes = None
         for found in (self.table.match(src.text, at), self.table.match_tool_tag(src.text, at, self.names)):
             body, rows = found if found is not None else _NO_ROWS
+            ahead = -1
             for row in rows:
-                if row.calls and not self._takes_marker(at):
+                if row.calls and not (takes := self._takes_marker(at) if takes is None else takes):
                     continue
-                if row.follows is not always and not (yield from self._fits(row, at, body)):
-                    continue
+                if row.follows is not always:
+                    if ahead < 0:
+                        if teller is not None:
+                            teller.settled(at)
+                        ahead = yield from skip_space(src, body)
+                    while (fits := row.follows(src.text, ahead, src.final)) is None:
+                        yield
+                    if not fits:
+                        continue
                 if teller is not None:
                     teller.settled(at)
                 took = row.reader(self, at, body)
@@ -375,16 +384,6 @@ class TextEngine:
                 if row.calls:
                     self.waste()
         return False
-
-    def _fits(self, row: Marker, at: int, body: int) -> Steps[bool]:
-        """Does what stands behind the opener fit the row?"""
-        src = self.src
-        if self.teller is not None:
-            self.teller.settled(at)
-        ahead = yield from skip_space(src, body)
-        while (verdict := row.follows(src.text, ahead, src.final)) is None:
-            yield
-        return verdict
 
     def _is_undecided(self, at: int) -> bool:
         """May what stands at `at` still become an opener when more text comes?"""

@@ -49,7 +49,7 @@ def typed_by(text: str, types: tuple[str, ...], *, path: str = "", limits: Limit
         converted = _CONVERTERS[kind](stripped, types, limits) if kind in _CONVERTERS else None
         if converted is not None:
             value, repairs = converted
-            return value, [_below(path, repair) for repair in repairs]
+            return value, [_below(path, repair) for repair in repairs] if repairs else repairs
     return text, []
 
 

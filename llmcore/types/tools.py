@@ -21,6 +21,7 @@ JsonSchema = dict[str, Any]
 
 _TRIED_IN_ORDER = ("null", "integer", "number", "boolean", "object", "array", "string")
 _MAX_SCHEMA_STEPS = 64
+_MAX_KEYS = 1024  # whose types are kept: models make up keys without end
 
 
 class ToolDefinition(BaseModel):
@@ -97,10 +98,13 @@ def definition_of(tool: object) -> ToolDefinition:
 class CompiledTool:
     """A definition with its properties worked out for reading untyped text values."""
 
-    __slots__ = ("__dict__", "definition")
+    __slots__ = ("__dict__", "_types", "_types_of", "definition")
 
     def __init__(self, definition: ToolDefinition) -> None:
         self.definition = definition
+        self._types: dict[str, tuple[str, ...]] = {}
+        self._types_of: dict[int, tuple[Any, tuple[str, ...]]] = {}
+        """By `id()`, with the schema itself, so that the id stays its own."""
 
     @property
     def name(self) -> str:
@@ -125,10 +129,12 @@ class CompiledTool:
 
     def types(self, key: str) -> tuple[str, ...]:
         """The JSON types property `key` admits, in the order in which a text is tried; `()` when the schema does not say."""
-        cache: dict[str, tuple[str, ...]] = self.__dict__.setdefault("_types", {})
-        if key not in cache:
-            cache[key] = self.types_of(self.properties[key]) if key in self.properties else self._additional_types()
-        return cache[key]
+        types = self._types.get(key)
+        if types is None:
+            types = self.types_of(self.properties[key]) if key in self.properties else self._additional_types()
+            if len(self._types) < _MAX_KEYS:
+                self._types[key] = types
+        return types
 
     def _additional_types(self) -> tuple[str, ...]:
         parameters = self.resolve(self.definition.parameters)
@@ -136,11 +142,13 @@ class CompiledTool:
         return self.types_of(extra) if is_object(extra) else ()
 
     def types_of(self, schema: Any) -> tuple[str, ...]:
-        """As `types`, of any schema inside this tool's parameters."""
-        admitted: set[str] = set()
-        for part in self.branches(schema):
-            admitted |= _declared_types(part)
-        return tuple(kind for kind in _TRIED_IN_ORDER if kind in admitted)
+        """As `types`, of any schema inside this tool's parameters (one object each time: what it admits is kept)."""
+        known = self._types_of.get(id(schema))
+        if known is None:
+            admitted = set[str]().union(*map(_declared_types, self.branches(schema)))
+            known = schema, tuple(kind for kind in _TRIED_IN_ORDER if kind in admitted)
+            self._types_of[id(schema)] = known
+        return known[1]
 
     def resolve(self, schema: Any) -> Any:
         """Follow local `$ref`s; a schema that cannot be followed is returned as it is."""

@@ -16,6 +16,7 @@ from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.names import peel
 from llmcore.normalizer.parameters import ArgumentStream
 from llmcore.normalizer.readers.json import read_value
+from llmcore.normalizer.readers.plain import plain_braces
 from llmcore.normalizer.readers.relaxed import Relaxed, read_relaxed
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, as_json
 from llmcore.normalizer.source import Steps, starts
@@ -168,12 +169,15 @@ def _escaped(text: str, at: int, first: int) -> bool:
 # ---------------------------------------------------------------------- values
 
 
+def _own_types(value: Any) -> tuple[str, ...]:
+    return next((names for kind, names in _JSON_TYPES if isinstance(value, kind)), ("null",))
+
+
 def _conformed(value: Any, raw: str, tool: CompiledTool | None, key: str, limits: Limits) -> tuple[Any, list[Repair]]:
     """The value, or what the schema says it is: the text of a number where a string is wanted, the number in a string."""
-    types = tool.types(key) if tool is not None else ()
-    own = next((names for kind, names in _JSON_TYPES if isinstance(value, kind)), ("null",))
-    if not types or set(own) & set(types):
+    if _conforms(value, tool, key):
         return value, []
+    types = tool.types(key) if tool is not None else ()
     if isinstance(value, str):
         return typed_by(value, types, path=key, limits=limits)
     return (raw.strip(), []) if "string" in types and not (is_object(value) or is_list(value)) else (value, [])
@@ -302,6 +306,11 @@ def _braces(
     src = engine.src
     draft = engine.begin(at, name, dialect)
     tool = engine.tool(peel(name, engine.tools) or name)
+    if src.final and not engine.listening and (plain := _plain(engine, start, delimiter, closers[0], tool)) is not None:
+        arguments, stop = plain
+        end, _ = yield from swallow(engine, stop, closers)
+        engine.end(draft, end, arguments, src.text[start:stop])
+        return True
     follower = _Follower(start, delimiter)
     teller = _Teller(engine, draft, delimiter, tool) if engine.listening else None
     while True:
@@ -326,6 +335,24 @@ def _braces(
     arguments, repairs = _arguments(engine, reading, follower.members, tool)
     engine.end(draft, end, arguments, src.text[start:stop], complete=reading.complete and not cut, repairs=repairs)
     return True
+
+
+def _plain(
+    engine: TextEngine, start: int, delimiter: str, closer: str, tool: CompiledTool | None
+) -> tuple[dict[str, Any], int] | None:
+    """(arguments, end) of a body that is plain up to the first closer and of the types the schema wants."""
+    text = engine.src.text
+    stop = text.find(closer, start)
+    body = text[start:stop].rstrip() if stop >= 0 else ""
+    arguments = plain_braces(body, delimiter, engine.limits)
+    if arguments is None or any(not _conforms(value, tool, key) for key, value in arguments.items()):
+        return None
+    return arguments, start + len(body)
+
+
+def _conforms(value: Any, tool: CompiledTool | None, key: str) -> bool:
+    types = tool.types(key) if tool is not None else ()
+    return not types or not set(_own_types(value)).isdisjoint(types)
 
 
 def _stop(engine: TextEngine, follower: _Follower, closers: tuple[str, ...]) -> int:

@@ -63,8 +63,11 @@ def _function(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 def _either(text: str, at: int, final: bool) -> bool | None:
     """Parameters, or Functionary's JSON object, which its own row reads."""
-    verdicts = _follows(text, at, final), function_follows(text, at, final)
-    return True if True in verdicts else None if None in verdicts else False
+    ours = _follows(text, at, final)
+    if ours:
+        return True
+    theirs = function_follows(text, at, final)
+    return theirs if theirs or ours is False else None
 
 
 def _wrapper(engine: TextEngine, at: int, body: int) -> Steps[bool]:

@@ -22,7 +22,7 @@ __all__ = ["DIALECTS", "function_follows"]
 _V11_NAME = re.compile(r"\s*([^\s\[\]{}<>\"'`(),]{1,256})\s*")
 _V11_ID = re.compile(r"\[CALL_ID\]\s*([^\s\[\]{}]{0,64})\s*")
 _NAME_BEFORE = re.compile(r"[^\s\[\]{}<>\"'`(),]{1,256}\Z")
-_FUNCTION_HEAD = re.compile(r"[\s\"']*([^\s<>={}(\"']{1,256})[\s\"']*(?:>|=|\(|>\s*\()?\s*(?=\{)")
+_FUNCTION_HEAD = re.compile(r"[\s\"']*+([^\s<>={}(\"']{1,256}+)[\s\"']*+(?:>\s*+\(|[>=(])?\s*+(?=\{)")
 _FUNCTION_MAYBE = re.compile(r"[\s\"']*[^\s<>={}(\"']{0,256}[\s\"']*(?:>|=|\(|>\s*\()?\s*\Z")
 _SOLAR_FIELD = re.compile(r"<\|tool_call:(name|args|end|begin)\|>")
 _LAGUNA_HEAD = re.compile(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")

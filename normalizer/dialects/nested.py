@@ -104,7 +104,7 @@ def _m3_invoke(engine: TextEngine, head: re.Match[str], name: str) -> Steps[None
     call = _M3(engine, engine.begin(head.start(), name, "minimax_m3"))
     body = position = call.end = head.end()
     while not head["empty"]:
-        tag = yield from _next_tag(engine, position)
+        tag = _TAG.search(engine.src.text, position) or (yield from _next_tag(engine, position))
         stop = tag.start() if tag is not None else len(engine.src.text)
         if junk := engine.src.text[position:stop].strip():
             call.repairs.append(Repair(kind="text_dropped", before=junk, after=None))
@@ -219,7 +219,7 @@ def _m3_elements(engine: TextEngine, call: _M3, root: Element, tag: re.Match[str
             if not next_tag["empty"] and len(stack) <= engine.limits.depth:
                 stack.append(child)
         call.too_deep = call.too_deep or len(stack) > engine.limits.depth
-        next_tag = yield from _next_tag(engine, position)
+        next_tag = _TAG.search(engine.src.text, position) or (yield from _next_tag(engine, position))
         stack[-1].texts.append(engine.src.text[position : next_tag.start() if next_tag is not None else None])
     call.whole = False
     return len(engine.src.text)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from llmcore.normalizer.readers.extent import Extent
+from llmcore.normalizer.readers.plain import plain_arguments
 from llmcore.normalizer.readers.state import (
     ARGUMENTS_LIMIT,
     CALLS_LIMIT,
@@ -222,6 +223,9 @@ class _Reader:
 
     def arguments(self, name: str, start: int, opening: int) -> PythonCall:
         """The call whose parenthesis stands at `opening`."""
+        if (plain := plain_arguments(self.text, opening, self.limits)) is not None:
+            given, end = plain
+            return PythonCall(name, given, [], self.text[opening + 1 : end - 1], (start, end))
         unpacking = _UNPACKING.match(self.text, opening)
         state = self.state(unpacking.end() if unpacking else opening + 1)
         frame = Frame("call", "(", ")")

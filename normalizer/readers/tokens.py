@@ -134,7 +134,7 @@ def json_number(token: str, digits: int) -> Any:
     """The value of a JSON number, else `ABSENT`. Raises `Stop` for more digits than allowed or an infinite value."""
     if not _JSON_NUMBER.fullmatch(token):
         return ABSENT
-    if any(mark in token for mark in ".eE"):
+    if not token.isdecimal() and not token[1:].isdecimal():  # a fraction or an exponent
         return _float(token)
     try:
         return _int(token, 10, digits)
