@@ -140,8 +140,8 @@ def _bracket(engine: TextEngine, at: int) -> Steps[int]:
     char = src.text[ahead : ahead + 1]
     if char == "{":
         return (yield from json_form(engine, at))
-    if char and char in "]nN":
-        return (yield from _empty_list(engine, at))
+    if char and char in "]nN" and (yield from _is_empty_list(engine, at)):
+        return engine.done
     while not src.final and (_PYTHON_MAYBE.match(src.text, at) or _CALLING_MAYBE.match(src.text, at)):
         yield
     if (calling := _CALLING.match(src.text, at)) is not None:
@@ -151,18 +151,18 @@ def _bracket(engine: TextEngine, at: int) -> Steps[int]:
     return at + 1
 
 
-def _empty_list(engine: TextEngine, at: int) -> Steps[int]:
+def _is_empty_list(engine: TextEngine, at: int) -> Steps[bool]:
     """`[]`, `[None]`: an explicit way to call nothing, when it is all there is."""
+    if not engine.opens_message(at):
+        return False
     while not engine.src.final and len(engine.src.text) - at < 12 and "]" not in engine.src.text[at : at + 12]:
         yield
     match = _EMPTY_LIST.match(engine.src.text, at)
-    if match is None or engine.says_anything() or engine.src.text[engine.done : at].strip():
-        return at + 1
-    if (yield from rest_is_blank(engine, match.end())):
-        engine.commit_to(at)
-        engine.take("markup", match.end())
-        return match.end()
-    return at + 1
+    if match is None or not (yield from rest_is_blank(engine, match.end())):
+        return False
+    engine.commit_to(at)
+    engine.take("markup", match.end())
+    return True
 
 
 def _paren(engine: TextEngine, at: int) -> Steps[int]:
@@ -181,7 +181,7 @@ def _paren(engine: TextEngine, at: int) -> Steps[int]:
     return (yield from python_run(engine, begin, at))
 
 
-HANDLERS: dict[str, Callable[[TextEngine, int], Steps[int]]] = {
+HANDLERS: dict[str, Callable[[TextEngine, int], Steps[int] | int]] = {
     "{": _brace,
     "[": _bracket,
     "(": _paren,

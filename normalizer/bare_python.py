@@ -137,8 +137,7 @@ def _judge_python(engine: TextEngine, begin: int, body: Body, dialect: str, brac
             engine.allowance += 1
         return bracket + 1
     objects = python_objects(engine, reading.calls)
-    alone = not engine.says_anything() and not src.text[engine.done : begin].strip()
-    whole = alone and (yield from rest_is_blank(engine, end))
+    whole = engine.opens_message(begin) and (yield from rest_is_blank(engine, end))
     reason = refusal(engine, Place(begin, end, over=over, closed=closed, whole=whole), objects)
     if reason is None and engine.tools is None and any(call.positional for call in reading.calls):
         reason = "tools_not_told"

@@ -23,6 +23,8 @@ _RUN = re.compile(r"`+")
 _PURPOSES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
 _WORD = re.compile(r"[ \t]*([\w+#.-]{0,32})[ \t]*\r?(?=\n|\Z)")
 _CLOSE = re.compile(r"\n[ \t]{0,64}`{3,256}|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|\Z))")
+_CODE = re.compile(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
+"""Code in a line, or the first line of a fence with its info word."""
 _SPACE = re.compile(r"\s*")
 _NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[<'\"\w>(]|//|#|/\*)")
 
@@ -36,16 +38,54 @@ class Fence:
         self.start, self.body, self.stop, self.end, self.info, self.closed = start, body, stop, end, info, closed
 
 
-def back_ticks(engine: TextEngine, at: int) -> Steps[int]:
-    src = engine.src
-    end = at + 1
+def back_ticks(engine: TextEngine, at: int) -> Steps[int] | int:
+    """Inline code or a fence at `at`; returns where to go on."""
+    over = _past_code(engine, at)
+    return over if over > at else _back_ticks(engine, at)
+
+
+def _past_code(engine: TextEngine, at: int) -> int:
+    """Past a whole fence that names no tool, or code in a line, as most are; `at` when a closer look is due."""
+    text = engine.src.text
+    code = _CODE.match(text, at)
+    if code is None or engine.opens_message(at):
+        return at
+    info, body = code[1], code.end()
+    if info is None:  # in a line
+        return body if body < len(text) else at
+    stop = text.find("```", body) - 1
+    end = stop + len("\n```")
+    if stop < 0 or text[stop] != "\n" or end >= len(text) or text[end] == "`" or text[at - 1] != "\n":
+        return at
+    return at if info.lower() in _PURPOSES or is_known(info, engine.tools) or _may_call(engine, body, stop) else end
+
+
+def _may_call(engine: TextEngine, start: int, stop: int) -> bool:
+    """May a body in the middle of a message be a call? Most code is told from one by its first character, or because it
+    names no tool."""
+    text, names = engine.src.text, engine.names
+    if names is None or not engine.takes_calls or _NOT_A_CALL.match(text, start) is not None:
+        return False
+    for name in names:
+        if text.find(name, start, stop) >= 0:
+            return True
+    return text.find("\\", start, stop) >= 0 or text.find('"toolCalls"', start, stop) >= 0
+
+
+def _run_end(engine: TextEngine, at: int) -> Steps[int]:
+    """The end of the run of back-ticks at `at`."""
+    src, end = engine.src, at
     while True:
         run = _RUN.match(src.text, end)
         end = run.end() if run else end
         if end < len(src.text) or src.final:
-            break
+            return end
         yield
-    length = end - at
+
+
+def _back_ticks(engine: TextEngine, at: int) -> Steps[int]:
+    src = engine.src
+    length = (yield from _run_end(engine, at)) - at
     if length < 3:
         return (yield from _inline(engine, at, length))
     before = src.text[max(engine.line_start(at), engine.done) : at]
@@ -70,7 +110,7 @@ def _inline(engine: TextEngine, at: int, length: int) -> Steps[int]:
             return at + length
         start = max(start, len(src.text) - length)
         yield
-    whole = not engine.says_anything() and not engine.drafts and not src.text[engine.done : at].strip()
+    whole = not engine.drafts and engine.opens_message(at)
     if whole and (yield from rest_is_blank(engine, close + length)):
         inner = engine.nest(src.text[at + length : close])
         if inner.drafts and not inner.says_anything():
@@ -82,17 +122,17 @@ def _inline(engine: TextEngine, at: int, length: int) -> Steps[int]:
 def _fence(engine: TextEngine, at: int) -> Steps[int]:
     """One fence, or several in a row."""
     group: list[tuple[Fence, TextEngine]] = []
-    opens = not engine.says_anything() and not engine.src.text[engine.done : at].strip()
+    opens = engine.opens_message(at)
     position = at
     while True:
         fence = yield from _read_fence(engine, position)
         inner = engine.nest(engine.src.text[fence.body : fence.stop]) if _worth(engine, fence, opens) else None
         if inner is None or not _only_calls(inner):
+            if group:
+                break
             if inner is not None and inner.near_misses and not inner.drafts:
                 engine.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
-            if not group:
-                return _explicit_none(engine, fence, opens)
-            break
+            return _explicit_none(engine, fence, opens)
         group.append((fence, inner))
         if opens or fence.info in _PURPOSES:
             _take(engine, fence, inner)
@@ -126,17 +166,12 @@ def _explicit_none(engine: TextEngine, fence: Fence, opens: bool) -> int:
 
 
 def _worth(engine: TextEngine, fence: Fence, opens: bool) -> bool:
-    """May the body be a call? Most code is told from one by its first character, or because it names no tool; with tools not
-    told, only a fence that opens the message counts."""
-    text = engine.src.text
-    if not engine.takes_calls or len(engine.drafts) >= engine.limits.calls or _NOT_A_CALL.match(text, fence.body) is not None:
+    """May the body be a call? With tools not told, only in a fence that opens the message."""
+    if not engine.takes_calls or len(engine.drafts) >= engine.limits.calls:
         return False
-    if engine.tools is None:
-        return opens or fence.info in _PURPOSES
-    if fence.info in _PURPOSES or text.find('"toolCalls"', fence.body, fence.stop) >= 0:
-        return True
-    body = text[fence.body : fence.stop]
-    return "\\" in body or any(name in body for name in engine.tools.names)
+    if engine.tools is None or fence.info in _PURPOSES:
+        return (opens or fence.info in _PURPOSES) and _NOT_A_CALL.match(engine.src.text, fence.body) is None
+    return _may_call(engine, fence.body, fence.stop)
 
 
 def _take(engine: TextEngine, fence: Fence, inner: TextEngine) -> None:
@@ -180,8 +215,7 @@ def _first_close(text: str, start: int) -> re.Match[str] | None:
 def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
     """Find the body and the end. The info word is what stands alone on the first line; a call there is part of the body."""
     src = engine.src
-    run = _RUN.match(src.text, at)
-    body = run.end() if run else at + 3
+    body = yield from _run_end(engine, at)
     while not src.final and "\n" not in src.text[body : body + 400] and len(src.text) - body < 400:
         yield
     word = _WORD.match(src.text, body)

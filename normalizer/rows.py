@@ -100,17 +100,20 @@ class MarkerTable:
         self._patterns = re.compile("|".join(patterns))
         self.literals = frozenset(literals)
         self.beginnings = self.literals.union(*(marker.begins for marker in ordered))
-        spaced = (literal for literal in literals if " " in literal)
-        self.partials = frozenset(literal[:n] for literal in spaced for n in range(literal.index(" "), len(literal)))
-        """Beginnings of openers that hold a space: more text must tell."""
+        self.partials = frozenset(literal[:n] for literal in literals for n in range(1, len(literal)))
+        """Beginnings of openers: more text must tell."""
         self.tool_tags = [marker for marker in ordered if marker.tool_tag]
+
+    def may_open(self, text: str, at: int) -> bool:
+        """May one of them stand at `at`, which is no `<`? A look at a few characters."""
+        return text[at] == "<" or len(text) - at < _START or text[at : at + _START] in self._by_start
 
     def match(self, text: str, at: int) -> tuple[int, list[Marker]] | None:
         """(end of the opener, rows that share it), or None."""
         for literal in self._by_start.get(text[at : at + _START], ()):
             if text.startswith(literal, at):
                 return at + len(literal), self._by_literal[literal]
-        found = self._patterns.match(text, at)
+        found = self._patterns.match(text, at) if text[at : at + 1] == "<" else None
         return None if found is None or found.lastgroup is None else (found.end(), [self._by_group[found.lastgroup]])
 
     def match_tool_tag(self, text: str, at: int, names: frozenset[str] | None) -> tuple[int, list[Marker]] | None:

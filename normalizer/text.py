@@ -39,11 +39,10 @@ _WASTE = 131_072  # characters that failed look-aheads may cost beyond those tha
 _FAILURE = 256  # what a failed look-ahead costs beside its length, in characters
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
+_SPACE = re.compile(r"\s*+")
 _NO_ROWS = 0, list[Marker]()
-_UNDECIDED_TAG = re.compile(  # what may still become an opener when more text comes
-    r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z|\[[A-Z_/ ]{0,24}\Z|◁[^\s▷]{0,12}\Z"
-    r"|\]<?\]?\w{0,8}\[?>?\[?(?:</?\w{0,16})?\Z"
-)
+_MARKS = frozenset("<[]◁")  # what markers begin with
+_UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
 
 
 class TextEngine:
@@ -272,6 +271,11 @@ class TextEngine:
         """Has any content been committed that is not white space?"""
         return self._said_anything
 
+    def opens_message(self, at: int) -> bool:
+        """Does nothing but white space stand before `at`, blocks that are no content apart?"""
+        blank = None if self._said_anything else _SPACE.match(self.src.text, self.done)
+        return blank is not None and blank.end() >= at
+
     def nest(self, text: str) -> TextEngine:
         """Read the body of a fence (or of another wrapper) by itself. Wrappers deeper than `_NESTING` hold no calls."""
         limits, tools = self.limits, self.tools if self.nested < _NESTING else _NO_TOOLS
@@ -313,7 +317,15 @@ class TextEngine:
                     self.teller.settled(bare.settled_text(self, position))
                 yield
                 continue
-            position = max(at + 1, (yield from self._look(at)))
+            trigger = src.text[at]
+            if trigger in _MARKS and self.table.may_open(src.text, at) and (yield from self.marker(at)):
+                position = self.done
+                continue
+            position = at + 1
+            handler = bare.HANDLERS.get(trigger)
+            if handler is not None and self.takes_calls and self.text_kind != "reasoning":
+                went = handler(self, at)
+                position = max(position, went if isinstance(went, int) else (yield from went))
         self.commit_to(len(src.text))
 
     def _next_candidate(self, position: int) -> int:
@@ -321,23 +333,6 @@ class TextEngine:
         if position == self.done and self.src.text[position : position + 1] in _OPEN:
             return position
         return self._candidates.next(position)
-
-    def _look(self, at: int) -> Steps[int]:
-        """Look closely at a candidate. Returns where to go on."""
-        text = self.src.text
-        trigger = text[at]
-        if trigger == "<" and text[at - 1 : at] == "]" and at > self.done:  # perhaps the middle of `]<]`
-            while at + 1 >= len(self.src.text) and not self.src.final:
-                yield
-            if self.src.text.startswith("]", at + 1):
-                took = yield from self.marker(at - 1)
-                return self.done if took else at + 1
-        if trigger in "<[◁" and (yield from self.marker(at)):
-            return self.done
-        handler = bare.HANDLERS.get(trigger)
-        if handler is None or not self.takes_calls or self.text_kind == "reasoning":
-            return at + 1
-        return (yield from handler(self, at))
 
     def _takes_marker(self, at: int) -> bool:
         """May a call begin here? Not beyond the limit, in a quotation, or after too many that came to nothing."""

@@ -307,9 +307,8 @@ def _braces(
     draft = engine.begin(at, name, dialect)
     tool = engine.tool(peel(name, engine.tools) or name)
     if src.final and not engine.listening and (plain := _plain(engine, start, delimiter, closers[0], tool)) is not None:
-        arguments, stop = plain
-        end, _ = yield from swallow(engine, stop, closers)
-        engine.end(draft, end, arguments, src.text[start:stop])
+        end, _ = yield from swallow(engine, plain[1], closers)
+        engine.end(draft, end, plain[0], src.text[start : plain[1]])
         return True
     follower = _Follower(start, delimiter)
     teller = _Teller(engine, draft, delimiter, tool) if engine.listening else None

@@ -11,7 +11,7 @@ from llmcore.normalizer.registry import DIALECTS
 from llmcore.types.envelope import Envelope, ToolCall
 from llmcore.types.tools import ToolSet
 
-from .helpers import TOOLS, Sample, read_every_way, samples
+from .helpers import TOOLS, Sample, read_every_way, samples, tool
 
 CATALOGUE = samples("catalogue")
 ALL = [*CATALOGUE, *(sample for name in ("drift", "policies", "damage", "traps", "reasoning") for sample in samples(name))]
@@ -95,3 +95,11 @@ def test_no_prefix_runs_what_the_whole_does_not(sample: Sample, finish: str | No
         cut = normalize(sample.text[:length], TOOLS, finish_reason=finish)
         runnable = [(call.name, call.arguments) for call in cut.tool_calls if _runs(call)]
         assert runnable == whole[: len(runnable)], f"{sample.text[:length]!r} runs {runnable}"
+
+
+@pytest.mark.parametrize("name", ["notify", "None_such", "null_check", "n"])
+def test_a_list_of_calls_may_begin_like_an_empty_one(name: str) -> None:
+    tools = ToolSet([tool(name, a="integer")])
+    for text in (f"[{name}(a=1)]", f"Sure:\n[ {name}(a=1)]"):
+        assert [call.name for call in read_every_way(text, tools).tool_calls] == [name]
+    assert not read_every_way("[None]", tools).content

@@ -56,12 +56,16 @@ def whole(text: str) -> python.PythonCall | None:
     return calls[0] if calls else None
 
 
+def _never(text: str, opening: int, limits: Limits) -> None:
+    """As if nothing was plain."""
+
+
 def assert_same_call(text: str, monkeypatch: pytest.MonkeyPatch) -> bool:
     plain = plain_arguments(text, 0)
     if plain is None:
         return False
     with monkeypatch.context() as patched:
-        patched.setattr(python, "plain_arguments", lambda *_: None)
+        patched.setattr(python, "plain_arguments", _never)
         call = whole(text)
     assert call is not None
     assert (call.arguments, call.span[1] - 1, call.repairs, call.positional, call.complete) == (*plain, [], [], True)
