@@ -11,7 +11,8 @@ from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.names import peel
 from llmcore.normalizer.preview import Preview
 from llmcore.normalizer.readers.extent import Extent
-from llmcore.normalizer.readers.json import read_json, sound_object
+from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.readers.strict import sound_object
 from llmcore.normalizer.rows import as_json
 from llmcore.normalizer.source import Steps
 from llmcore.types.envelope import Repair

@@ -13,8 +13,6 @@ from llmcore.types.envelope import ToolCall
 from llmcore.types.events import (
     ArgumentsDelta,
     NormalizerEvent,
-    ReasoningDelta,
-    TextDelta,
     ToolCallFinished,
     ToolCallStarted,
 )
@@ -41,17 +39,15 @@ class CallEvents:
         """The text engine's events with this reply's indexes, and ids for calls that have none. Changes them in
         place."""
         for event in events:
-            if isinstance(event, (TextDelta, ReasoningDelta)):
-                continue
-            if isinstance(event, ToolCallStarted):
+            if isinstance(event, ArgumentsDelta):
+                event.index = self._of_text[event.index]
+            elif isinstance(event, ToolCallStarted):
                 index = self._of_text[event.index] = self._next()
                 if event.id in ("", f"call_{event.index}"):
                     event.id = f"call_{index}"
                 event.index = index
-            elif isinstance(event, ArgumentsDelta):
-                event.index = self._of_text.get(event.index, event.index)
             elif isinstance(event, ToolCallFinished):
-                event.index = self._of_text.get(event.index, event.index)
+                event.index = self._of_text[event.index]
                 if not event.call.id:
                     event.call = event.call.model_copy(update={"id": f"call_{event.index}"})
         return events

@@ -100,11 +100,13 @@ class Normalizer:
         """
         if self._envelope is not None:
             raise CallerError("this Normalizer is finished; make a new one for the next reply")
+        if isinstance(part, str):
+            return self._feed_text(part)
         wire: str | None = None
         if isinstance(part, Reply):
             self._settings, wire, part = self._settings.told_by(part), part.wire, part.raw
-        if isinstance(part, str):
-            return self._feed_text(part)
+            if isinstance(part, str):
+                return self._feed_text(part)
         if self._native is None:
             self._native = NativeReply(self._settings, self._call_events, self._text, self._length)
         return self._native.feed(part, wire)

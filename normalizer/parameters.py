@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, cast
 
 from llmcore.normalizer.draft import Draft
@@ -100,10 +101,10 @@ class ArgumentStream:
         self._engine.delta(self._draft, self.key(key) + '"')
 
     def piece(self, text: str) -> None:
-        self._engine.delta(self._draft, as_json(text)[1:-1])
+        self._engine.delta(self._draft, encode_basestring(text)[1:-1])
 
     def close_string(self, text: str) -> None:
-        self._engine.delta(self._draft, as_json(text)[1:-1] + '"')
+        self._engine.delta(self._draft, encode_basestring(text)[1:])
 
     def close(self) -> None:
         if self._opened:

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from llmcore.normalizer.readers.json import sound_object
+from llmcore.normalizer.readers.strict import sound_object
 from llmcore.normalizer.registry import DIALECTS
 from llmcore.normalizer.rows import Dialect
 from llmcore.normalizer.text import TextEngine

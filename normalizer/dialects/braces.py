@@ -344,7 +344,7 @@ def _plain(
     stop = text.find(closer, start)
     body = text[start:stop].rstrip() if stop >= 0 else ""
     arguments = plain_braces(body, delimiter, engine.limits)
-    if arguments is None or any(not _conforms(value, tool, key) for key, value in arguments.items()):
+    if not is_object(arguments) or any(not _conforms(value, tool, key) for key, value in arguments.items()):
         return None
     return arguments, start + len(body)
 

@@ -11,38 +11,30 @@ Linear, and never raises on text.
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NoReturn, cast
-
-from pydantic_core import from_json
+from typing import Any
 
 from llmcore.normalizer.readers.relaxed import Relaxed, read_relaxed
 from llmcore.normalizer.readers.state import (
     ARGUMENTS_LIMIT,
-    DEPTH_LIMIT,
-    DIGITS_LIMIT,
     REPAIRS_LIMIT,
     UNREADABLE,
     clipped,
 )
+from llmcore.normalizer.readers.strict import UNSOUND, Strict, audited, parsed, strict_at
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["JsonReading", "read_json", "read_value", "sound_object"]
+__all__ = ["JsonReading", "read_json", "read_value"]
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _BETWEEN = re.compile(r"[ \t\r\n]*+[,;]?[ \t\r\n]*+")
 _FENCE = re.compile(r"```[A-Za-z0-9_+-]{0,32}[ \t]{0,16}\r?\n?")
 _BYTE_ORDER_MARK = re.compile("\ufeff")
 _STRAY = re.compile(r"[ \t\r\n}\]]*+")
-_BITS_A_DIGIT = 3.321928094887362
-_MAY_BE_UNSOUND: frozenset[object] = frozenset({dict, list, float})
-_MAY_BE_UNSOUND_WHEN_LONG = _MAY_BE_UNSOUND | {int}
-_UNSOUND = (ValueError, TypeError, RecursionError)
+_MAY_BEUNSOUND: frozenset[object] = frozenset({dict, list, float})
+_MAY_BEUNSOUND_WHEN_LONG = _MAY_BEUNSOUND | {int}
 
 
 @dataclass(slots=True)
@@ -73,33 +65,21 @@ def read_json(text: str, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) 
     if len(text) > limits.arguments:
         return JsonReading(complete=not cut, error=ARGUMENTS_LIMIT)
     try:
-        value = from_json(text, allow_inf_nan=False, cache_strings="keys")
-    except _UNSOUND:
+        value = parsed(text)
+    except UNSOUND:
         return _read_values(text, limits, cut)
     if cut and type(value) in (int, float) and text[-1:].isdigit():
         return JsonReading(complete=False, error=UNREADABLE)  # more digits may have followed
-    error, repairs = _audit(value, text, 0, len(text), limits)
+    error, repairs = audited(value, text, 0, len(text), limits)
     if error:
         return JsonReading(error=error)
     return JsonReading([value], repairs, True, len(text.rstrip(" \t\r\n")), None, True)
 
 
-def sound_object(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | None:
-    """The object that is all of the text, when it is valid JSON within the limits and no key stands twice; else None."""
-    if text[:1] != "{" or text[-1:] != "}" or len(text) > limits.arguments:
-        return None
-    try:
-        value = from_json(text, allow_inf_nan=False, cache_strings="keys")
-    except _UNSOUND:
-        return None
-    error, repairs = _audit(value, text, 0, len(text), limits)
-    return None if error or repairs else value
-
-
 def read_value(text: str, start: int = 0, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) -> JsonReading:
     """Read the one value that stands at `start` (after white space); anything may follow it."""
     start = _SPACE.match(text, start).end()  # type: ignore[union-attr]  # matches always
-    found = _strict(text, start, limits)
+    found = strict_at(text, start, limits)
     if found is None or (cut and found.end == len(text) and text[-1].isdigit()):
         return _of_relaxed(read_relaxed(text, start, limits=limits, cut=cut))
     return JsonReading([] if found.error else [found.value], found.repairs, True, found.end, found.error, True)
@@ -115,7 +95,7 @@ def _read_values(text: str, limits: Limits, cut: bool) -> JsonReading:
     reading = JsonReading()
     at = _skip_opening(text, reading)
     while True:
-        found: _Strict | Relaxed | None = _strict(text, at, limits)
+        found: Strict | Relaxed | None = strict_at(text, at, limits)
         after = _BETWEEN.match(text, found.end).end() if found else at  # type: ignore[union-attr]  # matches always
         if found is None or found.error or _goes_on(text, found.end, after, cut):
             found = read_relaxed(text, at, len(text), limits=limits, cut=cut)
@@ -166,96 +146,3 @@ def _skip_closing(text: str, reading: JsonReading) -> None:
         reading.end = at
     elif text[reading.end : at].strip():
         reading.end = at
-
-
-# --- strict -----------------------------------------------------------------------------------------------------------
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
-
-
-class _Strict(NamedTuple):
-    value: Any
-    end: int
-    repairs: list[Repair]
-    error: str | None
-
-
-def _strict(text: str, start: int, limits: Limits) -> _Strict | None:
-    """The valid JSON value at `start`, or the limit it breaks; None when it is not valid."""
-    try:
-        value, end = _DECODER.raw_decode(text, start)
-    except RecursionError:
-        return _Strict(None, start, [], DEPTH_LIMIT)
-    except (ValueError, IndexError):
-        return None
-    if end - start > limits.arguments:
-        return _Strict(None, start, [], ARGUMENTS_LIMIT)
-    error, repairs = _audit(value, text, start, end, limits)
-    return _Strict(value, start if error else end, repairs, error)
-
-
-def _audit(value: Any, text: str, start: int, end: int, limits: Limits) -> tuple[str | None, list[Repair]]:
-    """What parsers let through: infinite floats, too deep nesting, too long integers; and keys given twice."""
-    looked_at = _MAY_BE_UNSOUND if end - start <= limits.digits else _MAY_BE_UNSOUND_WHEN_LONG
-    keys = 0
-    containers: list[Iterable[Any]] = [(value,)]
-    for items in containers:  # grows while it is read
-        for item in items:
-            kind: object = item.__class__
-            if kind not in looked_at:
-                continue
-            if kind is dict:
-                keys += len(item)
-                containers.append(item.values())
-            elif kind is list:
-                containers.append(item)
-            elif kind is float:
-                if math.isinf(item):
-                    return UNREADABLE, []
-            elif item.bit_length() > limits.digits * _BITS_A_DIGIT + 1:
-                return DIGITS_LIMIT, []
-    if len(containers) > limits.depth and _depth(value) > limits.depth:
-        return DEPTH_LIMIT, []
-    if not keys or keys == text.count(":", start, end) or keys == text.count('":', start, end):
-        return None, []
-    return None, _duplicates(text[start:end])
-
-
-def _items(container: Any) -> Iterable[Any]:
-    return cast("dict[str, Any]", container).values() if type(container) is dict else container
-
-
-def _depth(value: Any) -> int:
-    """How deep brackets are nested; level by level, so that nothing recurses."""
-    depth = 0
-    level: list[Any] = [value]
-    while True:
-        open_ones: list[Any] = [item for item in level if type(item) in (dict, list)]
-        if not open_ones:
-            return depth
-        depth += 1
-        level = [inner for item in open_ones for inner in _items(item)]
-
-
-def _duplicates(text: str) -> list[Repair]:
-    """Keys that stand twice in one object: the last one stands, as in any parser, and that is recorded."""
-    found: list[Repair] = []
-
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        kept = dict(pairs)
-        if len(kept) < len(pairs):
-            seen: dict[str, Any] = {}
-            for key, value in pairs:
-                if key in seen:
-                    repair = Repair(kind="duplicate_key", path=clipped(key), before=clipped(seen[key]), after=clipped(value))
-                    found.append(repair)
-                seen[key] = value
-        return kept
-
-    json.loads(text, object_pairs_hook=members)
-    return found

@@ -13,7 +13,7 @@ from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any
 
-from llmcore.normalizer.readers.json import sound_object
+from llmcore.normalizer.readers.strict import sound_container, sound_object
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["plain_arguments", "plain_braces"]
@@ -62,8 +62,8 @@ def _brace_token(delimiter: str) -> re.Pattern[str]:
     return re.compile(rf"{mark}(.*?){mark}|([^\W\d][\w-]*)(\s*:)?", re.DOTALL)
 
 
-def plain_braces(text: str, delimiter: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | None:
-    """The object that is all of `text`, written as `{key:value}` with strings between two delimiters, when it is plain."""
+def plain_braces(text: str, delimiter: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | list[Any] | None:
+    """The container that is all of `text`, written as `{key:value}` with strings between two delimiters, when it is plain."""
 
     def as_json(token: re.Match[str]) -> str:
         if token.lastindex == 1:
@@ -71,6 +71,6 @@ def plain_braces(text: str, delimiter: str, limits: Limits = DEFAULT_LIMITS) -> 
         return f'"{token[2]}":' if token.lastindex == 3 else _LITERALS[token[2]]
 
     try:
-        return sound_object(_brace_token(delimiter).sub(as_json, text), limits)
+        return sound_container(_brace_token(delimiter).sub(as_json, text), limits)
     except KeyError:
         return None

@@ -22,7 +22,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from llmcore.normalizer.readers.plain import plain_braces
 from llmcore.normalizer.readers.state import ARGUMENTS_LIMIT, UNREADABLE, Ended, Flavour, State, Stop
+from llmcore.normalizer.readers.strict import sound_container
 from llmcore.normalizer.readers.structure import read_root
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -68,6 +70,11 @@ def read_relaxed(
     part of a literal at the very end is left out. `string_delimiters` open and close raw strings in which nothing is
     an escape (`<escape>`, `<|"|>`); keys stand unquoted in such text.
     """
+    if end is not None and not cut:
+        written = text[start:end]
+        value = plain_braces(written, string_delimiters[0], limits) if string_delimiters else sound_container(written, limits)
+        if value is not None:
+            return Relaxed(value, start + len(written))
     whole = len(text) if end is None else min(end, len(text))
     last = min(whole, start + limits.arguments + 1)
     flavour = Flavour(_BRACE_LANGUAGE, tuple(filter(None, string_delimiters))) if string_delimiters else _JSON
