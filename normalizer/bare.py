@@ -40,14 +40,17 @@ _NAMEISH = re.compile(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
 def settled_text(engine: TextEngine, position: int) -> int:
     """How much of the text a listener may hear while no candidate is open: a line that may begin a bare form is held."""
     text = engine.src.text
-    end = len(text)
-    while end > engine.done and end > len(text) - _SIGNS and text[end - 1] in "]◁":
+    end = length = len(text)
+    while end > engine.done and end > length - _SIGNS and text[end - 1] in "]◁":
         end -= 1
-    if not engine.takes_calls:
+    start = max(engine.line_start(length), engine.done)
+    if start == engine.prose_line or not engine.takes_calls:
         return end
-    start = max(engine.line_start(len(text)), engine.done)
     line = text[start : start + _REACH].lstrip()
-    if not line or len(text) - start >= _REACH or not _NAMEISH.match(line):
+    if not line:
+        return end
+    if length - start >= _REACH or not _NAMEISH.match(line):
+        engine.prose_line = start
         return end
     word = line.strip().removeprefix(">>>")
     if "to=".startswith(word) or word.removeprefix("assistant").lstrip().startswith("to="):

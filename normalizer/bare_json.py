@@ -7,7 +7,6 @@ data: it is told as it comes and not searched for calls that it quotes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bare_python import settled_word
@@ -28,6 +27,9 @@ __all__ = ["calling_tool", "json_form", "mid_line", "named_brace"]
 
 _FIRST_KEY = re.compile(r"""[\[\s]*\{\s*(["']?)([^"'\s:{}\[\],]{1,128})\1\s*(?::|=>)""")
 _FIRST_KEY_BEGUN = re.compile(r"""[\[\s]*(?:\{\s*(?:(["']?)[^"'\s:{}\[\],]{0,128}(?:\1\s*=?)?)?)?\Z""")
+_FLAT = re.compile(r'\{(?=\s*")(?:[^{}"\\<`]++|"[^"\\]*+")*+\}')
+"""Data that is one object without objects in it, as most are."""
+_DATA = re.compile(r"[\[\s]*\{\s*\"")
 _HEAD = 160  # within which the first key must stand
 _CALLING_END = re.compile(r"\s*\)\s*\]?")
 _RAW_QUOTES = ('<|"|>', "<escape>")
@@ -44,11 +46,10 @@ def named_brace(engine: TextEngine, begin: int, at: int, name: str, dialect: str
         return at + 1
     end, closed = yield from swallow(engine, body.end, STRAY_CLOSERS)
     over = yield from line_is_over(engine, end)
-    text = engine.src.text
     raw_quotes = _RAW_QUOTES if dialect == "gemma4" else ()
-    reading = read_relaxed(text, at, body.end, limits=engine.limits, cut=body.cut, string_delimiters=raw_quotes)
+    reading = read_relaxed(engine.src.text, at, body.end, limits=engine.limits, cut=body.cut, string_delimiters=raw_quotes)
     arguments = reading.value if is_object(reading.value) else None
-    call = CallObject(name, arguments, True, raw=text[at : body.end])
+    call = CallObject(name, arguments, True, raw=engine.src.text[at : body.end])
     whole = engine.tools is None and (yield from rest_is_blank(engine, end))
     place = Place(begin, end, over=over or dialect == "harmony", closed=closed, whole=whole)
     reason = refusal(engine, place, [call]) or ("unreadable" if arguments is None and not body.cut else None)
@@ -57,27 +58,27 @@ def named_brace(engine: TextEngine, begin: int, at: int, name: str, dialect: str
         return max(body.end, at + 1) if not body.cut else at + 1
     tool = engine.tool(name)
     repairs = [settled_word(arguments, repair, tool) if tool is not None and arguments else repair for repair in reading.repairs]
-    if gap >= 0 and (junk := text[gap:at].replace("json", "").replace("code", "").strip()):
+    if gap >= 0 and (junk := engine.src.text[gap:at].replace("json", "").replace("code", "").strip()):
         repairs.append(Repair(kind="junk_dropped", before=junk, after="", safety="lossless"))
     add_calls(engine, (begin, end), [call], dialect, complete=reading.complete and not body.cut, repairs=repairs)
     return engine.done
 
 
-def _plausible(engine: TextEngine) -> Callable[[str, int, bool], bool | None]:
-    def follows(text: str, at: int, final: bool) -> bool | None:
-        key = _FIRST_KEY.match(text, at, at + _HEAD)
+def _plausible(engine: TextEngine, at: int) -> Steps[bool]:
+    """May the object or list at `at` be a call, by its first key?"""
+    src = engine.src
+    while True:
+        key = _FIRST_KEY.match(src.text, at, at + _HEAD)
         if key is not None:
-            return key[2] in CALL_KEYS or is_known(key[2], engine.tools) or engine.forced_tool is not None
-        undecided = not final and len(text) - at < _HEAD and _FIRST_KEY_BEGUN.match(text, at) is not None
-        return None if undecided else False
-
-    return follows
+            return key[2] in CALL_KEYS or engine.forced_tool is not None or is_known(key[2], engine.tools)
+        if src.final or len(src.text) - at >= _HEAD or _FIRST_KEY_BEGUN.match(src.text, at) is None:
+            return False
+        yield
 
 
 def json_form(engine: TextEngine, at: int) -> Steps[int]:
     """An object or array at `at`, and those that follow it directly."""
-    likely = yield from settle(engine.src, _plausible(engine), at)
-    if not likely:
+    if not (yield from _plausible(engine, at)):
         return (yield from _data(engine, at))
     bodies: list[Body] = []
     start = at
@@ -91,7 +92,7 @@ def json_form(engine: TextEngine, at: int) -> Steps[int]:
             ahead = yield from skip_space(engine.src, ahead + 1)
         if not engine.src.text.startswith(("{", "["), ahead):
             break
-        if not (yield from settle(engine.src, _plausible(engine), ahead)):
+        if not (yield from _plausible(engine, ahead)):
             break
         start = ahead
     return (yield from _judge_json(engine, at, bodies))
@@ -99,7 +100,7 @@ def json_form(engine: TextEngine, at: int) -> Steps[int]:
 
 def mid_line(engine: TextEngine, at: int) -> Steps[int]:
     """A call form in the middle of a line of prose: content, and a near miss, so that layer 3 can ask what was meant."""
-    if not (yield from settle(engine.src, _plausible(engine), at)):
+    if not (yield from _plausible(engine, at)):
         return at + 1
     body = yield from body_extent(engine, at, STRAY_CLOSERS)
     if body.cut:
@@ -235,6 +236,8 @@ def _answer_or_arguments(engine: TextEngine, at: int, end: int, body: Body) -> i
 def _data(engine: TextEngine, at: int) -> Steps[int]:
     """JSON that cannot be a call: content, told as it comes, and not searched for calls that it quotes."""
     src = engine.src
+    if (flat := _FLAT.match(src.text, at)) is not None:
+        return flat.end()
     if not (yield from settle(src, _is_data, at)):
         return at + 1
     extent = Extent(at, delimiters=("<", "```"))
@@ -253,7 +256,7 @@ def _data(engine: TextEngine, at: int) -> Steps[int]:
 
 def _is_data(text: str, at: int, final: bool) -> bool | None:
     rest = text[at : at + 64]
-    if re.match(r"[\[\s]*\{\s*\"", rest):
+    if _DATA.match(rest):
         return True
     return None if not final and len(rest) < 64 and not rest.strip("[{ \t\r\n") else False
 

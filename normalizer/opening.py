@@ -75,10 +75,10 @@ def _undecided(head: str) -> bool:
 def _labelled(engine: TextEngine, start: int, body: int, closer: re.Pattern[str]) -> Steps[None]:
     """Granite 3.2 and Apriel announce reasoning and answer in prose. Without the second label all of it is reasoning."""
     match = yield from search(engine.src, closer, body, 32)
-    text = engine.src.text
     if match is None:
         return
     end = yield from skip_space(engine.src, match.end())
+    text = engine.src.text
     engine.commit_to(start)
     engine.take("markup", body + text.startswith("\n", body))
     engine.take("reasoning", match.start() - (text[match.start() - 1] == "\n"))

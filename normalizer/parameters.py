@@ -166,7 +166,9 @@ def read_parameters(engine: TextEngine, draft: Draft, body: int, grammar: Gramma
             found.stop, found.end = item.start(), item.end() if found.closed else item.start()
             break
         found.first = item.start() if found.first < 0 else found.first
-        position = yield from _value(engine, item, tool, grammar, found, stream)
+        start, key, declared = item.end(), grammar.key(item["key"]), _declared(item, grammar)
+        item = None  # a match keeps the text it was found in
+        position = yield from _value(engine, start, key, declared, tool, grammar, found, stream)
         if found.cut:
             found.end = position
             break
@@ -192,16 +194,18 @@ def _declared(item: re.Match[str], grammar: Grammar) -> tuple[str, ...]:
 
 def _value(
     engine: TextEngine,
-    item: re.Match[str],
+    start: int,
+    key: str,
+    declared: tuple[str, ...],
     tool: CompiledTool | None,
     grammar: Grammar,
     found: Parameters,
     stream: ArgumentStream | None,
 ) -> Steps[int]:
-    """Read one value; returns where it (with its closer) ends."""
-    src, start, key = engine.src, item.end(), grammar.key(item["key"])
+    """Read the value at `start`; returns where it (with its closer) ends."""
+    src = engine.src
     by_schema = tool.types(key) if tool is not None else ()
-    types = by_schema or _declared(item, grammar)
+    types = by_schema or declared
     streaming = stream is not None and (not types or types == ("string",)) and not grammar.cdata
     told = start
     position = start
@@ -217,8 +221,7 @@ def _value(
         end = grammar.value.search(src.text, position)
         if end is not None or src.final:
             break
-        sign = _SIGN.search(src.text, max(position, len(src.text) - _OVERLAP))
-        position = sign.start() if sign is not None else len(src.text)
+        position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
         if streaming and stream is not None:
             told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
         yield
@@ -238,6 +241,12 @@ def _value(
     if not closed:
         found.repairs.append(Repair(kind="closer_missing", path=key, before=None, after=None))
     return end.end() if closed else end.start()
+
+
+def _next_sign(text: str, start: int) -> int:
+    """Where what ends a value may begin."""
+    sign = _SIGN.search(text, start)
+    return sign.start() if sign is not None else len(text)
 
 
 def _led(text: str, keeps_line_breaks: bool) -> str:

@@ -39,6 +39,7 @@ _WASTE = 131_072  # characters that failed look-aheads may cost beyond those tha
 _FAILURE = 256  # what a failed look-ahead costs beside its length, in characters
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
+_OVER = object()
 _SPACE = re.compile(r"\s*+")
 _NO_ROWS = 0, list[Marker]()
 _MARKS = frozenset("<[]◁")  # what markers begin with
@@ -66,6 +67,8 @@ class TextEngine:
     """What look-aheads that came to nothing cost, in characters."""
     wrapper = ""
     """The opener of the wrapper around the answer that is open (`<answer>`)."""
+    prose_line = -1
+    """Where the line begins that is known to begin with no bare form."""
     _line_start = 0
     _line_sought = 0
     _said_anything = False
@@ -108,16 +111,14 @@ class TextEngine:
     def feed(self, text: str) -> list[NormalizerEvent]:
         """More text. Returns the events it settles (none when not listening)."""
         self._grow(text)
-        if self._running:
-            self._resume()
+        self._resume()
         return self.teller.drain() if self.teller is not None else []
 
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
         """The text is whole. `finish_reason`: ours (`length` = the provider says that it was cut)."""
         self.ended_by_length = finish_reason == "length"
         self.src.final = True
-        if self._running:
-            self._resume()
+        self._resume()
         self._close()
         return self.teller.drain() if self.teller is not None else []
 
@@ -304,11 +305,12 @@ class TextEngine:
         yield from self.walk()
 
     def walk(self) -> Steps[None]:
-        """From trigger to trigger until the text ends; the rest is text of the current kind."""
-        src = self.src
+        """From candidate to candidate until the text ends; the rest is text of the current kind."""
+        src, seek = self.src, self._candidates.next
         position = self.done
         while True:
-            at = self._next_candidate(position)
+            # directly behind a marker every bracket is a candidate
+            at = position if position == self.done and src.text[position : position + 1] in _OPEN else seek(position)
             if at < 0:
                 if src.final:
                     break
@@ -327,12 +329,6 @@ class TextEngine:
                 went = handler(self, at)
                 position = max(position, went if isinstance(went, int) else (yield from went))
         self.commit_to(len(src.text))
-
-    def _next_candidate(self, position: int) -> int:
-        """Where to look next, -1 when nothing of the text so far is left. Behind a marker every bracket is a candidate."""
-        if position == self.done and self.src.text[position : position + 1] in _OPEN:
-            return position
-        return self._candidates.next(position)
 
     def _takes_marker(self, at: int) -> bool:
         """May a call begin here? Not beyond the limit, in a quotation, or after too many that came to nothing."""
@@ -398,17 +394,17 @@ class TextEngine:
         src = self.src
         if len(src.text) + len(text) > self.limits.text:
             room = max(0, self.limits.text - len(src.text))
-            if len(text) > room:
-                self._overflow.append(text[room:])
-                text = text[:room]
-        grown, src.text = src.text, ""  # one reference only: CPython then appends in place, in amortised O(len(text))
+            self._overflow.append(text[room:])
+            text = text[:room]
+        # One reference only: CPython then appends in place, in amortised O(len(text)). So no reader keeps a name for the text
+        # over a `yield`.
+        grown, src.text = src.text, ""
         grown += text
         src.text = grown
 
     def _resume(self) -> None:
-        for _ in self._steps:
-            return
-        self._running = False
+        if self._running:
+            self._running = next(self._steps, _OVER) is not _OVER
 
     def emit_text(self, end: int) -> None:
         """For readers that wait: text before `end` is settled, tell the listener."""

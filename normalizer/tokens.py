@@ -59,11 +59,11 @@ def _token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 def _chat_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """`<|im_start|>` in the place of a call's tag (A9), or after a call."""
-    text = engine.src.text
-    first = not engine.says_anything() and not engine.drafts and not text[engine.text_start() : at].strip()
+    follows_text = bool(engine.src.text[engine.text_start() : at].strip())
+    first = not engine.says_anything() and not engine.drafts and not follows_text
     if first:
         body = yield from skip_space(engine.src, body)
-    after_call = bool(engine.drafts) and not text[engine.text_start() : at].strip()
+    after_call = bool(engine.drafts) and not follows_text
     if not after_call and not (first and engine.src.text.startswith("{", body)):
         return False
     engine.commit_to(at)

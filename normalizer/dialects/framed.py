@@ -76,8 +76,7 @@ def _k3_open(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     end = yield from _head_end(engine, body)
     if end < 0:
         return _k3_cut(engine, at, body, end)
-    text = engine.src.text
-    frame = text[body:end].split(None, 1)[0].removesuffix(_SEP)
+    frame = engine.src.text[body:end].split(None, 1)[0].removesuffix(_SEP)
     if frame == "call":
         return (yield from _k3_call(engine, at, body, end))
     engine.commit_to(at)

@@ -115,7 +115,9 @@ def _m3_invoke(engine: TextEngine, head: re.Match[str], name: str) -> Steps[None
         if tag["slash"]:  # a closer too many
             position = tag.end()
             continue
-        position = yield from _m3_parameter(engine, call, tag)
+        key, position, empty = tag["tag"], tag.end(), bool(tag["empty"])
+        tag = None  # a match keeps the text it was found in
+        position = yield from _m3_parameter(engine, call, key, position, empty)
     _m3_finish(engine, call, body, cut=not head["empty"] and not call.closed and call.end >= len(engine.src.text))
 
 
@@ -136,19 +138,18 @@ def _m3_finish(engine: TextEngine, call: _M3, body: int, *, cut: bool) -> None:
     engine.end(call.draft, call.end, arguments, raw, complete=complete, repairs=call.repairs[:most])
 
 
-def _m3_parameter(engine: TextEngine, call: _M3, opener: re.Match[str]) -> Steps[int]:
-    """One parameter; returns where it (with its closer) ends."""
-    key = opener["tag"]
+def _m3_parameter(engine: TextEngine, call: _M3, key: str, start: int, empty: bool) -> Steps[int]:
+    """The parameter whose opener ends at `start`; returns where it (with its closer) ends."""
     types = call.tool.types(key) if call.tool is not None else ()
-    if opener["empty"]:
+    if empty:
         _m3_store(engine, call, Element(key), told=False)
-        return opener.end()
-    told, closer = yield from _m3_text(engine, call, key, opener.end(), streams=types in ((), ("string",)))
+        return start
+    told, closer = yield from _m3_text(engine, call, key, start, streams=types in ((), ("string",)))
     src = engine.src
     stop = closer.start() if closer is not None else len(src.text)
     if closer is None or closer["slash"] or types == ("string",):
         closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
-        text = trimmed(src.text[opener.end() : stop], closed=True)
+        text = trimmed(src.text[start:stop], closed=True)
         if told >= 0 and call.stream is not None:
             call.stream.close_string(text[told:])
         call.whole = closer is not None
@@ -158,7 +159,7 @@ def _m3_parameter(engine: TextEngine, call: _M3, opener: re.Match[str]) -> Steps
         return closer.end() if closed and closer is not None else stop
     if told >= 0 and call.stream is not None:
         call.stream.close_string("")
-    root = Element(key, [src.text[opener.end() : stop]])
+    root = Element(key, [src.text[start:stop]])
     end = yield from _m3_elements(engine, call, root, closer)
     _m3_store(engine, call, root, told=told >= 0)
     return end
@@ -219,6 +220,7 @@ def _m3_elements(engine: TextEngine, call: _M3, root: Element, tag: re.Match[str
             if not next_tag["empty"] and len(stack) <= engine.limits.depth:
                 stack.append(child)
         call.too_deep = call.too_deep or len(stack) > engine.limits.depth
+        next_tag = None
         next_tag = _TAG.search(engine.src.text, position) or (yield from _next_tag(engine, position))
         stack[-1].texts.append(engine.src.text[position : next_tag.start() if next_tag is not None else None])
     call.whole = False
