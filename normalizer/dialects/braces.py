@@ -1,4 +1,4 @@
-"""Family J: brace languages. FunctionGemma (J1), Gemma 4 (J2), the hash-rocket drift of MiniMax (J4); J3 is a bare form.
+"""Family J: brace languages. FunctionGemma (J1), Gemma 4 (J2); J3 is a bare form, J4 stands in `hash_rocket`.
 
 A body is `{key:value,...}` with unquoted keys and raw strings between two delimiters, in which nothing is an escape. The follower
 of a body finds its end and its top-level members while it still comes; the values are read by the relaxed reader. Numbers,
@@ -10,16 +10,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from llmcore.normalizer.bodies import body_extent, marker_stands, swallow
-from llmcore.normalizer.call_objects import no_arguments
+from llmcore.normalizer.bodies import marker_stands, swallow
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.names import peel
 from llmcore.normalizer.parameters import ArgumentStream
-from llmcore.normalizer.readers.json import read_value
 from llmcore.normalizer.readers.plain import plain_braces
 from llmcore.normalizer.readers.relaxed import Relaxed, read_relaxed
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, as_json
-from llmcore.normalizer.source import Steps, starts
+from llmcore.normalizer.source import Steps
 from llmcore.normalizer.values import typed_by
 from llmcore.normalizer.verdicts import rest_is_blank
 from llmcore.types.envelope import Repair
@@ -30,7 +28,7 @@ from llmcore.types.tools import CompiledTool
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["DIALECTS"]
+__all__ = ["DIALECTS", "arguments_read", "conformed"]
 
 _HEAD = re.compile(r"\s*(?:call\s*:|:)?\s*([^\s{}()<>,\"']{1,256})\s*")
 _HEAD_LENGTH = 300
@@ -173,7 +171,7 @@ def _own_types(value: Any) -> tuple[str, ...]:
     return next((names for kind, names in _JSON_TYPES if isinstance(value, kind)), ("null",))
 
 
-def _conformed(value: Any, raw: str, tool: CompiledTool | None, key: str, limits: Limits) -> tuple[Any, list[Repair]]:
+def conformed(value: Any, raw: str, tool: CompiledTool | None, key: str, limits: Limits) -> tuple[Any, list[Repair]]:
     """The value, or what the schema says it is: the text of a number where a string is wanted, the number in a string."""
     if _conforms(value, tool, key):
         return value, []
@@ -196,7 +194,7 @@ def _repairs_for(repairs: list[Repair], tool: CompiledTool | None) -> list[Repai
     ]
 
 
-def _arguments(
+def arguments_read(
     engine: TextEngine, reading: Relaxed, members: list[_Member], tool: CompiledTool | None
 ) -> tuple[dict[str, Any] | None, list[Repair]]:
     if not is_object(reading.value):
@@ -205,7 +203,7 @@ def _arguments(
     repairs = _repairs_for(reading.repairs, tool)
     raw = {member.key: engine.src.text[member.start : member.end] for member in members if member.end >= 0}
     for key, value in arguments.items():
-        arguments[key], found = _conformed(value, raw.get(key, ""), tool, key, engine.limits)
+        arguments[key], found = conformed(value, raw.get(key, ""), tool, key, engine.limits)
         repairs = [*repairs, *found]
     return arguments, repairs
 
@@ -249,7 +247,7 @@ class _Teller:
     def _whole(self, text: str, member: _Member) -> None:
         raw = text[member.start : member.end]
         reading = read_relaxed(raw, 0, len(raw), limits=self._engine.limits, string_delimiters=(self._delimiter,))
-        value, _ = _conformed(reading.value, raw, self._tool, member.key, self._engine.limits)
+        value, _ = conformed(reading.value, raw, self._tool, member.key, self._engine.limits)
         self._stream.whole(member.key, value)
 
     def close(self) -> None:
@@ -331,7 +329,7 @@ def _braces(
     stop = len(src.text) if cut else stop
     end, _ = (stop, False) if cut else (yield from swallow(engine, stop, closers))
     reading = read_relaxed(src.text, start, stop, limits=engine.limits, cut=cut, string_delimiters=(delimiter,))
-    arguments, repairs = _arguments(engine, reading, follower.members, tool)
+    arguments, repairs = arguments_read(engine, reading, follower.members, tool)
     engine.end(draft, end, arguments, src.text[start:stop], complete=reading.complete and not cut, repairs=repairs)
     return True
 
@@ -378,60 +376,6 @@ def _response_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     return True
 
 
-# ---------------------------------------------------------------------- J4 hash rocket
-
-_ROCKET_HEAD = re.compile(r"""\s*\{\s*tool\s*=>\s*["']?([^\s"',{}]{1,256})["']?\s*(?:,\s*\w{1,16}\s*=>\s*(?=\{)|(?=\}))""")
-_ROCKET_OPTION = re.compile(r"(?:(?<=[\s{])|\A)--([^\s={}]{1,256})(?:\s*=\s*|[ \t]+)")
-_ROCKET_CLOSERS = ("[/TOOL_CALL]",)
-_LINE_VALUE = re.compile(r"[^\n}]*")
-_ANY_TYPE = ("null", "integer", "number", "boolean", "object", "array", "string")
-
-
-def _rocket(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    src = engine.src
-    head = _ROCKET_HEAD.match(src.text, body)
-    while not src.final and head is None and len(src.text) - body < _HEAD_LENGTH:
-        yield
-        head = _ROCKET_HEAD.match(src.text, body)
-    if head is None:
-        return False
-    draft = engine.begin(at, head[1], "hash_rocket")
-    outer = yield from body_extent(engine, src.text.index("{", body), _ROCKET_CLOSERS)
-    end, _ = (outer.end, False) if outer.cut else (yield from swallow(engine, outer.end, _ROCKET_CLOSERS))
-    written = src.text[head.end() : outer.end]
-    arguments, repairs = _options(engine, written, engine.tool(head[1]))
-    if arguments is None:
-        reading = read_relaxed(src.text, head.end(), outer.end, limits=engine.limits, cut=outer.cut)
-        arguments, repairs = _arguments(engine, reading, [], engine.tool(head[1]))
-    if not written.startswith("{"):
-        arguments = no_arguments(head[1], engine.tools)
-    engine.end(draft, end, arguments, written, complete=not outer.cut, repairs=repairs)
-    return True
-
-
-def _options(engine: TextEngine, text: str, tool: CompiledTool | None) -> tuple[dict[str, Any] | None, list[Repair]]:
-    """`--key value` lines; None when there are none."""
-    arguments: dict[str, Any] = {}
-    repairs: list[Repair] = []
-    option = _ROCKET_OPTION.search(text)
-    while option is not None:
-        key, start = option[1], option.end()
-        if text[start : start + 1] in ("{", "[", '"'):
-            reading = read_value(text, start, limits=engine.limits)
-            value = reading.values[0] if reading.values else None
-            stop = reading.end
-            found = reading.repairs
-        else:
-            line = _LINE_VALUE.match(text, start)
-            stop = line.end() if line else start
-            value, found = typed_by(text[start:stop].strip(), _ANY_TYPE, path=key, limits=engine.limits)
-        value, more = _conformed(value, text[start:stop], tool, key, engine.limits)
-        arguments[key] = value
-        repairs = [*repairs, *found, *more]
-        option = _ROCKET_OPTION.search(text, max(stop, start))
-    return (arguments or None), repairs
-
-
 # ---------------------------------------------------------------------- writers and rows
 
 
@@ -459,15 +403,6 @@ def _write_gemma4(calls: Calls) -> str:
     return "".join(f"<|tool_call>call:{name}{_brace_text(given, _GEMMA_QUOTE)}<tool_call|>" for name, given in calls)
 
 
-def _write_rocket(calls: Calls) -> str:
-    return "\n".join(
-        f'[TOOL_CALL]\n{{tool => "{name}", args => {{\n'
-        + "".join(f"--{key} {as_json(value)}\n" for key, value in given.items())
-        + "}}\n[/TOOL_CALL]"
-        for name, given in calls
-    )
-
-
 _GEMMA_QUOTE = '<|"|>'
 _GEMMA_CLOSERS = ("<tool_call|>", "</tool_call>")
 
@@ -492,20 +427,6 @@ DIALECTS = (
         (
             Marker(_brace_reader("gemma4", _GEMMA_QUOTE, _GEMMA_CLOSERS), ("<|tool_call>",), calls=True, dialect="gemma4"),
             Marker(_response_token, ("<|tool_response>",), order=-1),
-        ),
-    ),
-    Dialect(
-        "hash_rocket",
-        "MiniMax drift",
-        _write_rocket,
-        (
-            Marker(
-                _rocket,
-                ("[TOOL_CALL]",),
-                follows=starts("{tool", "{ tool", "{\ntool"),
-                calls=True,
-                dialect="hash_rocket",
-            ),
         ),
     ),
 )
