@@ -150,7 +150,10 @@ class _Follower:
             self._finish_member(at)
         elif member is None or member.end >= 0:
             begin = max(text.rfind(",", 0, at), text.rfind("{", 0, at), text.rfind("(", 0, at)) if member is None else member.end
-            self.members.append(_Member(text[begin + 1 : at].replace(self._delimiter, "").strip().strip("\"'"), at + 1))
+            key = text[begin + 1 : at].strip()
+            if key.startswith(self._delimiter):
+                key = key.removeprefix(self._delimiter).removesuffix(self._delimiter)
+            self.members.append(_Member(key.strip("\"'"), at + 1))
 
     def _finish_member(self, at: int) -> None:
         if self.members and self.members[-1].end < 0:
