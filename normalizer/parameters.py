@@ -206,7 +206,7 @@ def _value(
     src = engine.src
     by_schema = tool.types(key) if tool is not None else ()
     types = by_schema or declared
-    streaming = stream is not None and (not types or types == ("string",)) and not grammar.cdata
+    streaming = stream is not None and (not types or types == ("string",))
     told = start
     position = start
     if grammar.cdata:
@@ -214,7 +214,7 @@ def _value(
             yield
         raw_at = len(src.text[start : start + 24]) - len(src.text[start : start + 24].lstrip()) + start
         if src.text.startswith("<![CDATA[", raw_at):
-            return (yield from _cdata(engine, key, raw_at + 9, types, grammar, found, stream))
+            return (yield from _cdata(engine, key, raw_at + 9, types, grammar, found, stream, streaming=streaming))
     if streaming and stream is not None:
         stream.open_string(key)
     while True:
@@ -274,24 +274,38 @@ def _cdata(
     grammar: Grammar,
     found: Parameters,
     stream: ArgumentStream | None,
+    *,
+    streaming: bool,
 ) -> Steps[int]:
-    match = yield from search(engine.src, _CDATA_END, start, 3)
-    stop = match.start() if match else len(engine.src.text)
-    value, repairs = typed_by(engine.src.text[start:stop], types, path=key) if types else (engine.src.text[start:stop], [])
+    """A value that is literal up to `]]>`."""
+    src, told = engine.src, start
+    if streaming and stream is not None:
+        stream.open_string(key)
+    while (stop := src.text.find(_CDATA_END, told)) < 0 and not src.final:
+        upto = len(src.text) - src.text.endswith("]") - src.text.endswith("]]")
+        if upto > told:
+            if streaming and stream is not None:
+                stream.piece(src.text[told:upto])
+            told = upto
+        yield
+    closed, stop = stop >= 0, stop if stop >= 0 else len(src.text)
+    if streaming and stream is not None:
+        stream.close_string(src.text[told:stop])
+    value, repairs = typed_by(src.text[start:stop], types, path=key) if types else (src.text[start:stop], [])
     _store(found, key, value, repairs)
-    if stream is not None:
+    if stream is not None and not streaming:
         stream.whole(key, value)
-    if match is None:
+    if not closed:
         found.cut, found.whole = True, False
         return stop
-    end = yield from search(engine.src, grammar.value, match.end(), _OVERLAP)
+    end = yield from search(src, grammar.value, stop + len(_CDATA_END), _OVERLAP)
     if end is None:
         found.cut = True
-        return match.end()
+        return stop + len(_CDATA_END)
     return end.end() if end.lastgroup == "own" else end.start()
 
 
-_CDATA_END = re.compile(r"\]\]>")
+_CDATA_END = "]]>"
 
 
 def _typed(

@@ -24,18 +24,26 @@ _CALL = (
     rf'\{{\s*(?:{_PAIR}){{0,4}}"(?:name|tool_name)"\s*:\s*"(?P<name>[^"\\]{{1,256}})"\s*,\s*'
     rf'(?:"arg(?:ument)?s"\s*:\s*(?=\{{)|"parameters"\s*:\s*(?=\{{\s*(?:\}}|(?!{_SCHEMA_KEY})"[^"\\]{{0,256}}")))'
 )
-_FIRST = re.compile(rf"\s*(?:\[\s*)?{_CALL}")
-_NEXT = re.compile(rf"\s*\}}\s*[,;]?\s*{_CALL}")
+_KEYED = r'\{\s*"(?P<name>[^"\\]{1,256})"\s*:\s*(?=\{)'
+
+
+def _heads(call: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The head of the first call, and of one that follows another."""
+    return re.compile(rf"\s*(?:\[\s*)?{call}"), re.compile(rf"\s*\}}\s*[,;]?\s*{call}")
+
+
+_HEADS, _KEYED_HEADS = _heads(_CALL), _heads(_KEYED)
 _ID = re.compile(r'"(?:id|call_id|tool_call_id)"\s*:\s*"([^"\\]{1,128})"')
 
 
 class Preview:
     """Follows the call objects from `body` on. `drafts`: the calls that were begun, in order."""
 
-    __slots__ = ("_at", "_dialect", "_engine", "_extent", "_single", "_starts", "_told", "drafts")
+    __slots__ = ("_at", "_dialect", "_engine", "_extent", "_heads", "_single", "_starts", "_told", "drafts")
 
-    def __init__(self, engine: TextEngine, at: int, body: int, dialect: str) -> None:
+    def __init__(self, engine: TextEngine, at: int, body: int, dialect: str, *, keyed: bool = False) -> None:
         self._engine, self._at, self._dialect = engine, at, dialect
+        self._heads = _KEYED_HEADS if keyed else _HEADS
         self._extent: Extent | None = None
         self._single = False
         self._told = body
@@ -61,8 +69,8 @@ class Preview:
         engine = self._engine
         if self._single or len(engine.drafts) >= engine.limits.calls:
             return False
-        head = (_NEXT if self.drafts else _FIRST).match(engine.src.text, self._told)
-        if head is None or is_no_call(head["name"], engine.tools):
+        head = self._heads[bool(self.drafts)].match(engine.src.text, self._told)
+        if head is None or not head["name"].strip() or is_no_call(head["name"], engine.tools):
             return False
         identity = _ID.search(head[0])
         self._begin(head["name"], head.end(), identity[1] if identity else "")

@@ -36,14 +36,13 @@ def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[s
         if quick is not None:
             end, _ = yield from swallow(engine, quick.end, closers)
             return _enter(engine, at, end, [quick], dialect, keyed, None)
-        preview = None if keyed else Preview(engine, at, start, dialect)
+        preview = Preview(engine, at, start, dialect, keyed=keyed)
         bodies: list[Body] = []
         while start >= 0:
             found = yield from body_extent(engine, start, closers, preview)
             bodies.append(found)
             start = -1 if found.cut or not found.closed else (yield from _next_value(engine, found.end, closers))
-        if preview is not None:
-            preview.advance()
+        preview.advance()
         end = bodies[-1].end
         if not bodies[-1].cut:
             end, _ = yield from swallow(engine, end, closers)

@@ -82,9 +82,7 @@ def test_limits_have_recorded_outcomes(sample: Sample) -> None:
 
 _HELD_WHOLE = frozenset(
     [
-        "apertus",
         "anthropic_legacy",
-        "minicpm5",
         "invoke_children",
         "hash_rocket",
         "llama4_pythonic",
