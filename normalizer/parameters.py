@@ -67,18 +67,23 @@ def tags(*alternatives: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """`item`: what may come next in a body: groups `parameter` (with `key`, perhaps `declared`) or `end` (the call's closer),
-    or neither (something that ends the call without being part of it). `value`: what may end a value: groups `own`, or
-    `parameter`, or `end`, or neither. `cdata`: a value may be taken literally between `<![CDATA[` and `]]>`.
-    `keeps_line_breaks`: none belongs to the format. `undeclared`: the type of a value that neither the schema nor the body
-    declares. `key`: what is done to a key as it was written."""
+    """`item`: what may come next in a body: groups `parameter` (with `key`, perhaps `declared`, perhaps `empty`: it has no value)
+    or `end` (the call's closer), or neither (something that ends the call without being part of it). `value`: what may end a
+    value (or, where the closer holds the key, a function of it): groups `own`, or `parameter`, or `end`, or neither.
+    `cdata`: a value may be taken literally between `<![CDATA[` and `]]>`. `keeps_line_breaks`: none belongs to the format.
+    `undeclared`: the type of a value that neither the schema nor the body declares. `key`: what is done to a key as it was
+    written."""
 
     item: re.Pattern[str]
-    value: re.Pattern[str]
+    value: re.Pattern[str] | Callable[[str], re.Pattern[str]]
     cdata: bool = False
     keeps_line_breaks: bool = False
     undeclared: str | None = None
     key: Callable[[str], str] = _unquoted
+
+    def ends(self, key: str) -> re.Pattern[str]:
+        """What may end the value of `key`."""
+        return self.value if isinstance(self.value, re.Pattern) else self.value(key)
 
 
 class ArgumentStream:
@@ -167,6 +172,10 @@ def read_parameters(engine: TextEngine, draft: Draft, body: int, grammar: Gramma
             break
         found.first = item.start() if found.first < 0 else found.first
         start, key, declared = item.end(), grammar.key(item["key"]), _declared(item, grammar)
+        if "empty" in grammar.item.groupindex and item["empty"]:
+            _enter(engine, found, stream, key, "", tool, declared)
+            position = start
+            continue
         item = None  # a match keeps the text it was found in
         position = yield from _value(engine, start, key, declared, tool, grammar, found, stream)
         if found.cut:
@@ -203,9 +212,8 @@ def _value(
     stream: ArgumentStream | None,
 ) -> Steps[int]:
     """Read the value at `start`; returns where it (with its closer) ends."""
-    src = engine.src
-    by_schema = tool.types(key) if tool is not None else ()
-    types = by_schema or declared
+    src, ends = engine.src, grammar.ends(key)
+    types = (tool.types(key) if tool is not None else ()) or declared
     streaming = stream is not None and (not types or types == ("string",))
     told = start
     position = start
@@ -214,11 +222,11 @@ def _value(
             yield
         raw_at = len(src.text[start : start + 24]) - len(src.text[start : start + 24].lstrip()) + start
         if src.text.startswith("<![CDATA[", raw_at):
-            return (yield from _cdata(engine, key, raw_at + 9, types, grammar, found, stream, streaming=streaming))
+            return (yield from _cdata(engine, key, raw_at + 9, types, ends, found, stream, streaming=streaming))
     if streaming and stream is not None:
         stream.open_string(key)
     while True:
-        end = grammar.value.search(src.text, position)
+        end = ends.search(src.text, position)
         if end is not None or src.final:
             break
         position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
@@ -231,9 +239,7 @@ def _value(
     text = src.text[start:stop] if keeps else trimmed(src.text[start:stop], closed=closed)
     if streaming and stream is not None:
         stream.close_string(text[len(_led(src.text[start:told], keeps)) :])
-    _store(found, key, *_typed(engine, text, types, tool if by_schema else None, key))
-    if stream is not None and not streaming:
-        stream.whole(key, found.arguments[key])
+    _enter(engine, found, None if streaming else stream, key, text, tool, declared)
     if end is None:
         found.cut, found.whole = True, False
         return stop
@@ -271,7 +277,7 @@ def _cdata(
     key: str,
     start: int,
     types: tuple[str, ...],
-    grammar: Grammar,
+    ends: re.Pattern[str],
     found: Parameters,
     stream: ArgumentStream | None,
     *,
@@ -298,7 +304,7 @@ def _cdata(
     if not closed:
         found.cut, found.whole = True, False
         return stop
-    end = yield from search(src, grammar.value, stop + len(_CDATA_END), _OVERLAP)
+    end = yield from search(src, ends, stop + len(_CDATA_END), _OVERLAP)
     if end is None:
         found.cut = True
         return stop + len(_CDATA_END)
@@ -317,6 +323,22 @@ def _typed(
     if tool is not None and text.lstrip().startswith("<"):
         return parameter_value(text, tool, key, limits=engine.limits)
     return typed_by(text, types, path=key, limits=engine.limits)
+
+
+def _enter(
+    engine: TextEngine,
+    found: Parameters,
+    stream: ArgumentStream | None,
+    key: str,
+    text: str,
+    tool: CompiledTool | None,
+    declared: tuple[str, ...],
+) -> None:
+    """Type the text by the schema, or by what the dialect declares where that says nothing, and enter it."""
+    by_schema = tool.types(key) if tool is not None else ()
+    _store(found, key, *_typed(engine, text, by_schema or declared, tool if by_schema else None, key))
+    if stream is not None:
+        stream.whole(key, found.arguments[key])
 
 
 def _store(found: Parameters, key: str, value: Any, repairs: list[Repair]) -> None:

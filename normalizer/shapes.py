@@ -30,6 +30,7 @@ _TOOLS = ToolSet([ToolDefinition(name=_NAME)])
 _ARGUMENTS: dict[str, Any] = {"shape_of_a_key": 1}
 _WRITTEN = json.dumps(_ARGUMENTS)
 _PLACEHOLDER = {"shape_of_a_key": "<a value>"}
+_SPACE = " \t\r\n"  # JSON's; at more the engine must look
 _HERE = "\0"
 _START = 4  # characters by which a reply finds the shapes it may have
 _TOKENS = re.compile(r"[}\])]|[^\s}\])]\S*")
@@ -61,12 +62,12 @@ class _Shape:
         head = self.head.match(text)
         if head is None or head["name"] not in tools.names:
             return None
-        stop = said = len(text.rstrip())
+        stop = said = len(text.rstrip(_SPACE))
         for token in self.tail:
             if not text.endswith(token, 0, stop):
                 return None
             stop -= len(token)
-            while text[stop - 1].isspace():
+            while text[stop - 1] in _SPACE:
                 stop -= 1
         written = text[head.end() : stop]
         arguments = sound_object(written, limits)
@@ -93,7 +94,7 @@ def _flexible(literal: str) -> str:
     """An expression for the literal: white space may be more or less where JSON or markup allows it."""
     if _WORDS_APART.search(literal):
         return re.escape(literal)
-    return r"\s*".join(map(re.escape, _FLEXIBLE.split(literal)))
+    return f"[{_SPACE}]*".join(map(re.escape, _FLEXIBLE.split(literal)))
 
 
 def _learnt(row: Dialect, text: str) -> _Shape | None:

@@ -16,18 +16,15 @@ from llmcore.normalizer.call_objects import CallObject
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.markers import as_text, call_marker, closer_after_call
 from llmcore.normalizer.names import undouble
-from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags, trimmed
+from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
 from llmcore.normalizer.readers.json import read_json
-from llmcore.normalizer.readers.markup import parameter_value
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
-from llmcore.normalizer.source import Steps, search, skip_space, starts
-from llmcore.normalizer.values import typed_value
-from llmcore.types.envelope import Repair
+from llmcore.normalizer.source import Steps, skip_space, starts
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["DIALECTS", "children_of"]
+__all__ = ["DIALECTS"]
 
 _BARS = r"[｜|‖]{1,2}"
 _WORD = rf"{_BARS}(?:DSML|GCML){_BARS} ?"
@@ -118,7 +115,7 @@ def _invoke_body(
     if item is not None and item.groupdict()["parameter"] is None and item.groupdict()["end"] is None:
         return False
     if item is None:
-        if _CHILD.match(src.text, start) is None:
+        if _FIRST_CHILD.match(src.text, start) is None:
             cut = len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start) is not None
             return cut and _cut_head(engine, at, name, dialect, start)
         return (yield from _children_body(engine, at, start, name, dialect, space))
@@ -150,49 +147,29 @@ def _json_body(engine: TextEngine, at: int, start: int, name: str, dialect: str,
 
 # ---------------------------------------------------------------------- children in place of parameters
 
-_CHILD = re.compile(r"<([A-Za-z_][\w.-]{0,127})\s*(/?)>")
+_CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
+_FIRST_CHILD = re.compile(_CHILD)
 
 
-def children_of(engine: TextEngine, name: str, text: str) -> tuple[dict[str, Any], list[Repair], bool]:
-    """`<city>Paris</city>` elements as arguments, typed by the tool's schema: (arguments, repairs, whole).
+@lru_cache(maxsize=64)
+def _children(end: str, *others: str) -> Grammar:
+    """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends."""
 
-    Values are cut literally: an element ends at its own closer (the last before the next property's opener).
-    """
-    tool = engine.tool(name)
-    arguments: dict[str, Any] = {}
-    repairs: list[Repair] = []
-    position, whole = 0, True
-    while (child := _CHILD.search(text, position)) is not None:
-        key = child[1]
-        if child[2]:
-            arguments[key], found = typed_value("", tool, key)
-            repairs += found
-            position = child.end()
-            continue
-        closer = text.find(f"</{key}>", child.end())
-        stop = closer if closer >= 0 else len(text)
-        value, found = parameter_value(trimmed(text[child.end() : stop], closed=True), tool, key, limits=engine.limits)
-        if key in arguments:
-            repairs.append(Repair(kind="parameter_repeated", path=key, before=arguments[key], after=value))
-        arguments[key] = value
-        repairs += found
-        whole = closer >= 0
-        position = stop + len(key) + 3 if whole else len(text)
-    return arguments, repairs, whole
+    @lru_cache(maxsize=256)
+    def closers(key: str) -> re.Pattern[str]:
+        return tags(rf"(?P<own></{re.escape(key)}>)", end, *others)
+
+    return Grammar(item=tags(_CHILD, end, *others), value=closers)
 
 
 def _children_body(engine: TextEngine, at: int, start: int, name: str, dialect: str, space: str) -> Steps[bool]:
-    closer = re.compile(rf"</{re.escape(space)}(?:invoke|function|tool_call)>|</{re.escape(space)}{_WRAPPERS}>")
-    match = yield from search(engine.src, closer, start, 64)
-    stop = match.start() if match else len(engine.src.text)
-    arguments, repairs, whole = children_of(engine, name, engine.src.text[start:stop])
-    if not arguments and match is None:
-        return False
-    own = match is not None and match[0].endswith(("invoke>", "function>", "tool_call>"))
+    ns = re.escape(space)
+    grammar = _children(rf"(?P<end></{ns}(?:invoke|function|tool_call)>)", f"</{ns}{_WRAPPERS}>")
     draft = engine.begin(at, name, "invoke_children" if dialect == "anthropic_function_calls" else dialect)
-    end = match.end() if match is not None and own else stop
-    complete = match is not None or (whole and not engine.ended_by_length)
-    engine.end(draft, end, arguments, engine.src.text[start:stop], complete=complete, repairs=repairs)
+    found = yield from read_parameters(engine, draft, start, grammar)
+    complete = not found.cut or (found.whole and not engine.ended_by_length)
+    raw = engine.src.text[start : found.stop if found.stop >= 0 else found.end]
+    engine.end(draft, found.end, found.arguments, raw, complete=complete, repairs=found.repairs)
     return True
 
 
@@ -208,14 +185,14 @@ def _legacy(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     head = _TOOL_NAME.match(src.text, start)
     if head is None:
         return False
-    match = yield from search(src, re.compile(r"</parameters>|</invoke>|</function_calls>"), head.end(), 20)
-    stop = match.start() if match else len(src.text)
-    arguments, repairs, whole = children_of(engine, head[1], src.text[head.end() : stop])
-    end = stop
-    if match is not None:
-        end, _ = yield from swallow(engine, stop, ("</parameters>", "</invoke>"), extra=False)
-    draft = engine.begin(at, head[1], "anthropic_legacy")
-    engine.end(draft, end, arguments, src.text[head.end() : stop], complete=match is not None and whole, repairs=repairs)
+    draft, body = engine.begin(at, head[1], "anthropic_legacy"), head.end()
+    head = None  # a match keeps the text it was found in
+    found = yield from read_parameters(engine, draft, body, _children("(?P<end></parameters>)", "</invoke>", "</function_calls>"))
+    end = found.end
+    if not found.cut:
+        end, _ = yield from swallow(engine, end, ("</parameters>", "</invoke>"), extra=False)
+    raw = src.text[body : found.stop if found.stop >= 0 else found.end]
+    engine.end(draft, end, found.arguments, raw, complete=not found.cut and found.whole, repairs=found.repairs)
     return True
 
 

@@ -28,17 +28,16 @@ _LOST = re.compile(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
 
 
 @lru_cache(maxsize=64)
-def _grammar(prefix: str, suffix: str) -> Grammar:
+def _grammar(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     pre, post = re.escape(prefix), re.escape(suffix)
     gap = r"\s{0,16}"
-    key = rf"(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}tool_call))[^\n]){{0,256}}?)"
+    key = rf"(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}{call}))[^\n]){{0,256}}?)"
     opener = rf"<{pre}arg_key{post}>{gap}{key}{gap}</{pre}arg_key{post}>"
     typed = rf"(?:{gap}<{pre}arg_type{post}>{gap}(?P<declared>\w{{0,16}}){gap}</{pre}arg_type{post}>)?"
     valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]{{0,16}}<{pre}arg_value{post}>|(?={gap}[^\s<])))"
     plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")
-    call = f"{'iquest_' if prefix == 'iquest_' else pre}tool_call{post}"
-    end = rf"(?P<end></{call}>)"
-    others = rf"</?{pre}tool_calls{post}>", f"<{call}>"
+    end = rf"(?P<end></{pre}{call}{post}>)"
+    others = rf"</?{pre}{call}s{post}>", f"<{pre}{call}{post}>"
     return Grammar(item=tags(valued, end, *others), value=tags(rf"(?P<own></{pre}arg_value{post}>)", plain, end, *others))
 
 
@@ -67,7 +66,7 @@ def _call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         return False
     dialect = _dialect_of(prefix, suffix, src.text[max(0, at - 20) : at].rstrip(), src.text[body : head.end()])
     draft = engine.begin(at, name, dialect)
-    grammar = _grammar("" if prefix == "iquest_" else prefix, suffix) if prefix != "iquest_" else _IQUEST
+    grammar = _IQUEST if prefix == "iquest_" else _grammar(prefix, suffix)
     found = yield from read_parameters(engine, draft, head.end(), grammar)
     return finish_parameters(engine, draft, head.end(), found)
 
@@ -91,15 +90,7 @@ def _believable(engine: TextEngine, at: int, after: int, name: str, prefix: str)
     return not rest or rest.startswith("<")
 
 
-def _iquest_grammar() -> Grammar:
-    base = _grammar("", "")
-    return Grammar(
-        item=re.compile(base.item.pattern.replace("tool_call", "iquest_tool_call")),
-        value=re.compile(base.value.pattern.replace("tool_call", "iquest_tool_call")),
-    )
-
-
-_IQUEST = _iquest_grammar()
+_IQUEST = _grammar("", "", "iquest_tool_call")
 
 
 def _opener_lost(engine: TextEngine, at: int, body: int) -> Steps[bool]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from llmcore.normalizer.bare_python import python_objects
 from llmcore.normalizer.bodies import add_calls, swallow
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.python_preview import PythonPreview
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.python import read_calls
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer
@@ -40,8 +42,9 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
         start = yield from skip_space(src, body)
         end, cut = start, False
         position = start if src.text.startswith("[", start) else src.text.find("(", start)
+        preview = PythonPreview(engine, at, start, dialect)
         while True:
-            stop = yield from _extent(engine, max(position, start))
+            stop = yield from _extent(engine, max(position, start), preview)
             if stop < 0:
                 engine.waste(len(src.text) - start)
                 hits = [hit for closer in closers if (hit := src.text.find(closer, position)) >= 0]
@@ -56,36 +59,42 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
             if following is None:
                 break
             position = following.end() - 1
-        return (yield from _enter(engine, at, start, end, cut))
+        preview.advance()
+        return (yield from _enter(engine, at, start, end, cut, preview.drafts))
 
-    def _enter(engine: TextEngine, at: int, start: int, end: int, cut: bool) -> Steps[bool]:
+    def _enter(engine: TextEngine, at: int, start: int, end: int, cut: bool, drafts: list[Draft]) -> Steps[bool]:
         src = engine.src
         reading = read_calls(src.text, start, end, limits=engine.limits, cut=cut)
         after, _ = (end, False) if cut else (yield from swallow(engine, end, closers))
         if not reading.calls:
+            for draft in drafts:  # what began like a call and cannot be read
+                engine.end(draft, after, None, src.text[start:end], complete=not cut)
+                return True
             if src.text[start:end].strip() != "[]":
                 engine.miss(at, after, None, "no_calls")
                 return False
             engine.commit_to(at)
             engine.take("markup", after)
             return True
+        begun = iter(drafts)
         for call, found in zip(python_objects(engine, reading.calls), reading.calls, strict=True):
             complete = reading.complete or found is not reading.calls[-1]
             if dialect == "llama_builtin" and not engine.known(call.name):
                 call.name = call.name.removesuffix(".call")
-            add_calls(engine, (at, after), [call], dialect, complete=complete)
+            add_calls(engine, (at, after), [call], dialect, complete=complete, drafts=begun)
         engine.take("call", after)
         return True
 
     return read
 
 
-def _extent(engine: TextEngine, start: int) -> Steps[int]:
+def _extent(engine: TextEngine, start: int, preview: PythonPreview) -> Steps[int]:
     extent = Extent(start, quotes="'\"", triple=True, comments=True)
     while True:
         end = extent.scan(engine.src.text, engine.src.final)
         if end >= 0 or engine.src.final:
             return end
+        preview.advance()
         yield
 
 

@@ -82,8 +82,6 @@ def test_limits_have_recorded_outcomes(sample: Sample) -> None:
 
 _HELD_WHOLE = frozenset(
     [
-        "anthropic_legacy",
-        "invoke_children",
         "hash_rocket",
         "llama4_pythonic",
         "lfm2",
@@ -91,7 +89,7 @@ _HELD_WHOLE = frozenset(
         "fenced_function_call",
     ]
 )
-"""Delimited dialects whose calls or values are told when they are whole."""
+"""Delimited dialects whose values are told when they are whole, and a fence."""
 
 _PREFIX_DECIDED = sorted(name for name, row in DIALECTS.items() if row.trust != "bare" and name not in _HELD_WHOLE)
 
