@@ -10,7 +10,7 @@ from llmcore.normalizer.call_objects import CallObject
 from llmcore.normalizer.names import is_known, peel
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.python import PythonCall, read_calls
-from llmcore.normalizer.source import Steps
+from llmcore.normalizer.source import Steps, past
 from llmcore.normalizer.values import positional_arguments
 from llmcore.normalizer.verdicts import STRAY_CLOSERS, Place, line_is_over, refusal, rest_is_blank
 from llmcore.types.envelope import Repair
@@ -181,9 +181,9 @@ def python_run(engine: TextEngine, begin: int, at: int) -> Steps[int]:
     while body.closed and not body.cut:
         while not src.final and begun.match(src.text, body.end) is not None:
             yield
-        match = following.match(src.text, body.end)
-        if match is None:
+        opened = past(following, src.text, body.end)
+        if opened == body.end:
             break
-        more = yield from python_extent(engine, match.end() - 1)
+        more = yield from python_extent(engine, opened - 1)
         body = Body(begin, more.end, cut=more.cut, closed=more.closed)
     return (yield from _judge_python(engine, begin, body, "bare_call", at))

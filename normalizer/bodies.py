@@ -14,7 +14,7 @@ from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.readers.strict import sound_object
 from llmcore.normalizer.rows import as_json
-from llmcore.normalizer.source import Steps
+from llmcore.normalizer.source import Steps, past
 from llmcore.types.envelope import Repair
 
 if TYPE_CHECKING:
@@ -111,6 +111,8 @@ def read_body(engine: TextEngine, body: Body, *, keyed: bool = False) -> tuple[l
     if body.read is not None:
         return [body.read], [], True
     text = engine.src.text[body.start : body.end]
+    if "{" not in text and "]" not in text:
+        return [], [], not body.cut
     head = _HEAD.match(text) if not keyed else None
     if head is not None and not body.cut and (quick := _quick(engine, text, head)) is not None:
         return [quick], [], True
@@ -211,9 +213,7 @@ def swallow(engine: TextEngine, at: int, closers: tuple[str, ...], *, extra: boo
     src = engine.src
     closed = False
     while closers and not (src.final and at == len(src.text)):
-        ahead = at
-        if not src.text.startswith(closers, at) and (space := (_EXTRA if extra else _SPACE).match(src.text, at)) is not None:
-            ahead = space.end()
+        ahead = at if src.text.startswith(closers, at) else past(_EXTRA if extra else _SPACE, src.text, at)
         if src.text.startswith(closers, ahead):
             at, closed = ahead + next(len(closer) for closer in closers if src.text.startswith(closer, ahead)), True
             continue

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.names import is_known
-from llmcore.normalizer.source import Steps
+from llmcore.normalizer.source import Steps, past
 from llmcore.normalizer.verdicts import rest_is_blank
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ def _run_end(engine: TextEngine, at: int) -> Steps[int]:
     """The end of the run of back-ticks at `at`."""
     src, end = engine.src, at
     while True:
-        run = _RUN.match(src.text, end)
-        end = run.end() if run else end
+        end = past(_RUN, src.text, end)
         if end < len(src.text) or src.final:
             return end
         yield
@@ -233,8 +232,7 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
         if src.final:
             return Fence(at, body, len(src.text), len(src.text), info.lower(), False)
         if engine.listening and not told:
-            blank = _SPACE.match(src.text, said)
-            said = blank.end() if blank else said
+            said = past(_SPACE, src.text, said)
             told = _NOT_A_CALL.match(src.text, said) is not None
         if told:
             engine.emit_text(max(body, len(src.text) - 8))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.reasoning import ANY_CLOSER, think
-from llmcore.normalizer.source import Steps, search, skip_space
+from llmcore.normalizer.source import Steps, past, search, skip_space
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -49,8 +49,7 @@ def opening(engine: TextEngine) -> Steps[None]:
     while True:
         if src.text and src.text[0] not in FIRST:
             return
-        space = _SPACE.match(src.text, start)
-        start = space.end() if space else start
+        start = past(_SPACE, src.text, start)
         head = src.text[start : start + _PROBE]
         if src.final or not _undecided(head):
             break

@@ -4,7 +4,8 @@ Readers are generators. A bare `yield` means "I need more text"; the engine resu
 text is final. Rules that make the result independent of how the text was cut:
 
 - a reader decides only on characters that are there, or on `final`; "not there yet" is never "not there";
-- it remembers how far it has searched, so that the work is linear in the length of the text for any chunking.
+- it remembers how far it has searched, so that the work is linear in the length of the text for any chunking;
+- it keeps no name for the text over a `yield` in a loop, nor a match in it: CPython would copy the text at every feed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 from collections.abc import Callable, Generator
 from typing import TypeVar
 
-__all__ = ["Follows", "Source", "Steps", "always", "name_then", "search", "settle", "skip_space", "starts"]
+__all__ = ["Follows", "Source", "Steps", "always", "name_then", "past", "search", "settle", "skip_space", "starts"]
 
 _T = TypeVar("_T")
 Steps = Generator[None, None, _T]
@@ -38,11 +39,16 @@ class Source:
         """Patterns that the final text does not hold at or after a position: they are not sought again."""
 
 
+def past(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Where what `pattern` matches at `at` ends; `at` when it does not. A match that a reader kept would keep the text."""
+    match = pattern.match(text, at)
+    return at if match is None else match.end()
+
+
 def skip_space(src: Source, at: int) -> Steps[int]:
     """The first position at or after `at` that is not white space (the text's length when it is final and there is none)."""
     while True:
-        match = _SPACE.match(src.text, at)
-        at = match.end() if match else at
+        at = past(_SPACE, src.text, at)
         if at < len(src.text) or src.final:
             return at
         yield

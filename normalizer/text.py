@@ -345,10 +345,12 @@ class TextEngine:
     def marker(self, at: int) -> Steps[bool]:
         """Try the rows whose opener stands at `at`: the registry's, then those of a tag that is the name of a tool."""
         src, teller = self.src, self.teller
-        while self._is_undecided(at):
+        if self._is_undecided(at):
             if teller is not None:
                 teller.settled(at)
             yield
+            while self._is_undecided(at):
+                yield
         takes = None
         for found in (self.table.match(src.text, at), self.table.match_tool_tag(src.text, at, self.names)):
             body, rows = found if found is not None else _NO_ROWS

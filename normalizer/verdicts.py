@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.call_objects import CallObject
 from llmcore.normalizer.names import is_known
-from llmcore.normalizer.source import Steps, skip_space
+from llmcore.normalizer.source import Steps, past, skip_space
 from llmcore.normalizer.tokens import TURN_TOKENS
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ def line_is_over(engine: TextEngine, end: int) -> Steps[bool]:
     """Does nothing but white space, closing punctuation or an end-of-turn token follow on the line?"""
     src = engine.src
     while True:
-        match = _CLOSING.match(src.text, end)
-        end = match.end() if match else end
+        end = past(_CLOSING, src.text, end)
         if end < len(src.text):
             char = src.text[end]
             if char in "\r\n":

@@ -59,6 +59,8 @@ class _Header:
 
 # ---------------------------------------------------------------------- headers
 
+_STEP = 16
+
 
 def _plausible(head: str, *, whole: bool) -> bool:
     """Could this be what stands between a header's first token and `<|message|>`? Not `whole`: more of it may come."""
@@ -72,14 +74,17 @@ def _plausible(head: str, *, whole: bool) -> bool:
 def _message_at(engine: TextEngine, body: int) -> Steps[int | None]:
     """Where the body begins; -1 when the text ended inside the header, None when this is no header."""
     src = engine.src
+    look_at = 0
     while True:
         end = src.text.find(_MESSAGE, body, body + _HEADER)
-        head = src.text[body : end if end >= 0 else body + _HEADER]
-        if not _plausible(head, whole=end >= 0):
-            return None
+        length = min(len(src.text) - body, _HEADER)
+        if end >= 0 or src.final or length >= look_at:  # not at every character: what is no header never becomes one
+            look_at = length + _STEP
+            if not _plausible(src.text[body : end if end >= 0 else body + _HEADER], whole=end >= 0):
+                return None
         if end >= 0:
             return end + len(_MESSAGE)
-        if len(head) >= _HEADER:
+        if length >= _HEADER:
             return None
         if src.final:
             return -1

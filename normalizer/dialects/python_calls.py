@@ -13,7 +13,7 @@ from llmcore.normalizer.python_preview import PythonPreview
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.python import read_calls
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer
-from llmcore.normalizer.source import Follows, Steps, name_then, search, skip_space, starts
+from llmcore.normalizer.source import Follows, Steps, name_then, past, search, skip_space, starts
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -55,10 +55,10 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
                 break
             while not src.final and _NEXT_BEGUN.match(src.text, end):
                 yield
-            following = _NEXT.match(src.text, end)
-            if following is None:
+            opened = past(_NEXT, src.text, end)
+            if opened == end:
                 break
-            position = following.end() - 1
+            position = opened - 1
         preview.advance()
         return (yield from _enter(engine, at, start, end, cut, preview.drafts))
 
