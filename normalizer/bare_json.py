@@ -27,8 +27,8 @@ __all__ = ["calling_tool", "json_form", "mid_line", "named_brace"]
 
 _FIRST_KEY = re.compile(r"""[\[\s]*\{\s*(["']?)([^"'\s:{}\[\],]{1,128})\1\s*(?::|=>)""")
 _FIRST_KEY_BEGUN = re.compile(r"""[\[\s]*(?:\{\s*(?:(["']?)[^"'\s:{}\[\],]{0,128}(?:\1\s*=?)?)?)?\Z""")
-_FLAT = re.compile(r'\{(?=\s*")(?:[^{}"\\<`]++|"[^"\\]*+")*+\}')
-"""Data that is one object without objects in it, as most are."""
+_FLAT = re.compile(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
+"""Data that is one object without brackets in it."""
 _DATA = re.compile(r"[\[\s]*\{\s*\"")
 _HEAD = 160  # within which the first key must stand
 _CALLING_END = re.compile(r"\s*\)\s*\]?")

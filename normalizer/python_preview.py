@@ -7,7 +7,7 @@ stands; as in `preview`, it runs for those who do not listen as well. Linear: ea
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.parameters import ArgumentStream
@@ -28,12 +28,14 @@ _END = re.compile(rf"{_BETWEEN}\)")
 class PythonPreview:
     """Follows the calls that begin at `start`. `drafts`: the first one, once its name is certain to be a tool's."""
 
-    __slots__ = ("_at", "_engine", "_extent", "_key", "_stream", "_value_at", "drafts")
+    __slots__ = ("_at", "_engine", "_extent", "_key", "_over", "_stream", "_told", "_value_at", "drafts")
 
     def __init__(self, engine: TextEngine, at: int, start: int, dialect: str) -> None:
         self._engine = engine
         self.drafts: list[Draft] = []
         self._stream: ArgumentStream | None = None
+        self._over = False
+        self._told: dict[str, Any] = {}
         self._extent: Extent | None = None
         self._key = ""
         self._value_at = -1
@@ -50,21 +52,28 @@ class PythonPreview:
 
     def advance(self) -> None:
         """Tell what has come."""
-        while self._stream is not None:
-            if self._extent is None and not self._next_keyword(self._stream):
+        while self._stream is not None and not self._over:
+            if self._extent is None and not self._next_keyword():
                 return
             end = self._value_end()
             if end < 0:
                 return
             self._tell(self._stream, end)
 
-    def _next_keyword(self, stream: ArgumentStream) -> bool:
+    def finish(self, arguments: dict[str, Any] | None) -> None:
+        """The first call is read: tell what is left of its arguments, if those told are the first of them."""
+        told = list(self._told.items())
+        if self._stream is None or not told or arguments is None or list(arguments.items())[: len(told)] != told:
+            return
+        for key, value in list(arguments.items())[len(told) :]:
+            self._stream.whole(key, value)
+        self._stream.close()
+
+    def _next_keyword(self) -> bool:
         text = self._engine.src.text
         keyword = _KEYWORD.match(text, self._at)
-        if keyword is None:
-            if _END.match(text, self._at):
-                stream.close()
-                self._stream = None
+        if keyword is None or keyword[1] in self._told:
+            self._over = keyword is not None or _END.match(text, self._at) is not None
             return False
         self._key, self._value_at = keyword[1], keyword.end()
         self._extent = Extent(keyword.end(), quotes="'\"", delimiters=(",",), triple=True, comments=True)
@@ -89,7 +98,8 @@ class PythonPreview:
         calls = read_calls(f"f(x={self._engine.src.text[self._value_at : end]})", limits=self._engine.limits).calls
         arguments = calls[0].arguments if len(calls) == 1 and not calls[0].repairs else None
         if arguments is None or list(arguments) != ["x"]:
-            self._stream = None
+            self._over = True
             return
+        self._told[self._key] = arguments["x"]
         stream.whole(self._key, arguments["x"])
         self._at, self._extent = end, None

@@ -36,7 +36,8 @@ def is_bare(name: str) -> bool:
 
 @cache
 def _table(names: frozenset[str] | None) -> MarkerTable:
-    rows = [row for row in DIALECTS.values() if names is None or row.name in names]
+    wanted = None if names is None else names.union(*(DIALECTS[name].read_by for name in names))
+    rows = [row for row in DIALECTS.values() if wanted is None or row.name in wanted]
     calls = [marker for row in rows for marker in row.markers]
     return MarkerTable([*calls, *reasoning.MARKERS, *tokens.MARKERS])
 

@@ -67,6 +67,8 @@ class Dialect:
     """Values are untyped text: they take their types from the tool's schema."""
     single: bool = False
     """One call a reply."""
+    read_by: tuple[str, ...] = ()
+    """The rows whose markers read it as well, or instead of any of its own."""
 
 
 _START = 4

@@ -123,5 +123,5 @@ DIALECTS = (
             call_marker("deepseek_v3", closer_after_call, pattern=rf"<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>"),
         ),
     ),
-    Dialect("deepseek_v31", "DeepSeek V3.1", _write_v31),
+    Dialect("deepseek_v31", "DeepSeek V3.1", _write_v31, read_by=("deepseek_v3",)),
 )

@@ -115,8 +115,12 @@ def _writer(opener: str, closer: str, gap: str) -> Writer:
     return write
 
 
+_FIRST_ROW = "qwen3_coder"
+"""Its markers read the others as well."""
+
+
 def _row(name: str, models: str, write: Writer, *markers: Marker) -> Dialect:
-    return Dialect(name, models, write, markers, typed_by_schema=True)
+    return Dialect(name, models, write, markers, typed_by_schema=True, read_by=() if name == _FIRST_ROW else (_FIRST_ROW,))
 
 
 DIALECTS = (

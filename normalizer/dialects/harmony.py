@@ -308,6 +308,12 @@ DIALECTS = (
             Marker(_lone_end, ("<|end|>",), follows=starts("<|start|>")),
         ),
     ),
-    Dialect("atem", "Muse, Muse Glimmer, MuseSpark", _parameters("atem:", _ATEM), typed_by_schema=True),
-    Dialect("beam", "Beam", _parameters("rfl:", _RFL), typed_by_schema=True),
+    Dialect(
+        "atem",
+        "Muse, Muse Glimmer, MuseSpark",
+        _parameters("atem:", _ATEM),
+        typed_by_schema=True,
+        read_by=("harmony", "anthropic_function_calls"),
+    ),
+    Dialect("beam", "Beam", _parameters("rfl:", _RFL), typed_by_schema=True, read_by=("harmony",)),
 )

@@ -306,8 +306,12 @@ def _write_step3(calls: Calls) -> str:
     return f"<｜tool_calls_begin｜>{inner(calls)}<｜tool_calls_end｜>"
 
 
-def _row(name: str, models: str, write: Writer, *markers: Marker) -> Dialect:
-    return Dialect(name, models, write, markers, typed_by_schema=True)
+_FIRST_ROW = "anthropic_function_calls"
+"""Its markers read the others as well."""
+
+
+def _row(name: str, models: str, write: Writer, *markers: Marker, read_by: tuple[str, ...] = (_FIRST_ROW,)) -> Dialect:
+    return Dialect(name, models, write, markers, typed_by_schema=True, read_by=read_by)
 
 
 _NAMED = rf"<{_SPACE}invoke(?=[\s]|name=)"
@@ -354,7 +358,7 @@ DIALECTS = (
         Marker(_wrapper, ("<dots_function_call>",), calls=True, dialect="dots", follows=starts("<invoke")),
         Marker(objects_reader("dots", ("</dots_function_call>",)), ("<dots_function_call>",), calls=True, dialect="dots"),
     ),
-    _row("step3", "Step-3", _write_step3),
+    _row("step3", "Step-3", _write_step3, read_by=(_FIRST_ROW, "deepseek_v3")),
     _row("minicpm5", "MiniCPM 5", _write_minicpm),
     _row("invoke_children", "GLM-4.7, others imitating Claude's form", _write_children),
 )

@@ -123,8 +123,12 @@ def _writer(call: str, prefix: str = "", suffix: str = "", *, gap: str = "", sec
     return write
 
 
+_FIRST_ROW = "glm45"
+"""Its markers read the others as well."""
+
+
 def _row(name: str, models: str, write: Writer, *markers: Marker) -> Dialect:
-    return Dialect(name, models, write, markers, typed_by_schema=True)
+    return Dialect(name, models, write, markers, typed_by_schema=True, read_by=() if name == _FIRST_ROW else (_FIRST_ROW,))
 
 
 _NAME_THEN_KEY = name_then(

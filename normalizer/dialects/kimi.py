@@ -157,5 +157,5 @@ DIALECTS = (
             call_marker("kimi_k2", closer_after_call, *_KIMI_SECTION_END, "<|tool_call_end|>"),
         ),
     ),
-    Dialect("kimi_no_argument_marker", "Kimi K2 drift, some Llama fine-tunes", _write_kimi_short),
+    Dialect("kimi_no_argument_marker", "Kimi K2 drift, some Llama fine-tunes", _write_kimi_short, read_by=("kimi_k2",)),
 )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from llmcore.normalizer.bare_python import python_objects
 from llmcore.normalizer.bodies import add_calls, swallow
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
-from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.python_preview import PythonPreview
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.python import read_calls
@@ -60,14 +59,14 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
                 break
             position = opened - 1
         preview.advance()
-        return (yield from _enter(engine, at, start, end, cut, preview.drafts))
+        return (yield from _enter(engine, at, start, end, cut, preview))
 
-    def _enter(engine: TextEngine, at: int, start: int, end: int, cut: bool, drafts: list[Draft]) -> Steps[bool]:
+    def _enter(engine: TextEngine, at: int, start: int, end: int, cut: bool, preview: PythonPreview) -> Steps[bool]:
         src = engine.src
         reading = read_calls(src.text, start, end, limits=engine.limits, cut=cut)
         after, _ = (end, False) if cut else (yield from swallow(engine, end, closers))
         if not reading.calls:
-            for draft in drafts:  # what began like a call and cannot be read
+            for draft in preview.drafts:  # what began like a call and cannot be read
                 engine.end(draft, after, None, src.text[start:end], complete=not cut)
                 return True
             if src.text[start:end].strip() != "[]":
@@ -76,8 +75,10 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
             engine.commit_to(at)
             engine.take("markup", after)
             return True
-        begun = iter(drafts)
-        for call, found in zip(python_objects(engine, reading.calls), reading.calls, strict=True):
+        begun = iter(preview.drafts)
+        objects = python_objects(engine, reading.calls)
+        preview.finish(objects[0].arguments)
+        for call, found in zip(objects, reading.calls, strict=True):
             complete = reading.complete or found is not reading.calls[-1]
             if dialect == "llama_builtin" and not engine.known(call.name):
                 call.name = call.name.removesuffix(".call")
