@@ -24,7 +24,7 @@ from llmcore.normalizer.candidates import Candidates, signs_of
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.rows import Marker
 from llmcore.normalizer.settling import Piece, Replaced, joined, replacing, settled
-from llmcore.normalizer.source import Source, Steps, always, skip_space
+from llmcore.normalizer.source import Source, Steps, always, past, skip_space
 from llmcore.normalizer.telling import Teller
 from llmcore.types.envelope import NearMiss, Repair, Segment, SegmentKind, ToolCall
 from llmcore.types.events import NormalizerEvent
@@ -72,6 +72,7 @@ class TextEngine:
     _line_start = 0
     _line_sought = 0
     _said_anything = False
+    _blank_from = _blank_to = -1
     _count = 0
     _running = True
 
@@ -274,8 +275,14 @@ class TextEngine:
 
     def opens_message(self, at: int) -> bool:
         """Does nothing but white space stand before `at`, blocks that are no content apart?"""
-        blank = None if self._said_anything else _SPACE.match(self.src.text, self.done)
-        return blank is not None and blank.end() >= at
+        if self._said_anything:
+            return False
+        if self._blank_from != self.done:
+            end = past(_SPACE, self.src.text, self.done)
+            if end >= len(self.src.text):
+                return True
+            self._blank_from, self._blank_to = self.done, end
+        return at <= self._blank_to
 
     def nest(self, text: str) -> TextEngine:
         """Read the body of a fence (or of another wrapper) by itself. Wrappers deeper than `_NESTING` hold no calls."""
