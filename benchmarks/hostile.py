@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 import string
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -194,7 +195,12 @@ def main() -> None:
     print(conditions(), flush=True)
     size = int(given.kb * 1000)
     chosen = [attack for attack in attacks(given.mixtures) if given.only in attack.name]
-    found = sorted((measure(attack, size, size // 2) for attack in chosen), key=lambda one: -one.badness)
+    found: list[Figures] = []
+    for n, attack in enumerate(chosen, 1):
+        found.append(measure(attack, size, size // 2))
+        if n % 100 == 0:
+            print(f"{n} of {len(chosen)} attacks", file=sys.stderr, flush=True)
+    found.sort(key=lambda one: -one.badness)
     bad = sum(one.badness > 1 for one in found)
     print(f"\n{len(found)} attacks of {given.kb:g} KB, {bad} over a bar; the worst:\n")
     print(table(_HEAD, [one.row() for one in islice(found, max(given.worst, min(bad, 40)))]), flush=True)

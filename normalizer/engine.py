@@ -147,11 +147,12 @@ def _of_one_thing(
     text: str, tools: ToolSet | None, dialects: Collection[str] | None, finish_reason: str | None, limits: Limits
 ) -> Envelope | None:
     """The envelope of a text that is nothing but content, or one call as its dialect writes it: most replies are. Else None."""
+    table = marker_table(dialects)
     if not text or len(text) > limits.text:
         return None
     call = read_by_shape(text, tools, limits, dialects) if tools and limits.calls else None
     if call is None:
-        signs = signs_of(None if tools is None else tools.names, marker_table(dialects))
+        signs = signs_of(None if tools is None else tools.names, table)
         if signs.occur_in(text) or begins_specially(text):
             return None
     return envelope_of_one_thing(text, finish_reason, call, partial(segments_of_one, len(text), call))
