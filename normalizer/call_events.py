@@ -13,6 +13,7 @@ from llmcore.types.envelope import ToolCall
 from llmcore.types.events import (
     ArgumentsDelta,
     NormalizerEvent,
+    TextDelta,
     ToolCallFinished,
     ToolCallStarted,
 )
@@ -39,6 +40,8 @@ class CallEvents:
         """The text engine's events with this reply's indexes, and ids for calls that have none. Changes them in
         place."""
         for event in events:
+            if isinstance(event, TextDelta):
+                continue
             if isinstance(event, ArgumentsDelta):
                 event.index = self._of_text[event.index]
             elif isinstance(event, ToolCallStarted):

@@ -38,10 +38,11 @@ class Teller:
         self._spoken = False
 
     def drain(self) -> list[NormalizerEvent]:
-        if not self._events:
-            return []
-        events, self._events = self._events, []
-        return events
+        events = self._events
+        if events:
+            self._events = []
+            return events
+        return []
 
     # Calls
 

@@ -112,14 +112,16 @@ class TextEngine:
     def feed(self, text: str) -> list[NormalizerEvent]:
         """More text. Returns the events it settles (none when not listening)."""
         self._grow(text)
-        self._resume()
+        if self._running:
+            self._running = next(self._steps, _OVER) is not _OVER
         return self.teller.drain() if self.teller is not None else []
 
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
         """The text is whole. `finish_reason`: ours (`length` = the provider says that it was cut)."""
         self.ended_by_length = finish_reason == "length"
         self.src.final = True
-        self._resume()
+        if self._running:
+            self._running = next(self._steps, _OVER) is not _OVER
         self._close()
         return self.teller.drain() if self.teller is not None else []
 
@@ -410,10 +412,6 @@ class TextEngine:
         grown, src.text = src.text, ""
         grown += text
         src.text = grown
-
-    def _resume(self) -> None:
-        if self._running:
-            self._running = next(self._steps, _OVER) is not _OVER
 
     def emit_text(self, end: int) -> None:
         """For readers that wait: text before `end` is settled, tell the listener."""
