@@ -423,7 +423,8 @@ class TextEngine:
             length = len(self.src.text)
             total = length + sum(map(len, self._overflow))
             self.miss(length, total, None, "text_limit")
-            self.pieces.append((length, total, "content"))
+            start = self.pieces.pop()[0] if self.pieces and self.pieces[-1][2] == "content" else length
+            self.pieces.append((start, total, "content"))
         drafts = self.drafts
         self.calls: list[ToolCall] = [self._call(draft) for draft in drafts]
         self.truncated = self.cut or (bool(drafts) and not all(draft.complete for draft in drafts))
