@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from llmcore.normalizer.call_objects import ARGUMENT_KEYS, CallObject, Message, arguments_of, calls_of, is_no_call, no_arguments
 from llmcore.normalizer.draft import Draft
-from llmcore.normalizer.names import peel
 from llmcore.normalizer.preview import Preview
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.json import read_json
@@ -246,11 +245,6 @@ def arguments_body(engine: TextEngine, body: Body) -> tuple[list[CallObject], li
     if not found:
         found.append(CallObject("", None, True, raw=text))
     return found, reading.repairs, reading.complete and not (body.cut and not reading.values)
-
-
-def known_name(engine: TextEngine, name: str) -> str:
-    """The tool that the name is after peeling, else the name as it is."""
-    return peel(name, engine.tools) or name
 
 
 def _sound_arguments(engine: TextEngine, start: int, closers: tuple[str, ...]) -> tuple[CallObject, int] | None:

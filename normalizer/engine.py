@@ -98,10 +98,6 @@ class Normalizer:
 
         Returns the events that it settles. Raises `CallerError` after `finish`, never on what is fed.
         """
-        if isinstance(part, str) and self._text is not None and self._native is None and self._envelope is None:
-            self._length += len(part)  # what `_feed_text` does, for what is fed most often
-            events = self._text.feed(part)
-            return self._call_events.renumber(events) if events else events
         if self._envelope is not None:
             raise CallerError("this Normalizer is finished; make a new one for the next reply")
         if isinstance(part, str):

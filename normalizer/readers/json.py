@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from llmcore.normalizer.readers.relaxed import Relaxed, read_relaxed
+from llmcore.normalizer.readers.relaxed import Relaxed, repaired
 from llmcore.normalizer.readers.state import (
     ARGUMENTS_LIMIT,
     REPAIRS_LIMIT,
@@ -81,7 +81,7 @@ def read_value(text: str, start: int = 0, *, limits: Limits = DEFAULT_LIMITS, cu
     start = _SPACE.match(text, start).end()  # type: ignore[union-attr]  # matches always
     found = strict_at(text, start, limits)
     if found is None or (cut and found.end == len(text) and text[-1].isdigit()):
-        return _of_relaxed(read_relaxed(text, start, limits=limits, cut=cut))
+        return _of_relaxed(repaired(text, start, limits=limits, cut=cut))
     return JsonReading([] if found.error else [found.value], found.repairs, True, found.end, found.error, True)
 
 
@@ -98,7 +98,7 @@ def _read_values(text: str, limits: Limits, cut: bool) -> JsonReading:
         found: Strict | Relaxed | None = strict_at(text, at, limits)
         after = _BETWEEN.match(text, found.end).end() if found else at  # type: ignore[union-attr]  # matches always
         if found is None or found.error or _goes_on(text, found.end, after, cut):
-            found = read_relaxed(text, at, len(text), limits=limits, cut=cut)
+            found = repaired(text, at, len(text), limits=limits, cut=cut)
             after = _BETWEEN.match(text, found.end).end()  # type: ignore[union-attr]  # matches always
             reading.complete, reading.delimited = found.complete, found.delimited
         if found.error:

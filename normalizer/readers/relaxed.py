@@ -29,7 +29,7 @@ from llmcore.normalizer.readers.structure import read_root
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["Relaxed", "read_relaxed"]
+__all__ = ["Relaxed", "read_relaxed", "repaired"]
 
 _JSON = Flavour()
 _BRACE_LANGUAGE = frozenset({"unquoted_key"})
@@ -75,6 +75,19 @@ def read_relaxed(
         value = plain_braces(written, string_delimiters[0], limits) if string_delimiters else sound_container(written, limits)
         if value is not None:
             return Relaxed(value, start + len(written))
+    return repaired(text, start, end, limits=limits, cut=cut, string_delimiters=string_delimiters)
+
+
+def repaired(
+    text: str,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    cut: bool = False,
+    string_delimiters: tuple[str, ...] = (),
+) -> Relaxed:
+    """As `read_relaxed`, of a text that no strict reader takes: for callers that tried one."""
     whole = len(text) if end is None else min(end, len(text))
     last = min(whole, start + limits.arguments + 1)
     flavour = Flavour(_BRACE_LANGUAGE, tuple(filter(None, string_delimiters))) if string_delimiters else _JSON

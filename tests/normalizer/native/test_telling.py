@@ -68,13 +68,13 @@ NOT_REPLIES: list[Any] = [
     [1, 2],
     ["a"],
     {"error": {"message": "bad key", "code": 401}},
-    {"name": "my-app", "version": "1.0.0"},
+    {"name": "tide gauge", "unit": "cm"},
     {"metadata": {"page": 1}},
     {"role": "admin", "rights": ["read"]},
     {"message": "text", "done": True},
     {"content": 5},
     {"type": "circle", "radius": 2},
-    [{"name": "alice"}, {"name": "bob"}],
+    [{"name": "north pier"}, {"name": "south pier"}],
 ]
 
 
