@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from llmcore.normalizer.call_objects import ARGUMENT_KEYS, CallObject, Message, arguments_of, calls_of, is_no_call, no_arguments
 from llmcore.normalizer.draft import Draft
-from llmcore.normalizer.preview import Preview
-from llmcore.normalizer.readers.extent import Extent
+from llmcore.normalizer.preview import BodyPreview, Preview
+from llmcore.normalizer.readers.extent import Extent, delimiters_of
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.readers.strict import sound_object
 from llmcore.normalizer.rows import as_json
@@ -52,7 +52,7 @@ class Body:
         """What it says, where finding its end has told that already."""
 
 
-def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], preview: Preview | None = None) -> Steps[Body]:
+def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], preview: BodyPreview | None = None) -> Steps[Body]:
     """Find where the bracketed value at `start` ends: by its own bracket, else by a closer or another marker, else cut."""
     src = engine.src
     quote = _QUOTE.match(src.text, start)
@@ -60,7 +60,7 @@ def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], previe
         yield
         quote = _QUOTE.match(src.text, start)
     quotes = "'\"" if quote is not None and quote[1] == "'" else '"'
-    extent = Extent(start, quotes=quotes, delimiters=("<", *(closer for closer in closers if closer[0] != "<")))
+    extent = Extent(start, quotes=quotes, delimiters=delimiters_of(closers))
     while True:
         end = extent.scan(src.text, src.final)
         if end >= 0:
@@ -76,6 +76,8 @@ def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], previe
             break
         if preview is not None:
             preview.advance()
+            if preview.sleeps():
+                engine.skim = preview.skim
         yield
     return _unclosed(engine, start, extent, closers)
 
@@ -194,6 +196,7 @@ def add_calls(
         draft = next(begun, None)
         if len(engine.drafts) >= engine.limits.calls and draft is None:
             engine.miss(start, end, call.name, "calls_limit")
+            engine.commit_to(start)
             engine.take("content", end)
             continue
         last = k == len(calls) - 1
@@ -283,7 +286,7 @@ def named_call(
         return _marked(engine, at, end)
     preview = None
     if engine.listening and engine.src.text.startswith("{", start) and not is_no_call(name, engine.tools):
-        preview = Preview(engine, at, start, dialect)
+        preview = Preview(engine, at, start, dialect, closers)
         preview.start(name, start, id)
     body = yield from body_extent(engine, start, closers, preview)
     begun = preview.drafts if preview is not None else ()

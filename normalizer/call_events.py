@@ -22,13 +22,13 @@ __all__ = ["CallEvents"]
 
 
 class CallEvents:
-    """Numbers calls and tells of them."""
+    """Numbers calls and tells of them. `begun`: so many calls of the text were told of already, under the text's own numbers."""
 
     __slots__ = ("_count", "_of_text")
 
-    def __init__(self) -> None:
-        self._count = 0
-        self._of_text: dict[int, int] = {}
+    def __init__(self, begun: int = 0) -> None:
+        self._count = begun
+        self._of_text = {index: index for index in range(begun)}
 
     def _next(self) -> int:
         self._count += 1
@@ -37,8 +37,7 @@ class CallEvents:
     # Calls in text
 
     def renumber(self, events: list[NormalizerEvent]) -> list[NormalizerEvent]:
-        """The text engine's events with this reply's indexes, and ids for calls that have none. Changes them in
-        place."""
+        """The text engine's events with this reply's indexes, and the ids that follow from them. Changes them in place."""
         for event in events:
             if isinstance(event, TextDelta):
                 continue
@@ -50,9 +49,10 @@ class CallEvents:
                     event.id = f"call_{index}"
                 event.index = index
             elif isinstance(event, ToolCallFinished):
-                event.index = self._of_text[event.index]
-                if not event.call.id:
-                    event.call = event.call.model_copy(update={"id": f"call_{event.index}"})
+                index = self._of_text[event.index]
+                if event.call.id == f"call_{event.index}" != f"call_{index}":
+                    event.call = event.call.model_copy(update={"id": f"call_{index}"})
+                event.index = index
         return events
 
     # Native calls

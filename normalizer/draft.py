@@ -13,7 +13,7 @@ __all__ = ["Draft"]
 class Draft:
     """Mutable and slotted: the one `ToolCall` model is built when the call is read."""
 
-    __slots__ = ("arguments", "complete", "dialect", "id", "index", "name", "raw", "repairs", "sent", "start", "stop")
+    __slots__ = ("arguments", "complete", "dialect", "id", "index", "name", "raw", "repairs", "start", "stop", "told")
 
     def __init__(self, index: int, name: str, id: str, dialect: str, start: int) -> None:
         self.index = index
@@ -25,7 +25,7 @@ class Draft:
         self.raw = ""
         self.complete = False
         self.repairs: list[Repair] = []
-        self.sent = 0
+        self.told = False
 
     def finish(self, stop: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> None:
         self.stop, self.arguments, self.raw, self.complete, self.repairs = stop, arguments, raw, complete, repairs

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 
-from llmcore.normalizer.call_events import CallEvents
 from llmcore.normalizer.candidates import signs_of
 from llmcore.normalizer.envelopes import envelope_of_one_thing, envelope_of_text
+from llmcore.normalizer.fences import without_code
 from llmcore.normalizer.native.finish import FINISH_WORDS
 from llmcore.normalizer.native_reply import NativeReply
 from llmcore.normalizer.opening import begins_specially
@@ -63,7 +63,7 @@ def normalize(
         settings, wire, reply = settings.told_by(reply), reply.wire, reply.raw
     if isinstance(reply, str):
         return envelope_of_text(settings.engine().read(reply, _ours(finish_reason)), finish_reason)
-    native = NativeReply(settings, CallEvents())
+    native = NativeReply(settings)
     native.feed(reply, wire)
     return native.finish(finish_reason)[0]
 
@@ -87,9 +87,8 @@ class Normalizer:
         listening: bool = True,
     ) -> None:
         self._settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening)
-        self._call_events = CallEvents()
         self._text: TextEngine | None = None
-        self._length = 0
+        """While the reply is nothing but text."""
         self._native: NativeReply | None = None
         self._envelope: Envelope | None = None
 
@@ -98,17 +97,17 @@ class Normalizer:
 
         Returns the events that it settles. Raises `CallerError` after `finish`, never on what is fed.
         """
+        if self._text is not None and isinstance(part, str):
+            return self._text.feed(part)
         if self._envelope is not None:
             raise CallerError("this Normalizer is finished; make a new one for the next reply")
-        if isinstance(part, str):
-            return self._feed_text(part)
         wire: str | None = None
         if isinstance(part, Reply):
             self._settings, wire, part = self._settings.told_by(part), part.wire, part.raw
-            if isinstance(part, str):
-                return self._feed_text(part)
+        if isinstance(part, str):
+            return self._feed_text(part)
         if self._native is None:
-            self._native = NativeReply(self._settings, self._call_events, self._text, self._length)
+            self._native, self._text = NativeReply(self._settings, self._text), None
         return self._native.feed(part, wire)
 
     def _feed_text(self, text: str) -> list[NormalizerEvent]:
@@ -116,9 +115,7 @@ class Normalizer:
             return self._native.feed_text(text)
         if self._text is None:
             self._text = self._settings.engine()
-        self._length += len(text)
-        events = self._text.feed(text)
-        return self._call_events.renumber(events) if events else events
+        return self._text.feed(text)
 
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
         """The reply is over. `finish_reason`: the provider's word or ours, where the reply did not hold it.
@@ -130,10 +127,10 @@ class Normalizer:
         if self._native is not None:
             self._envelope, events = self._native.finish(finish_reason)
             return events
-        text = self._text or self._settings.engine()
+        text, self._text = self._text or self._settings.engine(), None
         events = text.finish(_ours(finish_reason))
         self._envelope = envelope_of_text(text, finish_reason)
-        return self._call_events.renumber(events)
+        return events
 
     @property
     def envelope(self) -> Envelope:
@@ -152,8 +149,9 @@ def _of_one_thing(
         return None
     call = read_by_shape(text, tools, limits, dialects) if tools and limits.calls else None
     if call is None:
-        signs = signs_of(None if tools is None else tools.names, table)
-        if signs.occur_in(text) or begins_specially(text):
+        names = None if tools is None else tools.names
+        said = without_code(text, names) if "`" in text else text
+        if said is None or signs_of(names, table).occur_in(said) or begins_specially(text):
             return None
     return envelope_of_one_thing(text, finish_reason, call, partial(segments_of_one, len(text), call))
 

@@ -17,7 +17,7 @@ from llmcore.normalizer.verdicts import rest_is_blank
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["back_ticks"]
+__all__ = ["back_ticks", "without_code"]
 
 _RUN = re.compile(r"`+")
 _PURPOSES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
@@ -25,6 +25,13 @@ _WORD = re.compile(r"[ \t]*([\w+#.-]{0,32})[ \t]*\r?(?=\n|\Z)")
 _CLOSE = re.compile(r"\n[ \t]{0,64}`{3,256}|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|\Z))")
 _CODE = re.compile(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
 """Code in a line, or the first line of a fence with its info word."""
+_PLAIN_CODE = re.compile(
+    r"`(?:(?<!``)[^`\n]++`(?!`)"
+    r"|(?<=\n`)``(?!(?i:tool|function))[\w+#.-]{0,32}+[ \t]{0,16}+\n(?:[^`]++|`(?!``))*+(?:(?<=\n)```(?!`)|\Z))"
+)
+"""Code in a line, or a fence that does not say that it is a call, whole or up to the end of the text."""
+_ESCAPE = re.compile(r"\\[uUxN0-7_\[\]*.\-]")
+"""By which a name may be written otherwise."""
 _SPACE = re.compile(r"\s*")
 _NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[<'\"\w>(]|//|#|/\*)")
 
@@ -69,7 +76,20 @@ def _may_call(engine: TextEngine, start: int, stop: int) -> bool:
     for name in names:
         if text.find(name, start, stop) >= 0:
             return True
-    return text.find("\\", start, stop) >= 0 or text.find('"toolCalls"', start, stop) >= 0
+    return _ESCAPE.search(text, start, stop) is not None or text.find('"toolCalls"', start, stop) >= 0
+
+
+def without_code(text: str, names: frozenset[str] | None) -> str | None:
+    """A whole text with a quote for each piece of code that calls nothing: it names no tool, and it does not open the message.
+
+    None when that is not certain for all of them.
+    """
+    if text.lstrip().startswith("`") or _ESCAPE.search(text) is not None or '"toolCalls"' in text:
+        return None
+    for name in names or ():
+        if name in text:
+            return None
+    return _PLAIN_CODE.sub("'", text)
 
 
 def _run_end(engine: TextEngine, at: int) -> Steps[int]:

@@ -55,17 +55,17 @@ _CALL_EVENTS = (ToolCallStarted, ArgumentsDelta, ToolCallFinished)
 
 
 class NativeReply:
-    """Reads one reply. `text` and `length`: the text that came before the first body, if any."""
+    """Reads one reply. `text`: what read the text that came before the first body, if any."""
 
-    def __init__(self, settings: Settings, events: CallEvents, text: TextEngine | None = None, length: int = 0) -> None:
+    def __init__(self, settings: Settings, text: TextEngine | None = None) -> None:
         self._settings = settings
-        self._call_events = events
+        self._call_events = CallEvents(0 if text is None else text.begun)
         self._listening = settings.listening
         self._turn = Turn()
         self._text = text
-        self._length = length
-        if length:
-            self._turn.add_text(0, length)
+        self._length = 0 if text is None else len(text.source)
+        if self._length:
+            self._turn.add_text(0, self._length)
         self._reader: Reader | None = None
         self._wire = ""
         self._unread: list[object] = []

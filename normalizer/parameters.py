@@ -225,6 +225,15 @@ def _value(
             return (yield from _cdata(engine, key, raw_at + 9, types, ends, found, stream, streaming=streaming))
     if streaming and stream is not None:
         stream.open_string(key)
+
+    def skim(text: str) -> bool:
+        nonlocal told
+        if "<" in text:
+            return False
+        if streaming and stream is not None:
+            told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
+        return True
+
     while True:
         end = ends.search(src.text, position)
         if end is not None or src.final:
@@ -232,6 +241,7 @@ def _value(
         position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
         if streaming and stream is not None:
             told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
+        engine.skim = skim
         yield
     stop = end.start() if end is not None else len(src.text)
     closed = end is not None and end.lastgroup == "own"

@@ -7,16 +7,16 @@ readable arguments), so it runs for those who do not listen as well, and the env
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from llmcore.normalizer.call_objects import is_no_call
 from llmcore.normalizer.draft import Draft
-from llmcore.normalizer.readers.extent import Extent
+from llmcore.normalizer.readers.extent import Extent, delimiters_of
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["Preview"]
+__all__ = ["BodyPreview", "Preview"]
 
 _PAIR = r'"(?:id|type|index|call_id|tool_call_id)"\s*:\s*(?:"[^"\\]{0,128}"|\d{1,9})\s*,\s*'
 _SCHEMA_KEY = r'"(?:type|properties|required|description|title|items|additionalProperties|\$\w{1,16})"'
@@ -33,20 +33,51 @@ def _heads(call: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 _HEADS, _KEYED_HEADS = _heads(_CALL), _heads(_KEYED)
+_NAP = 4096  # characters; then what was left is looked at, lest it all be in one feed
 _ID = re.compile(r'"(?:id|call_id|tool_call_id)"\s*:\s*"([^"\\]{1,128})"')
 
 
+class BodyPreview(Protocol):
+    """Tells a listener of a body while somebody else looks for its end."""
+
+    def advance(self) -> None:
+        """Tell what has come."""
+
+    def sleeps(self) -> bool:
+        """May whoever follows the body leave the next text to `skim`?"""
+        ...
+
+    def skim(self, more: str) -> bool:
+        """More of the body has come: tell it. False = whoever follows the body must look."""
+        ...
+
+
 class Preview:
-    """Follows the call objects from `body` on. `drafts`: the calls that were begun, in order."""
+    """Follows the call objects from `body` on, up to one of the `closers`. `drafts`: the calls that were begun, in order."""
 
-    __slots__ = ("_at", "_dialect", "_engine", "_extent", "_heads", "_single", "_starts", "_told", "drafts")
+    __slots__ = (
+        "_at",
+        "_awake",
+        "_delimiters",
+        "_dialect",
+        "_engine",
+        "_extent",
+        "_heads",
+        "_single",
+        "_starts",
+        "_told",
+        "drafts",
+    )
 
-    def __init__(self, engine: TextEngine, at: int, body: int, dialect: str, *, keyed: bool = False) -> None:
+    def __init__(
+        self, engine: TextEngine, at: int, body: int, dialect: str, closers: tuple[str, ...], *, keyed: bool = False
+    ) -> None:
         self._engine, self._at, self._dialect = engine, at, dialect
         self._heads = _KEYED_HEADS if keyed else _HEADS
         self._extent: Extent | None = None
         self._single = False
-        self._told = body
+        self._delimiters = delimiters_of(closers)
+        self._told = self._awake = body
         self.drafts: list[Draft] = []
         self._starts: list[int] = []
 
@@ -65,6 +96,23 @@ class Preview:
             if not self._tell():
                 return
 
+    def skim(self, more: str) -> bool:
+        """More of the arguments that are being told; when they end, and now and then, the whole body is looked at again."""
+        extent = self._extent
+        if extent is None or extent.stopped >= 0:
+            return False
+        length = len(self._engine.src.text)
+        if '"' not in more and extent.string_start >= 0 and self._told + len(more) == length:
+            self._engine.delta(self.drafts[-1], more)
+            self._told = length
+        else:
+            self._tell()
+        return self._extent is not None and extent.stopped < 0 and length - self._awake < _NAP
+
+    def sleeps(self) -> bool:
+        self._awake = len(self._engine.src.text)
+        return self._extent is not None and self._extent.stopped < 0
+
     def _next_call(self) -> bool:
         engine = self._engine
         if self._single or len(engine.drafts) >= engine.limits.calls:
@@ -79,7 +127,7 @@ class Preview:
     def _begin(self, name: str, arguments_at: int, id: str) -> None:
         self._starts.append(arguments_at)
         self.drafts.append(self._engine.begin(self._at, name, self._dialect, id))
-        self._extent, self._told = Extent(arguments_at, delimiters=("<",)), arguments_at
+        self._extent, self._told = Extent(arguments_at, delimiters=self._delimiters), arguments_at
 
     def _tell(self) -> bool:
         """Tell more of the arguments; True when they ended and another call may follow."""

@@ -1,18 +1,23 @@
-"""What a listener hears of Python calls between markers: the first call's name at once, its arguments as each comes whole.
+"""What a listener hears of Python calls between markers: the first call's name at once, its arguments as JSON while they come.
 
-A value's type is told by the whole of it, so it is told whole. Further calls are told when all of them are read. What it tells
-stands; as in `preview`, it runs for those who do not listen as well. Linear: each value is followed once and read once.
+Literals are written as JSON as far as each is certain: a string in pieces, a number or a word once what follows shows that it is
+all, a key of a dict with its colon. At anything else (a tuple, a set, an f-string, arithmetic) the telling pauses until the call
+is read. Further calls are told when all of them are read. What it tells stands; as in `preview`, a call is begun for those who do
+not listen as well. Linear: every character is looked at once.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.draft import Draft
-from llmcore.normalizer.parameters import ArgumentStream
-from llmcore.normalizer.readers.extent import Extent
-from llmcore.normalizer.readers.python import read_calls
+from llmcore.normalizer.readers.escapes import python_escape_at
+from llmcore.normalizer.readers.strict import UNSOUND, parsed
+from llmcore.normalizer.rows import as_json
+from llmcore.normalizer.source import past
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -20,25 +25,47 @@ if TYPE_CHECKING:
 __all__ = ["PythonPreview"]
 
 _FIRST = re.compile(r"\[?\s{0,64}([^\W\d][\w.-]{0,127})\(")
-_BETWEEN = r"(?:[\s,]|#[^\n]*\n)*+"
-_KEYWORD = re.compile(rf"{_BETWEEN}([^\W\d]\w{{0,127}})\s{{0,16}}=\s{{0,16}}(?=[^\s=])")
-_END = re.compile(rf"{_BETWEEN}\)")
+_LAYOUT = re.compile(r"(?:\s|#[^\n]*\n)*+")
+_KEYWORD = re.compile(r"([^\W\d]\w{0,127})\s{0,16}=\s{0,16}(?=[^\s=])")
+_KEY = re.compile(r"""(?:'([^'\\\n]{0,256})'|"([^"\\\n]{0,256})")\s{0,16}:""")
+_WORD = re.compile(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
+_REACH = 340  # a keyword, a key or a word stands whole within so many characters
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_LITERALS = {"True": "true", "False": "false", "None": "null"}
+_FLAT = {quote: re.compile(rf"[^{quote}\\\n]*+") for quote in "'\""}
+_NAP = 4096  # characters; then what was left is looked at, lest it all be in one feed
+_CLOSERS = {"[": "]", "{": "}"}
 
 
 class PythonPreview:
     """Follows the calls that begin at `start`. `drafts`: the first one, once its name is certain to be a tool's."""
 
-    __slots__ = ("_at", "_engine", "_extent", "_key", "_over", "_stream", "_told", "_value_at", "drafts")
+    __slots__ = (
+        "_at",
+        "_awake",
+        "_engine",
+        "_keywords",
+        "_next",
+        "_open",
+        "_paused",
+        "_quote",
+        "_separator",
+        "_text_open",
+        "_told",
+        "drafts",
+    )
 
     def __init__(self, engine: TextEngine, at: int, start: int, dialect: str) -> None:
         self._engine = engine
         self.drafts: list[Draft] = []
-        self._stream: ArgumentStream | None = None
-        self._over = False
-        self._told: dict[str, Any] = {}
-        self._extent: Extent | None = None
-        self._key = ""
-        self._value_at = -1
+        self._told: list[str] = []
+        self._open: list[str] = []  # brackets
+        self._quote = ""  # of the literal that the text stands in
+        self._text_open = False  # literals that stand side by side are one string
+        self._separator = "{"
+        self._keywords: set[str] = set()
+        self._next = self._keyword
+        self._paused = False
         head = _FIRST.match(engine.src.text, start)
         if (
             head is not None
@@ -47,59 +74,195 @@ class PythonPreview:
             and len(head[1]) <= engine.limits.name
         ):
             self.drafts.append(engine.begin(at, head[1], dialect))
-            self._stream = ArgumentStream(engine, self.drafts[0]) if engine.listening else None
             self._at = head.end()
+        if not self.drafts or not engine.listening:
+            self._pause()
 
     def advance(self) -> None:
         """Tell what has come."""
-        while self._stream is not None and not self._over:
-            if self._extent is None and not self._next_keyword():
-                return
-            end = self._value_end()
-            if end < 0:
-                return
-            self._tell(self._stream, end)
+        told = len(self._told)
+        while self._next():
+            pass
+        if told < len(self._told):
+            self._engine.delta(self.drafts[0], "".join(self._told[told:]))
+
+    def skim(self, more: str) -> bool:
+        """More of the arguments that are being told; when they end, and now and then, the whole call is looked at again."""
+        length, quote = len(self._engine.src.text), self._quote
+        if quote and self._at + len(more) == length and not (quote[0] in more or "\\" in more or "\n" in more):
+            self._tell_text(more)
+            self._engine.delta(self.drafts[0], self._told[-1])
+            self._at = length
+        else:
+            self.advance()
+        return not self._paused and length - self._awake < _NAP
+
+    def sleeps(self) -> bool:
+        """May whoever follows the call leave the next text to `skim`?"""
+        self._awake = len(self._engine.src.text)
+        return not self._paused
 
     def finish(self, arguments: dict[str, Any] | None) -> None:
-        """The first call is read: tell what is left of its arguments, if those told are the first of them."""
-        told = list(self._told.items())
-        if self._stream is None or not told or arguments is None or list(arguments.items())[: len(told)] != told:
-            return
-        for key, value in list(arguments.items())[len(told) :]:
-            self._stream.whole(key, value)
-        self._stream.close()
+        """The first call is read: tell what is left of its arguments, if what was told is their beginning."""
+        told, written = "".join(self._told), as_json(arguments)
+        if told and written.startswith(told):
+            self._engine.delta(self.drafts[0], written[len(told) :])
 
-    def _next_keyword(self) -> bool:
+    def _tell(self, json: str) -> None:
+        self._told.append(self._separator + json)
+        self._separator = ""
+
+    def _tell_text(self, text: str) -> None:
+        self._told.append(encode_basestring(text)[1:-1])
+
+    # Each step returns whether it went on: it is called again, or what `_next` says then. False = more text must come.
+
+    def _pause(self) -> bool:
+        self._next, self._paused = self._pause, True
+        return False
+
+    def _wait(self) -> bool:
+        """What ought to stand at `_at` is not there yet, or something else is."""
+        return False if len(self._engine.src.text) - self._at < _REACH else self._pause()
+
+    def _ahead(self) -> str:
+        """The next character that is no layout, "" when it has not come; `_at` is there."""
         text = self._engine.src.text
-        keyword = _KEYWORD.match(text, self._at)
-        if keyword is None or keyword[1] in self._told:
-            self._over = keyword is not None or _END.match(text, self._at) is not None
-            return False
-        self._key, self._value_at = keyword[1], keyword.end()
-        self._extent = Extent(keyword.end(), quotes="'\"", delimiters=(",",), triple=True, comments=True)
+        self._at = past(_LAYOUT, text, self._at)
+        return text[self._at : self._at + 1]
+
+    def _keyword(self) -> bool:
+        self._ahead()
+        found = _KEYWORD.match(self._engine.src.text, self._at)
+        if found is None:
+            return self._wait()
+        if found[1] in self._keywords:
+            return self._pause()
+        self._keywords.add(found[1])
+        return self._key_told(found[1], found.end())
+
+    def _member(self) -> bool:
+        if self._ahead() == "}":
+            return self._after()
+        found = _KEY.match(self._engine.src.text, self._at)
+        return self._wait() if found is None else self._key_told(found[found.lastindex or 0], found.end())
+
+    def _key_told(self, key: str, end: int) -> bool:
+        self._tell(f"{encode_basestring(key)}: ")
+        self._at, self._next = end, self._value
         return True
 
-    def _value_end(self) -> int:
-        """Where the value ends, before a comma or the call's parenthesis; -1 when that has not come."""
-        extent, text = self._extent, self._engine.src.text
-        while extent is not None:
-            end = extent.scan(text)
-            if end >= 0:  # behind the value's own bracket, or behind the call's parenthesis
-                return end if text[self._value_at] in "([{" else end - 1
-            if extent.stopped < 0:
-                return -1
-            if extent.depth <= 0:
-                return extent.stopped
-            extent.position, extent.stopped = extent.stopped + 1, -1
-        return -1
+    def _value(self) -> bool:
+        char = self._ahead()
+        if not char:
+            return False
+        if char in "'\"":
+            return self._literal()
+        if char in "[{":  # told with what stands in it: a brace may open a set
+            self._separator += char
+            self._open.append(char)
+            self._at += 1
+            self._next = self._value if char == "[" else self._member
+            return True
+        if char == "]":
+            return self._after()
+        return self._word()
 
-    def _tell(self, stream: ArgumentStream, end: int) -> None:
-        """Tell the value that ends at `end`; one that needs repair ends the telling: it depends on what stands around it."""
-        calls = read_calls(f"f(x={self._engine.src.text[self._value_at : end]})", limits=self._engine.limits).calls
-        arguments = calls[0].arguments if len(calls) == 1 and not calls[0].repairs else None
-        if arguments is None or list(arguments) != ["x"]:
-            self._over = True
-            return
-        self._told[self._key] = arguments["x"]
-        stream.whole(self._key, arguments["x"])
-        self._at, self._extent = end, None
+    def _word(self) -> bool:
+        found = _WORD.match(self._engine.src.text, self._at)
+        if found is None:
+            return self._wait()
+        said = _LITERALS.get(found[1]) or _number(found[1], self._engine.limits.digits)
+        if said is None:
+            return self._pause()
+        self._tell(said)
+        self._at, self._next = found.end(), self._after
+        return True
+
+    def _after(self) -> bool:
+        """Behind a value, or behind an opening bracket that holds none."""
+        char = self._ahead()
+        if not char:
+            return False
+        if char == ",":
+            self._separator = ", "
+            self._next = (self._value if self._open[-1] == "[" else self._member) if self._open else self._keyword
+        elif self._open and char == _CLOSERS[self._open[-1]]:
+            self._open.pop()
+            self._separator = self._separator.removesuffix(", ")
+            self._tell(char)
+            self._next = self._after
+        else:
+            return self._pause()
+        self._at += 1
+        return True
+
+    def _literal(self) -> bool:
+        """At the quote of a string: one, or three."""
+        quotes = self._engine.src.text[self._at : self._at + 3]
+        if len(quotes) < 3 and quotes == quotes[0] * len(quotes):
+            return False
+        self._quote = quotes if quotes == quotes[0] * 3 else quotes[0]
+        if not self._text_open:
+            self._tell('"')
+            self._text_open = True
+        self._at += len(self._quote)
+        self._next = self._inside
+        return True
+
+    def _inside(self) -> bool:
+        text, quote = self._engine.src.text, self._quote
+        end = past(_FLAT[quote[0]], text, self._at)
+        if end > self._at:
+            self._tell_text(text[self._at : end])
+            self._at = end
+        char = text[end : end + 1]
+        if not char:
+            return False
+        if char == "\\":
+            return self._escape()
+        if char == quote[0]:
+            if text.startswith(quote, end):
+                self._quote, self._at, self._next = "", end + len(quote), self._behind_literal
+                return True
+            if quote.startswith(text[end:]):
+                return False
+        elif len(quote) == 1:
+            return self._pause()
+        self._tell_text(char)
+        self._at += 1
+        return True
+
+    def _escape(self) -> bool:
+        found = python_escape_at(self._engine.src.text, self._at)
+        if found is None:
+            return False
+        said, end = found
+        if said is None or any("\ud800" <= char <= "\udfff" for char in said):
+            return self._pause()
+        self._tell_text(said)
+        self._at = end
+        return True
+
+    def _behind_literal(self) -> bool:
+        char = self._ahead()
+        if not char:
+            return False
+        if char in "'\"":
+            return self._literal()
+        if char not in ",)]}":
+            return self._pause()
+        self._tell('"')
+        self._text_open, self._next = False, self._after
+        return True
+
+
+def _number(word: str, digits: int) -> str | None:
+    """A number as JSON writes it; None for any other word."""
+    if _NUMBER.fullmatch(word) is None or len(word) > digits:
+        return None
+    try:
+        value = parsed(word)
+    except UNSOUND:
+        return None
+    return None if isinstance(value, float) and math.isinf(value) else as_json(value)

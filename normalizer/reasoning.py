@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.rows import Marker, Reader
-from llmcore.normalizer.source import Steps, search
+from llmcore.normalizer.source import Skim, Steps, search
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -62,6 +62,7 @@ def flow(engine: TextEngine, kind: SegmentKind, stop: re.Pattern[str], *, overla
     src, begin = engine.src, engine.done
     start, barrier, decided = begin, begin, False
     absent = src.absent.get(stop, begin + 1) <= begin
+    skim = _skim(engine, kind)
     while True:
         match = None if absent else stop.search(src.text, start)
         if match is not None:
@@ -73,10 +74,32 @@ def flow(engine: TextEngine, kind: SegmentKind, stop: re.Pattern[str], *, overla
             src.absent[stop] = min(begin, src.absent.get(stop, begin))
             _take_settled(engine, kind, barrier)
             return None
+        start = _sign_at(src.text, max(start, len(src.text) - overlap))
         if engine.listening:
-            _take_settled(engine, kind, min(barrier, max(start, len(src.text) - overlap)))
-        start = max(start, len(src.text) - overlap)
+            _take_settled(engine, kind, min(barrier, start))
+            if start == barrier == len(src.text):
+                engine.skim = skim
         yield
+
+
+def _sign_at(text: str, start: int) -> int:
+    """Where the first sign stands at or after `start`; nothing has begun before it."""
+    sign = _SIGN.search(text, start)
+    return len(text) if sign is None else sign.start()
+
+
+def _skim(engine: TextEngine, kind: SegmentKind) -> Skim:
+    """More text of the kind, in which nothing begins."""
+
+    def skim(more: str) -> bool:
+        if _SIGN.search(more) is not None:
+            return False
+        text = engine.src.text
+        floor = max(engine.done, len(text) - _HELD_SPACE)
+        engine.take(kind, floor + len(text[floor:].rstrip()))
+        return True
+
+    return skim
 
 
 def _first_marker(engine: TextEngine, start: int) -> tuple[int, bool]:
@@ -102,15 +125,17 @@ def sealed(
     if src.text.startswith("\n", engine.done):
         engine.take("markup", engine.done + 1)
     start = engine.done
+    skim = _skim(engine, kind)
     while True:
         match = stop.search(src.text, start)
         if match is not None or src.final:
             _take_trimmed(engine, kind, match.start() if match else len(src.text))
             return match
-        start = max(start, len(src.text) - overlap)
+        start = _sign_at(src.text, max(start, len(src.text) - overlap))
         if engine.listening:
-            begun = src.text.rfind("<", max(engine.done, start - overlap), start)  # perhaps a citation mark
-            _take_settled(engine, kind, start if begun < 0 or src.text.find(">", begun, start) >= 0 else begun)
+            _take_settled(engine, kind, start)
+            if start == len(src.text):
+                engine.skim = skim
         yield
 
 

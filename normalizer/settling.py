@@ -31,7 +31,7 @@ def settled(pieces: list[Piece], text: str, replaced: Sequence[Replaced]) -> lis
     said = [
         k
         for k, (start, end, kind) in enumerate(pieces)
-        if (not text[start:end].isspace() if kind == "content" else replacing(replaced, start, end))
+        if (not text[start:end].isspace() if kind == "content" else any(replacing(replaced, start, end)))
     ]
     first, last = (said[0], said[-1]) if said else (-1, -1)
     tiles: list[Piece] = []

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Generator
 from typing import TypeVar
 
-__all__ = ["Follows", "Source", "Steps", "always", "name_then", "past", "search", "settle", "skip_space", "starts"]
+__all__ = ["Follows", "Skim", "Source", "Steps", "always", "name_then", "past", "search", "settle", "skip_space", "starts"]
 
 _T = TypeVar("_T")
 Steps = Generator[None, None, _T]
@@ -25,6 +25,12 @@ Follows = Callable[[str, int, bool], bool | None]
 
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;|｜=]{1,256}")
+
+
+Skim = Callable[[str], bool]
+"""`skim(more)`: does text that has just come change nothing but what is told? Then it has been told, and the reader sleeps on.
+
+A reader may leave one on the engine before it yields; resumed later, it finds all of the text as if it had come at once."""
 
 
 class Source:

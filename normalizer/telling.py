@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from llmcore.types.envelope import SegmentKind, ToolCall
 from llmcore.types.events import (
-    ArgumentsDelta,
     NormalizerEvent,
     ReasoningDelta,
     Reclassified,
@@ -28,67 +27,65 @@ __all__ = ["Teller"]
 class Teller:
     """Turns what an engine settles into events."""
 
-    __slots__ = ("_engine", "_events", "_held_space", "_said", "_spoken")
+    __slots__ = ("_engine", "_held_space", "_spoken", "events", "said")
 
     def __init__(self, engine: TextEngine) -> None:
         self._engine = engine
-        self._events: list[NormalizerEvent] = []
-        self._said = 0
+        self.events: list[NormalizerEvent] = []
+        self.said = 0
+        """How far the text has been told."""
         self._held_space = ""
         self._spoken = False
 
     def drain(self) -> list[NormalizerEvent]:
-        events = self._events
+        events = self.events
         if events:
-            self._events = []
+            self.events = []
             return events
         return []
 
     # Calls
 
     def call_started(self, index: int, id: str, name: str) -> None:
-        self._events.append(ToolCallStarted(index, id or f"call_{index}", name))
-
-    def arguments(self, index: int, json: str) -> None:
-        self._events.append(ArgumentsDelta(index, json))
+        self.events.append(ToolCallStarted(index, id or f"call_{index}", name))
 
     def call_finished(self, index: int, call: ToolCall) -> None:
-        self._events.append(ToolCallFinished(index, call))
+        self.events.append(ToolCallFinished(index, call))
 
     # Text
 
     def settled(self, end: int) -> None:
         """Text up to `end` is settled as the current kind, though not classified yet."""
         engine = self._engine
-        start = max(self._said, engine.done)
+        start = max(self.said, engine.done)
         if end > start:
             self._say(engine.text_kind, engine.src.text[start:end])
-            self._said = end
+            self.said = end
 
     def classified(self, kind: SegmentKind, start: int, end: int) -> None:
         """`start:end` is `kind`; some of it may have been told as something else."""
-        said = self._said
+        said = self.said
         if kind in ("content", "reasoning"):
             begin = start if start > said else said
             if end > begin:
                 self._say(kind, self._engine.src.text[begin:end])
         elif said > start:
-            self._events.append(Reclassified(start, min(said, end), kind))
+            self.events.append(Reclassified(start, min(said, end), kind))
         if end > said:
-            self._said = end
+            self.said = end
 
     def instead(self, text: str) -> None:
         """What markup reads as."""
-        self._events.append(TextDelta(self._held_space + text))
+        self.events.append(TextDelta(self._held_space + text))
         self._held_space, self._spoken = "", True
 
     def withdrawn(self, end: int) -> None:
         """Everything up to `end` turned out to be reasoning."""
-        if self._said:
-            self._events.append(Reclassified(0, min(end, self._said), "reasoning"))
-        if end > self._said:
-            self._events.append(ReasoningDelta(self._engine.src.text[self._said : end]))
-            self._said = end
+        if self.said:
+            self.events.append(Reclassified(0, min(end, self.said), "reasoning"))
+        if end > self.said:
+            self.events.append(ReasoningDelta(self._engine.src.text[self.said : end]))
+            self.said = end
         self._held_space, self._spoken = "", False
 
     def interrupted(self) -> None:
@@ -104,11 +101,11 @@ class Teller:
         if overflow:
             self._say("content", overflow)
         if self._held_space and self._engine.pieces[-1][2] == "content":
-            self._events.append(TextDelta(self._held_space))
+            self.events.append(TextDelta(self._held_space))
 
     def _say(self, kind: SegmentKind, text: str) -> None:
         if kind == "reasoning":
-            self._events.append(ReasoningDelta(text))
+            self.events.append(ReasoningDelta(text))
             return
         body = text.rstrip()
         if not body:
@@ -117,5 +114,5 @@ class Teller:
         held, lead = text[len(body) :], self._held_space
         if not self._spoken and any(piece[2] != "content" for piece in self._engine.pieces):
             body, lead = body.lstrip(), ""
-        self._events.append(TextDelta(lead + body))
+        self.events.append(TextDelta(lead + body))
         self._held_space, self._spoken = held, True

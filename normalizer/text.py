@@ -24,10 +24,10 @@ from llmcore.normalizer.candidates import Candidates, signs_of
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.rows import Marker
 from llmcore.normalizer.settling import Piece, Replaced, joined, replacing, settled
-from llmcore.normalizer.source import Source, Steps, always, past, skip_space
+from llmcore.normalizer.source import Skim, Source, Steps, always, past, skip_space
 from llmcore.normalizer.telling import Teller
 from llmcore.types.envelope import NearMiss, Repair, Segment, SegmentKind, ToolCall
-from llmcore.types.events import NormalizerEvent
+from llmcore.types.events import ArgumentsDelta, NormalizerEvent
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import CompiledTool, ToolSet
 
@@ -39,6 +39,7 @@ _WASTE = 131_072  # characters that failed look-aheads may cost beyond those tha
 _FAILURE = 256  # what a failed look-ahead costs beside its length, in characters
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
+_PROSE = re.compile(r"[^`<[{(\]◁=A\n]*+").fullmatch  # no candidate begins with any of these, and no new line does
 _OVER = object()
 _SPACE = re.compile(r"\s*+")
 _NO_ROWS = 0, list[Marker]()
@@ -69,11 +70,14 @@ class TextEngine:
     """The opener of the wrapper around the answer that is open (`<answer>`)."""
     prose_line = -1
     """Where the line begins that is known to begin with no bare form."""
+    skim: Skim | None = None
+    """What the reader that waits leaves for text that it need not look at yet."""
     _line_start = 0
     _line_sought = 0
     _said_anything = False
     _blank_from = _blank_to = -1
-    _count = 0
+    begun = 0
+    """How many calls were begun, withdrawn ones too."""
     _running = True
 
     def __init__(
@@ -112,7 +116,8 @@ class TextEngine:
     def feed(self, text: str) -> list[NormalizerEvent]:
         """More text. Returns the events it settles (none when not listening)."""
         self._grow(text)
-        if self._running:
+        if self._running and (self.skim is None or not self.skim(text)):
+            self.skim = None
             self._running = next(self._steps, _OVER) is not _OVER
         return self.teller.drain() if self.teller is not None else []
 
@@ -175,8 +180,8 @@ class TextEngine:
         self.commit_to(start)
         if len(self.drafts) >= self.limits.calls:
             return Draft(-1, name, id, dialect, start)
-        draft = Draft(self._count, name, id, dialect, start)
-        self._count += 1
+        draft = Draft(self.begun, name, id, dialect, start)
+        self.begun += 1
         self.drafts.append(draft)
         if self.teller is not None:
             self.teller.call_started(draft.index, id, name)
@@ -185,8 +190,8 @@ class TextEngine:
     def delta(self, draft: Draft, json: str) -> None:
         """More of the call's arguments, as JSON text."""
         if self.teller is not None and json and draft.index >= 0:
-            draft.sent += len(json)
-            self.teller.arguments(draft.index, json)
+            draft.told = True
+            self.teller.events.append(ArgumentsDelta(draft.index, json))
 
     def end(
         self,
@@ -210,9 +215,9 @@ class TextEngine:
         if end > self.done:
             self.take("call", end)
         if self.teller is not None:
-            if not draft.sent:
+            if not draft.told:
                 self.delta(draft, draft.text)
-            self.teller.call_finished(draft.index, self._call(draft))
+            self.teller.call_finished(draft.index, self._call(draft, draft.id or f"call_{draft.index}"))
 
     def miss(self, start: int, end: int, name: str | None, reason: str) -> None:
         """Record that `start:end` looked like a call and was not taken as one."""
@@ -326,6 +331,8 @@ class TextEngine:
                 position = max(position, len(src.text) - _OVERLAP, self.done)
                 if self.teller is not None:
                     self.teller.settled(bare.settled_text(self, position))
+                    if self.teller.said == len(src.text) and self._line_start == self.prose_line:
+                        self.skim = self._skim_prose
                 yield
                 continue
             trigger = src.text[at]
@@ -338,6 +345,14 @@ class TextEngine:
                 went = handler(self, at)
                 position = max(position, went if isinstance(went, int) else (yield from went))
         self.commit_to(len(src.text))
+
+    def _skim_prose(self, text: str) -> bool:
+        """In a line that begins with no bare form: nothing begins in `text`, so it is told."""
+        if _PROSE(text) is None:
+            return False
+        if self.teller is not None:
+            self.teller.settled(len(self.src.text))
+        return True
 
     def _takes_marker(self, at: int) -> bool:
         """May a call begin here? Not beyond the limit, in a quotation, or after too many that came to nothing."""
@@ -406,6 +421,7 @@ class TextEngine:
         if len(src.text) + len(text) > self.limits.text:
             room = max(0, self.limits.text - len(src.text))
             self._overflow.append(text[room:])
+            self.skim = None
             text = text[:room]
         # One reference only: CPython then appends in place, in amortised O(len(text)). So no reader keeps a name for the text
         # over a `yield`.
@@ -426,7 +442,7 @@ class TextEngine:
             start = self.pieces.pop()[0] if self.pieces and self.pieces[-1][2] == "content" else length
             self.pieces.append((start, total, "content"))
         drafts = self.drafts
-        self.calls: list[ToolCall] = [self._call(draft) for draft in drafts]
+        self.calls: list[ToolCall] = [self._call(draft, draft.id) for draft in drafts]
         self.truncated = self.cut or (bool(drafts) and not all(draft.complete for draft in drafts))
         if len(self.pieces) == 1 and not self.replaced:  # most replies are one thing
             kind, text = self.pieces[0][2], self.source
@@ -440,9 +456,9 @@ class TextEngine:
         if self.teller is not None:
             self.teller.last("".join(self._overflow))
 
-    def _call(self, draft: Draft) -> ToolCall:
+    def _call(self, draft: Draft, id: str) -> ToolCall:
         return ToolCall.trusted(
-            id=draft.id,
+            id=id,
             name=draft.name,
             arguments=draft.arguments,
             raw_arguments=draft.raw,

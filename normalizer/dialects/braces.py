@@ -100,6 +100,10 @@ class _Follower:
                 return
             self._step(text, token)
 
+    def goes_on(self, text: str) -> bool:
+        """Does the string that it stands in go on to the end of what has come?"""
+        return bool(self._quote) and not self._leave(text)
+
     def _leave(self, text: str) -> bool:
         """To the end of the string; False = it has not come yet."""
         at = text.find(self._quote, self.position)
@@ -223,7 +227,7 @@ class _Teller:
         text = self._engine.src.text
         while self._done < len(follower.members):
             member = follower.members[self._done]
-            if member.string >= 0 and self._streams(member.key):
+            if member.string >= 0 and (member.told >= 0 or self._streams(member.key)):
                 self._piece(text, member, follower)
             if member.end < 0:
                 return
@@ -313,6 +317,13 @@ def _braces(
         return True
     follower = _Follower(start, delimiter)
     teller = _Teller(engine, draft, delimiter, tool) if engine.listening else None
+
+    def skim(more: str) -> bool:
+        if teller is None or not follower.goes_on(src.text):
+            return False
+        teller.tell(follower)
+        return True
+
     while True:
         follower.follow(src.text, src.final)
         if teller is not None:
@@ -320,6 +331,7 @@ def _braces(
         if follower.end >= 0 or (follower.stopped < 0 and src.final):
             break
         if follower.stopped < 0:
+            engine.skim = skim
             yield
         elif (yield from marker_stands(engine, follower.stopped, closers)):
             break

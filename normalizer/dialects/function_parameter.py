@@ -19,7 +19,7 @@ __all__ = ["DIALECTS"]
 
 _GRAMMAR = Grammar(
     item=tags(
-        r"(?P<parameter><parameter\s{0,16}=\s{0,16}(?P<key>[^<>=\n]{1,256}?)\s{0,16}(?:>|=|(?=\n)))",
+        r"(?P<parameter><parameter\s{0,16}=\s{0,16}(?P<key>[^<>=\n]{1,256}?)[^\S\n]{0,16}(?:>|=|(?=\n)))",
         r"(?P<end></function>)",
         r"</?(?:seed:)?tool_call>",
         "<function=",

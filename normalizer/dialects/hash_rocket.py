@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from llmcore.normalizer.bodies import body_extent, swallow
 from llmcore.normalizer.call_objects import no_arguments
 from llmcore.normalizer.dialects.braces import arguments_read, conformed
+from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.parameters import ArgumentStream
+from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.json import read_value
 from llmcore.normalizer.readers.relaxed import read_relaxed
 from llmcore.normalizer.rows import Calls, Dialect, Marker, as_json
-from llmcore.normalizer.source import Steps, starts
+from llmcore.normalizer.source import Steps, past, starts
 from llmcore.normalizer.values import typed_by
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
@@ -24,8 +27,10 @@ __all__ = ["DIALECTS"]
 _HEAD_LENGTH = 300
 _HEAD = re.compile(r"""\s*\{\s*tool\s*=>\s*["']?([^\s"',{}]{1,256})["']?\s*(?:,\s*\w{1,16}\s*=>\s*(?=\{)|(?=\}))""")
 _OPTION = re.compile(r"(?:(?<=[\s{])|\A)--([^\s={}]{1,256})(?:\s*=\s*|[ \t]+)")
+_NEXT_OPTION = re.compile(r"[\s{]*--([^\s={}]{1,256})(?:\s*=\s*|[ \t]+)")
 _CLOSERS = ("[/TOOL_CALL]",)
 _LINE_VALUE = re.compile(r"[^\n}]*")
+_IN_STRING = re.compile(r'(?:[^"\\\n]++|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
 _ANY_TYPE = ("null", "integer", "number", "boolean", "object", "array", "string")
 
 
@@ -37,16 +42,19 @@ def _rocket(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         head = _HEAD.match(src.text, body)
     if head is None:
         return False
-    draft = engine.begin(at, head[1], "hash_rocket")
-    outer = yield from body_extent(engine, src.text.index("{", body), _CLOSERS)
+    draft, tool = engine.begin(at, head[1], "hash_rocket"), engine.tool(head[1])
+    preview = _OptionPreview(engine, draft, head.end(), tool) if engine.listening else None
+    outer = yield from body_extent(engine, src.text.index("{", body), _CLOSERS, preview)
     end, _ = (outer.end, False) if outer.cut else (yield from swallow(engine, outer.end, _CLOSERS))
     written = src.text[head.end() : outer.end]
-    arguments, repairs = _options(engine, written, engine.tool(head[1]))
+    arguments, repairs = _options(engine, written, tool)
     if arguments is None:
         reading = read_relaxed(src.text, head.end(), outer.end, limits=engine.limits, cut=outer.cut)
-        arguments, repairs = arguments_read(engine, reading, [], engine.tool(head[1]))
+        arguments, repairs = arguments_read(engine, reading, [], tool)
     if not written.startswith("{"):
         arguments = no_arguments(head[1], engine.tools)
+    if preview is not None:
+        preview.finish(arguments)
     engine.end(draft, end, arguments, written, complete=not outer.cut, repairs=repairs)
     return True
 
@@ -57,21 +65,99 @@ def _options(engine: TextEngine, text: str, tool: CompiledTool | None) -> tuple[
     repairs: list[Repair] = []
     option = _OPTION.search(text)
     while option is not None:
-        key, start = option[1], option.end()
-        if text[start : start + 1] in ("{", "[", '"'):
-            reading = read_value(text, start, limits=engine.limits)
-            value = reading.values[0] if reading.values else None
-            stop = reading.end
-            found = reading.repairs
-        else:
-            line = _LINE_VALUE.match(text, start)
-            stop = line.end() if line else start
-            value, found = typed_by(text[start:stop].strip(), _ANY_TYPE, path=key, limits=engine.limits)
-        value, more = conformed(value, text[start:stop], tool, key, engine.limits)
-        arguments[key] = value
-        repairs = [*repairs, *found, *more]
-        option = _OPTION.search(text, max(stop, start))
+        arguments[option[1]], found, stop = _value(engine, text, option[1], option.end(), tool)
+        repairs = [*repairs, *found]
+        option = _OPTION.search(text, max(stop, option.end()))
     return (arguments or None), repairs
+
+
+def _value(engine: TextEngine, text: str, key: str, start: int, tool: CompiledTool | None) -> tuple[Any, list[Repair], int]:
+    """(value, repairs, end) of the option whose value stands at `start`: JSON, or the rest of the line."""
+    if text[start : start + 1] in ("{", "[", '"'):
+        reading = read_value(text, start, limits=engine.limits)
+        value, repairs, stop = reading.values[0] if reading.values else None, reading.repairs, reading.end
+    else:
+        stop = past(_LINE_VALUE, text, start)
+        value, repairs = typed_by(text[start:stop].strip(), _ANY_TYPE, path=key, limits=engine.limits)
+    value, more = conformed(value, text[start:stop], tool, key, engine.limits)
+    return value, [*repairs, *more], stop
+
+
+class _OptionPreview:
+    """Tells a listener of options as they come: strings in pieces, other values whole. What needs repair waits for the end."""
+
+    def __init__(self, engine: TextEngine, draft: Draft, start: int, tool: CompiledTool | None) -> None:
+        self._engine, self._draft, self._tool = engine, draft, tool
+        self._stream = ArgumentStream(engine, draft)
+        self._told: dict[str, Any] = {}
+        self._at = start
+        self._key = ""
+        self._start = self._upto = -1  # where its value begins; how far it has been followed, if it is a string
+        self._streams = False
+        self._extent: Extent | None = None
+        self._over = False
+
+    def sleeps(self) -> bool:
+        return False
+
+    def skim(self, more: str) -> bool:
+        return False
+
+    def advance(self) -> None:
+        """Tell what has come."""
+        while not self._over and (self._start >= 0 or self._next_option()) and (end := self._value_end()) >= 0:
+            self._finish_value(end)
+
+    def finish(self, arguments: dict[str, Any] | None) -> None:
+        """All is read: tell what is left, if what was told is the beginning of it."""
+        if self._streams or not self._told or list((arguments or {}).items())[: len(self._told)] != list(self._told.items()):
+            return
+        for key, value in list((arguments or {}).items())[len(self._told) :]:
+            self._stream.whole(key, value)
+        self._stream.close()
+
+    def _next_option(self) -> bool:
+        text = self._engine.src.text
+        option = _NEXT_OPTION.match(text, self._at)
+        if option is None or option.end() == len(text):
+            self._over = option is None and len(text) - self._at > _HEAD_LENGTH
+            return False
+        self._key, self._start = option[1], option.end()
+        self._over = option[1] in self._told
+        if text[self._start] == '"':
+            self._upto = self._start + 1
+            self._streams = not self._over and (self._tool is None or self._tool.types(self._key) in ((), ("string",)))
+            if self._streams:
+                self._stream.open_string(self._key)
+        elif text[self._start] in "{[":
+            self._extent = Extent(self._start)
+        return not self._over
+
+    def _value_end(self) -> int:
+        """Where the value ends, -1 when that has not come."""
+        text = self._engine.src.text
+        if self._extent is not None:
+            return self._extent.scan(text)
+        if text[self._start] != '"':
+            end = past(_LINE_VALUE, text, self._start)
+            return end if end < len(text) else -1
+        end = past(_IN_STRING, text, self._upto)
+        if self._streams:
+            self._engine.delta(self._draft, text[self._upto : end])
+        self._upto = end
+        return end + 1 if text.startswith('"', end) else -1
+
+    def _finish_value(self, end: int) -> None:
+        value, repairs, stop = _value(self._engine, self._engine.src.text, self._key, self._start, self._tool)
+        if repairs or stop != end:
+            self._over = True
+            return
+        if self._streams:
+            self._engine.delta(self._draft, '"')
+        else:
+            self._stream.whole(self._key, value)
+        self._told[self._key] = value
+        self._at, self._start, self._streams, self._extent = end, -1, False, None
 
 
 def _write_rocket(calls: Calls) -> str:

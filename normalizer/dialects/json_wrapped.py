@@ -36,7 +36,7 @@ def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[s
         if quick is not None:
             end, _ = yield from swallow(engine, quick.end, closers)
             return _enter(engine, at, end, [quick], dialect, keyed, None)
-        preview = Preview(engine, at, start, dialect, keyed=keyed)
+        preview = Preview(engine, at, start, dialect, closers, keyed=keyed)
         bodies: list[Body] = []
         while start >= 0:
             found = yield from body_extent(engine, start, closers, preview)

@@ -96,6 +96,8 @@ def _extent(engine: TextEngine, start: int, preview: PythonPreview) -> Steps[int
         if end >= 0 or engine.src.final:
             return end
         preview.advance()
+        if preview.sleeps():
+            engine.skim = preview.skim
         yield
 
 

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-__all__ = ["Decoded", "decode", "decode_once"]
+__all__ = ["Decoded", "decode", "decode_once", "python_escape_at"]
 
 _DECODER = json.JSONDecoder(strict=False)
 _JSON = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -20,6 +20,7 @@ _PYTHON = {
     "\n": "", "\r\n": "",
 }  # fmt: skip
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[0-7]{1,3}|N\{[A-Za-z0-9 -]{1,80}\}|\r\n|[\s\S]|$)")
+_UNFINISHED = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2}|N(?:\{[A-Za-z0-9 -]{0,80})?|\r)?\Z")
 _DRIVE_PATH = re.compile(r"""(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/"'])[^\s"'<>|*?,;]*+""")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LAST_CODE_POINT = 0x10FFFF
@@ -53,6 +54,15 @@ def decode(raw: str, opener: str = '"', python: bool = False) -> Decoded:
     if invalid and _DRIVE_PATH.search(raw):
         return Decoded(_around_paths(raw, opener, python), True, True)
     return Decoded(value, invalid)
+
+
+def python_escape_at(text: str, at: int) -> tuple[str | None, int] | None:
+    """(what the escape of a Python string at `at` stands for, where it ends): None for an invalid one. None alone: its end has
+    not come."""
+    if _UNFINISHED.match(text, at) is not None:
+        return None
+    found = _ESCAPE.match(text, at)
+    return (_python_escape(found[1], ""), found.end()) if found is not None else (None, at + 1)
 
 
 def decode_once(raw: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["Extent"]
+__all__ = ["Extent", "delimiters_of"]
 
 _COMMENTS = (("//", "\n"), ("/*", "*/"), ("#", "\n"))
 _COMMENT_STARTS = tuple(opener for opener, _ in _COMMENTS)
@@ -26,6 +26,11 @@ def _tokens(quotes: str, delimiters: tuple[str, ...], comments: bool, triple: bo
     strings = [] if triple else [f"{quote}[^{quote}\\\\]*+{quote}" for quote in quotes if quote not in firsts]
     single = "[" + re.escape("".join(sorted(set("{}[]()" + quotes) | firsts))) + "]"
     return re.compile("|".join([*strings, single])), frozenset(firsts)
+
+
+def delimiters_of(closers: tuple[str, ...]) -> tuple[str, ...]:
+    """The delimiters of a value that one of these closers may end: every `<` is worth a look, since other markers end it too."""
+    return ("<", *(closer for closer in closers if closer[0] != "<"))
 
 
 class Extent:

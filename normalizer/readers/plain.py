@@ -20,7 +20,8 @@ __all__ = ["plain_arguments", "plain_braces"]
 
 _STRING = r"'(?:[^'\\\n]++|\\.)*+'|\"(?:[^\"\\\n]++|\\.)*+\""
 _ARGUMENTS = re.compile(rf"\(((?:[^()'\"\\#]++|{_STRING})*+)\)")
-_PYTHON_TOKEN = re.compile(rf"({_STRING})|([^\W\d]\w*)(\s*=)?")
+_STRINGS = re.compile(f"({_STRING})")
+_WORD = re.compile(r"([^\W\d]\w*)(\s*=)?")
 _PYTHON_LITERALS = {"True": "true", "False": "false", "None": "null"}
 _LITERALS = {"true": "true", "false": "false", "null": "null"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -34,19 +35,21 @@ def plain_arguments(text: str, opening: int, limits: Limits = DEFAULT_LIMITS) ->
         return None
     keywords = 0
 
-    def as_json(token: re.Match[str]) -> str:
+    def word(found: re.Match[str]) -> str:
         nonlocal keywords
-        if token.lastindex == 1:
-            return _string(token[1])
-        if token.lastindex == 3:
+        if found.lastindex == 2:
             keywords += 1
-            return f'"{token[2]}":'
-        return _PYTHON_LITERALS[token[2]]
+            return f'"{found[1]}":'
+        return _PYTHON_LITERALS[found[1]]
 
+    pieces = _STRINGS.split(found[1])
     try:
-        arguments = sound_object("{" + _PYTHON_TOKEN.sub(as_json, found[1]) + "}", limits)
+        # One pass over all that stands between the strings: words are few there.
+        pieces[::2] = _WORD.sub(word, "'".join(pieces[::2])).split("'")
+        pieces[1::2] = [_string(quoted) for quoted in pieces[1::2]]
     except KeyError:  # a word, or an escape, that JSON does not have
         return None
+    arguments = sound_object(f"{{{''.join(pieces)}}}", limits)
     # a keyword inside a dict, or a key outside of one, is no Python
     return None if arguments is None or len(arguments) != keywords else (arguments, found.end())
 
