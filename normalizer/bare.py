@@ -70,7 +70,7 @@ def _begins(engine: TextEngine, at: int) -> tuple[int, str]:
 
 
 def _brace(engine: TextEngine, at: int) -> Steps[int]:
-    if engine.allowance > _ALLOWANCE or engine.is_spent(at):
+    if engine.allowance > _ALLOWANCE:
         return at + 1
     start, before = _begins(engine, at)
     begin = name_start(engine.src.text, start, at)
@@ -125,12 +125,12 @@ def _name_line(engine: TextEngine, start: int) -> tuple[int, str] | None:
 
 def _marked(engine: TextEngine, at: int, opener: int) -> Steps[int]:
     """A marker that is a word before the bracket."""
-    took = yield from engine.marker(opener)
+    took = yield from engine.marker(opener, engine.openers(opener))
     return engine.done if took else at + 1
 
 
 def _bracket(engine: TextEngine, at: int) -> Steps[int]:
-    if engine.allowance > _ALLOWANCE or engine.is_spent(at):
+    if engine.allowance > _ALLOWANCE:
         return at + 1
     src = engine.src
     _, before = _begins(engine, at)
@@ -151,6 +151,8 @@ def _bracket(engine: TextEngine, at: int) -> Steps[int]:
         return (yield from calling_tool(engine, at, calling))
     if (char and char in "'\"[") or _PYTHON_HEAD.match(src.text, at):
         return (yield from python_list(engine, at - 1 if escaped else at, at))
+    if at == engine.done:  # elsewhere only lists are candidates
+        engine.glance()
     return at + 1
 
 
@@ -169,7 +171,7 @@ def _is_empty_list(engine: TextEngine, at: int) -> Steps[bool]:
 
 
 def _paren(engine: TextEngine, at: int) -> Steps[int]:
-    if engine.allowance > _ALLOWANCE or engine.is_spent(at):
+    if engine.allowance > _ALLOWANCE:
         return at + 1
     start, before = _begins(engine, at)
     begin = name_start(engine.src.text, start, at)

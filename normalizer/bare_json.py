@@ -15,7 +15,7 @@ from llmcore.normalizer.call_objects import CALL_KEYS, CallObject, Message, argu
 from llmcore.normalizer.names import is_known
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.relaxed import read_relaxed
-from llmcore.normalizer.source import Steps, settle, skip_space
+from llmcore.normalizer.source import Steps, past, settle, skip_space
 from llmcore.normalizer.verdicts import STRAY_CLOSERS, Place, line_is_over, refusal, rest_is_blank
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_object
@@ -29,7 +29,12 @@ _FIRST_KEY = re.compile(r"""[\[\s]*\{\s*(["']?)([^"'\s:{}\[\],]{1,128})\1\s*(?::
 _FIRST_KEY_BEGUN = re.compile(r"""[\[\s]*(?:\{\s*(?:(["']?)[^"'\s:{}\[\],]{0,128}(?:\1\s*=?)?)?)?\Z""")
 _FLAT = re.compile(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
 """Data that is one object without brackets in it."""
+_OPENS_OBJECT = re.compile(r"\{|\[\s*[\[{]")
 _DATA = re.compile(r"[\[\s]*\{\s*\"")
+_Reading = tuple[list[Message], list[Repair], bool]
+"""What `read_body` tells of a body."""
+_PATIENCE = 4  # objects in a row of which none calls a tool that was told
+_QUOTES = re.compile(r"[ \t\r\n`\"']*")
 _HEAD = 160  # within which the first key must stand
 _CALLING_END = re.compile(r"\s*\)\s*\]?")
 _RAW_QUOTES = ('<|"|>', "<escape>")
@@ -81,11 +86,19 @@ def json_form(engine: TextEngine, at: int) -> Steps[int]:
     if not (yield from _plausible(engine, at)):
         return (yield from _data(engine, at))
     bodies: list[Body] = []
+    read: list[_Reading] = []
     start = at
     while True:
         body = yield from body_extent(engine, start, STRAY_CLOSERS)
         bodies.append(body)
-        if body.cut or not body.closed:
+        read.append(read_body(engine, body))
+        if body.cut or not body.closed or not read[0][0] or len(bodies) >= engine.limits.calls:
+            break
+        if (
+            len(bodies) == _PATIENCE
+            and engine.tools is not None
+            and not any(is_known(call.name, engine.tools) for call in _calls(read))
+        ):
             break
         ahead = yield from skip_space(engine.src, body.end)
         if engine.src.text.startswith((";", ","), ahead):
@@ -95,12 +108,18 @@ def json_form(engine: TextEngine, at: int) -> Steps[int]:
         if not (yield from _plausible(engine, ahead)):
             break
         start = ahead
-    return (yield from _judge_json(engine, at, bodies))
+    return (yield from _judge_json(engine, at, bodies, read))
+
+
+def _calls(read: list[_Reading]) -> list[CallObject]:
+    return [call for messages, _, _ in read for message in messages for call in message.calls]
 
 
 def mid_line(engine: TextEngine, at: int) -> Steps[int]:
     """A call form in the middle of a line of prose: content, and a near miss, so that layer 3 can ask what was meant."""
     if not (yield from _plausible(engine, at)):
+        if _OPENS_OBJECT.match(engine.src.text, at) is not None:
+            engine.glance()
         return at + 1
     body = yield from body_extent(engine, at, STRAY_CLOSERS)
     if body.cut:
@@ -113,17 +132,15 @@ def mid_line(engine: TextEngine, at: int) -> Steps[int]:
     return body.end
 
 
-def _judge_json(engine: TextEngine, at: int, bodies: list[Body]) -> Steps[int]:
+def _judge_json(engine: TextEngine, at: int, bodies: list[Body], read: list[_Reading]) -> Steps[int]:
     last = bodies[-1]
     end, closed = (last.end, False) if last.cut else (yield from swallow(engine, last.end, STRAY_CLOSERS))
     over = yield from line_is_over(engine, end)
-    read = [read_body(engine, body) for body in bodies]
     messages = [message for found, _, _ in read for message in found]
-    first_is_call = bool(read[0][0])
-    calls = [call for message in messages for call in message.calls]
-    alone = not engine.says_anything() and not engine.drafts and not engine.src.text[engine.done : at].strip(" \t\r\n`\"'")
+    calls = _calls(read)
+    alone = not engine.says_anything() and not engine.drafts and past(_QUOTES, engine.src.text, engine.done) >= at
     whole = alone and (yield from rest_is_blank(engine, end))
-    if not calls or not first_is_call:
+    if not calls or not read[0][0]:
         return (yield from _no_calls(engine, at, end, bodies, messages, whole))
     place = Place(at, end, over=over, closed=closed, whole=whole)
     certain = messages[0].certain and messages[0].form == "llmcore_envelope"
@@ -139,9 +156,7 @@ def _judge_json(engine: TextEngine, at: int, bodies: list[Body]) -> Steps[int]:
     return engine.done
 
 
-def _take_messages(
-    engine: TextEngine, at: int, end: int, bodies: list[Body], read: list[tuple[list[Message], list[Repair], bool]]
-) -> int:
+def _take_messages(engine: TextEngine, at: int, end: int, bodies: list[Body], read: list[_Reading]) -> int:
     begin = _drop_wrapper(engine, at)
     engine.commit_to(begin)
     engine.take("markup", at)
@@ -239,6 +254,7 @@ def _data(engine: TextEngine, at: int) -> Steps[int]:
     if (flat := _FLAT.match(src.text, at)) is not None:
         return flat.end()
     if not (yield from settle(src, _is_data, at)):
+        engine.glance()
         return at + 1
     extent = Extent(at, delimiters=("<", "```"))
     while True:
@@ -249,6 +265,7 @@ def _data(engine: TextEngine, at: int) -> Steps[int]:
             return extent.stopped
         if src.final:
             engine.allowance += 1
+            engine.waste(len(src.text) - at)
             return at + 1
         engine.emit_text(extent.position)
         yield

@@ -54,7 +54,7 @@ def closer_after_markup(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 
 def _closer(engine: TextEngine, at: int, body: int, *, after: bool) -> bool:
-    if not after or engine.src.text[engine.text_start() : at].strip():
+    if not after or not engine.blank_before(at):
         return False
     engine.commit_to(at)
     engine.take("markup", body)

@@ -104,6 +104,8 @@ class MarkerTable:
         self.beginnings = self.literals.union(*(marker.begins for marker in ordered))
         self.partials = frozenset(literal[:n] for literal in literals for n in range(1, len(literal)))
         """Beginnings of openers: more text must tell."""
+        self.unshared = frozenset(literal for literal, rows in self._by_literal.items() if len(rows) == 1)
+        """Openers of one row only."""
         self.tool_tags = [marker for marker in ordered if marker.tool_tag]
 
     def may_open(self, text: str, at: int) -> bool:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from typing import Any
 
 from llmcore.normalizer.readers.strict import sound_object
@@ -33,6 +34,7 @@ _PLACEHOLDER = {"shape_of_a_key": "<a value>"}
 _SPACE = " \t\r\n"  # JSON's; at more the engine must look
 _HERE = "\0"
 _START = 4  # characters by which a reply finds the shapes it may have
+_BRACKETS = 4  # that a row may put around the arguments
 _TOKENS = re.compile(r"[}\])]|[^\s}\])]\S*")
 _FLEXIBLE = re.compile(r'\s+|(?<=[{\[:,])(?=["{\[])')
 _WORDS_APART = re.compile(r"\w\s+\w")
@@ -125,13 +127,20 @@ def _starts() -> frozenset[str]:
     return frozenset(row.write([(_NAME, _ARGUMENTS)])[:_START] for row in DIALECTS.values()) - {_NAME[:_START]}
 
 
+@lru_cache
+def _inside(limits: Limits) -> Limits:
+    """The limits for arguments that may stand in brackets which count as well."""
+    return replace(limits, depth=limits.depth - _BRACKETS)
+
+
 def read_by_shape(text: str, tools: ToolSet, limits: Limits, dialects: Collection[str] | None = None) -> ToolCall | None:
     """The one call that is all of `text`, or None: then the engine must read it."""
     start = text[:_START]
-    if start not in _starts():
+    if start not in _starts() or len(text) > limits.arguments:
         return None
+    inner = _inside(limits)
     for shape in _shapes(start, None if dialects is None else frozenset(dialects)):
-        if (call := shape.read(text, tools, limits)) is not None:
+        if (call := shape.read(text, tools, inner)) is not None:
             return call
     return None
 

@@ -14,7 +14,20 @@ import re
 from collections.abc import Callable, Generator
 from typing import TypeVar
 
-__all__ = ["Follows", "Skim", "Source", "Steps", "always", "name_then", "past", "search", "settle", "skip_space", "starts"]
+__all__ = [
+    "Follows",
+    "Skim",
+    "Source",
+    "SpaceRun",
+    "Steps",
+    "always",
+    "name_then",
+    "past",
+    "search",
+    "settle",
+    "skip_space",
+    "starts",
+]
 
 _T = TypeVar("_T")
 Steps = Generator[None, None, _T]
@@ -43,6 +56,22 @@ class Source:
         self.final = False
         self.absent: dict[re.Pattern[str], int] = {}
         """Patterns that the final text does not hold at or after a position: they are not sought again."""
+
+
+class SpaceRun:
+    """How far white space reaches from a place on, remembered while the text grows."""
+
+    __slots__ = ("_end", "_start")
+
+    def __init__(self) -> None:
+        self._start = self._end = -1
+
+    def reaches(self, text: str, start: int, at: int) -> bool:
+        """Does it reach from `start` to `at`?"""
+        if start != self._start:
+            self._start = self._end = start
+        self._end = past(_SPACE, text, self._end)
+        return at <= self._end
 
 
 def past(pattern: re.Pattern[str], text: str, at: int) -> int:

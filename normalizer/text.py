@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 from llmcore.normalizer import bare, opening, registry
@@ -24,7 +25,7 @@ from llmcore.normalizer.candidates import Candidates, signs_of
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.rows import Marker
 from llmcore.normalizer.settling import Piece, Replaced, joined, replacing, settled
-from llmcore.normalizer.source import Skim, Source, Steps, always, past, skip_space
+from llmcore.normalizer.source import Skim, Source, SpaceRun, Steps, always, skip_space
 from llmcore.normalizer.telling import Teller
 from llmcore.types.envelope import NearMiss, Repair, Segment, SegmentKind, ToolCall
 from llmcore.types.events import ArgumentsDelta, NormalizerEvent
@@ -35,14 +36,13 @@ __all__ = ["TextEngine"]
 
 _NESTING = 3  # wrappers within wrappers that are read: each level reads its body once more
 _NO_TOOLS = ToolSet([])
-_WASTE = 131_072  # characters that failed look-aheads may cost beyond those that stand before them
-_FAILURE = 256  # what a failed look-ahead costs beside its length, in characters
+_WASTE = 65_536  # characters that failed look-aheads may cost beyond those that stand before them
+_FAILURE = 128  # what a failed look-ahead costs beside its length, in characters
+_GLANCE = 32  # what a bracket costs that was told from a call by what follows it
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
-_PROSE = re.compile(r"[^`<[{(\]◁=A\n]*+").fullmatch  # no candidate begins with any of these, and no new line does
+_HELD = ("]", "◁")  # with which a marker may begin that more text must tell
 _OVER = object()
-_SPACE = re.compile(r"\s*+")
-_NO_ROWS = 0, list[Marker]()
 _MARKS = frozenset("<[]◁")  # what markers begin with
 _UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
 
@@ -72,10 +72,10 @@ class TextEngine:
     """Where the line begins that is known to begin with no bare form."""
     skim: Skim | None = None
     """What the reader that waits leaves for text that it need not look at yet."""
+    _walked = 0
     _line_start = 0
     _line_sought = 0
     _said_anything = False
-    _blank_from = _blank_to = -1
     begun = 0
     """How many calls were begun, withdrawn ones too."""
     _running = True
@@ -109,6 +109,7 @@ class TextEngine:
         self.teller = Teller(self) if listening else None
         self._candidates = Candidates(src, signs_of(self.names, self.table))
         self._overflow: list[str] = []
+        self._blank, self._space = SpaceRun(), SpaceRun()
         self._steps = self._run(reasoning_open)
 
     # ------------------------------------------------------------------ the face
@@ -284,12 +285,11 @@ class TextEngine:
         """Does nothing but white space stand before `at`, blocks that are no content apart?"""
         if self._said_anything:
             return False
-        if self._blank_from != self.done:
-            end = past(_SPACE, self.src.text, self.done)
-            if end >= len(self.src.text):
-                return True
-            self._blank_from, self._blank_to = self.done, end
-        return at <= self._blank_to
+        return self._blank.reaches(self.src.text, self.done, at)
+
+    def blank_before(self, at: int) -> bool:
+        """Does nothing but white space stand before `at`, back to a marker, a call or the text's start?"""
+        return self._space.reaches(self.src.text, self.text_start(), at)
 
     def nest(self, text: str) -> TextEngine:
         """Read the body of a fence (or of another wrapper) by itself. Wrappers deeper than `_NESTING` hold no calls."""
@@ -323,22 +323,29 @@ class TextEngine:
         src, seek = self.src, self._candidates.next
         position = self.done
         while True:
+            if self.wasted > position + _WASTE:  # so many looks came to nothing that none is worth one before this
+                position = self.wasted - _WASTE
             # directly behind a marker every bracket is a candidate
             at = position if position == self.done and src.text[position : position + 1] in _OPEN else seek(position)
             if at < 0:
                 if src.final:
                     break
-                position = max(position, len(src.text) - _OVERLAP, self.done)
-                if self.teller is not None:
-                    self.teller.settled(bare.settled_text(self, position))
-                    if self.teller.said == len(src.text) and self._line_start == self.prose_line:
-                        self.skim = self._skim_prose
+                self._walked = max(position, len(src.text) - _OVERLAP, self.done)
+                self._rest()
                 yield
+                position = self._walked
                 continue
             trigger = src.text[at]
-            if trigger in _MARKS and self.table.may_open(src.text, at) and (yield from self.marker(at)):
-                position = self.done
-                continue
+            if trigger in _MARKS and self.table.may_open(src.text, at):
+                if self._is_undecided(at):
+                    self.emit_text(at)
+                    self.skim = partial(self._skim_undecided, at)
+                    yield
+                    position = at
+                    continue
+                if (found := self.openers(at)) and (yield from self.marker(at, found)):
+                    position = self.done
+                    continue
             position = at + 1
             handler = bare.HANDLERS.get(trigger)
             if handler is not None and self.takes_calls and self.text_kind != "reasoning":
@@ -346,38 +353,60 @@ class TextEngine:
                 position = max(position, went if isinstance(went, int) else (yield from went))
         self.commit_to(len(src.text))
 
+    def _rest(self) -> None:
+        """The walk waits at `_walked`, where no candidate stands: tell what is settled, and leave word for what may come."""
+        if self.teller is None:
+            return
+        length = len(self.src.text)
+        self.teller.settled(bare.settled_text(self, self._walked))
+        if self._walked > length:
+            self.skim = self._skim_passed
+        elif self.teller.said == length and self._line_start == self.prose_line:
+            self.skim = self._skim_prose
+
     def _skim_prose(self, text: str) -> bool:
-        """In a line that begins with no bare form: nothing begins in `text`, so it is told."""
-        if _PROSE(text) is None:
+        """In a line that begins with no bare form: if no candidate stands in it, `text` is told."""
+        if "\n" in text or text[-1:] in _HELD or self._candidates.next(self._walked) >= 0:
             return False
-        if self.teller is not None:
-            self.teller.settled(len(self.src.text))
+        length = len(self.src.text)
+        self._walked = max(self._walked, length - _OVERLAP)
+        self.emit_text(length)
         return True
 
+    def _skim_passed(self, text: str) -> bool:
+        """Before `_walked` nothing is looked at: it is told."""
+        length = len(self.src.text)
+        if length > self._walked:
+            return False
+        self.emit_text(length)
+        return True
+
+    def _skim_undecided(self, at: int, text: str) -> bool:
+        return self._is_undecided(at)
+
     def _takes_marker(self, at: int) -> bool:
-        """May a call begin here? Not beyond the limit, in a quotation, or after too many that came to nothing."""
-        return self.takes_calls and not self.is_spent(at) and len(self.drafts) < self.limits.calls and not self._quoted(at)
+        """May a call begin here? Not beyond the limit or in a quotation."""
+        return self.takes_calls and len(self.drafts) < self.limits.calls and not self._quoted(at)
 
     def waste(self, characters: int = 0) -> None:
-        """A look-ahead over so many characters came to nothing."""
+        """A look-ahead over so many characters came to nothing. After too many, nothing is looked at for as long as they took:
+        that keeps the work linear."""
         self.wasted += characters + _FAILURE
 
-    def is_spent(self, at: int) -> bool:
-        """Did look-aheads that came to nothing cost so much that none begins at `at`? The work stays linear by that."""
-        return self.wasted > at + _WASTE
+    def glance(self) -> None:
+        """What stands at a candidate came to nothing by what is right behind it."""
+        self.wasted += _GLANCE
 
-    def marker(self, at: int) -> Steps[bool]:
-        """Try the rows whose opener stands at `at`: the registry's, then those of a tag that is the name of a tool."""
+    def openers(self, at: int) -> list[tuple[int, list[Marker]]]:
+        """The openers at `at`, each with its end and the rows that share it; a tag that is the name of a tool comes last."""
+        found = self.table.match(self.src.text, at), self.table.match_tool_tag(self.src.text, at, self.names)
+        return [one for one in found if one is not None]
+
+    def marker(self, at: int, openers: list[tuple[int, list[Marker]]]) -> Steps[bool]:
+        """Try the rows of these openers at `at`."""
         src, teller = self.src, self.teller
-        if self._is_undecided(at):
-            if teller is not None:
-                teller.settled(at)
-            yield
-            while self._is_undecided(at):
-                yield
         takes = None
-        for found in (self.table.match(src.text, at), self.table.match_tool_tag(src.text, at, self.names)):
-            body, rows = found if found is not None else _NO_ROWS
+        for body, rows in openers:
             ahead = -1
             for row in rows:
                 if row.calls and not (takes := self._takes_marker(at) if takes is None else takes):
@@ -400,6 +429,8 @@ class TextEngine:
                     return True
                 if row.calls:
                     self.waste()
+                else:
+                    self.glance()
         return False
 
     def _is_undecided(self, at: int) -> bool:

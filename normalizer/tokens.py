@@ -50,16 +50,20 @@ _ANSWER_WRAPPERS = (
 _CITATION_END = r"</co:[^<>\n]{0,64}>"
 
 
-def _token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _token(engine: TextEngine, at: int, body: int) -> bool:
+    """A token, and the same again right behind it: a model that does not stop writes many."""
+    text = engine.src.text
+    token = text[at:body]
+    while token in engine.table.unshared and text.startswith(token, body):
+        body += len(token)
     engine.commit_to(at)
     engine.take("markup", body)
     return True
-    yield
 
 
 def _chat_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """`<|im_start|>` in the place of a call's tag (A9), or after a call."""
-    follows_text = bool(engine.src.text[engine.text_start() : at].strip())
+    follows_text = not engine.blank_before(at)
     first = not engine.says_anything() and not engine.drafts and not follows_text
     if first:
         body = yield from skip_space(engine.src, body)
@@ -89,7 +93,7 @@ def _span(closer: str, kind: str) -> Reader:
 
 def _answer(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """`<answer>` and `<response>` are dropped where they begin the answer, their closers with them."""
-    if engine.says_anything() or engine.src.text[engine.text_start() : at].strip():
+    if engine.says_anything() or not engine.blank_before(at):
         return False
     while body >= len(engine.src.text) and not engine.src.final:
         yield
@@ -99,14 +103,13 @@ def _answer(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     return True
 
 
-def _answer_end(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _answer_end(engine: TextEngine, at: int, body: int) -> bool:
     if engine.wrapper != engine.src.text[at:body].replace("/", ""):
         return False
     engine.commit_to(at)
     engine.take("markup", body)
     engine.wrapper = ""
     return True
-    yield
 
 
 MARKERS = (

@@ -382,7 +382,7 @@ def _stop(engine: TextEngine, follower: _Follower, closers: tuple[str, ...]) -> 
 
 def _response_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """`<|tool_response>` at the end of a reply with calls is the stop token."""
-    if not engine.drafts or engine.src.text[engine.text_start() : at].strip():
+    if not engine.drafts or not engine.blank_before(at):
         return False
     if not (yield from rest_is_blank(engine, body)):
         return False

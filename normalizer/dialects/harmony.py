@@ -116,7 +116,7 @@ def _header(begin: int, end: int, text: str) -> _Header:
 def _cut_header(engine: TextEngine, at: int) -> bool:
     """The text ended inside a header: markup, and a call cut off when it had a recipient."""
     begin = _begin_of(engine, at)
-    if engine.src.text[engine.text_start() : begin].strip():
+    if not engine.blank_before(begin):
         return False
     engine.cut = engine.cut or "to=" in engine.src.text[begin:]
     engine.commit_to(begin)

@@ -27,10 +27,11 @@ __all__ = ["DIALECTS"]
 _HEAD_LENGTH = 300
 _HEAD = re.compile(r"""\s*\{\s*tool\s*=>\s*["']?([^\s"',{}]{1,256})["']?\s*(?:,\s*\w{1,16}\s*=>\s*(?=\{)|(?=\}))""")
 _OPTION = re.compile(r"(?:(?<=[\s{])|\A)--([^\s={}]{1,256})(?:\s*=\s*|[ \t]+)")
-_NEXT_OPTION = re.compile(r"[\s{]*--([^\s={}]{1,256})(?:\s*=\s*|[ \t]+)")
+_NEXT_OPTION = re.compile(r"[\s{]++--([^\s={}]{1,256})(?:\s*=\s*|[ \t]+)")
 _CLOSERS = ("[/TOOL_CALL]",)
 _LINE_VALUE = re.compile(r"[^\n}]*")
 _IN_STRING = re.compile(r'(?:[^"\\\n]++|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
+_MAY_END_BODY = re.compile(r'[{}\[\]()<"]')  # in a value that is no JSON
 _ANY_TYPE = ("null", "integer", "number", "boolean", "object", "array", "string")
 
 
@@ -65,7 +66,11 @@ def _options(engine: TextEngine, text: str, tool: CompiledTool | None) -> tuple[
     repairs: list[Repair] = []
     option = _OPTION.search(text)
     while option is not None:
-        arguments[option[1]], found, stop = _value(engine, text, option[1], option.end(), tool)
+        key = option[1]
+        value, found, stop = _value(engine, text, key, option.end(), tool)
+        if key in arguments:
+            found = [Repair(kind="parameter_repeated", path=key, before=arguments[key], after=value), *found]
+        arguments[key] = value
         repairs = [*repairs, *found]
         option = _OPTION.search(text, max(stop, option.end()))
     return (arguments or None), repairs
@@ -149,7 +154,8 @@ class _OptionPreview:
 
     def _finish_value(self, end: int) -> None:
         value, repairs, stop = _value(self._engine, self._engine.src.text, self._key, self._start, self._tool)
-        if repairs or stop != end:
+        written = self._engine.src.text[self._start : end]
+        if repairs or stop != end or (written[:1] not in ("{", "[", '"') and _MAY_END_BODY.search(written)):
             self._over = True
             return
         if self._streams:

@@ -15,7 +15,7 @@ from llmcore.normalizer.markers import as_text, call_marker, closer_after_markup
 from llmcore.normalizer.names import peel
 from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
-from llmcore.normalizer.source import Steps, name_then, starts
+from llmcore.normalizer.source import Steps, name_then, search, skip_space, starts
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -24,6 +24,7 @@ __all__ = ["DIALECTS"]
 
 _OPENER = re.compile(r"<(?P<prefix>ifm\||iquest_|)tool_call(?P<suffix>:[^\s<>]{1,32})?>")
 _HEAD = re.compile(r"\s*([^\s<>{}()]{1,256})\s*(?:<tool_sep>\s*)?")
+_BRACKET = re.compile(">")
 _LOST = re.compile(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
 
 
@@ -53,8 +54,7 @@ def _dialect_of(prefix: str, suffix: str, before: str, gap: str) -> str:
 
 def _call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     src = engine.src
-    while not src.final and not src.text[body:].strip():
-        yield
+    yield from skip_space(src, body)
     opener, head = _OPENER.match(src.text, at), _HEAD.match(src.text, body)
     if opener is None or head is None:
         return False
@@ -78,16 +78,11 @@ def _believable(engine: TextEngine, at: int, after: int, name: str, prefix: str)
         return True
     if engine.tools is not None:
         return peel(name, engine.tools) is not None or bool(prefix)
-    if engine.says_anything() or src.text[engine.text_start() : at].strip():
+    if engine.says_anything() or not engine.blank_before(at):
         return False
-    close = src.text.find(">", after)
-    while close < 0 and not src.final:
-        yield
-        close = src.text.find(">", after)
-    while not src.final and not src.text[close + 1 :].strip():
-        yield
-    rest = src.text[close + 1 :].lstrip()
-    return not rest or rest.startswith("<")
+    close = yield from search(src, _BRACKET, after, 1)
+    ahead = yield from skip_space(src, 0 if close is None else close.end())
+    return ahead >= len(src.text) or src.text[ahead] == "<"
 
 
 _IQUEST = _grammar("", "", "iquest_tool_call")

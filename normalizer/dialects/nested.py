@@ -239,7 +239,7 @@ def _m3_store(engine: TextEngine, call: _M3, element: Element, *, told: bool) ->
 
 def _m3_stray(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """A closer of the block after its calls is markup."""
-    if not engine.drafts or engine.src.text[engine.text_start() : at].strip():
+    if not engine.drafts or not engine.blank_before(at):
         return False
     engine.commit_to(at)
     engine.take("markup", body)
