@@ -125,7 +125,7 @@ def _name_line(engine: TextEngine, start: int) -> tuple[int, str] | None:
 
 def _marked(engine: TextEngine, at: int, opener: int) -> Steps[int]:
     """A marker that is a word before the bracket."""
-    took = yield from engine.marker(opener, engine.openers(opener))
+    took = yield from engine.walk.marker(opener, engine.walk.openers(opener))
     return engine.done if took else at + 1
 
 

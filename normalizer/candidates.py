@@ -37,17 +37,17 @@ class Signs:
         ends = r"\w" if names is None else _escaped({*_ADDED_ENDS, *(name[-1] for name in names)})
         bare = _escaped(BEFORE_BARE)
         tags = {f"<{name}>" for name in names or () if table.tool_tags}
-        openers, brackets = _beginnings(table.beginnings | tags, "<"), _beginnings(table.beginnings, "[")
+        openers, brackets = _beginnings(table.beginnings | tags, "<"), _begun(table.beginnings, "[")
         words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
         signs = {
             "<": rf"<(?={openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt])|[^\s<>]{{0,60}}\Z)",
-            "[": rf"\[(?:(?={brackets}|\Z)|(?<=[{bare}\\]\[)(?={_LIST}){words})",
+            "[": rf"\[(?:(?={brackets})|(?<=[{bare}\\]\[)(?={_LIST}){words})",
             "{": rf"\{{(?<=[{bare}{ends}]\{{)",
             "`": "`",
             "(": rf"\((?<=[{ends}]\()",
             "A": "A(?=ction:)",
             "]": rf"\](?={_beginnings(table.beginnings, ']')}|<?\]?\Z)",
-            "◁": "◁",
+            "◁": rf"◁(?={_begun(table.beginnings, '◁')})",
             "=": "=(?<=to=)",
         }
         self.any = re.compile("|".join(signs.values()))
@@ -101,6 +101,12 @@ def _escaped(characters: Iterable[str]) -> str:
 def _beginnings(openers: Iterable[str], trigger: str) -> str:
     """An expression for how openers go on after `trigger`."""
     return _any_of({opener[1 : 1 + _START] for opener in openers if opener[0] == trigger})
+
+
+def _begun(openers: Iterable[str], trigger: str) -> str:
+    """As `_beginnings`, or how they may have begun at the end of the text."""
+    begun = {opener[1:end] for opener in openers if opener[0] == trigger for end in range(1, 1 + _START)}
+    return rf"{_beginnings(openers, trigger)}|(?:{'|'.join(map(re.escape, sorted(begun)))})\Z"
 
 
 def _any_of(words: Iterable[str]) -> str:

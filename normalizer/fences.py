@@ -178,7 +178,7 @@ def _only_calls(inner: TextEngine) -> bool:
 
 def _explicit_none(engine: TextEngine, fence: Fence, opens: bool) -> int:
     """A fence that says `None` calls nothing."""
-    if opens and engine.src.text[fence.body : fence.stop].strip() in ("None", "null", "[]"):
+    if opens and engine.takes_calls and engine.src.text[fence.body : fence.stop].strip() in ("None", "null", "[]"):
         engine.commit_to(fence.start)
         engine.take("markup", fence.end)
     return fence.end

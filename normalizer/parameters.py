@@ -241,7 +241,8 @@ def _value(
         position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
         if streaming and stream is not None:
             told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
-        engine.skim = skim
+        if position == len(src.text):  # no closer has begun
+            engine.skim = skim
         yield
     stop = end.start() if end is not None else len(src.text)
     closed = end is not None and end.lastgroup == "own"

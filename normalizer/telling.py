@@ -62,6 +62,14 @@ class Teller:
             self._say(engine.text_kind, engine.src.text[start:end])
             self.said = end
 
+    def more(self, text: str, length: int) -> None:
+        """`text` has just come, right behind what was told, and is settled: the text is `length` long now."""
+        if self.said + len(text) != length or self._held_space or not self._spoken or text[-1:].isspace():
+            self.settled(length)
+        elif text:
+            self.said = length
+            self.events.append(ReasoningDelta(text) if self._engine.text_kind == "reasoning" else TextDelta(text))
+
     def classified(self, kind: SegmentKind, start: int, end: int) -> None:
         """`start:end` is `kind`; some of it may have been told as something else."""
         said = self.said

@@ -17,16 +17,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from functools import partial
 from typing import Any
 
-from llmcore.normalizer import bare, opening, registry
-from llmcore.normalizer.candidates import Candidates, signs_of
+from llmcore.normalizer import opening, registry
 from llmcore.normalizer.draft import Draft
-from llmcore.normalizer.rows import Marker
 from llmcore.normalizer.settling import Piece, Replaced, joined, replacing, settled
-from llmcore.normalizer.source import Skim, Source, SpaceRun, Steps, always, skip_space
+from llmcore.normalizer.source import Skim, Source, SpaceRun, Steps
 from llmcore.normalizer.telling import Teller
+from llmcore.normalizer.walk import Walk
 from llmcore.types.envelope import NearMiss, Repair, Segment, SegmentKind, ToolCall
 from llmcore.types.events import ArgumentsDelta, NormalizerEvent
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -36,14 +34,9 @@ __all__ = ["TextEngine"]
 
 _NESTING = 3  # wrappers within wrappers that are read: each level reads its body once more
 _NO_TOOLS = ToolSet([])
-_WASTE = 65_536  # characters that failed look-aheads may cost beyond those that stand before them
 _FAILURE = 128  # what a failed look-ahead costs beside its length, in characters
 _GLANCE = 32  # what a bracket costs that was told from a call by what follows it
-_OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
-_OPEN = ("[", "{")
-_HELD = ("]", "◁")  # with which a marker may begin that more text must tell
 _OVER = object()
-_MARKS = frozenset("<[]◁")  # what markers begin with
 _UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
 
 
@@ -72,7 +65,6 @@ class TextEngine:
     """Where the line begins that is known to begin with no bare form."""
     skim: Skim | None = None
     """What the reader that waits leaves for text that it need not look at yet."""
-    _walked = 0
     _line_start = 0
     _line_sought = 0
     _said_anything = False
@@ -91,7 +83,7 @@ class TextEngine:
         listening: bool = True,
         nested: int = 0,
     ) -> None:
-        src = self.src = Source()
+        self.src = Source()
         self.tools = tools
         self.limits = limits
         self.listening = listening
@@ -107,7 +99,7 @@ class TextEngine:
         self.pieces: list[Piece] = []
         self.replaced: list[Replaced] = []
         self.teller = Teller(self) if listening else None
-        self._candidates = Candidates(src, signs_of(self.names, self.table))
+        self.walk = Walk(self)
         self._overflow: list[str] = []
         self._blank, self._space = SpaceRun(), SpaceRun()
         self._steps = self._run(reasoning_open)
@@ -116,7 +108,15 @@ class TextEngine:
 
     def feed(self, text: str) -> list[NormalizerEvent]:
         """More text. Returns the events it settles (none when not listening)."""
-        self._grow(text)
+        src = self.src
+        if len(src.text) + len(text) > self.limits.text:
+            text = self._within_limit(text)
+        # One reference only: CPython then appends in place, in amortised O(len(text)). So no reader keeps a name for the text
+        # over a `yield`.
+        grown, src.text = src.text, ""
+        grown += text
+        src.text = grown
+        del grown
         if self._running and (self.skim is None or not self.skim(text)):
             self.skim = None
             self._running = next(self._steps, _OVER) is not _OVER
@@ -133,7 +133,7 @@ class TextEngine:
 
     def read(self, text: str, finish_reason: str | None = None) -> TextEngine:
         """The whole text at once: `feed` and `finish` in one resumption. Returns self."""
-        self._grow(text)
+        self.src.text = text if len(text) <= self.limits.text else self._within_limit(text)
         self.finish(finish_reason)
         return self
 
@@ -258,6 +258,10 @@ class TextEngine:
         self._line_sought = at
         return self._line_start
 
+    def in_prose(self) -> bool:
+        """Is the line that was last looked for known to begin with no bare form?"""
+        return self._line_start == self.prose_line
+
     def text_start(self) -> int:
         """Where the text begins that nothing has interrupted since: at a marker's or call's end, or at 0."""
         if self.pieces:
@@ -270,12 +274,28 @@ class TextEngine:
     def stands(self, at: int) -> bool | None:
         """Does a marker that counts for this reply stand at `at`? None = more text must tell."""
         text = self.src.text
-        if self._is_undecided(at):
+        if self.is_undecided(at):
             return None
         found = self.table.match(text, at)
         if found is not None and (self.takes_calls or not all(row.calls for row in found[1])):
             return True
         return self.table.match_tool_tag(text, at, self.names) is not None
+
+    def is_undecided(self, at: int) -> bool:
+        """May what stands at `at` still become an opener when more text comes?"""
+        src = self.src
+        if src.final or len(src.text) - at >= 64:
+            return False
+        return _UNDECIDED_TAG.match(src.text, at) is not None or src.text[at:] in self.table.partials
+
+    def waste(self, characters: int = 0) -> None:
+        """A look-ahead over so many characters came to nothing. After too many, nothing is looked at for as long as they took:
+        that keeps the work linear."""
+        self.wasted += characters + _FAILURE
+
+    def glance(self) -> None:
+        """What stands at a candidate came to nothing by what is right behind it."""
+        self.wasted += _GLANCE
 
     def says_anything(self) -> bool:
         """Has any content been committed that is not white space?"""
@@ -309,156 +329,21 @@ class TextEngine:
         if inner.content:
             self.replace(start, end, inner.content)
 
-    # ------------------------------------------------------------------ the walk
+    # ------------------------------------------------------------------ inside
 
     def _run(self, reasoning_open: bool) -> Steps[None]:
         if reasoning_open:
             yield from opening.open_reasoning(self)
         elif not self.src.text or self.src.text[0] in opening.FIRST:
             yield from opening.opening(self)
-        yield from self.walk()
+        yield from self.walk.run()
 
-    def walk(self) -> Steps[None]:
-        """From candidate to candidate until the text ends; the rest is text of the current kind."""
-        src, seek = self.src, self._candidates.next
-        position = self.done
-        while True:
-            if self.wasted > position + _WASTE:  # so many looks came to nothing that none is worth one before this
-                position = self.wasted - _WASTE
-            # directly behind a marker every bracket is a candidate
-            at = position if position == self.done and src.text[position : position + 1] in _OPEN else seek(position)
-            if at < 0:
-                if src.final:
-                    break
-                self._walked = max(position, len(src.text) - _OVERLAP, self.done)
-                self._rest()
-                yield
-                position = self._walked
-                continue
-            trigger = src.text[at]
-            if trigger in _MARKS and self.table.may_open(src.text, at):
-                if self._is_undecided(at):
-                    self.emit_text(at)
-                    self.skim = partial(self._skim_undecided, at)
-                    yield
-                    position = at
-                    continue
-                if (found := self.openers(at)) and (yield from self.marker(at, found)):
-                    position = self.done
-                    continue
-            position = at + 1
-            handler = bare.HANDLERS.get(trigger)
-            if handler is not None and self.takes_calls and self.text_kind != "reasoning":
-                went = handler(self, at)
-                position = max(position, went if isinstance(went, int) else (yield from went))
-        self.commit_to(len(src.text))
-
-    def _rest(self) -> None:
-        """The walk waits at `_walked`, where no candidate stands: tell what is settled, and leave word for what may come."""
-        if self.teller is None:
-            return
-        length = len(self.src.text)
-        self.teller.settled(bare.settled_text(self, self._walked))
-        if self._walked > length:
-            self.skim = self._skim_passed
-        elif self.teller.said == length and self._line_start == self.prose_line:
-            self.skim = self._skim_prose
-
-    def _skim_prose(self, text: str) -> bool:
-        """In a line that begins with no bare form: if no candidate stands in it, `text` is told."""
-        if "\n" in text or text[-1:] in _HELD or self._candidates.next(self._walked) >= 0:
-            return False
-        length = len(self.src.text)
-        self._walked = max(self._walked, length - _OVERLAP)
-        self.emit_text(length)
-        return True
-
-    def _skim_passed(self, text: str) -> bool:
-        """Before `_walked` nothing is looked at: it is told."""
-        length = len(self.src.text)
-        if length > self._walked:
-            return False
-        self.emit_text(length)
-        return True
-
-    def _skim_undecided(self, at: int, text: str) -> bool:
-        return self._is_undecided(at)
-
-    def _takes_marker(self, at: int) -> bool:
-        """May a call begin here? Not beyond the limit or in a quotation."""
-        return self.takes_calls and len(self.drafts) < self.limits.calls and not self._quoted(at)
-
-    def waste(self, characters: int = 0) -> None:
-        """A look-ahead over so many characters came to nothing. After too many, nothing is looked at for as long as they took:
-        that keeps the work linear."""
-        self.wasted += characters + _FAILURE
-
-    def glance(self) -> None:
-        """What stands at a candidate came to nothing by what is right behind it."""
-        self.wasted += _GLANCE
-
-    def openers(self, at: int) -> list[tuple[int, list[Marker]]]:
-        """The openers at `at`, each with its end and the rows that share it; a tag that is the name of a tool comes last."""
-        found = self.table.match(self.src.text, at), self.table.match_tool_tag(self.src.text, at, self.names)
-        return [one for one in found if one is not None]
-
-    def marker(self, at: int, openers: list[tuple[int, list[Marker]]]) -> Steps[bool]:
-        """Try the rows of these openers at `at`."""
-        src, teller = self.src, self.teller
-        takes = None
-        for body, rows in openers:
-            ahead = -1
-            for row in rows:
-                if row.calls and not (takes := self._takes_marker(at) if takes is None else takes):
-                    continue
-                if row.follows is not always:
-                    if ahead < 0:
-                        if teller is not None:
-                            teller.settled(at)
-                        ahead = yield from skip_space(src, body)
-                    while (fits := row.follows(src.text, ahead, src.final)) is None:
-                        yield
-                    if not fits:
-                        continue
-                if teller is not None:
-                    teller.settled(at)
-                took = row.reader(self, at, body)
-                if took if isinstance(took, bool) else (yield from took):
-                    if row.calls:
-                        self.text_kind = "content"
-                    return True
-                if row.calls:
-                    self.waste()
-                else:
-                    self.glance()
-        return False
-
-    def _is_undecided(self, at: int) -> bool:
-        """May what stands at `at` still become an opener when more text comes?"""
-        src = self.src
-        if src.final or len(src.text) - at >= 64:
-            return False
-        return _UNDECIDED_TAG.match(src.text, at) is not None or src.text[at:] in self.table.partials
-
-    def _quoted(self, at: int) -> bool:
-        """Does the line begin with `> `, as a quotation does?"""
-        start = self.line_start(at)
-        return self.src.text.startswith("> ", start) and start >= self.text_start()
-
-    # ------------------------------------------------------------------ growing and closing
-
-    def _grow(self, text: str) -> None:
-        src = self.src
-        if len(src.text) + len(text) > self.limits.text:
-            room = max(0, self.limits.text - len(src.text))
-            self._overflow.append(text[room:])
-            self.skim = None
-            text = text[:room]
-        # One reference only: CPython then appends in place, in amortised O(len(text)). So no reader keeps a name for the text
-        # over a `yield`.
-        grown, src.text = src.text, ""
-        grown += text
-        src.text = grown
+    def _within_limit(self, text: str) -> str:
+        """The part of more text that the limit has room for; the rest is content, unsearched."""
+        room = max(0, self.limits.text - len(self.src.text))
+        self._overflow.append(text[room:])
+        self.skim = None
+        return text[:room]
 
     def emit_text(self, end: int) -> None:
         """For readers that wait: text before `end` is settled, tell the listener."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from llmcore.normalizer.engine import Normalizer, normalize
 from llmcore.normalizer.registry import DIALECTS, marker_table
-from llmcore.types.events import NormalizerEvent, ReasoningDelta, Reclassified, TextDelta
+from llmcore.types.events import NormalizerEvent, ReasoningDelta, Reclassified, TextDelta, ToolCallFinished
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
 from tests.support.growth import assert_linear
@@ -82,6 +82,17 @@ def test_limits_have_recorded_outcomes(sample: Sample) -> None:
 
 _PREFIX_DECIDED = sorted(name for name, row in DIALECTS.items() if row.trust != "bare" and name != "fenced_function_call")
 """A fence is decided by what follows it."""
+
+
+@pytest.mark.parametrize("name", _PREFIX_DECIDED)
+def test_a_call_is_finished_when_its_closer_has_come(name: str) -> None:
+    """One character at a time: what ends a call is noticed then, not when something else comes."""
+    text = DIALECTS[name].write([("read_file", {"path": "lorem <b>ipsum</b>"})])
+    normalizer = Normalizer(TOOLS)
+    events = [normalizer.feed(character) for character in text + "\nThat was it, and no more calls follow, as far as I can see."]
+    finished = [at for at, told in enumerate(events) if any(isinstance(event, ToolCallFinished) for event in told)]
+    assert finished
+    assert finished[0] <= len(text) + 40
 
 
 @pytest.mark.parametrize("name", _PREFIX_DECIDED)

@@ -1,0 +1,165 @@
+"""The walk of the text engine: from candidate to candidate, and what a listener hears where none stands.
+
+A marker goes to the rows of the registry that share it, a bracket to the rules of `bare`. Text in which nothing can begin is told
+without waking the walk (`source.Skim`). After too many looks that came to nothing, none is taken until the text has caught up
+with what they cost (`TextEngine.waste`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer import bare
+from llmcore.normalizer.candidates import Candidates, signs_of
+from llmcore.normalizer.rows import Marker
+from llmcore.normalizer.source import Steps, always, skip_space
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["Walk"]
+
+_WASTE = 32_768  # characters that failed look-aheads may cost beyond those that stand before them
+_OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
+_OPEN = ("[", "{")
+_MARKS = frozenset("<[]◁")  # what markers begin with
+_PROSE = re.compile(r"[^`<[{(\]◁=A\n]*+").fullmatch  # no candidate begins with any of these, and no new line does
+_HELD = ("]", "◁")  # with which a marker may begin that more text must tell
+
+
+class Walk:
+    """One walk through an engine's text."""
+
+    __slots__ = ("_at", "_candidates", "_engine")
+
+    def __init__(self, engine: TextEngine) -> None:
+        self._engine = engine
+        self._candidates = Candidates(engine.src, signs_of(engine.names, engine.table))
+        self._at = 0  # where it waits
+
+    def run(self) -> Steps[None]:
+        """From candidate to candidate until the text ends; the rest is text of the current kind."""
+        engine = self._engine
+        src, table, seek = engine.src, engine.table, self._candidates.next
+        position = engine.done
+        while True:
+            if engine.wasted > position + _WASTE:  # so many looks came to nothing that none is worth one before this
+                position = engine.wasted - _WASTE
+            # directly behind a marker every bracket is a candidate
+            at = position if position == engine.done and src.text[position : position + 1] in _OPEN else seek(position)
+            if at < 0:
+                if src.final:
+                    break
+                self._at = max(position, len(src.text) - _OVERLAP, engine.done)
+                self._rest()
+                yield
+                position = self._at
+                continue
+            trigger = src.text[at]
+            if trigger in _MARKS and table.may_open(src.text, at):
+                if engine.is_undecided(at):
+                    self._at = at
+                    engine.emit_text(at)
+                    engine.skim = self._skim_undecided
+                    yield
+                    position = self._at
+                    continue
+                if (found := self.openers(at)) and (yield from self.marker(at, found)):
+                    position = engine.done
+                    continue
+            position = at + 1
+            handler = bare.HANDLERS.get(trigger)
+            if handler is not None and (engine.takes_calls or trigger == "`") and engine.text_kind != "reasoning":
+                went = handler(engine, at)
+                position = max(position, went if isinstance(went, int) else (yield from went))
+        engine.commit_to(len(src.text))
+
+    def _rest(self) -> None:
+        """The walk waits, and no candidate stands before `_at`: tell what is settled, and leave word for what may come."""
+        engine, teller = self._engine, self._engine.teller
+        if teller is None:
+            return
+        length = len(engine.src.text)
+        teller.settled(bare.settled_text(engine, self._at))
+        if self._at > length:
+            engine.skim = self._skim_passed
+        elif teller.said == length and engine.in_prose():
+            engine.skim = self._skim_prose
+
+    def _skim_prose(self, text: str) -> bool:
+        """In a line that begins with no bare form: if no candidate stands in it, `text` is told."""
+        if _PROSE(text) is None and ("\n" in text or text[-1:] in _HELD or self._candidates.next(self._at) >= 0):
+            return False
+        engine = self._engine
+        length = len(engine.src.text)
+        if length - _OVERLAP > self._at:
+            self._at = length - _OVERLAP
+        if engine.teller is not None:
+            engine.teller.more(text, length)
+        return True
+
+    def _skim_passed(self, text: str) -> bool:
+        """Before `_at` nothing is looked at: it is told."""
+        engine = self._engine
+        length = len(engine.src.text)
+        if length > self._at:
+            return False
+        if engine.teller is not None:
+            engine.teller.more(text, length)
+        return True
+
+    def _skim_undecided(self, text: str) -> bool:
+        """An opener may have begun at `_at`, or, if that is none, behind it."""
+        engine = self._engine
+        if engine.is_undecided(self._at):
+            return True
+        at = self._candidates.next(self._at)
+        if at <= self._at or self._at == engine.done or not engine.is_undecided(at):
+            return False
+        self._at = at
+        engine.emit_text(at)
+        return True
+
+    def openers(self, at: int) -> list[tuple[int, list[Marker]]]:
+        """The openers at `at`, each with its end and the rows that share it; a tag that is the name of a tool comes last."""
+        engine = self._engine
+        text, table = engine.src.text, engine.table
+        return [found for found in (table.match(text, at), table.match_tool_tag(text, at, engine.names)) if found is not None]
+
+    def marker(self, at: int, openers: list[tuple[int, list[Marker]]]) -> Steps[bool]:
+        """Try the rows of these openers at `at`."""
+        engine = self._engine
+        src, takes = engine.src, None
+        for body, rows in openers:
+            ahead = -1
+            for row in rows:
+                if row.calls and not (takes := self._may_call(at) if takes is None else takes):
+                    continue
+                if row.follows is not always:
+                    if ahead < 0:
+                        engine.emit_text(at)
+                        ahead = yield from skip_space(src, body)
+                    while (fits := row.follows(src.text, ahead, src.final)) is None:
+                        yield
+                    if not fits:
+                        continue
+                engine.emit_text(at)
+                took = row.reader(engine, at, body)
+                if took if isinstance(took, bool) else (yield from took):
+                    if row.calls:
+                        engine.text_kind = "content"
+                    return True
+                if row.calls:
+                    engine.waste()
+                else:
+                    engine.glance()
+        return False
+
+    def _may_call(self, at: int) -> bool:
+        """May a call begin here? Not beyond the limit, nor in a line that is a quotation (`> `)."""
+        engine = self._engine
+        if not engine.takes_calls or len(engine.drafts) >= engine.limits.calls:
+            return False
+        start = engine.line_start(at)
+        return not engine.src.text.startswith("> ", start) or start < engine.text_start()
