@@ -40,9 +40,11 @@ _NAMEISH = re.compile(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
 def settled_text(engine: TextEngine, position: int) -> int:
     """How much of the text a listener may hear while no candidate is open: a line that may begin a bare form is held."""
     text = engine.src.text
-    end = length = len(text)
-    while end > engine.done and end > length - _SIGNS and text[end - 1] in "]◁":
-        end -= 1
+    length = len(text)
+    end = length
+    if text[-1:] in ("]", "◁"):
+        tail = text[max(engine.done, length - _SIGNS) :]
+        end -= len(tail) - len(tail.rstrip("]◁"))
     start = max(engine.line_start(length), engine.done)
     if start == engine.prose_line or not engine.takes_calls:
         return end

@@ -27,14 +27,14 @@ __all__ = ["Teller"]
 class Teller:
     """Turns what an engine settles into events."""
 
-    __slots__ = ("_engine", "_held_space", "_spoken", "events", "said")
+    __slots__ = ("_engine", "_held", "_spoken", "events", "said")
 
     def __init__(self, engine: TextEngine) -> None:
         self._engine = engine
         self.events: list[NormalizerEvent] = []
         self.said = 0
         """How far the text has been told."""
-        self._held_space = ""
+        self._held: list[str] = []  # white space
         self._spoken = False
 
     def drain(self) -> list[NormalizerEvent]:
@@ -64,11 +64,14 @@ class Teller:
 
     def more(self, text: str, length: int) -> None:
         """`text` has just come, right behind what was told, and is settled: the text is `length` long now."""
-        if self.said + len(text) != length or self._held_space or not self._spoken or text[-1:].isspace():
+        if self.said + len(text) != length or self._engine.text_kind == "reasoning":
             self.settled(length)
+        elif text[-1:].isspace() or self._held or not self._spoken:
+            self.said = length
+            self._say("content", text)
         elif text:
             self.said = length
-            self.events.append(ReasoningDelta(text) if self._engine.text_kind == "reasoning" else TextDelta(text))
+            self.events.append(TextDelta(text))
 
     def classified(self, kind: SegmentKind, start: int, end: int) -> None:
         """`start:end` is `kind`; some of it may have been told as something else."""
@@ -84,8 +87,8 @@ class Teller:
 
     def instead(self, text: str) -> None:
         """What markup reads as."""
-        self.events.append(TextDelta(self._held_space + text))
-        self._held_space, self._spoken = "", True
+        self.events.append(TextDelta("".join([*self._held, text])))
+        self._held, self._spoken = [], True
 
     def withdrawn(self, end: int) -> None:
         """Everything up to `end` turned out to be reasoning."""
@@ -94,22 +97,22 @@ class Teller:
         if end > self.said:
             self.events.append(ReasoningDelta(self._engine.src.text[self.said : end]))
             self.said = end
-        self._held_space, self._spoken = "", False
+        self._held, self._spoken = [], False
 
     def interrupted(self) -> None:
         """Something else follows on text. White space alone between two blocks is markup: what was held of it is not said."""
         pieces = self._engine.pieces
-        if self._held_space and len(pieces) > 1:
+        if self._held and len(pieces) > 1:
             start, end, kind = pieces[-2]
             if kind == "content" and self._engine.src.text[start:end].isspace():
-                self._held_space = self._held_space[: start - end]
+                self._held = ["".join(self._held)[: start - end]]
 
     def last(self, overflow: str) -> None:
         """The text is over; `overflow`: what was beyond the limit."""
         if overflow:
             self._say("content", overflow)
-        if self._held_space and self._engine.pieces[-1][2] == "content":
-            self.events.append(TextDelta(self._held_space))
+        if any(self._held) and self._engine.pieces[-1][2] == "content":
+            self.events.append(TextDelta("".join(self._held)))
 
     def _say(self, kind: SegmentKind, text: str) -> None:
         if kind == "reasoning":
@@ -117,10 +120,10 @@ class Teller:
             return
         body = text.rstrip()
         if not body:
-            self._held_space += text
+            self._held.append(text)
             return
-        held, lead = text[len(body) :], self._held_space
+        held, lead = text[len(body) :], "".join(self._held)
         if not self._spoken and any(piece[2] != "content" for piece in self._engine.pieces):
             body, lead = body.lstrip(), ""
         self.events.append(TextDelta(lead + body))
-        self._held_space, self._spoken = held, True
+        self._held, self._spoken = [held] if held else [], True

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Walk"]
 
 _WASTE = 32_768  # characters that failed look-aheads may cost beyond those that stand before them
+_MISFIT = 16  # what an opener costs that no row takes
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
 _MARKS = frozenset("<[]◁")  # what markers begin with
@@ -84,7 +85,7 @@ class Walk:
         teller.settled(bare.settled_text(engine, self._at))
         if self._at > length:
             engine.skim = self._skim_passed
-        elif teller.said == length and engine.in_prose():
+        elif teller.said == length > engine.done and engine.in_prose():  # right behind a marker any bracket counts
             engine.skim = self._skim_prose
 
     def _skim_prose(self, text: str) -> bool:
@@ -152,8 +153,7 @@ class Walk:
                     return True
                 if row.calls:
                     engine.waste()
-                else:
-                    engine.glance()
+        engine.wasted += _MISFIT
         return False
 
     def _may_call(self, at: int) -> bool:

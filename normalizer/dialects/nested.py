@@ -292,9 +292,10 @@ def _properties(engine: TextEngine, text: str, tool: CompiledTool) -> tuple[dict
     arguments: dict[str, Any] = {}
     repairs: list[Repair] = []
     position, whole = 0, True
+    unclosed: set[str] = set()
     while (child := _CHILD.match(text, position)) is not None and child[1] in tool.properties:
         key = child[1]
-        stop, position = (child.end(), child.end()) if child[2] else _child_end(text, key, child.end(), tool)
+        stop, position = (child.end(), child.end()) if child[2] else _child_end(text, key, child.end(), tool, unclosed)
         whole = bool(child[2]) or stop < position
         value, found = parameter_value(trimmed(text[child.end() : stop], closed=True), tool, key, limits=engine.limits)
         if key in arguments:
@@ -316,11 +317,11 @@ _OPENER = re.compile(r"<([^\s<>/]{1,256})>")
 _BLANK = re.compile(r"\s*\Z")
 
 
-def _child_end(text: str, key: str, start: int, tool: CompiledTool) -> tuple[int, int]:
+def _child_end(text: str, key: str, start: int, tool: CompiledTool, unclosed: set[str]) -> tuple[int, int]:
     """(end of the value, end of its closer): the first closer that another property or the end follows, else the first one,
-    else the next property's opener."""
+    else the next property's opener. `unclosed`: keys for which no closer comes any more."""
     closer = f"</{key}>"
-    first = at = text.find(closer, start)
+    first = at = text.find(closer, start) if key not in unclosed else -1
     while at >= 0:
         following = _CHILD.match(text, at + len(closer))
         if _BLANK.match(text, at + len(closer)) or (following is not None and following[1] in tool.properties):
@@ -328,6 +329,7 @@ def _child_end(text: str, key: str, start: int, tool: CompiledTool) -> tuple[int
         at = text.find(closer, at + 1)
     if first >= 0:
         return first, first + len(closer)
+    unclosed.add(key)
     for child in _OPENER.finditer(text, start):
         if child[1] in tool.properties:
             end = start + len(text[start : child.start()].rstrip())
