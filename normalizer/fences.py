@@ -32,6 +32,7 @@ _PLAIN_CODE = re.compile(
 """Code in a line, or a fence that does not say that it is a call, whole or up to the end of the text."""
 _ESCAPE = re.compile(r"\\[uUxN0-7_\[\]*.\-]")
 """By which a name may be written otherwise."""
+_SIGNS = 8  # of the end of the text, in which a closer may begin
 _SPACE = re.compile(r"\s*")
 _NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[<'\"\w>(]|//|#|/\*)")
 
@@ -245,6 +246,14 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
         info, body = named[0], body + named.end()
     search_from = max(body - 1, at + 3)
     told, said = False, body
+
+    def skim(more: str) -> bool:
+        if "`" in more:
+            return False
+        if told:
+            engine.emit_text(max(body, len(src.text) - _SIGNS))
+        return True
+
     while True:
         close = _first_close(src.text, search_from)
         if close is not None and (src.final or src.text[close.end() : close.end() + 260].lstrip(" \t\r")):
@@ -255,6 +264,8 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
             said = past(_SPACE, src.text, said)
             told = _NOT_A_CALL.match(src.text, said) is not None
         if told:
-            engine.emit_text(max(body, len(src.text) - 8))
+            engine.emit_text(max(body, len(src.text) - _SIGNS))
         search_from = max(search_from, _closer_begun(src.text) if close is None else close.start())
+        if close is None and said < len(src.text) and not src.text.endswith("`"):  # no closer has begun
+            engine.skim = skim
         yield

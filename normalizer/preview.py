@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["BodyPreview", "Preview"]
 
 _PAIR = r'"(?:id|type|index|call_id|tool_call_id)"\s*:\s*(?:"[^"\\]{0,128}"|\d{1,9})\s*,\s*'
-_SCHEMA_KEY = r'"(?:type|properties|required|description|title|items|additionalProperties|\$\w{1,16})"'
+_SCHEMA_KEY = re.compile(r"type|properties|required|description|title|items|additionalProperties|\$\w{1,16}")
 _CALL = (
     rf'\{{\s*(?:{_PAIR}){{0,4}}"(?:name|tool_name)"\s*:\s*"(?P<name>[^"\\]{{1,256}})"\s*,\s*'
-    rf'(?:"arg(?:ument)?s"\s*:\s*(?=\{{)|"parameters"\s*:\s*(?=\{{\s*(?:\}}|(?!{_SCHEMA_KEY})"[^"\\]{{0,256}}")))'
+    rf'(?:"arg(?:ument)?s"\s*:\s*(?=\{{)|"parameters"\s*:\s*(?=\{{\s*(?:\}}|"(?P<first>[^"\\]{{0,256}})")))'
 )
 _KEYED = r'\{\s*"(?P<name>[^"\\]{1,256})"\s*:\s*(?=\{)'
 
@@ -118,11 +118,19 @@ class Preview:
         if self._single or len(engine.drafts) >= engine.limits.calls:
             return False
         head = self._heads[bool(self.drafts)].match(engine.src.text, self._told)
-        if head is None or not head["name"].strip() or is_no_call(head["name"], engine.tools):
+        if head is None or not head["name"].strip() or is_no_call(head["name"], engine.tools) or self._may_define(head):
             return False
         identity = _ID.search(head[0])
         self._begin(head["name"], head.end(), identity[1] if identity else "")
         return True
+
+    def _may_define(self, head: re.Match[str]) -> bool:
+        """May these parameters be the schema of a tool, by their first key? Not if the tool has a parameter of that name."""
+        first = head["first"] if "first" in head.re.groupindex else None
+        if first is None or _SCHEMA_KEY.fullmatch(first) is None:
+            return False
+        tool = self._engine.tool(head["name"])
+        return first == "type" or tool is None or first not in tool.properties
 
     def _begin(self, name: str, arguments_at: int, id: str) -> None:
         self._starts.append(arguments_at)

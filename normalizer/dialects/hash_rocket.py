@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.bodies import body_extent, swallow
@@ -103,10 +104,16 @@ class _OptionPreview:
         self._over = False
 
     def sleeps(self) -> bool:
-        return False
+        return self._streams
 
     def skim(self, more: str) -> bool:
-        return False
+        """More of a string; whoever follows the body looks again when it ends."""
+        length = len(self._engine.src.text)
+        if self._upto + len(more) != length or '"' in more or "\\" in more or "\n" in more:
+            return False
+        self._engine.delta(self._draft, encode_basestring(more)[1:-1])
+        self._upto = length
+        return True
 
     def advance(self) -> None:
         """Tell what has come."""
