@@ -23,6 +23,7 @@ BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_")
 """What may stand directly before a bare form; after anything else a bracket belongs to what it stands in."""
 
 _BY_FREQUENCY = "`<[{(]◁=A"  # what markup is most often made of comes first
+_WORDS = {"A": "Action:", "=": "to="}  # a whole text has candidates of these characters only in a word
 _START = 3  # so many characters after the first one tell openers from other text
 _ADDED_ENDS = "0123456789tlen_s"  # print(, f.call(, tool_code(, json{, f:0{, functools{
 _LIST = r"\s*(?:[\[{'\"]|(?:None|null)?\s*\]\s*(?:<|\Z)|[A-Za-z_][\w.\\-]{0,255}\s*(?:\(|\Z)|Calling\s|\Z)"
@@ -53,14 +54,14 @@ class Signs:
         self.any = re.compile("|".join(signs.values()))
         self.any_headed = re.compile("|".join({**signs, "{": r"\{"}.values()))
         """After the header `to=NAME` anything may stand before a brace."""
-        self._by_character = [(character, re.compile(signs[character])) for character in _BY_FREQUENCY]
+        self._by_character = [(_WORDS.get(character, character), re.compile(signs[character])) for character in _BY_FREQUENCY]
 
     def occur_in(self, text: str) -> bool:
         """Is there any candidate in a whole text?"""
         if text.startswith(("[", "{")):
             return True
-        for character, sign in self._by_character:
-            at = text.find(character)
+        for said, sign in self._by_character:
+            at = text.find(said)
             if at >= 0 and sign.search(text, at) is not None:
                 return True
         return False

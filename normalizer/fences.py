@@ -121,8 +121,7 @@ def _inline(engine: TextEngine, at: int, length: int) -> Steps[int]:
     ticks = "`" * length
     while True:
         close = src.text.find(ticks, start)
-        paragraph = src.text.find("\n\n", at, close if close >= 0 else len(src.text))
-        if paragraph >= 0:
+        if src.text.find("\n\n", max(at, start - 1), close if close >= 0 else len(src.text)) >= 0:
             return at + length
         if close >= 0:
             break

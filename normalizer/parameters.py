@@ -34,6 +34,7 @@ __all__ = [
     "ArgumentStream",
     "Grammar",
     "Parameters",
+    "before_layout",
     "finish_parameters",
     "only_text_parameter",
     "read_parameters",
@@ -43,6 +44,7 @@ __all__ = [
 
 _OVERLAP = 512
 _CLOSER = 64  # the longest closer of a value
+_LAYOUT = 64  # white space before a closer that a listener does not hear of at once
 _SIGN = re.compile("<(?!<)")  # what ends a value begins so
 _WRONG_CLOSER = re.compile(r"</[\w:.｜|-]{1,64}>\Z")
 _DECLARED = {
@@ -271,11 +273,16 @@ def _led(text: str, keeps_line_breaks: bool) -> str:
     return text if keeps_line_breaks else text[2:] if text.startswith("\r\n") else text.removeprefix("\n")
 
 
+def before_layout(text: str, told: int, end: int) -> int:
+    """Where the white space begins that ends at `end` and may be layout, not before `told`. No more than a little is."""
+    floor = max(told, end - _LAYOUT)
+    return floor + len(text[floor:end].rstrip())
+
+
 def _tell(text: str, start: int, told: int, stream: ArgumentStream, keeps_line_breaks: bool) -> int:
     """Tell what is certain of a string value: not a tag that may have begun, not white space that may be layout."""
     end = text.find("<", max(told, len(text) - _CLOSER))
-    end = len(text) if end < 0 else end
-    end = told + len(text[told:end].rstrip())
+    end = before_layout(text, told, len(text) if end < 0 else end)
     if end <= told:
         return told
     piece = text[told:end]

@@ -14,7 +14,7 @@ from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.draft import Draft
-from llmcore.normalizer.readers.escapes import python_escape_at
+from llmcore.normalizer.readers.escapes import decode, python_escape_at
 from llmcore.normalizer.readers.strict import UNSOUND, parsed
 from llmcore.normalizer.rows import as_json
 from llmcore.normalizer.source import past
@@ -32,7 +32,8 @@ _WORD = re.compile(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
 _REACH = 340  # a keyword, a key or a word stands whole within so many characters
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
-_FLAT = {quote: re.compile(rf"[^{quote}\\\n]*+") for quote in "'\""}
+_FLAT = {quote: re.compile(rf"(?:[^{quote}\\\n]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
+"""Text and escapes of one letter."""
 _NAP = 4096  # characters; then what was left is looked at, lest it all be in one feed
 _CLOSERS = {"[": "]", "{": "}"}
 
@@ -214,7 +215,7 @@ class PythonPreview:
         text, quote = self._engine.src.text, self._quote
         end = past(_FLAT[quote[0]], text, self._at)
         if end > self._at:
-            self._tell_text(text[self._at : end])
+            self._tell_text(decode(text[self._at : end], python=True).value)
             self._at = end
         char = text[end : end + 1]
         if not char:

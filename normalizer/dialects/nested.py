@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from llmcore.normalizer.call_objects import CallObject, arguments_of, no_arguments
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.names import is_known
-from llmcore.normalizer.parameters import ArgumentStream, only_text_parameter, trimmed
+from llmcore.normalizer.parameters import ArgumentStream, before_layout, only_text_parameter, trimmed
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.readers.markup import Element, element_value, parameter_value
 from llmcore.normalizer.readers.state import Stop
@@ -175,7 +175,7 @@ def _m3_text(engine: TextEngine, call: _M3, key: str, start: int, *, streams: bo
             return told - start - _lead(src.text, start) if told > start else -1, tag
         position = max(start, len(src.text) - _TAG_LENGTH)
         if streams and call.stream is not None:
-            end = told + len(src.text[told : _tag_may_begin(src.text, told)].rstrip())
+            end = before_layout(src.text, told, _tag_may_begin(src.text, told))
             if end > told:
                 if told == start:
                     call.stream.open_string(key)
