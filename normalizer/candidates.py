@@ -47,7 +47,7 @@ class Signs:
             "`": "`",
             "(": rf"\((?<=[{ends}]\()",
             "A": "A(?=ction:)",
-            "]": rf"\](?={_beginnings(table.beginnings, ']')}|<?\]?\Z)",
+            "]": rf"\](?={_begun(table.beginnings, ']')})",
             "◁": rf"◁(?={_begun(table.beginnings, '◁')})",
             "=": "=(?<=to=)",
         }

@@ -58,6 +58,8 @@ def read_bare(state: State) -> Any:
         if after >= state.end and state.cut:
             raise Ended
         value = _word(state, state.text[state.pos : after], after)
+    else:
+        after = state.pos + len(token.rstrip())  # white space is left to who knows which is JSON's
     state.pos = after
     return value
 
