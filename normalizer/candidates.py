@@ -32,7 +32,7 @@ _LIST = r"\s*(?:[\[{'\"]|(?:None|null)?\s*\]\s*(?:<|\Z)|[A-Za-z_][\w.\\-]{0,255}
 class Signs:
     """The expressions for one set of tools (None = not told) and one table of markers."""
 
-    __slots__ = ("_by_character", "any", "any_headed")
+    __slots__ = ("_by_character", "any", "any_headed", "markers")
 
     def __init__(self, names: frozenset[str] | None, table: MarkerTable) -> None:
         ends = r"\w" if names is None else _escaped({*_ADDED_ENDS, *(name[-1] for name in names)})
@@ -54,6 +54,8 @@ class Signs:
         self.any = re.compile("|".join(signs.values()))
         self.any_headed = re.compile("|".join({**signs, "{": r"\{"}.values()))
         """After the header `to=NAME` anything may stand before a brace."""
+        opener = rf"\[(?={brackets})"
+        self.markers = re.compile("|".join([signs["<"], opener, signs["]"], signs["◁"], signs["`"]]))
         self._by_character = [(_WORDS.get(character, character), re.compile(signs[character])) for character in _BY_FREQUENCY]
 
     def occur_in(self, text: str) -> bool:
@@ -81,9 +83,15 @@ class Candidates:
     def __init__(self, src: Source, signs: Signs) -> None:
         self._src, self._signs, self._headed = src, signs, False
 
-    def next(self, position: int) -> int:
-        """The first candidate at or after `position`; -1 when what has come so far holds none."""
+    def next(self, position: int, brackets_from: int = 0) -> int:
+        """The first candidate at or after `position`; -1 when what has come so far holds none. Before `brackets_from` only
+        markers and code count."""
         text = self._src.text
+        if position < brackets_from:
+            found = self._signs.markers.search(text, position)
+            if found is not None and found.start() < brackets_from:
+                return found.start()
+            position = brackets_from
         while True:
             found = (self._signs.any_headed if self._headed else self._signs.any).search(text, position)
             if found is None:

@@ -34,8 +34,8 @@ __all__ = ["TextEngine"]
 
 _NESTING = 3  # wrappers within wrappers that are read: each level reads its body once more
 _NO_TOOLS = ToolSet([])
-_FAILURE = 128  # what a failed look-ahead costs beside its length, in characters
-_GLANCE = 32  # what a bracket costs that was told from a call by what follows it
+_FAILURE = 48  # what a failed look-ahead costs beside its length, in characters: a little more than it takes microseconds
+_GLANCE = 24  # what a candidate costs that was told from a call by what stands right behind it
 _OVER = object()
 _UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
 
@@ -58,7 +58,7 @@ class TextEngine:
     """A result was written after a call: the model invented it, and later calls are guesses."""
     allowance = 0
     wasted = 0
-    """What look-aheads that came to nothing cost, in characters."""
+    """What looks that came to nothing cost, in characters; the walk keeps account."""
     wrapper = ""
     """The opener of the wrapper around the answer that is open (`<answer>`)."""
     prose_line = -1
@@ -289,7 +289,7 @@ class TextEngine:
         return _UNDECIDED_TAG.match(src.text, at) is not None or src.text[at:] in self.table.partials
 
     def waste(self, characters: int = 0) -> None:
-        """A look-ahead over so many characters came to nothing. After too many, nothing is looked at for as long as they took:
+        """A look-ahead over so many characters came to nothing. After too many, the walk passes over as much text as they cost:
         that keeps the work linear."""
         self.wasted += characters + _FAILURE
 

@@ -1,8 +1,11 @@
 """The walk of the text engine: from candidate to candidate, and what a listener hears where none stands.
 
 A marker goes to the rows of the registry that share it, a bracket to the rules of `bare`. Text in which nothing can begin is told
-without waking the walk (`source.Skim`). After too many looks that came to nothing, none is taken until the text has caught up
-with what they cost (`TextEngine.waste`).
+without waking the walk (`source.Skim`).
+
+Looks that come to nothing cost characters (`TextEngine.waste`). When brackets have cost a good deal more than the text before
+them, they are passed over until the text has caught up; markers likewise, by an account of their own. So a flood is linear,
+and text full of brackets loses no call that has a marker.
 """
 
 from __future__ import annotations
@@ -20,8 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk"]
 
-_WASTE = 32_768  # characters that failed look-aheads may cost beyond those that stand before them
-_MISFIT = 16  # what an opener costs that no row takes
+_WASTE = 131_072  # characters that failed looks may cost beyond those that stand before them
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
 _MARKS = frozenset("<[]◁")  # what markers begin with
@@ -32,12 +34,13 @@ _HELD = ("]", "◁")  # with which a marker may begin that more text must tell
 class Walk:
     """One walk through an engine's text."""
 
-    __slots__ = ("_at", "_candidates", "_engine")
+    __slots__ = ("_at", "_brackets", "_candidates", "_engine")
 
     def __init__(self, engine: TextEngine) -> None:
         self._engine = engine
         self._candidates = Candidates(engine.src, signs_of(engine.names, engine.table))
         self._at = 0  # where it waits
+        self._brackets = 0  # what brackets that came to nothing cost
 
     def run(self) -> Steps[None]:
         """From candidate to candidate until the text ends; the rest is text of the current kind."""
@@ -45,10 +48,13 @@ class Walk:
         src, table, seek = engine.src, engine.table, self._candidates.next
         position = engine.done
         while True:
-            if engine.wasted > position + _WASTE:  # so many looks came to nothing that none is worth one before this
+            if engine.wasted > position + _WASTE:
                 position = engine.wasted - _WASTE
-            # directly behind a marker every bracket is a candidate
-            at = position if position == engine.done and src.text[position : position + 1] in _OPEN else seek(position)
+            brackets_from = self._brackets - _WASTE
+            if position == engine.done and position >= brackets_from and src.text[position : position + 1] in _OPEN:
+                at = position  # directly behind a marker every bracket is a candidate
+            else:
+                at = seek(position, brackets_from)
             if at < 0:
                 if src.final:
                     break
@@ -72,8 +78,11 @@ class Walk:
             position = at + 1
             handler = bare.HANDLERS.get(trigger)
             if handler is not None and (engine.takes_calls or trigger == "`") and engine.text_kind != "reasoning":
+                before = engine.wasted
                 went = handler(engine, at)
                 position = max(position, went if isinstance(went, int) else (yield from went))
+                self._brackets += engine.wasted - before
+                engine.wasted = before
         engine.commit_to(len(src.text))
 
     def _rest(self) -> None:
@@ -90,7 +99,7 @@ class Walk:
 
     def _skim_prose(self, text: str) -> bool:
         """In a line that begins with no bare form: if no candidate stands in it, `text` is told."""
-        if _PROSE(text) is None and ("\n" in text or text[-1:] in _HELD or self._candidates.next(self._at) >= 0):
+        if _PROSE(text) is None and ("\n" in text or text[-1:] in _HELD or self._next() >= 0):
             return False
         engine = self._engine
         length = len(engine.src.text)
@@ -99,6 +108,9 @@ class Walk:
         if engine.teller is not None:
             engine.teller.more(text, length)
         return True
+
+    def _next(self) -> int:
+        return self._candidates.next(self._at, self._brackets - _WASTE)
 
     def _skim_passed(self, text: str) -> bool:
         """Before `_at` nothing is looked at: it is told."""
@@ -115,7 +127,7 @@ class Walk:
         engine = self._engine
         if engine.is_undecided(self._at):
             return True
-        at = self._candidates.next(self._at)
+        at = self._next()
         if at <= self._at or self._at == engine.done or not engine.is_undecided(at):
             return False
         self._at = at
@@ -151,9 +163,7 @@ class Walk:
                     if row.calls:
                         engine.text_kind = "content"
                     return True
-                if row.calls:
-                    engine.waste()
-        engine.wasted += _MISFIT
+        engine.glance()
         return False
 
     def _may_call(self, at: int) -> bool:

@@ -55,7 +55,10 @@ def _rocket(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         arguments, repairs = arguments_read(engine, reading, [], tool)
     if not written.startswith("{"):
         arguments = no_arguments(head[1], engine.tools)
+    if not outer.closed and not outer.cut:
+        repairs = [*repairs, Repair(kind="closer_missing")]
     if preview is not None:
+        preview.advance()
         preview.finish(arguments)
     engine.end(draft, end, arguments, written, complete=not outer.cut, repairs=repairs)
     return True
