@@ -24,6 +24,7 @@ BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_")
 
 _BY_FREQUENCY = "`<[{(]◁=A"  # what markup is most often made of comes first
 _WORDS = {"A": "Action:", "=": "to="}  # a whole text has candidates of these characters only in a word
+_FARTHEST = 64  # no expression looks farther than so many characters
 _START = 3  # so many characters after the first one tell openers from other text
 _ADDED_ENDS = "0123456789tlen_s"  # print(, f.call(, tool_code(, json{, f:0{, functools{
 _LIST = r"\s*(?:[\[{'\"]|(?:None|null)?\s*\]\s*(?:<|\Z)|[A-Za-z_][\w.\\-]{0,255}\s*(?:\(|\Z)|Calling\s|\Z)"
@@ -88,9 +89,9 @@ class Candidates:
         markers and code count."""
         text = self._src.text
         if position < brackets_from:
-            found = self._signs.markers.search(text, position)
-            if found is not None and found.start() < brackets_from:
-                return found.start()
+            marker = self._signs.markers.search(text, position, brackets_from + _FARTHEST)
+            if marker is not None and marker.start() < brackets_from:
+                return marker.start()
             position = brackets_from
         while True:
             found = (self._signs.any_headed if self._headed else self._signs.any).search(text, position)

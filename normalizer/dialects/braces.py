@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["DIALECTS", "arguments_read", "conformed"]
 
 _HEAD = re.compile(r"\s*(?:call\s*:|:)?\s*([^\s{}()<>,\"']{1,256})\s*")
+_PREFIX_ALONE = re.compile(r"\s*(?:call\s*)?:\s*\Z")
 _HEAD_LENGTH = 300
 _OPENS_VALUE = frozenset(":,{[(")
 _JSON_TYPES: tuple[tuple[type, tuple[str, ...]], ...] = (
@@ -268,7 +269,9 @@ def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Rea
     def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         src = engine.src
         head = _HEAD.match(src.text, body)
-        while not src.final and (head is None or head.end() == len(src.text)) and len(src.text) - body < _HEAD_LENGTH:
+        while not src.final and len(src.text) - body < _HEAD_LENGTH:
+            if head is not None and head.end() < len(src.text) and _PREFIX_ALONE.match(src.text, body) is None:
+                break
             if src.text[body:].lstrip()[:1] in ("{", "(", "<"):
                 break
             yield
