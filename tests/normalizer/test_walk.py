@@ -6,7 +6,7 @@ import pytest
 
 from llmcore.normalizer import walk
 from llmcore.normalizer.engine import Normalizer, normalize
-from llmcore.types.events import ArgumentsDelta, Reclassified, TextDelta, ToolCallFinished
+from llmcore.types.events import ArgumentsDelta, NormalizerEvent, Reclassified, TextDelta, ToolCallFinished
 from tests.support.growth import assert_linear
 
 from .helpers import TOOLS, read_every_way, samples
@@ -63,9 +63,9 @@ def test_floods_are_linear(unit: str) -> None:
     assert_linear(feed, 40_000)
 
 
-def told(text: str) -> list[object]:
+def told(text: str) -> list[NormalizerEvent]:
     normalizer = Normalizer(TOOLS)
-    return [event for character in text for event in normalizer.feed(character)] + list(normalizer.finish())
+    return [event for character in text for event in normalizer.feed(character)] + normalizer.finish()
 
 
 def test_prose_is_told_as_it_comes_and_a_call_in_it_is_found() -> None:

@@ -1,0 +1,48 @@
+"""Code is content, read at once or as it comes."""
+
+from __future__ import annotations
+
+import pytest
+
+from llmcore.normalizer.fences import without_code
+
+from .helpers import TOOLS, read_every_way
+
+NAMES = TOOLS.names
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("See `a[0]` and `{x}`.", "See ' and '."),
+        ("So:\n```python\nx = {'a': f(1)}\n```\nDone.", "So:\n'\nDone."),
+        ('So:\n```json\n{"a": `b`}\n``` done', "So:\n' done"),
+        ("So:\n```\n<b>never closed", "So:\n'"),
+        ("Two: ``a`` and `b`.", "Two: ``a`` and '."),
+        ("So:\n```tool_call\nx()\n```\n", "So:\n```tool_call\nx()\n'"),  # back-ticks are left: the engine must look
+        ("  ```\nfirst of all\n```", None),
+        ("A tool: `ping`.", None),
+        ("An escape: `get\\_weather`.", None),
+        ('In it: `{"toolCalls": []}`', None),
+    ],
+)
+def test_code_that_calls_nothing_is_taken_out(text: str, left: str | None) -> None:
+    assert without_code(text, NAMES) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See `<tool_call>` and `{x}`.",
+        "See `a` `<|im_end|>`",
+        "So:\n```\n<tool_call>\n```\nand\n\n```python\nprint([1])\n```\nend",
+        "So:\n```\n[TOOL_CALLS] never closed",
+        "A `line\nbreak` and `<think>`.",
+        "  - x:\n    ```\n    <think>\n    ```\n",
+    ],
+)
+@pytest.mark.parametrize("told", ["told", "none"])
+def test_markers_in_code_are_content(text: str, told: str) -> None:
+    envelope = read_every_way(text, TOOLS if told == "told" else None)
+    assert envelope.content == text
+    assert not envelope.tool_calls
