@@ -27,7 +27,7 @@ _WASTE = 131_072  # characters that failed looks may cost beyond those that stan
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
 _MARKS = frozenset("<[]◁")  # what markers begin with
-_PROSE = re.compile(r"[^`<[{(\]◁=A\n]*+").fullmatch  # no candidate begins with any of these, and no new line does
+_PROSE = re.compile(r"[^`<[{(\]◁=A:\n]*+").fullmatch  # with the others candidates begin, or "Action:" ends, or a new line begins
 _HELD = ("]", "◁")  # with which a marker may begin that more text must tell
 
 
