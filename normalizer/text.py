@@ -9,8 +9,8 @@ Rules
   `take`, `begin`/`end`); until then it may decline at no cost.
 - One-shot reading is feeding all of it: there is no second path.
 - Events are built only when somebody listens (`telling`).
-- Complexity: linear in the text for any chunking. A candidate that fails costs its look-ahead once; failed look-aheads
-  share one allowance (`waste`), so that a flood of openers cannot make it quadratic.
+- Complexity: linear in the text for any chunking. A candidate that fails costs its look-ahead once, and failed look-aheads
+  are paid for (`waste`), so that a flood of openers cannot make it quadratic.
 """
 
 from __future__ import annotations
@@ -223,6 +223,10 @@ class TextEngine:
     def miss(self, start: int, end: int, name: str | None, reason: str) -> None:
         """Record that `start:end` looked like a call and was not taken as one."""
         self.waste()
+        self.note(start, end, name, reason)
+
+    def note(self, start: int, end: int, name: str | None, reason: str) -> None:
+        """Record a near miss."""
         if len(self.near_misses) < self.limits.near_misses:
             self.near_misses.append(NearMiss(span=(start, end), name=name, reason=reason))
 

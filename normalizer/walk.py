@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk"]
 
-_WASTE = 131_072  # characters that failed looks may cost beyond those that stand before them
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
 _MARKS = frozenset("<[]◁")  # what markers begin with
@@ -34,13 +33,15 @@ _HELD = ("]", "◁")  # with which a marker may begin that more text must tell
 class Walk:
     """One walk through an engine's text."""
 
-    __slots__ = ("_at", "_brackets", "_candidates", "_engine")
+    __slots__ = ("_allowance", "_at", "_brackets", "_candidates", "_engine", "_passed_over")
 
     def __init__(self, engine: TextEngine) -> None:
         self._engine = engine
         self._candidates = Candidates(engine.src, signs_of(engine.names, engine.table))
         self._at = 0  # where it waits
+        self._allowance = engine.limits.looks
         self._brackets = 0  # what brackets that came to nothing cost
+        self._passed_over = False
 
     def run(self) -> Steps[None]:
         """From candidate to candidate until the text ends; the rest is text of the current kind."""
@@ -48,9 +49,10 @@ class Walk:
         src, table, seek = engine.src, engine.table, self._candidates.next
         position = engine.done
         while True:
-            if engine.wasted > position + _WASTE:
-                position = engine.wasted - _WASTE
-            brackets_from = self._brackets - _WASTE
+            brackets_from = self._brackets - self._allowance
+            if position < max(brackets_from, engine.wasted - self._allowance):
+                self._pass_over(position)
+                position = max(position, engine.wasted - self._allowance)
             if position == engine.done and position >= brackets_from and src.text[position : position + 1] in _OPEN:
                 at = position  # directly behind a marker every bracket is a candidate
             else:
@@ -85,6 +87,12 @@ class Walk:
                 engine.wasted = before
         engine.commit_to(len(src.text))
 
+    def _pass_over(self, position: int) -> None:
+        """Looks have cost too much: record it, once."""
+        if not self._passed_over:
+            self._passed_over = True
+            self._engine.note(position, position, None, "looks_limit")
+
     def _rest(self) -> None:
         """The walk waits, and no candidate stands before `_at`: tell what is settled, and leave word for what may come."""
         engine, teller = self._engine, self._engine.teller
@@ -110,7 +118,7 @@ class Walk:
         return True
 
     def _next(self) -> int:
-        return self._candidates.next(self._at, self._brackets - _WASTE)
+        return self._candidates.next(self._at, self._brackets - self._allowance)
 
     def _skim_passed(self, text: str) -> bool:
         """Before `_at` nothing is looked at: it is told."""

@@ -18,6 +18,7 @@ class Limits:
     | `depth` | nested deeper: `arguments=None` |
     | `digits` | an integer of more digits: `arguments=None` |
     | `calls` | further calls are content and near misses with reason `calls_limit` |
+    | `looks` | brackets (or markers) are passed over until the text has caught up; one `NearMiss` with reason `looks_limit` |
     | `held` | the longest text withheld from a listener in prefix-decided forms |
     | `name` | a longer name is no name: the candidate is content |
     | `repairs` | a body that needs more edits cannot be read: `arguments=None` |
@@ -30,6 +31,9 @@ class Limits:
     digits: int = 4300
     """CPython's own bound on int/str conversion (`sys.int_info.default_max_str_digits`)."""
     calls: int = 128
+    looks: int = 131_072
+    """What looks that came to nothing may cost beyond the text that stands before them: 24 for a glance, 48 and its length for a
+    look-ahead. Brackets and markers have accounts of their own, so text full of brackets loses no delimited call."""
     held: int = 1024
     name: int = 256
     repairs: int = 1000

@@ -21,7 +21,7 @@ TOOLS = ToolSet(
         tool("run", ["code"], code="string", env="object", check="boolean", timeout={"type": ["number", "null"]}),
     ]
 )
-TIGHT = Limits(text=600, arguments=120, depth=6, digits=20, calls=3, held=64, name=16, repairs=4, near_misses=2)
+TIGHT = Limits(text=600, arguments=120, depth=6, digits=20, calls=3, looks=200, held=64, name=16, repairs=4, near_misses=2)
 """Limits that short texts exceed."""
 _TOOL_SETS = {"told": TOOLS, "not told": None, "none offered": ToolSet([])}
 _LIMITS = {"default": DEFAULT_LIMITS, "tight": TIGHT}

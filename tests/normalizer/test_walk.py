@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from llmcore.normalizer import walk
 from llmcore.normalizer.engine import Normalizer, normalize
 from llmcore.types.events import ArgumentsDelta, NormalizerEvent, Reclassified, TextDelta, ToolCallFinished
+from llmcore.types.limits import Limits
 from tests.support.growth import assert_linear
 
 from .helpers import TOOLS, read_every_way, samples
@@ -37,18 +37,20 @@ def test_a_long_text_full_of_brackets_loses_no_call(line: str) -> None:
 def test_brackets_that_came_to_nothing_are_passed_over_and_markers_are_not() -> None:
     """The brackets cost far more than the text before them: a bare call is content, a delimited one is a call."""
     flood = "\n{" * 40_000
-    assert not normalize(flood + BARE, TOOLS).tool_calls
+    passed = normalize(flood + BARE, TOOLS)
+    assert not passed.tool_calls
+    assert [miss.reason for miss in passed.near_misses] == ["looks_limit"]
+    assert normalize(flood + BARE, TOOLS, limits=Limits(looks=4_000_000)).tool_calls
     assert [call.arguments for call in normalize(flood + CALL, TOOLS).tool_calls] == [{"city": "Oslo"}]
     spaced = flood + "Now that was a lot of brackets. " * 40_000
     assert [call.arguments for call in normalize(spaced + BARE, TOOLS).tool_calls] == [{"city": "Oslo"}]
 
 
-@pytest.mark.parametrize("allowance", [0, 60, 400])
-def test_what_is_passed_over_does_not_depend_on_the_cut(allowance: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk, "_WASTE", allowance)
+@pytest.mark.parametrize("looks", [0, 60, 400])
+def test_what_is_passed_over_does_not_depend_on_the_cut(looks: int) -> None:
     for sample in samples("catalogue")[::7]:
         text = f"\n{{\n[x\n{{'a'}} {sample.text}\n{{ {sample.text}"
-        read_every_way(text, sample.toolset, finish_reason=sample.finish, chunkings=2)
+        read_every_way(text, sample.toolset, finish_reason=sample.finish, chunkings=2, limits=Limits(looks=looks))
 
 
 @pytest.mark.parametrize("unit", ["\n{", "<tool_call>[", "</s>[", "<name>", "`[", "{'a':", "]<]", "<file_report>\n<title>"])
