@@ -75,6 +75,10 @@ _START = 4
 _LONGEST_NAME = 256
 
 
+_REMEMBERED = 4096
+_UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
+
+
 class MarkerTable:
     """Finds which rows may start at a position.
 
@@ -102,11 +106,22 @@ class MarkerTable:
         self._patterns = re.compile("|".join(patterns))
         self.literals = frozenset(literals)
         self.beginnings = self.literals.union(*(marker.begins for marker in ordered))
+        self._undecided: dict[str, bool] = {}
         self.partials = frozenset(literal[:n] for literal in literals for n in range(1, len(literal)))
         """Beginnings of openers: more text must tell."""
         self.unshared = frozenset(literal for literal, rows in self._by_literal.items() if len(rows) == 1)
         """Openers of one row only."""
         self.tool_tags = [marker for marker in ordered if marker.tool_tag]
+
+    def is_undecided(self, begun: str) -> bool:
+        """May what has come of a text, fewer than 64 characters, still become an opener? Remembered: openers begin alike."""
+        verdict = self._undecided.get(begun)
+        if verdict is None:
+            verdict = _UNDECIDED_TAG.match(begun) is not None or begun in self.partials
+            if len(self._undecided) > _REMEMBERED:
+                self._undecided.clear()
+            self._undecided[begun] = verdict
+        return verdict
 
     def may_open(self, text: str, at: int) -> bool:
         """May one of them stand at `at`, which is no `<`? A look at a few characters."""

@@ -38,11 +38,8 @@ class Teller:
         self._spoken = False
 
     def drain(self) -> list[NormalizerEvent]:
-        events = self.events
-        if events:
-            self.events = []
-            return events
-        return []
+        events, self.events = self.events, []
+        return events
 
     # Calls
 
@@ -61,6 +58,14 @@ class Teller:
         if end > start:
             self._say(engine.text_kind, engine.src.text[start:end])
             self.said = end
+
+    def upto(self, end: int) -> None:
+        """As `settled`, for text right behind what was told."""
+        said = self.said
+        if said < end and said >= self._engine.done:
+            self.more(self._engine.src.text[said:end], end)
+        else:
+            self.settled(end)
 
     def more(self, text: str, length: int) -> None:
         """`text` has just come, right behind what was told, and is settled: the text is `length` long now."""

@@ -15,7 +15,6 @@ Rules
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Any
 
@@ -37,7 +36,6 @@ _NO_TOOLS = ToolSet([])
 _FAILURE = 48  # what a failed look-ahead costs beside its length, in characters: a little more than it takes microseconds
 _GLANCE = 24  # what a candidate costs that was told from a call by what stands right behind it
 _OVER = object()
-_UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
 
 
 class TextEngine:
@@ -86,6 +84,7 @@ class TextEngine:
         self.src = Source()
         self.tools = tools
         self.limits = limits
+        self._room = limits.text
         self.listening = listening
         self.nested = nested
         self.forced_tool = forced_tool
@@ -109,7 +108,8 @@ class TextEngine:
     def feed(self, text: str) -> list[NormalizerEvent]:
         """More text. Returns the events it settles (none when not listening)."""
         src = self.src
-        if len(src.text) + len(text) > self.limits.text:
+        self._room -= len(text)
+        if self._room < 0:
             text = self._within_limit(text)
         # One reference only: CPython then appends in place, in amortised O(len(text)). So no reader keeps a name for the text
         # over a `yield`.
@@ -120,7 +120,8 @@ class TextEngine:
         if self._running and (self.skim is None or not self.skim(text)):
             self.skim = None
             self._running = next(self._steps, _OVER) is not _OVER
-        return self.teller.drain() if self.teller is not None else []
+        teller = self.teller
+        return teller.drain() if teller is not None and teller.events else []
 
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
         """The text is whole. `finish_reason`: ours (`length` = the provider says that it was cut)."""
@@ -290,7 +291,7 @@ class TextEngine:
         src = self.src
         if src.final or len(src.text) - at >= 64:
             return False
-        return _UNDECIDED_TAG.match(src.text, at) is not None or src.text[at:] in self.table.partials
+        return self.table.is_undecided(src.text[at:])
 
     def waste(self, characters: int = 0) -> None:
         """A look-ahead over so many characters came to nothing. After too many, the walk passes over as much text as they cost:
@@ -345,6 +346,7 @@ class TextEngine:
     def _within_limit(self, text: str) -> str:
         """The part of more text that the limit has room for; the rest is content, unsearched."""
         room = max(0, self.limits.text - len(self.src.text))
+        self._room = 0
         self._overflow.append(text[room:])
         self.skim = None
         return text[:room]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk"]
 
+_OPENER, _ROW = 12, 4  # what an opener costs that no row takes, and each row that shares it
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
 _MARKS = frozenset("<[]◁")  # what markers begin with
@@ -139,7 +140,8 @@ class Walk:
         if at <= self._at or self._at == engine.done or not engine.is_undecided(at):
             return False
         self._at = at
-        engine.emit_text(at)
+        if engine.teller is not None:
+            engine.teller.upto(at)
         return True
 
     def openers(self, at: int) -> list[tuple[int, list[Marker]]]:
@@ -171,7 +173,7 @@ class Walk:
                     if row.calls:
                         engine.text_kind = "content"
                     return True
-        engine.glance()
+        engine.wasted += _OPENER + sum(_ROW * len(rows) for _, rows in openers)
         return False
 
     def _may_call(self, at: int) -> bool:
