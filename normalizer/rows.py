@@ -73,9 +73,7 @@ class Dialect:
 
 _START = 4
 _LONGEST_NAME = 256
-
-
-_REMEMBERED = 4096
+_REMEMBERED = 4096  # verdicts on what may have begun
 _UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
 
 
@@ -114,13 +112,12 @@ class MarkerTable:
         self.tool_tags = [marker for marker in ordered if marker.tool_tag]
 
     def is_undecided(self, begun: str) -> bool:
-        """May what has come of a text, fewer than 64 characters, still become an opener? Remembered: openers begin alike."""
+        """May what has come of a text, fewer than 64 characters, still become an opener? Of two characters it is remembered."""
         verdict = self._undecided.get(begun)
         if verdict is None:
             verdict = _UNDECIDED_TAG.match(begun) is not None or begun in self.partials
-            if len(self._undecided) > _REMEMBERED:
-                self._undecided.clear()
-            self._undecided[begun] = verdict
+            if len(begun) <= 2 and len(self._undecided) < _REMEMBERED:
+                self._undecided[begun] = verdict
         return verdict
 
     def may_open(self, text: str, at: int) -> bool:

@@ -32,8 +32,8 @@ class Limits:
     """CPython's own bound on int/str conversion (`sys.int_info.default_max_str_digits`)."""
     calls: int = 128
     looks: int = 131_072
-    """What looks that came to nothing may cost beyond the text that stands before them: 24 for a glance, 48 and its length for a
-    look-ahead. Brackets and markers have accounts of their own, so text full of brackets loses no delimited call."""
+    """What looks that came to nothing may cost beyond the text that stands before them: some 20 for a glance, 48 and its length
+    for a look-ahead. Brackets and markers have accounts of their own, so text full of brackets loses no delimited call."""
     held: int = 1024
     name: int = 256
     repairs: int = 1000
