@@ -16,7 +16,7 @@ from llmcore.normalizer.readers.extent import Extent, delimiters_of
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["BodyPreview", "Preview"]
+__all__ = ["NAP", "BodyPreview", "Preview"]
 
 _PAIR = r'"(?:id|type|index|call_id|tool_call_id)"\s*:\s*(?:"[^"\\]{0,128}"|\d{1,9})\s*,\s*'
 _SCHEMA_KEY = re.compile(r"type|properties|required|description|title|items|additionalProperties|\$\w{1,16}")
@@ -33,7 +33,7 @@ def _heads(call: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 _HEADS, _KEYED_HEADS = _heads(_CALL), _heads(_KEYED)
-_NAP = 4096  # characters; then what was left is looked at, lest it all be in one feed
+NAP = 4096  # characters; then what was left is looked at, lest it all be in one feed
 _ID = re.compile(r'"(?:id|call_id|tool_call_id)"\s*:\s*"([^"\\]{1,128})"')
 
 
@@ -107,7 +107,7 @@ class Preview:
             self._told = length
         else:
             self._tell()
-        return self._extent is not None and extent.stopped < 0 and length - self._awake < _NAP
+        return self._extent is not None and extent.stopped < 0 and length - self._awake < NAP
 
     def sleeps(self) -> bool:
         self._awake = len(self._engine.src.text)

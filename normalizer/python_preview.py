@@ -14,6 +14,7 @@ from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.preview import NAP
 from llmcore.normalizer.readers.escapes import decode, python_escape_at
 from llmcore.normalizer.readers.strict import UNSOUND, parsed
 from llmcore.normalizer.rows import as_json
@@ -34,7 +35,6 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 _FLAT = {quote: re.compile(rf"(?:[^{quote}\\\n]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
 """Text and escapes of one letter."""
-_NAP = 4096  # characters; then what was left is looked at, lest it all be in one feed
 _CLOSERS = {"[": "]", "{": "}"}
 
 
@@ -96,7 +96,7 @@ class PythonPreview:
             self._at = length
         else:
             self.advance()
-        return not self._paused and length - self._awake < _NAP
+        return not self._paused and length - self._awake < NAP
 
     def sleeps(self) -> bool:
         """May whoever follows the call leave the next text to `skim`?"""

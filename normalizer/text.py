@@ -1,8 +1,7 @@
 """The text engine: one incremental pass over a reply's text, whatever dialect it is written in.
 
-The engine walks from one candidate to the next (`candidates`: prose costs next to nothing), looks closely only there, and hands
-a marker to the rows of the registry that share it, a bare bracket to the rules of `bare`. A reader is a generator (see `source`):
-it consumes, asks for more text, or declines, and then its text is content.
+The engine walks from one candidate to the next (`walk`), and the readers that it asks there classify the text. A reader is a
+generator (see `source`): it consumes, asks for more text, or declines, and then its text is content.
 
 Rules
 - Everything before `done` is classified: `pieces` tile it. A reader moves `done` only when it is certain (`commit_to`,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.bodies import body_extent, swallow
@@ -27,8 +26,9 @@ __all__ = ["DIALECTS"]
 
 _HEAD_LENGTH = 300
 _HEAD = re.compile(r"""\s*\{\s*tool\s*=>\s*["']?([^\s"',{}]{1,256})["']?\s*(?:,\s*\w{1,16}\s*=>\s*(?=\{)|(?=\}))""")
-_OPTION = re.compile(r"(?:(?<=[\s{])|\A)--([^\s={}]{1,256})(?:\s*=\s*|[ \t]+)")
-_NEXT_OPTION = re.compile(r"[\s{]++--([^\s={}]{1,256})(?:\s*=\s*|[ \t]+)")
+_KEY = r"--([^\s={}]{1,256})(?:\s*=\s*|[ \t]+)"
+_OPTION = re.compile(rf"(?:(?<=[\s{{])|\A){_KEY}")
+_NEXT_OPTION = re.compile(rf"[\s{{]++{_KEY}")
 _CLOSERS = ("[/TOOL_CALL]",)
 _LINE_VALUE = re.compile(r"[^\n}]*")
 _IN_STRING = re.compile(r'(?:[^"\\\n]++|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
@@ -114,7 +114,7 @@ class _OptionPreview:
         length = len(self._engine.src.text)
         if self._upto + len(more) != length or '"' in more or "\\" in more or "\n" in more:
             return False
-        self._engine.delta(self._draft, encode_basestring(more)[1:-1])
+        self._stream.piece(more)
         self._upto = length
         return True
 
@@ -169,7 +169,7 @@ class _OptionPreview:
             self._over = True
             return
         if self._streams:
-            self._engine.delta(self._draft, '"')
+            self._stream.close_string("")
         else:
             self._stream.whole(self._key, value)
         self._told[self._key] = value
