@@ -134,9 +134,9 @@ def seconds_to_read(text: str, chunk: int) -> float:
         start = clock()
         normalizer = llmcore.Normalizer(TOOLS, limits=limits)
         try:
-            for at in range(0, len(text), chunk):
+            for n, at in enumerate(range(0, len(text), chunk)):
                 normalizer.feed(text[at : at + chunk])
-                if clock() - start > _STOP:
+                if not n % 256 and clock() - start > _STOP:  # asking the clock costs 0.7 us, a quarter of a feed's bar
                     return float("inf")
             normalizer.finish()
         except Exception as error:

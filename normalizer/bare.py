@@ -48,10 +48,10 @@ def settled_text(engine: TextEngine, position: int) -> int:
     start = max(engine.line_start(length), engine.done)
     if start == engine.prose_line or not engine.takes_calls:
         return end
-    line = text[start : start + _REACH].lstrip()
-    if not line:
+    line = text[start:].lstrip() if length - start < _REACH else None
+    if line == "":
         return end
-    if length - start >= _REACH or not _NAMEISH.match(line):
+    if line is None or not _NAMEISH.match(line):
         engine.prose_line = start
         return end
     word = line.strip().removeprefix(">>>")

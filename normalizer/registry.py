@@ -7,7 +7,7 @@ shows it with a real commit.
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cache
+from functools import lru_cache
 
 from llmcore.normalizer import reasoning, tokens
 from llmcore.normalizer.dialects import (
@@ -34,7 +34,7 @@ def is_bare(name: str) -> bool:
     return row is not None and row.trust == "bare"
 
 
-@cache
+@lru_cache(maxsize=64)  # a program asks for few subsets, but may ask for any
 def _table(names: frozenset[str] | None) -> MarkerTable:
     wanted = None if names is None else names.union(*(DIALECTS[name].read_by for name in names))
     rows = [row for row in DIALECTS.values() if wanted is None or row.name in wanted]

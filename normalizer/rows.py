@@ -104,9 +104,8 @@ class MarkerTable:
         self._patterns = re.compile("|".join(patterns))
         self.literals = frozenset(literals)
         self.beginnings = self.literals.union(*(marker.begins for marker in ordered))
-        self._undecided: dict[str, bool] = {}
-        self.partials = frozenset(literal[:n] for literal in literals for n in range(1, len(literal)))
-        """Beginnings of openers: more text must tell."""
+        self._undecided = {literal[:n]: True for literal in literals for n in range(1, len(literal))}
+        self._remembered = len(self._undecided) + _REMEMBERED
         self.unshared = frozenset(literal for literal, rows in self._by_literal.items() if len(rows) == 1)
         """Openers of one row only."""
         self.tool_tags = [marker for marker in ordered if marker.tool_tag]
@@ -115,8 +114,8 @@ class MarkerTable:
         """May what has come of a text, fewer than 64 characters, still become an opener? Of two characters it is remembered."""
         verdict = self._undecided.get(begun)
         if verdict is None:
-            verdict = _UNDECIDED_TAG.match(begun) is not None or begun in self.partials
-            if len(begun) <= 2 and len(self._undecided) < _REMEMBERED:
+            verdict = _UNDECIDED_TAG.match(begun) is not None
+            if len(begun) <= 2 and len(self._undecided) < self._remembered:
                 self._undecided[begun] = verdict
         return verdict
 

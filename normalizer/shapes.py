@@ -111,7 +111,7 @@ def _learnt(row: Dialect, text: str) -> _Shape | None:
     return _Shape(text, calls[0], spans[0], placeholders=bool(placeholder.calls))
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _shapes(start: str, dialects: frozenset[str] | None) -> tuple[_Shape, ...]:
     """The shapes of replies that begin so."""
     written = {

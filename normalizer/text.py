@@ -177,9 +177,9 @@ class TextEngine:
             self.teller.classified(kind, start, end)
 
     def begin(self, start: int, name: str, dialect: str, id: str = "") -> Draft:
-        """A call is certain: its name and that it starts at `start`. One too many is a draft that stays out (index -1)."""
+        """A call is certain: its name and that it starts at `start`. One too many, or without a name, stays out (index -1)."""
         self.commit_to(start)
-        if len(self.drafts) >= self.limits.calls:
+        if len(self.drafts) >= self.limits.calls or not name.strip():
             return Draft(-1, name, id, dialect, start)
         draft = Draft(self.begun, name, id, dialect, start)
         self.begun += 1
@@ -206,7 +206,7 @@ class TextEngine:
     ) -> None:
         """The call is read: it spans to `end`."""
         if draft.index < 0:
-            self.miss(draft.start, end, draft.name, "calls_limit")
+            self.miss(draft.start, end, draft.name or None, "calls_limit" if draft.name.strip() else "no_name")
             self.take("content", end)
             return
         found = repairs or []

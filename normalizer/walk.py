@@ -50,10 +50,10 @@ class Walk:
         src, table, seek = engine.src, engine.table, self._candidates.next
         position = engine.done
         while True:
-            brackets_from = self._brackets - self._allowance
-            if position < max(brackets_from, engine.wasted - self._allowance):
+            brackets_from, markers_from = self._brackets - self._allowance, engine.wasted - self._allowance
+            if position < brackets_from or position < markers_from:
                 self._pass_over(position)
-                position = max(position, engine.wasted - self._allowance)
+                position = max(position, markers_from)
             if position == engine.done and position >= brackets_from and src.text[position : position + 1] in _OPEN:
                 at = position  # directly behind a marker every bracket is a candidate
             else:
@@ -100,6 +100,8 @@ class Walk:
         if teller is None:
             return
         length = len(engine.src.text)
+        if self._at == engine.done == length:
+            return
         teller.settled(bare.settled_text(engine, self._at))
         if self._at > length:
             engine.skim = self._skim_passed

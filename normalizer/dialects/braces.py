@@ -68,6 +68,7 @@ class _Follower:
         "_before",
         "_delimiter",
         "_mark",
+        "_opened",
         "_quote",
         "_tokens",
         "depth",
@@ -79,7 +80,7 @@ class _Follower:
     )
 
     def __init__(self, start: int, delimiter: str) -> None:
-        self.position = self._mark = start
+        self.position = self._mark = self._opened = start
         self.depth = 0
         self.end = self.stopped = self.string = -1
         self.members: list[_Member] = []
@@ -134,7 +135,7 @@ class _Follower:
         if mark in "{[(":
             self.depth += 1
             if self.depth == 1:
-                self._mark = token.end()
+                self._opened = token.end()
         elif mark in "}])":
             self.depth -= 1
             if self.depth <= 0:
@@ -154,11 +155,13 @@ class _Follower:
         if mark == ",":
             self._finish_member(at)
         elif member is None or member.end >= 0:
-            begin = max(text.rfind(",", 0, at), text.rfind("{", 0, at), text.rfind("(", 0, at)) if member is None else member.end
-            key = text[begin + 1 : at].strip()
+            begin = self._opened if member is None else member.end + 1
+            key = text[begin:at].lstrip(", \t\r\n").rstrip()
             if key.startswith(self._delimiter):
                 key = key.removeprefix(self._delimiter).removesuffix(self._delimiter)
-            self.members.append(_Member(key.strip("\"'"), at + 1))
+            else:
+                key = key.strip("\"'")
+            self.members.append(_Member(key, at + 1))
 
     def _finish_member(self, at: int) -> None:
         if self.members and self.members[-1].end < 0:

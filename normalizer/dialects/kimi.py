@@ -118,7 +118,8 @@ def _kimi_odd(engine: TextEngine, at: int, start: int, name: str) -> Steps[bool]
     match = yield from search(engine.src, _KIMI_HEAD, start, 32)
     stop = match.start() if match else len(engine.src.text)
     raw = engine.src.text[start:stop].strip()
-    if not raw and match is not None and not name:
+    if not raw and not name:
+        engine.cut = engine.cut or match is None
         return False
     end, _ = (yield from swallow(engine, stop, _KIMI_CLOSERS, extra=False)) if match else (stop, False)
     draft = engine.begin(at, _kimi_name(engine, name), "kimi_k2", name)

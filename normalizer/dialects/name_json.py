@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bodies import named_call
 from llmcore.normalizer.markers import call_marker, section
-from llmcore.normalizer.names import peel
+from llmcore.normalizer.names import name_start, peel
 from llmcore.normalizer.rows import Calls, Dialect, as_json
 from llmcore.normalizer.source import Steps, name_then, search, skip_space, starts
 
@@ -21,7 +21,6 @@ __all__ = ["DIALECTS", "function_follows"]
 
 _V11_NAME = re.compile(r"\s*([^\s\[\]{}<>\"'`(),]{1,256})\s*")
 _V11_ID = re.compile(r"\[CALL_ID\]\s*([^\s\[\]{}]{0,64})\s*")
-_NAME_BEFORE = re.compile(r"[^\s\[\]{}<>\"'`(),]{1,256}\Z")
 _FUNCTION_HEAD = re.compile(r"[\s\"']*+([^\s<>={}(\"']{1,256}+)[\s\"']*+(?:>\s*+\(|[>=(])?\s*+(?=\{)")
 _FUNCTION_MAYBE = re.compile(r"[\s\"']*[^\s<>={}(\"']{0,256}[\s\"']*(?:>|=|\(|>\s*\()?\s*\Z")
 _SOLAR_FIELD = re.compile(r"<\|tool_call:(name|args|end|begin)\|>")
@@ -35,7 +34,7 @@ def _mistral_v11(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     src = engine.src
     begin = at
     if src.text[body : body + 1] in ("{",) or src.text[at - 1 : at].strip():  # `bash[TOOL_CALLS]{...}`
-        begin = at - len(found[0]) if (found := _NAME_BEFORE.search(src.text[max(0, at - 256) : at])) else at
+        begin = name_start(src.text, 0, at)
         name = src.text[begin:at]
         if begin < at and peel(name, engine.tools) and src.text.startswith("{", body):
             return (yield from named_call(engine, begin, name, body, "mistral_v11", ()))
@@ -72,14 +71,14 @@ def _without_arguments(engine: TextEngine, at: int, start: int, name: str, ident
 
 def _args_only(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """`get_weather[ARGS]{...}`: the marker before the name was lost."""
-    found = _NAME_BEFORE.search(engine.src.text[max(0, at - 256) : at])
+    begin = name_start(engine.src.text, 0, at)
+    name = engine.src.text[begin:at]
+    if begin < engine.done or peel(name, engine.tools) is None:
+        return False
     start = yield from skip_space(engine.src, body)
-    if found is None or peel(found[0], engine.tools) is None or not engine.src.text.startswith("{", start):
+    if not engine.src.text.startswith("{", start):
         return False
-    begin = at - len(found[0])
-    if begin < engine.done:
-        return False
-    return (yield from named_call(engine, begin, found[0], start, "mistral_v11", ()))
+    return (yield from named_call(engine, begin, name, start, "mistral_v11", ()))
 
 
 def _v11_follows(text: str, at: int, final: bool) -> bool | None:

@@ -23,13 +23,15 @@ TOOLS = ToolSet(
 )
 TIGHT = Limits(text=600, arguments=120, depth=6, digits=20, calls=3, looks=200, held=64, name=16, repairs=4, near_misses=2)
 """Limits that short texts exceed."""
+FEW_LOOKS = Limits(looks=2_000)
+"""Looks that come to nothing are soon paid for: what is quadratic shows in short texts."""
 _TOOL_SETS = {"told": TOOLS, "not told": None, "none offered": ToolSet([])}
-_LIMITS = {"default": DEFAULT_LIMITS, "tight": TIGHT}
+_LIMITS = {"default": DEFAULT_LIMITS, "few looks": FEW_LOOKS, "tight": TIGHT}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`tools`: told, not told, none offered. `limits`: default, tight. The rest as in `llmcore.normalize`."""
+    """`tools`: told, not told, none offered. `limits`: default, few looks, tight. The rest as in `llmcore.normalize`."""
 
     text: str
     tools: str = "told"

@@ -261,5 +261,5 @@ def make_case(choices: Choices, longest: int = 2_000) -> Case:
         finish_reason=_pick(choices, (None, None, "stop", "length")),
         reasoning_open=not plain and _one_in(choices, 4),
         forced_tool=_pick(choices, ("get_weather", "ping", "other")) if not plain and _one_in(choices, 4) else None,
-        limits="tight" if not plain and _one_in(choices, 4) else "default",
+        limits="tight" if not plain and _one_in(choices, 4) else _pick(choices, ("default", "few looks")),
     )

@@ -5,7 +5,8 @@ what the engine raised.
 - the same one for every cut of the text (whole, single characters, random chunks), and the events tell of it;
 - no text is a call when no tools were offered;
 - the validator takes it, and it can be written as plain data;
-- no feed runs away: its time is bounded by a constant for each character that has come so far.
+- no feed runs away: its time is bounded by a constant for each character that has come so far, and one for each that looks which
+  come to nothing may cost (`Limits.looks`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ __all__ = ["HangsError", "judge"]
 _SLACK = 0.03
 _SECONDS_A_CHARACTER = 4e-5
 """Far above what any reader needs (readers/python: 3e-7), far below what is quadratic in a few thousand characters."""
+_SECONDS_A_LOOK = 1e-6
+"""Brackets and markers may each cost `Limits.looks` characters before they are passed over, at 3e-7 to 6e-7 each."""
 _PATIENCE = 3
 _HANGS = 10.0
 
@@ -75,9 +78,13 @@ def _judge(case: Case, chunkings: int, patience: float) -> Envelope:
     return whole
 
 
+def _slack(case: Case) -> float:
+    return _SLACK + _SECONDS_A_LOOK * case.settings["limits"].looks
+
+
 def _read_whole(case: Case, patience: float) -> Envelope:
     """Read at once. Too slow counts only when it is so every time: another process may have had the core's caches."""
-    allowed = (_SLACK + _SECONDS_A_CHARACTER * len(case.text)) * patience
+    allowed = (_slack(case) + _SECONDS_A_CHARACTER * len(case.text)) * patience
     spent = 0.0
     for _ in range(_PATIENCE):
         start = time.thread_time()
@@ -89,7 +96,7 @@ def _read_whole(case: Case, patience: float) -> Envelope:
 
 
 def _read(case: Case, chunks: Sequence[str], patience: float) -> tuple[Normalizer, list[NormalizerEvent]]:
-    slowest = ""
+    slowest, slack = "", _slack(case)
     for _ in range(_PATIENCE):
         normalizer = Normalizer(case.tool_set, **case.settings)
         events: list[NormalizerEvent] = []
@@ -100,12 +107,12 @@ def _read(case: Case, chunks: Sequence[str], patience: float) -> tuple[Normalize
             events += normalizer.feed(chunk)
             spent = time.thread_time() - start
             total += spent
-            if spent > (_SLACK + _SECONDS_A_CHARACTER * came) * patience:
+            if spent > (slack + _SECONDS_A_CHARACTER * came) * patience:
                 slowest = f"a feed runs away: {spent:.2f} s after {came} characters"
         start = time.thread_time()
         events += normalizer.finish(case.finish_reason)
         total += time.thread_time() - start
-        allowed = (_SLACK + 2 * _SECONDS_A_CHARACTER * came + 1e-4 * len(chunks)) * patience
+        allowed = (slack + 2 * _SECONDS_A_CHARACTER * came + 1e-4 * len(chunks)) * patience
         if not slowest and total > allowed:
             slowest = f"{len(chunks)} feeds run away: {total:.2f} s for {came} characters"
         if not slowest:
