@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk"]
 
-_OPENER, _ROW = 12, 4  # what an opener costs that no row takes, and each row that shares it
+_OPENER, _ROW, _TRIED = (
+    16,
+    4,
+    16,
+)  # what an opener costs that no row takes, each row that shares it, and each reader that declined
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
 _MARKS = frozenset("<[]◁")  # what markers begin with
@@ -61,8 +65,7 @@ class Walk:
             if at < 0:
                 if src.final:
                     break
-                self._at = max(position, len(src.text) - _OVERLAP, engine.done)
-                self._rest()
+                self._rest(position)
                 yield
                 position = self._at
                 continue
@@ -94,13 +97,12 @@ class Walk:
             self._passed_over = True
             self._engine.note(position, position, None, "looks_limit")
 
-    def _rest(self) -> None:
-        """The walk waits, and no candidate stands before `_at`: tell what is settled, and leave word for what may come."""
+    def _rest(self, position: int) -> None:
+        """No candidate stands from `position` on: tell what is settled, and leave word for what may come."""
         engine, teller = self._engine, self._engine.teller
-        if teller is None:
-            return
         length = len(engine.src.text)
-        if self._at == engine.done == length:
+        self._at = max(position, length - _OVERLAP, engine.done)
+        if teller is None or self._at == engine.done == length:
             return
         teller.settled(bare.settled_text(engine, self._at))
         if self._at > length:
@@ -109,9 +111,15 @@ class Walk:
             engine.skim = self._skim_prose
 
     def _skim_prose(self, text: str) -> bool:
-        """In a line that begins with no bare form: if no candidate stands in it, `text` is told."""
-        if _PROSE(text) is None and ("\n" in text or text[-1:] in _HELD or self._next() >= 0):
-            return False
+        """In a line that begins with no bare form: if nothing begins in it, `text` is told."""
+        if _PROSE(text) is None:
+            if "\n" in text:
+                return False
+            at = self._next()
+            if at >= 0:
+                return self._undecided(at)
+            if text[-1:] in _HELD:
+                return False
         engine = self._engine
         length = len(engine.src.text)
         if length - _OVERLAP > self._at:
@@ -119,9 +127,6 @@ class Walk:
         if engine.teller is not None:
             engine.teller.more(text, length)
         return True
-
-    def _next(self) -> int:
-        return self._candidates.next(self._at, self._brackets - self._allowance)
 
     def _skim_passed(self, text: str) -> bool:
         """Before `_at` nothing is looked at: it is told."""
@@ -138,13 +143,28 @@ class Walk:
         engine = self._engine
         if engine.is_undecided(self._at):
             return True
+        if self._at == engine.done:
+            return False
         at = self._next()
-        if at <= self._at or self._at == engine.done or not engine.is_undecided(at):
+        if at >= 0:
+            return at > self._at and self._undecided(at)
+        engine.skim = None
+        self._rest(self._at)
+        return True
+
+    def _undecided(self, at: int) -> bool:
+        """If an opener may have begun at `at`, the first candidate, wait there for more."""
+        engine = self._engine
+        if not engine.is_undecided(at):
             return False
         self._at = at
         if engine.teller is not None:
             engine.teller.upto(at)
+        engine.skim = self._skim_undecided
         return True
+
+    def _next(self) -> int:
+        return self._candidates.next(self._at, self._brackets - self._allowance)
 
     def openers(self, at: int) -> list[tuple[int, list[Marker]]]:
         """The openers at `at`, each with its end and the rows that share it; a tag that is the name of a tool comes last."""
@@ -155,7 +175,7 @@ class Walk:
     def marker(self, at: int, openers: list[tuple[int, list[Marker]]]) -> Steps[bool]:
         """Try the rows of these openers at `at`."""
         engine = self._engine
-        src, takes = engine.src, None
+        src, takes, tried = engine.src, None, 0
         for body, rows in openers:
             ahead = -1
             for row in rows:
@@ -175,7 +195,8 @@ class Walk:
                     if row.calls:
                         engine.text_kind = "content"
                     return True
-        engine.wasted += _OPENER + sum(_ROW * len(rows) for _, rows in openers)
+                tried += 1
+        engine.wasted += _OPENER + _TRIED * tried + sum(_ROW * len(rows) for _, rows in openers)
         return False
 
     def _may_call(self, at: int) -> bool:

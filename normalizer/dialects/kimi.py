@@ -75,6 +75,7 @@ def _kimi_json(engine: TextEngine, at: int, start: int, name: str) -> Steps[bool
     reading = read_json(engine.src.text[body.start : body.end], limits=engine.limits, cut=body.cut)
     message = calls_of(reading.values[0], engine.tools) if reading.values else None
     if message is None:
+        engine.waste(body.end - at)
         return False
     end, _ = yield from swallow(engine, body.end, _KIMI_CLOSERS)
     add_calls(engine, (at, end), message.calls, "kimi_no_argument_marker", complete=reading.complete, repairs=reading.repairs)

@@ -110,6 +110,7 @@ def _tool_code(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     stop = match.start() if match else len(engine.src.text)
     inner = engine.nest(engine.src.text[body:stop])
     if not inner.drafts or inner.says_anything():
+        engine.waste(stop - at)
         return False
     engine.adopt(inner, at, match.end() if match else stop, "tool_code")
     return True
