@@ -5,7 +5,8 @@
 Every attack is read in chunks of 16 characters, at once, and one character at a time, at a small size and its double; the worst are
 then read again at the full size. `s/MB`: CPU seconds for a million characters; `us/feed`: one character at a time; `growth`: the
 factor of the double size (linear: 2.0). Worst first. A run is stopped after 20 s. `Limits.looks`, the allowance for failed looks,
-is an eighth of the size in short texts, as it is in a megabyte: otherwise they would be over before it is.
+is an eighth of the size in short texts, as it is in a megabyte: otherwise they would be over before it is. Every run is divided by
+how much slower the machine was beside it (`timing.steady`).
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import llmcore
 from benchmarks.texts import TOOLS, call
-from benchmarks.timing import conditions, no_gc, table
+from benchmarks.timing import conditions, no_gc, steady, table
 from llmcore.normalizer.registry import DIALECTS, marker_table
 from llmcore.types.limits import DEFAULT_LIMITS
 
@@ -168,19 +170,22 @@ def measure(attack: Attack, size: int, single: int) -> Figures:
     """`size`: characters of the larger text; `single`: of the larger one that is fed one by one."""
     scale = 1e6 / size
     half, chunked = _pair(attack, size, 16)
-    whole = seconds_to_read(attack.text(size), size)
+    whole = _steady(attack, size, size)
     first, each = _pair(attack, single, 1)
     grown = max(chunked / max(half, 1e-9), each / max(first, 1e-9))
     return Figures(attack, chunked * scale, whole * scale, each / single * 1e6, grown)
 
 
+def _steady(attack: Attack, size: int, chunk: int) -> float:
+    return steady(partial(seconds_to_read, attack.text(size), chunk))
+
+
 def _pair(attack: Attack, size: int, chunk: int) -> tuple[float, float]:
     """Seconds for half the size and for all of it. What looks bad is read again: another process may have been in the way."""
-    half, full = seconds_to_read(attack.text(size // 2), chunk), seconds_to_read(attack.text(size), chunk)
+    half, full = _steady(attack, size // 2, chunk), _steady(attack, size, chunk)
     for _ in range(2):
-        if 2.1 * half < full < 2.0:
-            half = min(half, seconds_to_read(attack.text(size // 2), chunk))
-            full = min(full, seconds_to_read(attack.text(size), chunk))
+        if full < 2.0 and (2.1 * half < full or full / size * 1e6 > (3 if chunk == 1 else 1)):
+            half, full = min(half, _steady(attack, size // 2, chunk)), min(full, _steady(attack, size, chunk))
     return half, full
 
 

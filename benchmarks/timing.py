@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
-__all__ = ["best_of", "conditions", "growth", "no_gc", "seconds", "table"]
+__all__ = ["best_of", "conditions", "growth", "no_gc", "seconds", "slowness", "steady", "table"]
 
 Work = Callable[[], object]
 
@@ -53,6 +53,26 @@ def best_of(contenders: Mapping[str, Work], rounds: int, slice_seconds: float = 
     return best
 
 
+_YARDSTICK = 1.75e-3
+"""Seconds that the yardstick takes on the machine of docs/performance.md while nothing slows it."""
+
+
+def slowness() -> float:
+    """How much slower than that this machine is just now, by 20,000 steps of plain Python."""
+    start = time.thread_time()
+    lengths: list[int] = []
+    for n in range(20_000):
+        lengths.append(len(str(n)))
+    return (time.thread_time() - start) / _YARDSTICK
+
+
+def steady(run: Callable[[], float]) -> float:
+    """The seconds that `run` says, less what the machine was slower while it ran: a shared one changes by a factor of two."""
+    before = slowness()
+    spent = run()
+    return spent * 2 / (before + slowness())
+
+
 def growth(times: Sequence[float]) -> float:
     """The worst factor between two neighbours, each of which doubles the one before."""
     return max(after / max(before, 1e-9) for before, after in itertools.pairwise(times))
@@ -63,7 +83,7 @@ def conditions() -> str:
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return (
         f"{time.strftime('%Y-%m-%d %H:%M')} · CPython {platform.python_version()} · {platform.machine()} · "
-        f"{os.cpu_count()} cores, load average {load}"
+        f"{os.cpu_count()} cores, load average {load}, {slowness():.1f} times slower than at its best"
     )
 
 
