@@ -9,6 +9,7 @@ import platform
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 __all__ = ["best_of", "conditions", "growth", "no_gc", "seconds", "slowness", "steady", "table"]
 
@@ -42,17 +43,6 @@ def _per_run(work: Work, runs: int) -> float:
     return (time.thread_time() - start) / runs
 
 
-def best_of(contenders: Mapping[str, Work], rounds: int, slice_seconds: float = 0.002) -> dict[str, float]:
-    """Seconds a run of each contender: the best of `rounds`, in each of which every contender runs for about `slice_seconds`."""
-    runs = {name: max(1, int(slice_seconds / max(_per_run(work, 2), 1e-7))) for name, work in contenders.items()}
-    best = dict.fromkeys(contenders, float("inf"))
-    with no_gc():
-        for _ in range(rounds):
-            for name, work in contenders.items():
-                best[name] = min(best[name], _per_run(work, runs[name]))
-    return best
-
-
 _YARDSTICK = 1.75e-3
 """Seconds that the yardstick takes on the machine of docs/performance.md while nothing slows it."""
 
@@ -71,6 +61,19 @@ def steady(run: Callable[[], float]) -> float:
     before = slowness()
     spent = run()
     return spent * 2 / (before + slowness())
+
+
+def best_of(contenders: Mapping[str, Work], rounds: int, slice_seconds: float = 0.002) -> dict[str, float]:
+    """Seconds a run of each contender: the best of `rounds`, in each of which every contender runs for about `slice_seconds`, steadied."""
+    for work in contenders.values():
+        work()  # the first run compiles what later ones find compiled
+    runs = {name: max(1, int(slice_seconds / max(_per_run(work, 2), 1e-7))) for name, work in contenders.items()}
+    best = dict.fromkeys(contenders, float("inf"))
+    with no_gc():
+        for _ in range(rounds):
+            for name, work in contenders.items():
+                best[name] = min(best[name], steady(partial(_per_run, work, runs[name])))
+    return best
 
 
 def growth(times: Sequence[float]) -> float:
