@@ -37,18 +37,18 @@ _CALLING_MAYBE = re.compile(r"\[\s*Calling(?: (?:t(?:o(?:o(?:l(?::\s*(?:[^\s(]{1
 _NAMEISH = re.compile(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
 
 
-def settled_text(engine: TextEngine, position: int) -> int:
-    """How much of the text a listener may hear while no candidate is open: a line that may begin a bare form is held."""
+def settled_text(engine: TextEngine, length: int) -> int:
+    """How much of the first `length` characters a listener may hear while no candidate stands in them: a line that may begin a
+    bare form is held."""
     text = engine.src.text
-    length = len(text)
     end = length
-    if text[-1:] in ("]", "◁"):
-        tail = text[max(engine.done, length - _SIGNS) :]
+    if text[length - 1 : length] in ("]", "◁"):
+        tail = text[max(engine.done, length - _SIGNS) : length]
         end -= len(tail) - len(tail.rstrip("]◁"))
     start = max(engine.line_start(length), engine.done)
     if start == engine.prose_line or not engine.takes_calls:
         return end
-    line = text[start:].lstrip() if length - start < _REACH else None
+    line = text[start:length].lstrip() if length - start < _REACH else None
     if line == "":
         return end
     if line is None or not _NAMEISH.match(line):

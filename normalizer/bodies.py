@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from llmcore.normalizer.call_objects import ARGUMENT_KEYS, CallObject, Message, arguments_of, calls_of, is_no_call, no_arguments
+from llmcore.normalizer.call_objects import (
+    ARGUMENT_KEYS,
+    CallObject,
+    Message,
+    arguments_of,
+    calls_of,
+    is_no_call,
+    no_arguments,
+    without_last,
+)
 from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.preview import BodyPreview, Preview
 from llmcore.normalizer.readers.extent import Extent, delimiters_of
@@ -44,12 +53,14 @@ QUICK = 16_384  # a longer body is scanned for its end before anything is parsed
 class Body:
     """A stretch of JSON: `start:end`; `cut`: the text ended inside; `closed`: it ended by its own bracket."""
 
-    __slots__ = ("closed", "cut", "end", "read", "start")
+    __slots__ = ("closed", "cut", "end", "lost", "read", "start")
 
     def __init__(self, start: int, end: int, *, cut: bool = False, closed: bool = True) -> None:
         self.start, self.end, self.cut, self.closed = start, end, cut, closed
         self.read: Message | None = None
         """What it says, where finding its end has told that already."""
+        self.lost = False
+        """A call in it was cut off before it said what it calls; those before it are whole."""
 
 
 def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], preview: BodyPreview | None = None) -> Steps[Body]:
@@ -119,6 +130,11 @@ def read_body(engine: TextEngine, body: Body, *, keyed: bool = False) -> tuple[l
         return [quick], [], True
     reading = read_json(text, limits=engine.limits, cut=body.cut)
     messages = [message for value in reading.values if (message := calls_of(value, engine.tools, keyed=keyed)) is not None]
+    if body.cut and len(messages) < len(reading.values) and (rest := without_last(reading.values[-1])) is not None:
+        whole = calls_of(rest, engine.tools, keyed=keyed)
+        if whole is not None and whole.calls:
+            body.lost = True
+            return [*messages, whole], reading.repairs, True
     if len(messages) == 1 and not reading.repairs:
         _keep_written(messages[0], text)
     if not messages and (name := _NAME.search(text)) is not None and (reading.error or body.cut):

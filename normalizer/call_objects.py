@@ -29,6 +29,7 @@ __all__ = [
     "is_definition",
     "is_no_call",
     "no_arguments",
+    "without_last",
 ]
 
 _NAME_KEYS = ("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "action", "$type")
@@ -46,6 +47,7 @@ _INNER_KEYS = {
     "functionCall": "pasted_wire",
     "function_call": "pasted_wire",
 }
+_ENVELOPE_LISTS = ("toolCalls", "tool_calls")
 _ENVELOPE_KEYS = ("toolCalls", "needsMoreWork", "needs_more_work")
 _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
 
@@ -249,6 +251,17 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
         if keyed and (call := _keyed(value)) is not None:
             return Message([call])
         return _object(value, tools)
+    return None
+
+
+def without_last(value: Any) -> Any:
+    """A list of calls without its last item, which was cut off; None when the value is no such list."""
+    if is_list(value):
+        return value[:-1] or None
+    if is_object(value):
+        for key in (*_LIST_KEYS, *_ENVELOPE_LISTS):
+            if is_list(listed := value.get(key)) and len(listed) > 1:
+                return {**value, key: listed[:-1]}
     return None
 
 

@@ -145,7 +145,7 @@ def _fence(engine: TextEngine, at: int) -> Steps[int]:
     position = at
     while True:
         fence = yield from _read_fence(engine, position)
-        inner = engine.nest(engine.src.text[fence.body : fence.stop]) if _worth(engine, fence, opens) else None
+        inner = _body(engine, fence) if _worth(engine, fence, opens) else None
         if inner is None or not _only_calls(inner):
             if group:
                 break
@@ -168,6 +168,28 @@ def _fence(engine: TextEngine, at: int) -> Steps[int]:
     for fence, inner in group:
         engine.miss(fence.start, fence.end, inner.drafts[0].name, "example")
     return last.end
+
+
+def _body(engine: TextEngine, fence: Fence) -> TextEngine:
+    """The fence's body, read by itself. A text that ended inside the fence may have ended in the name of a further call."""
+    text = engine.src.text[fence.body : fence.stop]
+    calls, _, last = text.rpartition("\n")
+    if not fence.closed and calls.strip() and (begun := last.strip()) and _begins_call(engine, begun):
+        inner = engine.nest(calls)
+        if _only_calls(inner):
+            inner.cut = True
+            return inner
+    return engine.nest(text)
+
+
+def _begins_call(engine: TextEngine, written: str) -> bool:
+    """May a Python call begin so?"""
+    if "print(default_api.".startswith(written):
+        return True
+    name = written.removeprefix("print(").removeprefix("default_api.")
+    if engine.names is not None:
+        return "default_api.".startswith(name) or any(tool.startswith(name) for tool in engine.names)
+    return name.replace(".", "_").isidentifier()
 
 
 def _only_calls(inner: TextEngine) -> bool:
@@ -257,8 +279,8 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
         close = _first_close(src.text, search_from)
         if close is not None and (src.final or src.text[close.end() : close.end() + 260].lstrip(" \t\r")):
             return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)
-        if src.final:
-            return Fence(at, body, len(src.text), len(src.text), info.lower(), False)
+        if src.final:  # it may have ended inside the closer
+            return Fence(at, body, max(body, len(src.text.rstrip("`"))), len(src.text), info.lower(), False)
         if engine.listening and not told:
             said = past(_SPACE, src.text, said)
             told = _NOT_A_CALL.match(src.text, said) is not None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["action"]
 
 _NAME = re.compile(r"[ \t]*([^\n(]{1,256}?)[ \t]*(\n|\(|\Z)")
-_INPUT = re.compile(r"\s*Action Input:[ \t]*")
+_INPUT = "Action Input:"
 _STOP = re.compile(r"\n[ \t]*(?:Observation|Thought|Action|Final Answer)\s*:|<\|im_end\|>|</s>")
 _FENCE = re.compile(r"\s*```[\w]{0,16}\s*")
 _CALL_END = re.compile(r"\)[ \t]{0,256}\n")
@@ -50,11 +50,11 @@ def action(engine: TextEngine, at: int) -> Steps[int]:
 
 def _with_input(engine: TextEngine, at: int, word: str, after: int) -> Steps[int]:
     src = engine.src
-    while not src.final and len(src.text) - after < 32:
+    ahead = yield from skip_space(src, after)
+    while not src.final and len(src.text) - ahead < len(_INPUT):
         yield
-    head = _INPUT.match(src.text, after)
     known = is_known(word, engine.tools)
-    if head is None:
+    if not src.text.startswith(_INPUT, ahead):
         if word.lower() in _NO_CALL and not known:
             engine.commit_to(at)
             engine.take("markup", after)
@@ -62,12 +62,13 @@ def _with_input(engine: TextEngine, at: int, word: str, after: int) -> Steps[int
         if known:
             engine.miss(at, after, word, "no_input")
         return after
+    body = ahead + len(_INPUT)
     if engine.tools is not None and not known:
-        engine.miss(at, head.end(), word, "unknown_name")
-        return head.end()
-    stop = yield from search(src, _STOP, head.end(), 24)
+        engine.miss(at, body, word, "unknown_name")
+        return body
+    stop = yield from search(src, _STOP, body, 24)
     end = stop.start() if stop else len(src.text)
-    call, complete = _input_call(engine, word, src.text[head.end() : end], cut=stop is None)
+    call, complete = _input_call(engine, word, src.text[body:end], cut=stop is None)
     add_calls(engine, (at, end), [call], "react", complete=complete or stop is not None)
     if stop is not None and "Observation" in stop[0]:
         engine.text_kind = "content"

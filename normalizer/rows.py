@@ -76,6 +76,8 @@ _LONGEST_NAME = 256
 _REMEMBERED = 4096  # verdicts on what may have begun
 _UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
 
+_MARKUP_BEGUN = re.compile(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # of the families of spellings
+
 
 class MarkerTable:
     """Finds which rows may start at a position.
@@ -104,7 +106,8 @@ class MarkerTable:
         self._patterns = re.compile("|".join(patterns))
         self.literals = frozenset(literals)
         self.beginnings = self.literals.union(*(marker.begins for marker in ordered))
-        self._undecided = {literal[:n]: True for literal in literals for n in range(1, len(literal))}
+        self._partials = frozenset(literal[:n] for literal in literals for n in range(1, len(literal)))
+        self._undecided = dict.fromkeys(self._partials, True)
         self._remembered = len(self._undecided) + _REMEMBERED
         self.unshared = frozenset(literal for literal, rows in self._by_literal.items() if len(rows) == 1)
         """Openers of one row only."""
@@ -118,6 +121,10 @@ class MarkerTable:
             if len(begun) <= 2 and len(self._undecided) < self._remembered:
                 self._undecided[begun] = verdict
         return verdict
+
+    def is_begun(self, text: str) -> bool:
+        """Is all of a text what a marker begins with?"""
+        return text in self._partials or _MARKUP_BEGUN.match(text) is not None
 
     def may_open(self, text: str, at: int) -> bool:
         """May one of them stand at `at`, which is no `<`? A look at a few characters."""

@@ -122,21 +122,28 @@ def always(text: str, at: int, final: bool) -> bool | None:
     return True
 
 
-def _one_of(text: str, at: int, final: bool, options: tuple[str, ...]) -> bool | None:
+_LONGEST = 64  # no literal is longer
+
+
+def _beginnings(options: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(option[:end] for option in options for end in range(len(option)))
+
+
+def _one_of(text: str, at: int, final: bool, options: tuple[str, ...], beginnings: frozenset[str]) -> bool | None:
     if text.startswith(options, at):
         return True
-    rest = text[at : at + 64]
-    if not final and at + len(rest) == len(text) and any(option.startswith(rest) for option in options):
-        return None
+    if len(text) - at < _LONGEST and (rest := text[at:]) in beginnings:
+        return bool(rest) if final else None  # a text may end inside one of them
     return False
 
 
 def starts(*options: str) -> Follows:
     """White space, then one of the literals."""
+    beginnings = _beginnings(options)
 
     def follows(text: str, at: int, final: bool) -> bool | None:
         match = _SPACE.match(text, at)
-        return _one_of(text, match.end() if match else at, final, options)
+        return _one_of(text, match.end() if match else at, final, options, beginnings)
 
     return follows
 
@@ -144,7 +151,7 @@ def starts(*options: str) -> Follows:
 def name_then(*options: str) -> Follows:
     """White space, a name of at most 256 characters, white space, one of the literals ("" = the end of the text)."""
     literals = tuple(option for option in options if option)
-    end_counts = "" in options
+    beginnings, end_counts = _beginnings(literals), "" in options
 
     def follows(text: str, at: int, final: bool) -> bool | None:
         space = _SPACE.match(text, at)
@@ -156,6 +163,6 @@ def name_then(*options: str) -> Follows:
         after = space.end() if space else name.end()
         if after == len(text):
             return (end_counts if final else None) if name.end() - begin < 256 else False
-        return _one_of(text, after, final, literals)
+        return _one_of(text, after, final, literals, beginnings)
 
     return follows

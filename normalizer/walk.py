@@ -28,6 +28,7 @@ _OPENER, _ROW, _TRIED = (
     4,
     16,
 )  # what an opener costs that no row takes, each row that shares it, and each reader that declined
+_LONGEST_OPENER = 400  # with the attributes of a tag
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
 _MARKS = frozenset("<[]◁")  # what markers begin with
@@ -43,7 +44,7 @@ class Walk:
     def __init__(self, engine: TextEngine) -> None:
         self._engine = engine
         self._candidates = Candidates(engine.src, signs_of(engine.names, engine.table))
-        self._at = 0  # where it waits
+        self._at: int = 0  # where it waits
         self._allowance = engine.limits.looks
         self._brackets = 0  # what brackets that came to nothing cost
         self._passed_over = False
@@ -73,7 +74,7 @@ class Walk:
             if trigger in _MARKS and table.may_open(src.text, at):
                 if engine.is_undecided(at):
                     self._at = at
-                    engine.emit_text(at)
+                    engine.emit_text(bare.settled_text(engine, at))
                     engine.skim = self._skim_undecided
                     yield
                     position = self._at
@@ -89,7 +90,18 @@ class Walk:
                 position = max(position, went if isinstance(went, int) else (yield from went))
                 self._brackets += engine.wasted - before
                 engine.wasted = before
-        engine.commit_to(len(src.text))
+        self._end()
+
+    def _end(self) -> None:
+        """The rest is text; but an opener that was cut off right behind a call or a marker is no text for the user."""
+        engine = self._engine
+        text, pieces = engine.src.text, engine.pieces
+        if pieces and pieces[-1][2] in ("call", "markup") and engine.takes_calls and engine.text_kind == "content":
+            tail = text[engine.done : engine.done + _LONGEST_OPENER].strip()
+            if len(tail) > 1 and engine.table.is_begun(tail):
+                engine.cut = True
+                engine.take("markup", len(text))
+        engine.commit_to(len(text))
 
     def _pass_over(self, position: int) -> None:
         """Looks have cost too much: record it, once."""
@@ -104,7 +116,7 @@ class Walk:
         self._at = max(position, length - _OVERLAP, engine.done)
         if teller is None or self._at == engine.done == length:
             return
-        teller.settled(bare.settled_text(engine, self._at))
+        teller.settled(bare.settled_text(engine, length))
         if self._at > length:
             engine.skim = self._skim_passed
         elif teller.said == length > engine.done and engine.in_prose():  # right behind a marker any bracket counts

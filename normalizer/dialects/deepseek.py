@@ -71,6 +71,9 @@ def _deepseek_bare(engine: TextEngine, at: int, before: str, start: int) -> Step
     raw = src.text[start:stop].strip()
     if before and before != "function":
         name = before
+    elif not raw and closer is None:
+        engine.cut = True
+        return False
     draft = engine.begin(at, name, "deepseek_v3")
     engine.end(
         draft,

@@ -33,6 +33,7 @@ _GRAMMAR = Grammar(
     ),
 )
 _HEAD = re.compile(r"[ \t\"']*+([^<>{}\n(=]{1,256}?)[ \t\"']*+(>|\n|(?=<))")
+_PARAMETER_FOLLOWS = starts("<parameter", "</function>", "</tool_call>", "</seed:tool_call>")
 
 
 def _follows(text: str, at: int, final: bool) -> bool | None:
@@ -43,7 +44,7 @@ def _follows(text: str, at: int, final: bool) -> bool | None:
             if not final and len(text) - at < 260 and text[at:].strip(" \t")[:1] not in ("{", "(") and "\n" not in text[at:]
             else False
         )
-    verdict = starts("<parameter", "</function>", "</tool_call>", "</seed:tool_call>")(text, head.end(), final)
+    verdict = _PARAMETER_FOLLOWS(text, head.end(), final)
     if verdict is False and final and head[2] == ">" and not text[head.end() :].strip():
         return True
     return verdict

@@ -18,7 +18,7 @@ from llmcore.normalizer.names import undouble
 from llmcore.normalizer.parameters import Grammar, finish_parameters, only_text_parameter, read_parameters, tags
 from llmcore.normalizer.reasoning import sealed
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
-from llmcore.normalizer.source import Steps, search, skip_space, starts
+from llmcore.normalizer.source import Steps, search, settle, skip_space, starts
 from llmcore.types.envelope import Repair
 
 if TYPE_CHECKING:
@@ -209,12 +209,14 @@ def _call(engine: TextEngine, header: _Header) -> Steps[bool]:
 def _markup_call(engine: TextEngine, header: _Header, start: int, name: str) -> Steps[bool]:
     """Beam's parameters belong to the header's name; Muse's block is read by the family of `invoke`."""
     src = engine.src
-    parameter = starts("<rfl:parameter")(src.text, start, src.final)
-    while parameter is None:
-        yield
-        parameter = starts("<rfl:parameter")(src.text, start, src.final)
-    if not parameter:
-        return _open(engine, header)
+    if not (yield from settle(src, _PARAMETER_FOLLOWS, start)):
+        while not src.final and _BLOCK_BEGUN.match(src.text, start):
+            yield
+        if _BLOCK_BEGUN.match(src.text, start) is None:
+            return _open(engine, header)
+        draft = engine.begin(header.begin, name, "atem")
+        engine.end(draft, len(src.text), None, src.text[start:], complete=False)
+        return True
     draft = engine.begin(header.begin, name, "beam")
     found = yield from read_parameters(engine, draft, start, _BEAM)
     return finish_parameters(engine, draft, start, found)
@@ -242,6 +244,9 @@ def _raw_call(engine: TextEngine, header: _Header, start: int, name: str) -> Ste
 
 
 _KEY = r"""parameter\s{1,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>]{1,128})[^<>]{0,128}>"""
+_PARAMETER_FOLLOWS = starts("<rfl:parameter")
+_BLOCK_BEGUN = re.compile(r"<[\w:.]{0,64}(?:>\s{0,16}(?:<[^<>]{0,320})?)?\Z")
+"""A block of the family of `invoke` before its first call is named."""
 _STOP = (r"(?P<end><\|(?:call|end|return|eot|eom|im_end)\|>)", r"<\|start\|>")
 _BEAM = Grammar(
     item=tags(rf"(?P<parameter><rfl:{_KEY})", *_STOP),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["DIALECTS", "function_follows"]
 
 _V11_NAME = re.compile(r"\s*([^\s\[\]{}<>\"'`(),]{1,256})\s*")
+_V11_TOKENS = ("[ARGS]", "[CALL_ID]", "[TOOL_CALLS]")
+_OBJECT_FOLLOWS, _NAME_FOLLOWED = starts("{"), starts(*_V11_TOKENS, "</s>")
 _V11_ID = re.compile(r"\[CALL_ID\]\s*([^\s\[\]{}]{0,64})\s*")
 _FUNCTION_HEAD = re.compile(r"[\s\"']*+([^\s<>={}(\"']{1,256}+)[\s\"']*+(?:>\s*+\(|[>=(])?\s*+(?=\{)")
 _FUNCTION_MAYBE = re.compile(r"[\s\"']*[^\s<>={}(\"']{0,256}[\s\"']*(?:>|=|\(|>\s*\()?\s*\Z")
@@ -55,16 +57,18 @@ def _mistral_v11(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         return (yield from named_call(engine, at, name, start, "mistral_v11", (), id=identity))
     if start >= len(src.text) or src.text.startswith("[TOOL_CALLS]", start):
         return _without_arguments(engine, at, start, name, identity)
+    if src.final and any(token.startswith(src.text[start:]) for token in _V11_TOKENS):
+        return _without_arguments(engine, at, len(src.text), name, identity, cut=True)
     return False
 
 
-def _without_arguments(engine: TextEngine, at: int, start: int, name: str, identity: str) -> bool:
+def _without_arguments(engine: TextEngine, at: int, start: int, name: str, identity: str, *, cut: bool = False) -> bool:
     """A name and no `[ARGS]`: a call of a tool that needs none. At the end of a text the rest may have been cut off."""
     known = peel(name, engine.tools)
     if known is None and engine.tools is not None:
         return False
     tool = engine.tool(known or name)
-    cut = start >= len(engine.src.text) and (engine.ended_by_length or (tool is not None and bool(tool.required)))
+    cut = cut or (start >= len(engine.src.text) and (engine.ended_by_length or (tool is not None and bool(tool.required))))
     engine.end(engine.begin(at, name, "mistral_v11", identity), start, {}, "", complete=not cut)
     return True
 
@@ -84,13 +88,13 @@ def _args_only(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 def _v11_follows(text: str, at: int, final: bool) -> bool | None:
     match = _V11_NAME.match(text, at)
     if match is None:
-        return starts("{")(text, at, final)
+        return _OBJECT_FOLLOWS(text, at, final)
     rest = text[match.end() : match.end() + 8]
     if not rest:
         return True if final else None
     if rest[0] == "{" or "\n" in text[match.start() : match.end()].strip():
         return True
-    return starts("[ARGS]", "[CALL_ID]", "[TOOL_CALLS]", "</s>")(text, match.end(), final)
+    return _NAME_FOLLOWED(text, match.end(), final)
 
 
 def _functionary(engine: TextEngine, at: int, body: int) -> Steps[bool]:

@@ -249,6 +249,7 @@ def _m3_stray(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 # ---------------------------------------------------------------------- H2 Cline
 
+_TAG_BEGUN = re.compile(r"<[^<>\s]{0,256}+\Z")
 _CHILD = re.compile(r"\s*<([^\s<>/]{1,256})\s*(/?)>")
 
 
@@ -262,12 +263,16 @@ def _cline(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     if element is None:
         return False
     stop, end = element
-    read = _properties(engine, engine.src.text[body:stop], tool)
+    cut = stop == end
+    inside, begun = engine.src.text[body:stop], ""
+    if cut and (tag := _TAG_BEGUN.search(inside, max(0, len(inside) - _REACH))) is not None:
+        inside, begun = inside[: tag.start()], tag[0]
+    read = _properties(engine, inside, tool)
     if read is None:
         engine.miss(at, end, name, "unknown_parameter")
         return False
     arguments, repairs, whole = read
-    cut = stop == end
+    whole = whole and f"</{name}>".startswith(begun)
     complete = not cut or (whole and bool(arguments) and not engine.ended_by_length and tool.required <= arguments.keys())
     return (yield from _enter(engine, at, body, stop, end, CallObject(name, arguments, True), "cline", complete, repairs))
 

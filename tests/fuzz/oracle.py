@@ -74,12 +74,13 @@ def _judge(case: Case, chunkings: int, patience: float) -> Envelope:
         assert_told(events, whole)
     whole.model_dump()
     report = llmcore.validate(whole, case.tool_set or TOOLS, strictness="lenient")
-    assert len(report.calls) <= len(whole.tool_calls), "the validator invented a call"
+    assert len(report.calls) == len(whole.tool_calls), "the validator invented a call or lost one"
     return whole
 
 
 def _slack(case: Case) -> float:
-    return _SLACK + _SECONDS_A_LOOK * case.settings["limits"].looks
+    looks: int = case.settings["limits"].looks
+    return _SLACK + _SECONDS_A_LOOK * looks
 
 
 def _read_whole(case: Case, patience: float) -> Envelope:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from llmcore.types import ToolSet
 
-__all__ = ["ARGUMENTS", "REASONING", "SAMPLES", "TEXT", "TOOLS", "Sample", "joined", "recut"]
+__all__ = ["ARGUMENTS", "REASONING", "SAMPLES", "SAYING", "TEXT", "TOOLS", "Sample", "joined", "recut"]
 
 Json = dict[str, Any]
 
@@ -354,6 +354,37 @@ OLLAMA_CHAT = Sample(
     ids=("call_0", "call_1"),
     finish_word="stop",
 )
+
+SAYING: dict[str, Callable[[str], list[Json]]] = {
+    "openai-chat": lambda text: [_chunk({"role": "assistant", "content": ""}), _chunk({"content": text}), _chunk({}, "stop")],
+    "openai-responses": lambda text: [
+        {"type": "response.created", "response": {"status": "in_progress", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": {"type": "message", "id": "msg_1", "content": []}},
+        {"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": text},
+        {"type": "response.output_text.done", "item_id": "msg_1", "output_index": 0, "content_index": 0, "text": text},
+    ],
+    "anthropic": lambda text: [
+        {"type": "message_start", "message": {"type": "message", "role": "assistant", "content": [], "stop_reason": None}},
+        *_block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": text}),
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        {"type": "message_stop"},
+    ],
+    "gemini": lambda text: [_candidate({"text": text}), _candidate({"text": ""}, finish="STOP")],
+    "bedrock-converse": lambda text: [
+        {"messageStart": {"role": "assistant"}},
+        *_converse_block(0, {"text": text}),
+        {"messageStop": {"stopReason": "end_turn"}},
+    ],
+    "cohere-v2": lambda text: [
+        {"type": "message-start", "id": "x", "delta": {"message": {"role": "assistant", "content": [], "tool_calls": []}}},
+        _cohere("content-start", 0, content={"type": "text", "text": ""}),
+        _cohere("content-delta", 0, content={"text": text}),
+        {"type": "content-end", "index": 0},
+        {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
+    ],
+    "ollama-chat": lambda text: [_ollama(content=text), _ollama(done=True, content="")],
+}
+"""A stream of each wire that says a text and calls nothing natively."""
 
 SAMPLES = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI, BEDROCK_CONVERSE, COHERE_V2, OLLAMA_CHAT]
 
