@@ -1,6 +1,6 @@
 """Input that wants to make the reader slow: floods of one character, of openers without closers, of nesting.
 
-    python -m benchmarks.hostile [--kb 32] [--worst 12] [--full-kb 1000] [--mixtures 300] [--only SUBSTRING]
+    python -m benchmarks.hostile [--kb 32] [--worst 12] [--full-kb 1000] [--mixtures 300] [--kinds KIND ...] [--only SUBSTRING]
 
 Every attack is read in chunks of 16 characters, at once, and one character at a time, at a small size and its double; the worst are
 then read again at the full size. `s/MB`: CPU seconds for a million characters; `us/feed`: one character at a time; `growth`: the
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import statistics
 import string
 import sys
 import time
@@ -36,12 +37,15 @@ _SPELLED = [  # openers that are families of spellings, matched by pattern
     "<ns:invoke name=\"f\">", "<ns:tool_call>", "<co:", "<tool_calls:6124c78e>", "]<]minimax[>[", "]<]minimax[>[<invoke name=\"f\">",
     "◁think▷", "<file_report>", "</file_report>", "<file_report>\n<title>",
 ]  # fmt: skip
-_UNITS = [
-    # nesting, and brackets that close nothing
+_NESTING = [
     "[", "{", "(", "[[", "{{", "[{", '{"a":', '{"a":[', '{"name":', '[{"name": "file_report", "arguments": {', "{'a':", "f(", "[f(",
     "f(a=", "f(a=[", "f(a={'b':", "file_report(", "file_report(title=", "[file_report(", "a.b(", "\nfile_report(", "\n[", "\n{",
-    "\nfile_report{", "\nfile_report\n{", "file_report\n", ":\n{", ":\n[file_report(", '{"name": "file_report", "arguments": ',
-    '{"name": "file_report"}', '\n{"name": "x"}', '\n["file_report()"', "\n[Calling tool: ", "}{", "][", "{}", "[]", "()", "\n{}\n", "{]",
+    "\nfile_report{", "\nfile_report\n{", ":\n{", ":\n[file_report(", '{"name": "file_report", "arguments": ',
+    "<a>", "<title>", "<think>", "<tool_call>{", "<tool_call>[", "<file_report>", "<file_report>\n<title>", "<function=file_report>",
+]  # fmt: skip
+_UNITS = [
+    # brackets that close nothing
+    "file_report\n", '{"name": "file_report"}', '\n{"name": "x"}', '\n["file_report()"', "\n[Calling tool: ", "}{", "][", "{}", "[]", "()", "\n{}\n", "{]",
     # strings and escapes
     '"', "'", "\\", '\\"', '"\\', '{"', '{"a":"', '"""', "'''", '{"a": "\\', '"a" "b: ', '{"a": "x,', "{'", '""\n"', "x,", "\\u", "\\ud83d",
     # fences, code, quotes
@@ -86,11 +90,12 @@ _FLOODS = ("<", "{", "`", "\n{", "a", "[", "(", "\n", " ")
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """`lead` once, then `unit` over and over."""
+    """`lead` once, then `unit` over and over. `kind`: what the unit is."""
 
     name: str
     unit: str
     lead: str = ""
+    kind: str = "in a value"
 
     def text(self, size: int) -> str:
         return (self.lead + self.unit * (size // len(self.unit) + 1))[:size]
@@ -113,16 +118,22 @@ def _mixtures(units: Sequence[str], count: int) -> Iterator[Attack]:
     for _ in range(count):
         parts = [draw.choice(units) for _ in range(draw.choice((2, 2, 3)))]
         unit = draw.choice(("", "", " ", "\n", "a")).join(parts) + draw.choice(("", "", " ", "\n"))
-        yield Attack(repr(unit), unit)
+        yield Attack(repr(unit), unit, kind="mixture")
 
 
 def attacks(mixtures: int = 0) -> list[Attack]:
     openers = sorted(marker_table(None).literals)
-    units = [*_CHARACTERS, *_UNITS, *openers, *_SPELLED]
-    units += [opener + tail for opener in openers for tail in ("\n", "{", "[", "x")]
-    found = [Attack(repr(unit), unit) for unit in dict.fromkeys(units)]
-    found += _mixtures([*_UNITS, *openers, *_SPELLED], mixtures)
-    found += [Attack(f"{lead!r} + {unit!r}", unit, lead) for lead in _LEADS for unit in _FLOODS]
+    units = {
+        "character": _CHARACTERS,
+        "opener": [*openers, *_SPELLED],
+        "nesting": _NESTING,
+        "other": _UNITS,
+        "opener and more": [opener + tail for opener in openers for tail in ("\n", "{", "[", "x")],
+    }
+    kinds = {unit: kind for kind in reversed(units) for unit in units[kind]}
+    found = [Attack(repr(unit), unit, kind=kind) for unit, kind in kinds.items()]
+    found += _mixtures([*_NESTING, *_UNITS, *openers, *_SPELLED], mixtures)
+    found += [Attack(f"{lead!r} + {unit!r}", unit, lead, "behind a lead") for lead in _LEADS for unit in _FLOODS]
     for dialect in DIALECTS:
         found += _heads(dialect)
     return found
@@ -192,22 +203,39 @@ def _pair(attack: Attack, size: int, chunk: int) -> tuple[float, float]:
 _HEAD = ["attack", "s/MB, chunks of 16", "s/MB, at once", "us/feed, single", "growth"]
 
 
+def summary(found: Sequence[Figures]) -> str:
+    """Each kind of attack: how many, how many over a bar, the median and the worst of what is measured."""
+    rows: list[list[str]] = []
+    for kind in dict.fromkeys(one.attack.kind for one in found):
+        of_kind = [one for one in found if one.attack.kind == kind]
+        columns = [[max(one.chunked, one.whole) for one in of_kind], [one.per_feed for one in of_kind]]
+        cells = [f"{statistics.median(column):.2f} / {max(column):.2f}" for column in columns]
+        rows.append([kind, str(len(of_kind)), str(sum(one.badness > 1 for one in of_kind)), *cells])
+    return table(["kind", "attacks", "over a bar", "s/MB, median / worst", "us/feed, median / worst"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--kb", type=float, default=32, help="size of the first pass")
     parser.add_argument("--worst", type=int, default=12, help="how many to show, and to read again at the full size")
     parser.add_argument("--full-kb", type=float, default=1000, help="0 = no second pass")
     parser.add_argument("--mixtures", type=int, default=300, help="how many random mixtures of two or three units")
+    parser.add_argument("--kinds", nargs="*", default=[], help="only these kinds, such as character, opener, nesting")
     parser.add_argument("--only", default="", help="attacks whose name holds this")
     given = parser.parse_args()
     print(conditions(), flush=True)
     size = int(given.kb * 1000)
-    chosen = [attack for attack in attacks(given.mixtures) if given.only in attack.name]
+    chosen = [
+        attack
+        for attack in attacks(given.mixtures)
+        if given.only in attack.name and (not given.kinds or attack.kind in given.kinds)
+    ]
     found: list[Figures] = []
     for n, attack in enumerate(chosen, 1):
         found.append(measure(attack, size, size // 2))
         if n % 100 == 0:
             print(f"{n} of {len(chosen)} attacks", file=sys.stderr, flush=True)
+    print(f"\n{summary(found)}")
     found.sort(key=lambda one: -one.badness)
     bad = sum(one.badness > 1 for one in found)
     print(f"\n{len(found)} attacks of {given.kb:g} KB, {bad} over a bar; the worst:\n")

@@ -47,7 +47,6 @@ _INNER_KEYS = {
     "functionCall": "pasted_wire",
     "function_call": "pasted_wire",
 }
-_ENVELOPE_LISTS = ("toolCalls", "tool_calls")
 _ENVELOPE_KEYS = ("toolCalls", "needsMoreWork", "needs_more_work")
 _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
 
@@ -259,7 +258,7 @@ def without_last(value: Any) -> Any:
     if is_list(value):
         return value[:-1] or None
     if is_object(value):
-        for key in (*_LIST_KEYS, *_ENVELOPE_LISTS):
+        for key in (*_LIST_KEYS, "toolCalls"):
             if is_list(listed := value.get(key)) and len(listed) > 1:
                 return {**value, key: listed[:-1]}
     return None

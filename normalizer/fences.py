@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.names import is_known
-from llmcore.normalizer.source import Steps, past
+from llmcore.normalizer.source import Steps, past, settle
 from llmcore.normalizer.verdicts import rest_is_blank
 
 if TYPE_CHECKING:
@@ -22,6 +22,11 @@ __all__ = ["back_ticks", "without_code"]
 _RUN = re.compile(r"`+")
 _PURPOSES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
 _WORD = re.compile(r"[ \t]*([\w+#.-]{0,32})[ \t]*\r?(?=\n|\Z)")
+_WORD_AND_LINE = (
+    re.compile(r"[ \t]{0,16}[\w+#.-]{1,32}[ \t]{0,16}\r?\n"),
+    re.compile(r"[ \t]{0,16}[\w+#.-]{0,32}[ \t]{0,16}\r?\Z"),
+)
+"""An info word and the end of its line, and the beginning of that at the end of the text."""
 _CLOSE = re.compile(r"\n[ \t]{0,64}`{3,256}|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|\Z))")
 _CODE = re.compile(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
 """Code in a line, or the first line of a fence with its info word."""
@@ -109,9 +114,17 @@ def _back_ticks(engine: TextEngine, at: int) -> Steps[int]:
     if length < 3:
         return (yield from _inline(engine, at, length))
     before = src.text[max(engine.line_start(at), engine.done) : at]
-    if before.strip() and not before.rstrip().endswith(":"):
+    if before.strip() and not before.rstrip().endswith(":") and not (yield from settle(src, _word_follows, at + length)):
         return at + length
     return (yield from _fence(engine, at))
+
+
+def _word_follows(text: str, at: int, final: bool) -> bool | None:
+    """An info word that ends its line: back-ticks before it open a fence, wherever they stand in their line."""
+    whole, begun = _WORD_AND_LINE
+    if whole.match(text, at) is not None:
+        return True
+    return None if not final and begun.match(text, at) is not None else False
 
 
 def _inline(engine: TextEngine, at: int, length: int) -> Steps[int]:
@@ -145,7 +158,7 @@ def _fence(engine: TextEngine, at: int) -> Steps[int]:
     position = at
     while True:
         fence = yield from _read_fence(engine, position)
-        inner = _body(engine, fence) if _worth(engine, fence, opens) else None
+        inner = _inside(engine, fence) if _worth(engine, fence, opens) else None
         if inner is None or not _only_calls(inner):
             if group:
                 break
@@ -170,7 +183,7 @@ def _fence(engine: TextEngine, at: int) -> Steps[int]:
     return last.end
 
 
-def _body(engine: TextEngine, fence: Fence) -> TextEngine:
+def _inside(engine: TextEngine, fence: Fence) -> TextEngine:
     """The fence's body, read by itself. A text that ended inside the fence may have ended in the name of a further call."""
     text = engine.src.text[fence.body : fence.stop]
     calls, _, last = text.rpartition("\n")

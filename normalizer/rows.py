@@ -75,7 +75,6 @@ _START = 4
 _LONGEST_NAME = 256
 _REMEMBERED = 4096  # verdicts on what may have begun
 _UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
-
 _MARKUP_BEGUN = re.compile(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # of the families of spellings
 
 

@@ -34,7 +34,8 @@ Steps = Generator[None, None, _T]
 """A reader's generator: yields for more text, returns its result."""
 
 Follows = Callable[[str, int, bool], bool | None]
-"""`follows(text, at, final)`: does what stands at `at` fit? None = more text is needed to tell."""
+"""`follows(text, at, final)`: does what stands at `at` fit? None = more text is needed to tell. In a text that is over, the
+beginning of what would fit does: it was cut off there."""
 
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;|｜=]{1,256}")

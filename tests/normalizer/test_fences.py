@@ -46,3 +46,19 @@ def test_markers_in_code_are_content(text: str, told: str) -> None:
     envelope = read_every_way(text, TOOLS if told == "told" else None)
     assert envelope.content == text
     assert not envelope.tool_calls
+
+
+@pytest.mark.parametrize("word", ["json", "tool_call"])
+def test_a_fence_may_open_behind_a_sentence(word: str) -> None:
+    envelope = read_every_way(f'I will look. ```{word}\n{{"name": "ping", "arguments": {{}}}}\n```')
+    assert [call.name for call in envelope.tool_calls] == ["ping"]
+    assert envelope.content == "I will look."
+
+
+@pytest.mark.parametrize(
+    "text", ["a```\nb", "a ```tool_call", 'See ```json\n{"name": "ping", "arguments": {}}\n``` for how it is done.']
+)
+def test_other_back_ticks_in_a_line_open_none(text: str) -> None:
+    envelope = read_every_way(text)
+    assert not envelope.tool_calls
+    assert envelope.content == text
