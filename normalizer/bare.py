@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer import fences, react
@@ -54,15 +55,22 @@ def settled_text(engine: TextEngine, length: int) -> int:
     if line is None or not _NAMEISH.match(line):
         engine.prose_line = start
         return end
-    word = line.strip().removeprefix(">>>")
+    opens = start == engine.done and not engine.says_anything()
+    return start if _may_begin(line.strip(), engine.names, opens) else end
+
+
+@lru_cache(maxsize=4096)
+def _may_begin(word: str, names: frozenset[str] | None, opens: bool) -> bool:
+    """May a bare form begin with this word, alone in its line so far? `opens`: it opens the message. Remembered, since lines of
+    prose begin with few words, and a stream asks at every character of them."""
+    word = word.removeprefix(">>>")
     if "to=".startswith(word) or word.removeprefix("assistant").lstrip().startswith("to="):
-        return start
-    names = engine.tools.names if engine.tools is not None else None
-    at_start = start == engine.done and not engine.says_anything()
-    if "Action:".startswith(word) or "functools".startswith(word) or (at_start and "commentary".startswith(word)):
-        return start
-    held = at_start if names is None else any(name.startswith(word) or word.endswith(name) for name in names)
-    return start if held or word.startswith(("call:", "functions.", "default_api.")) else end
+        return True
+    if "Action:".startswith(word) or "functools".startswith(word) or (opens and "commentary".startswith(word)):
+        return True
+    if word.startswith(("call:", "functions.", "default_api.")):
+        return True
+    return opens if names is None else any(name.startswith(word) or word.endswith(name) for name in names)
 
 
 def _begins(engine: TextEngine, at: int) -> tuple[int, str]:

@@ -53,8 +53,9 @@ class Teller:
 
     def settled(self, end: int) -> None:
         """Text up to `end` is settled as the current kind, though not classified yet."""
-        engine = self._engine
-        start = max(self.said, engine.done)
+        engine, start = self._engine, self.said
+        if start < engine.done:
+            start = engine.done
         if end > start:
             self._say(engine.text_kind, engine.src.text[start:end])
             self.said = end

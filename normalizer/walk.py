@@ -74,7 +74,8 @@ class Walk:
             if trigger in _MARKS and table.may_open(src.text, at):
                 if engine.is_undecided(at):
                     self._at = at
-                    engine.emit_text(bare.settled_text(engine, at))
+                    if at > engine.done:
+                        engine.emit_text(bare.settled_text(engine, at))
                     engine.skim = self._skim_undecided
                     yield
                     position = self._at
@@ -112,33 +113,40 @@ class Walk:
     def _rest(self, position: int) -> None:
         """No candidate stands from `position` on: tell what is settled, and leave word for what may come."""
         engine, teller = self._engine, self._engine.teller
-        length = len(engine.src.text)
-        self._at = max(position, length - _OVERLAP, engine.done)
-        if teller is None or self._at == engine.done == length:
+        text, done = engine.src.text, engine.done
+        length = len(text)
+        if position < length - _OVERLAP:
+            position = length - _OVERLAP
+        self._at = position if position > done else done
+        if teller is None or self._at == done == length:
             return
-        teller.settled(bare.settled_text(engine, length))
+        at_line = text[length - 1] == "\n"  # nothing of a bare form has begun
+        teller.settled(length if at_line else bare.settled_text(engine, length))
         if self._at > length:
             engine.skim = self._skim_passed
-        elif teller.said == length > engine.done and engine.in_prose():  # right behind a marker any bracket counts
-            engine.skim = self._skim_prose
+        elif length > done:  # right behind a marker any bracket counts
+            prose = not at_line and teller.said == length and engine.in_prose()
+            engine.skim = self._skim_prose if prose else self._skim_line
 
     def _skim_prose(self, text: str) -> bool:
         """In a line that begins with no bare form: if nothing begins in it, `text` is told."""
+        engine = self._engine
         if _PROSE(text) is None:
-            if "\n" in text:
-                return False
             at = self._next()
             if at >= 0:
                 return self._undecided(at)
-            if text[-1:] in _HELD:
-                return False
-        engine = self._engine
+            if "\n" in text or text[-1:] in _HELD:
+                return self._rests()
         length = len(engine.src.text)
         if length - _OVERLAP > self._at:
             self._at = length - _OVERLAP
         if engine.teller is not None:
             engine.teller.more(text, length)
         return True
+
+    def _skim_line(self, text: str) -> bool:
+        """In a line that may yet begin with a bare form."""
+        return self._next() < 0 and self._rests()
 
     def _skim_passed(self, text: str) -> bool:
         """Before `_at` nothing is looked at: it is told."""
@@ -160,7 +168,11 @@ class Walk:
         at = self._next()
         if at >= 0:
             return at > self._at and self._undecided(at)
-        engine.skim = None
+        return self._rests()
+
+    def _rests(self) -> bool:
+        """No candidate stands from `_at` on: as if the walk had been woken to find that."""
+        self._engine.skim = None
         self._rest(self._at)
         return True
 
