@@ -215,7 +215,7 @@ class Walk:
                         continue
                 engine.emit_text(at)
                 took = row.reader(engine, at, body)
-                if took if isinstance(took, bool) else (yield from took):
+                if (took if isinstance(took, bool) else (yield from took)) and engine.done > at:
                     if row.calls:
                         engine.text_kind = "content"
                     return True

@@ -74,7 +74,7 @@ def _kimi_json(engine: TextEngine, at: int, start: int, name: str) -> Steps[bool
     body = yield from body_extent(engine, start, _KIMI_CLOSERS)
     reading = read_json(engine.src.text[body.start : body.end], limits=engine.limits, cut=body.cut)
     message = calls_of(reading.values[0], engine.tools) if reading.values else None
-    if message is None:
+    if message is None or not message.calls:
         engine.waste(body.end - at)
         return False
     end, _ = yield from swallow(engine, body.end, _KIMI_CLOSERS)
