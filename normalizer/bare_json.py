@@ -170,6 +170,7 @@ def _take_messages(engine: TextEngine, at: int, end: int, bodies: list[Body], re
         for message in messages:
             add_calls(engine, span, message.calls, message.form, complete=complete, repairs=repairs)
             if message.content:
+                engine.take("markup", span[1])  # where it called nothing
                 engine.replace(span[0], span[1], message.content)
             if message.needs_more_work is not None:
                 engine.needs_more_work = message.needs_more_work
