@@ -108,7 +108,7 @@ def json_form(engine: TextEngine, at: int) -> Steps[int]:
         if not (yield from _plausible(engine, ahead)):
             if past(_FIRST_KEY_BEGUN, engine.src.text, ahead) == len(engine.src.text):
                 bodies.append(Body(ahead, len(engine.src.text), cut=True, closed=False))
-                read.append(([], [], False))
+                read.append(read_body(engine, bodies[-1]))
             break
         start = ahead
     return (yield from _judge_json(engine, at, bodies, read))
@@ -161,7 +161,7 @@ def _judge_json(engine: TextEngine, at: int, bodies: list[Body], read: list[_Rea
 
 def _take_messages(engine: TextEngine, at: int, end: int, bodies: list[Body], read: list[_Reading]) -> int:
     begin = _drop_wrapper(engine, at)
-    engine.cut = engine.cut or bodies[-1].lost or (bodies[-1].cut and not read[-1][0])
+    engine.cut = engine.cut or bodies[-1].lost
     engine.commit_to(begin)
     engine.take("markup", at)
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):

@@ -60,7 +60,7 @@ class Body:
         self.read: Message | None = None
         """What it says, where finding its end has told that already."""
         self.lost = False
-        """A call in it was cut off before it said what it calls; those before it are whole."""
+        """What was cut off in it had not said yet what it calls; calls before that are whole."""
 
 
 def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], preview: BodyPreview | None = None) -> Steps[Body]:
@@ -124,6 +124,7 @@ def read_body(engine: TextEngine, body: Body, *, keyed: bool = False) -> tuple[l
         return [body.read], [], True
     text = engine.src.text[body.start : body.end]
     if "{" not in text and "]" not in text:
+        body.lost = body.cut
         return [], [], not body.cut
     head = _HEAD.match(text) if not keyed else None
     if head is not None and not body.cut and (quick := _quick(engine, text, head)) is not None:
@@ -140,6 +141,7 @@ def read_body(engine: TextEngine, body: Body, *, keyed: bool = False) -> tuple[l
     if not messages and (name := _NAME.search(text)) is not None and (reading.error or body.cut):
         call = CallObject(name[1], None, True, raw=text)
         return [Message([call])], reading.repairs, not body.cut
+    body.lost = body.cut and not messages
     return messages, reading.repairs, reading.complete
 
 

@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk"]
 
-_OPENER, _ROW, _TRIED = (
-    16,
-    4,
-    16,
-)  # what an opener costs that no row takes, each row that shares it, and each reader that declined
+_OPENER = 16  # what an opener costs that no row takes,
+_ROW = 4  # each row that shares it,
+_TRIED = 16  # and each reader that declined
 _LONGEST_OPENER = 400  # with the attributes of a tag
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
@@ -97,8 +95,9 @@ class Walk:
         """The rest is text; but an opener that was cut off right behind a call or a marker is no text for the user."""
         engine = self._engine
         text, pieces = engine.src.text, engine.pieces
-        if pieces and pieces[-1][2] in ("call", "markup") and engine.takes_calls and engine.text_kind == "content":
-            tail = text[engine.done : engine.done + _LONGEST_OPENER].strip()
+        behind = bool(pieces) and pieces[-1][2] in ("call", "markup") and engine.text_kind == "content"
+        if behind and engine.takes_calls and len(text) - engine.done <= _LONGEST_OPENER:
+            tail = text[engine.done :].strip()
             if len(tail) > 1 and engine.table.is_begun(tail):
                 engine.cut = True
                 engine.take("markup", len(text))

@@ -92,7 +92,7 @@ def _enter(engine: TextEngine, at: int, end: int, bodies: list[Body], dialect: s
         engine.waste(end - at)
         return False
     engine.commit_to(at)
-    engine.cut = engine.cut or bodies[-1].lost or (bodies[-1].cut and not read[-1][0])
+    engine.cut = engine.cut or bodies[-1].lost
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
         span = (at, end) if len(bodies) == 1 else (at if body is bodies[0] else body.start, body.end)
         engine.take("markup", span[0])

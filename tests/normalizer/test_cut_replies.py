@@ -81,3 +81,8 @@ def test_what_was_begun_and_cut_off_is_no_text_for_the_user(text: str, calls: li
 )
 def test_what_may_be_anything_is_text(text: str, content: str) -> None:
     assert normalize(text, TOOLS).content.strip() == content.strip()
+
+
+def test_a_long_text_behind_a_call_is_text_whatever_it_begins_with() -> None:
+    text = "<tool_call>ping</tool_call>" + "<|" + "words and words " * 100
+    assert normalize(text, TOOLS).content == text.removeprefix("<tool_call>ping</tool_call>")
