@@ -23,7 +23,7 @@ from llmcore.normalizer.verdicts import leads_in, rest_is_blank
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["HANDLERS", "settled_text"]
+__all__ = ["HANDLERS", "settled_text", "without_sign"]
 
 _ALLOWANCE = 8
 _REACH = 512
@@ -41,11 +41,7 @@ _NAMEISH = re.compile(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
 def settled_text(engine: TextEngine, length: int) -> int:
     """How much of the first `length` characters a listener may hear while no candidate stands in them: a line that may begin a
     bare form is held."""
-    text = engine.src.text
-    end = length
-    if text[length - 1 : length] in ("]", "◁"):
-        tail = text[max(engine.done, length - _SIGNS) : length]
-        end -= len(tail) - len(tail.rstrip("]◁"))
+    text, end = engine.src.text, without_sign(engine, length)
     start = max(engine.line_start(length), engine.done)
     if start == engine.prose_line or not engine.takes_calls:
         return end
@@ -57,6 +53,15 @@ def settled_text(engine: TextEngine, length: int) -> int:
         return end
     opens = start == engine.done and not engine.says_anything()
     return start if _may_begin(line.strip(), engine.names, opens) else end
+
+
+def without_sign(engine: TextEngine, length: int) -> int:
+    """`length`, less a sign at the text's end that may begin a marker."""
+    text = engine.src.text
+    if text[length - 1 : length] not in ("]", "◁"):
+        return length
+    tail = text[max(engine.done, length - _SIGNS) : length]
+    return length - len(tail) + len(tail.rstrip("]◁"))
 
 
 @lru_cache(maxsize=4096)

@@ -31,6 +31,7 @@ _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger tha
 _OPEN = ("[", "{")
 _MARKS = frozenset("<[]◁")  # what markers begin with
 _PROSE = re.compile(r"[^`<[{(\]◁=A:\n]*+").fullmatch  # with the others candidates begin, or "Action:" ends, or a new line begins
+_MARKLESS = re.compile(r"[^`<[\]◁]*+").fullmatch  # without what markers and code begin with
 _HELD = ("]", "◁")  # with which a marker may begin that more text must tell
 
 
@@ -119,6 +120,10 @@ class Walk:
         self._at = position if position > done else done
         if teller is None or self._at == done == length:
             return
+        if length <= self._brackets - self._allowance:
+            teller.settled(bare.without_sign(engine, length))
+            engine.skim = self._skim_brackets
+            return
         at_line = text[length - 1] == "\n"  # nothing of a bare form has begun
         teller.settled(length if at_line else bare.settled_text(engine, length))
         if self._at > length:
@@ -146,6 +151,20 @@ class Walk:
     def _skim_line(self, text: str) -> bool:
         """In a line that may yet begin with a bare form."""
         return self._next() < 0 and self._rests()
+
+    def _skim_brackets(self, text: str) -> bool:
+        """Brackets are passed over: only a marker may begin."""
+        engine = self._engine
+        length = len(engine.src.text)
+        if length > self._brackets - self._allowance:
+            return False
+        if _MARKLESS(text) is None:
+            return self._next() < 0 and self._rests()
+        if length - _OVERLAP > self._at:
+            self._at = length - _OVERLAP
+        if engine.teller is not None:
+            engine.teller.more(text, length)
+        return True
 
     def _skim_passed(self, text: str) -> bool:
         """Before `_at` nothing is looked at: it is told."""
