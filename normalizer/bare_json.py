@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = ["calling_tool", "json_form", "mid_line", "named_brace"]
 
-_FIRST_KEY = re.compile(r"""[\[\s]*\{\s*(["']?)([^"'\s:{}\[\],]{1,128})\1\s*(?::|=>)""")
-_FIRST_KEY_BEGUN = re.compile(r"""[\[\s]*(?:\{\s*(?:(["']?)[^"'\s:{}\[\],]{0,128}(?:\1\s*=?)?)?)?\Z""")
+_GAP = r"(?:\s|//[^\n]*+\n|/\*[^*]*+\*/)*+"  # with comments
+_KEY = r"""[^"'“”\\\s:{}\[\],]"""
+_FIRST_KEY = re.compile(rf"""[\[\s]*\{{{_GAP}(\\?["']|“|)({_KEY}{{1,128}})(?:\1|”)\s*(?::|=>)""")
+_FIRST_KEY_BEGUN = re.compile(
+    rf"""[\[\s]*(?:\{{{_GAP}(?:/(?:/[^\n]*|\*[^*]*\*?)?|(\\?["']|[“\\]|){_KEY}{{0,128}}(?:(?:\1|[”\\])\s*=?)?)?)?\Z"""
+)
 _FLAT = re.compile(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
 """Data that is one object without brackets in it."""
 _OPENS_OBJECT = re.compile(r"\{|\[\s*[\[{]")
@@ -37,6 +41,8 @@ _PATIENCE = 4  # objects in a row of which none calls a tool that was told
 _QUOTES = re.compile(r"[ \t\r\n`\"']*")
 _HEAD = 160  # within which the first key must stand
 _CALLING_END = re.compile(r"\s*\)\s*\]?")
+_CALLING_CLOSED = re.compile(r"\)\s*\]?\Z")  # by the brackets around it, its own brace left out
+_CALLING_CUT = re.compile(r"\)\s*\]\s*(?:\n|\Z)")
 _RAW_QUOTES = ('<|"|>', "<escape>")
 _WRAPPER = re.compile(r"(?:^|\n)[ \t]*(?:<([A-Za-z][\w-]{0,40})>|([A-Z_]{4,40})>>>)\s*\Z")
 
@@ -285,6 +291,9 @@ def _is_data(text: str, at: int, final: bool) -> bool | None:
 
 def calling_tool(engine: TextEngine, at: int, head: re.Match[str]) -> Steps[int]:
     body = yield from body_extent(engine, head.end(), ())
+    unclosed = (_CALLING_CUT if body.cut else _CALLING_CLOSED).search(engine.src.text, body.start, body.end)
+    if unclosed is not None:
+        body = Body(body.start, unclosed.start(), closed=False)
     while not engine.src.final and "]" not in engine.src.text[body.end : body.end + 16] and len(engine.src.text) - body.end < 16:
         yield
     tail = _CALLING_END.match(engine.src.text, body.end)

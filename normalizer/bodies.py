@@ -44,7 +44,8 @@ __all__ = [
 _HEAD = re.compile(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
 _ARGUMENTS = re.compile(r'"([^"\\]{1,256})"\s*:\s*(?=\{)')
 _NAME = re.compile(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\'](?=\s{0,64}[^"\'\\\s])([^"\'\\]{1,256})["\']')
-_QUOTE = re.compile(r"[\[{(\s]*(['\"])")
+_QUOTE = re.compile(r"[\[{(\s]*(\\?['\"])")
+_QUOTES = {"'": "'\"", '\\"': ""}  # by the first one; an escaped one, of a body encoded once more, ends no string
 _EXTRA = re.compile(r"[\s}\]]*")
 _SPACE = re.compile(r"\s*")
 QUICK = 16_384  # a longer body is scanned for its end before anything is parsed
@@ -70,7 +71,7 @@ def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], previe
     while quote is None and not src.final and len(src.text) - start < 64:
         yield
         quote = _QUOTE.match(src.text, start)
-    quotes = "'\"" if quote is not None and quote[1] == "'" else '"'
+    quotes = _QUOTES.get(quote[1], '"') if quote is not None else '"'
     extent = Extent(start, quotes=quotes, delimiters=delimiters_of(closers))
     while True:
         end = extent.scan(src.text, src.final)

@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from llmcore.normalizer.bodies import swallow
 from llmcore.normalizer.names import is_known
-from llmcore.normalizer.source import Steps, past, settle
-from llmcore.normalizer.verdicts import rest_is_blank
+from llmcore.normalizer.source import Steps, past, settle, skip_space
+from llmcore.normalizer.verdicts import STRAY_CLOSERS, rest_is_blank
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["back_ticks", "without_code"]
+__all__ = ["back_ticks", "fence_behind_opener", "without_code"]
 
 _RUN = re.compile(r"`+")
 _PURPOSES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
@@ -27,7 +28,7 @@ _WORD_AND_LINE = (
     re.compile(r"[ \t]{0,16}[\w+#.-]{0,32}[ \t]{0,16}\r?\Z"),
 )
 """An info word and the end of its line, and the beginning of that at the end of the text."""
-_CLOSE = re.compile(r"\n[ \t]{0,64}`{3,256}|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|\Z))")
+_CLOSE = re.compile(r"\n[ \t]{0,64}`{3,256}|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|</|\Z))")
 _CODE = re.compile(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
 """Code in a line, or the first line of a fence with its info word."""
 _PLAIN_CODE = re.compile(
@@ -39,7 +40,7 @@ _ESCAPE = re.compile(r"\\[uUxN0-7_\[\]*.\-]")
 """By which a name may be written otherwise."""
 _SIGNS = 8  # of the end of the text, in which a closer may begin
 _SPACE = re.compile(r"\s*")
-_NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[<'\"\w>(]|//|#|/\*)")
+_NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[\]<'\"\w>(]|//|#|/\*)")
 
 
 class Fence:
@@ -151,6 +152,20 @@ def _inline(engine: TextEngine, at: int, length: int) -> Steps[int]:
     return close + length
 
 
+def fence_behind_opener(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """A fence right behind an opener of calls. It calls when all of it is calls, and a closer or nothing stands behind it."""
+    start = yield from skip_space(engine.src, body)
+    fence = yield from _read_fence(engine, start)
+    inner = _inside(engine, fence)
+    if _only_calls(inner):
+        end, closed = yield from swallow(engine, fence.end, STRAY_CLOSERS, extra=False)
+        if closed or (yield from rest_is_blank(engine, end)):
+            engine.adopt(inner, at, end, "fenced_function_call")
+            return True
+    engine.waste(fence.end - at)
+    return False
+
+
 def _fence(engine: TextEngine, at: int) -> Steps[int]:
     """One fence, or several in a row."""
     group: list[tuple[Fence, TextEngine]] = []
@@ -252,7 +267,7 @@ def _next_fence(engine: TextEngine, end: int) -> Steps[int]:
 def _closer_begun(text: str) -> int:
     """Where a closer may have begun that the end of the text does not decide."""
     tail = text[-256:]
-    said = tail.rstrip("` \t\r")
+    said = tail.removesuffix("<").rstrip("` \t\r")
     return len(text) - len(tail) + len(said) - said.endswith("\n")
 
 
@@ -300,6 +315,6 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
         if told:
             engine.emit_text(max(body, len(src.text) - _SIGNS))
         search_from = max(search_from, _closer_begun(src.text) if close is None else close.start())
-        if close is None and said < len(src.text) and not src.text.endswith("`"):  # no closer has begun
+        if close is None and said < len(src.text) and not src.text.endswith(("`", "<")):  # no closer has begun
             engine.skim = skim
         yield

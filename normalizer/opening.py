@@ -22,9 +22,10 @@ _FINAL_RESPONSE = re.compile(r"\[BEGIN FINAL RESPONSE\]")
 _STRIPPED = re.compile(r"analysis(?=[A-Z\"'(\[])")
 _STRIPPED_FINAL = re.compile(r"assistantfinal|assistantcommentary(?= to=)")
 _PROBE = 40
-FIRST = frozenset(" \t\r\nHa")  # what one of these forms begins with
+_BOM = "\ufeff"  # a byte order mark, which some servers leave before the text
+FIRST = frozenset(f" \t\r\nHa{_BOM}")  # what one of these forms begins with
 _SPACE = re.compile(r"\s*")
-_SPECIAL = re.compile(rf"\s*(?:{'|'.join(label for label, _ in _LABELS)}|analysis|all\n)")
+_SPECIAL = re.compile(rf"{_BOM}|\s*(?:{'|'.join(label for label, _ in _LABELS)}|analysis|all\n)")
 
 
 def begins_specially(text: str) -> bool:
@@ -47,7 +48,10 @@ def opening(engine: TextEngine) -> Steps[None]:
     src = engine.src
     start = 0
     while True:
-        if src.text and src.text[0] not in FIRST:
+        if not start and src.text.startswith(_BOM):
+            start = len(_BOM)
+            engine.take("markup", start)
+        if len(src.text) > start and src.text[start] not in FIRST:
             return
         start = past(_SPACE, src.text, start)
         head = src.text[start : start + _PROBE]

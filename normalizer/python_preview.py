@@ -33,8 +33,9 @@ _WORD = re.compile(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
 _REACH = 340  # a keyword, a key or a word stands whole within so many characters
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
-_FLAT = {quote: re.compile(rf"(?:[^{quote}\\\n]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
-"""Text and escapes of one letter."""
+_FLAT = {quote: re.compile(rf"(?:[^{quote}\\\n\ud800-\udfff]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
+"""Text and escapes of one letter; no half of a pair, which the value may hold joined."""
+_PLAIN = {quote: re.compile(rf"[^{quote}\\\n\ud800-\udfff]*+") for quote in "'\""}
 _CLOSERS = {"[": "]", "{": "}"}
 
 
@@ -90,7 +91,7 @@ class PythonPreview:
     def skim(self, more: str) -> bool:
         """More of the arguments that are being told; when they end, and now and then, the whole call is looked at again."""
         length, quote = len(self._engine.src.text), self._quote
-        if quote and self._at + len(more) == length and not (quote[0] in more or "\\" in more or "\n" in more):
+        if quote and self._at + len(more) == length and _PLAIN[quote[0]].fullmatch(more):
             self._tell_text(more)
             self._engine.delta(self.drafts[0], self._told[-1])
             self._at = length
@@ -228,7 +229,7 @@ class PythonPreview:
                 return True
             if quote.startswith(text[end:]):
                 return False
-        elif len(quote) == 1:
+        elif len(quote) == 1 or "\ud800" <= char <= "\udfff":
             return self._pause()
         self._tell_text(char)
         self._at += 1

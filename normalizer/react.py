@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["action"]
 
-_NAME = re.compile(r"[ \t]*([^\n(]{1,256}?)[ \t]*(\n|\(|\Z)")
+_NAME = re.compile(r"[ \t]*([^\n(]{1,256}?)[ \t\r]*(\n|\(|\Z)")
 _INPUT = "Action Input:"
 _STOP = re.compile(r"\n[ \t]*(?:Observation|Thought|Action|Final Answer)\s*:|<\|im_end\|>|</s>")
 _FENCE = re.compile(r"\s*```[\w]{0,16}\s*")
-_CALL_END = re.compile(r"\)[ \t]{0,256}\n")
+_CALL_END = re.compile(r"\)[ \t\r]{0,256}\n")
 _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "none.", "null"})
 
 

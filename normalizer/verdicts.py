@@ -38,6 +38,8 @@ STRAY_CLOSERS = (
     "<end_function_call>",
     "[/TOOL_CALLS]",
     "[/TOOL_CALL]",
+    "[END_TOOL_REQUEST]",
+    "</longcat_tool_call>",
 )
 """Closers whose opener was lost: after a whole body they are markup and end it."""
 

@@ -1,13 +1,29 @@
 """Family L and the other forms without a marker of their own: rows for their names and writers.
 
-They are read by `normalizer.bare` (a bare form is found by its bracket, not by an opener). Sources: dialects.md, I, J3, L.
+They are read by `normalizer.bare` (a bare form is found by its bracket, not by an opener); only a fence may stand behind one.
+Sources: dialects.md, I, J3, L.
 """
 
 from __future__ import annotations
 
-from llmcore.normalizer.rows import Calls, Dialect, Writer, as_json
+from llmcore.normalizer.fences import fence_behind_opener
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.source import starts
 
 __all__ = ["DIALECTS"]
+
+_AROUND_FENCES = (
+    "<tool_call>",
+    "<tool_calls>",
+    "<function_call>",
+    "<function_calls>",
+    "<TOOLCALL>",
+    "<tool_code>",
+    "<longcat_tool_call>",
+    "[TOOL_CALLS]",
+    "[TOOL_CALL]",
+    "[TOOL_REQUEST]",
+)
 
 
 def _object(name: str = "name", arguments: str = "arguments") -> Writer:
@@ -80,7 +96,12 @@ DIALECTS = (
     _bare("bare_json", "every small model", _object()),
     _bare("bare_array", "xLAM, servers with tool_choice=required", _array),
     _bare("fenced_json", "any model", _fenced("json")),
-    Dialect("fenced_function_call", "Gemma 3 under a prompt of that shape", _fenced("tool_call")),
+    Dialect(
+        "fenced_function_call",
+        "Gemma 3 under a prompt of that shape; small models that put a fence into the tags of their format",
+        _fenced("tool_call"),
+        (Marker(fence_behind_opener, _AROUND_FENCES, follows=starts("```"), calls=True, dialect="fenced_function_call"),),
+    ),
     _bare("single_key", "Ollama templates, Qwen3.5, BFCL-style prompts", _single_keys),
     _bare("tool_call_key", "older llama.cpp grammar, Gemma 4 E2B", _tool_call_key),
     _bare("tool_calls_key", "xLAM-fc, llama.cpp generic", _tool_calls),

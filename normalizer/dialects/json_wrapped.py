@@ -283,7 +283,8 @@ DIALECTS = (
         "MiniMax drift, prompt-made",
         ("[TOOL_CALL]",),
         _object("[TOOL_CALL]", "[/TOOL_CALL]"),
-        follows=starts('{"', "{'", "[{"),
+        follows=starts("{", "[{"),
         closers=("[/TOOL_CALL]",),
+        order=1,
     ),
 )

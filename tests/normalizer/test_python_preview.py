@@ -37,6 +37,7 @@ def written(body: str) -> str:
         (r"text=r'\d', count=1_000", {"text": r"\d", "count": 1000}),
         ("text='\U0001f600 \\ud83d\\ude00'", {"text": "\U0001f600 \U0001f600"}),
         ("", {}),
+        ("text='\\_\ud83d\ude00'", {"text": "\\_\U0001f600"}),  # halves of a pair: behind an escape they are joined
     ],
 )
 def test_what_is_told_joins_to_the_arguments(body: str, arguments: dict[str, object]) -> None:
