@@ -240,6 +240,9 @@ def swallow(engine: TextEngine, at: int, closers: tuple[str, ...], *, extra: boo
             continue
         rest = src.text[ahead : ahead + 64]
         undecided = ahead + len(rest) == len(src.text) and any(closer.startswith(rest) for closer in closers)
+        if undecided and src.final and len(rest) > 1:
+            engine.cut = True
+            return len(src.text), closed
         if src.final or not undecided:
             break
         yield

@@ -58,6 +58,8 @@ class TextEngine:
     """What looks that came to nothing cost, in characters; the walk keeps account."""
     wrapper = ""
     """The opener of the wrapper around the answer that is open (`<answer>`)."""
+    lead: tuple[int, int] | None = None
+    """An opener (start, end with white space) that is markup if a call begins right behind it."""
     prose_line = -1
     """Where the line begins that is known to begin with no bare form."""
     skim: Skim | None = None
@@ -156,7 +158,11 @@ class TextEngine:
     def commit_to(self, at: int) -> None:
         """Everything up to `at` is plain text of the current kind. Text already emitted beyond `at` is reclassified later."""
         if at > self.done:
-            self.take(self.text_kind, at)
+            if self.lead is not None and at == self.lead[1]:
+                self.commit_to(self.lead[0])
+                self.take("markup", at)
+            else:
+                self.take(self.text_kind, at)
 
     def take(self, kind: SegmentKind, end: int) -> None:
         """Classify everything from `done` to `end`."""
@@ -353,7 +359,7 @@ class TextEngine:
     def emit_text(self, end: int) -> None:
         """For readers that wait: text before `end` is settled, tell the listener."""
         if self.teller is not None:
-            self.teller.settled(end)
+            self.teller.settled(end if self.lead is None else min(end, self.lead[0]))
 
     def _close(self) -> None:
         if self._overflow:

@@ -27,6 +27,7 @@ _OPENER = 16  # what an opener costs that no row takes,
 _ROW = 4  # each row that shares it,
 _TRIED = 16  # and each reader that declined
 _LONGEST_OPENER = 400  # with the attributes of a tag
+_LAYOUT = 8  # at most so much white space between an opener that was written twice
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
 _MARKS = frozenset("<[]◁")  # what markers begin with
@@ -239,7 +240,26 @@ class Walk:
                     return True
                 tried += 1
         engine.wasted += _OPENER + _TRIED * tried + sum(_ROW * len(rows) for _, rows in openers)
-        return False
+        return bool(takes) and (yield from self._doubled(at, openers[0][0]))
+
+    def _doubled(self, at: int, body: int) -> Steps[bool]:
+        """An opener of calls that opens none is markup right before one that does, as of a model that began twice."""
+        engine = self._engine
+        src = engine.src
+        if engine.lead is not None:
+            return False
+        ahead = yield from skip_space(src, body)
+        if ahead - body > _LAYOUT or src.text[ahead : ahead + 1] not in _MARKS:
+            return False
+        while engine.is_undecided(ahead):
+            yield
+        found = self.openers(ahead)
+        if not any(row.calls for _, rows in found for row in rows):
+            return False
+        engine.lead = (at, ahead)
+        took = yield from self.marker(ahead, found)
+        engine.lead = None
+        return took
 
     def _may_call(self, at: int) -> bool:
         """May a call begin here? Not beyond the limit, nor in a line that is a quotation (`> `)."""

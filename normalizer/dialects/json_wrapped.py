@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmcore.normalizer.bodies import QUICK, Body, add_calls, body_extent, quick_body, read_body, swallow
+from llmcore.normalizer.bodies import QUICK, Body, add_calls, body_extent, marker_stands, quick_body, read_body, swallow
 from llmcore.normalizer.preview import Preview
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer, as_json
 from llmcore.normalizer.source import Follows, Steps, always, skip_space, starts
@@ -31,6 +31,8 @@ def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[s
             if src.text.startswith(mark, start):
                 start = yield from skip_space(src, start + len(mark))
         if start >= len(src.text) or src.text[start] not in "{[":
+            return False
+        if src.text[start] == "[" and (yield from marker_stands(engine, start, ())):
             return False
         quick = None if keyed else _sound_body(engine, start, closers)
         if quick is not None:
