@@ -40,7 +40,6 @@ _Reading = tuple[list[Message], list[Repair], bool]
 _PATIENCE = 4  # objects in a row of which none calls a tool that was told
 _QUOTES = re.compile(r"[ \t\r\n`\"']*")
 _HEAD = 160  # within which the first key must stand
-_CALLING_END = re.compile(r"[\s}]*\)\s*\]?")
 _CALLING_CLOSED = re.compile(r"\)\s*\]?\Z")  # by the brackets around it, its own brace left out
 _CALLING_CUT = re.compile(r"\)\s*\]\s*(?:\n|\Z)")
 _RAW_QUOTES = ('<|"|>', "<escape>")
@@ -294,10 +293,14 @@ def calling_tool(engine: TextEngine, at: int, head: re.Match[str]) -> Steps[int]
     unclosed = (_CALLING_CUT if body.cut else _CALLING_CLOSED).search(engine.src.text, body.start, body.end)
     if unclosed is not None:
         body = Body(body.start, unclosed.start(), closed=False)
-    while not engine.src.final and "]" not in engine.src.text[body.end : body.end + 16] and len(engine.src.text) - body.end < 16:
-        yield
-    tail = _CALLING_END.match(engine.src.text, body.end)
-    end = tail.end() if tail else body.end
+    end = body.end
+    ahead = yield from skip_space(engine.src, end)
+    while engine.src.text.startswith("}", ahead):  # a brace too many
+        ahead = yield from skip_space(engine.src, ahead + 1)
+    if closed := engine.src.text.startswith(")", ahead):
+        end = ahead + 1
+        ahead = yield from skip_space(engine.src, end)
+        end = ahead + 1 if engine.src.text.startswith("]", ahead) else end
     over = yield from line_is_over(engine, end)
     reading = read_relaxed(engine.src.text, body.start, body.end, limits=engine.limits, cut=body.cut)
     arguments, _, repairs = arguments_of(reading.value)
@@ -306,6 +309,6 @@ def calling_tool(engine: TextEngine, at: int, head: re.Match[str]) -> Steps[int]
     if (reason := refusal(engine, place, [call])) is not None:
         engine.miss(at, end, head[1], reason)
         return end
-    complete = tail is not None and reading.complete
+    complete = closed and reading.complete
     add_calls(engine, (at, end), [call], "calling_tool", complete=complete, repairs=[*reading.repairs, *repairs])
     return end

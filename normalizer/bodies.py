@@ -45,6 +45,7 @@ _HEAD = re.compile(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|par
 _ARGUMENTS = re.compile(r'"([^"\\]{1,256})"\s*:\s*(?=\{)')
 _NAME = re.compile(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\'](?=\s{0,64}[^"\'\\\s])([^"\'\\]{1,256})["\']')
 _QUOTE = re.compile(r"[\[{(\s]*(\\?['\"])")
+_FIRST_QUOTE = 64
 _QUOTES = {"'": "'\"", '\\"': ""}  # by the first one; an escaped one, of a body encoded once more, ends no string
 _EXTRA = re.compile(r"[\s}\]]*")
 _SPACE = re.compile(r"\s*")
@@ -67,10 +68,10 @@ class Body:
 def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], preview: BodyPreview | None = None) -> Steps[Body]:
     """Find where the bracketed value at `start` ends: by its own bracket, else by a closer or another marker, else cut."""
     src = engine.src
-    quote = _QUOTE.match(src.text, start)
-    while quote is None and not src.final and len(src.text) - start < 64:
+    quote = _QUOTE.match(src.text, start, start + _FIRST_QUOTE)
+    while quote is None and not src.final and len(src.text) - start < _FIRST_QUOTE:
         yield
-        quote = _QUOTE.match(src.text, start)
+        quote = _QUOTE.match(src.text, start, start + _FIRST_QUOTE)
     quotes = _QUOTES.get(quote[1], '"') if quote is not None else '"'
     extent = Extent(start, quotes=quotes, delimiters=delimiters_of(closers))
     while True:

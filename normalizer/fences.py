@@ -23,6 +23,7 @@ __all__ = ["back_ticks", "fence_behind_opener", "without_code"]
 _RUN = re.compile(r"`+")
 _PURPOSES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
 _WORD = re.compile(r"[ \t]*([\w+#.-]{0,32})[ \t]*\r?(?=\n|\Z)")
+_FIRST_LINE = 400
 _WORD_AND_LINE = (
     re.compile(r"[ \t]{0,16}[\w+#.-]{1,32}[ \t]{0,16}\r?\n"),
     re.compile(r"[ \t]{0,16}[\w+#.-]{0,32}[ \t]{0,16}\r?\Z"),
@@ -285,9 +286,9 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
     """Find the body and the end. The info word is what stands alone on the first line; a call there is part of the body."""
     src = engine.src
     body = yield from _run_end(engine, at)
-    while not src.final and "\n" not in src.text[body : body + 400] and len(src.text) - body < 400:
+    while not src.final and "\n" not in src.text[body : body + _FIRST_LINE] and len(src.text) - body < _FIRST_LINE:
         yield
-    word = _WORD.match(src.text, body)
+    word = _WORD.match(src.text, body, body + _FIRST_LINE)
     info = ""
     if word is not None and not is_known(word[1], engine.tools):
         info, body = word[1], word.end() + (1 if word.end() < len(src.text) else 0)

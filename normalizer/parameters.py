@@ -223,7 +223,7 @@ def _value(
         while not src.final and "<![CDATA[".startswith(src.text[start : start + 9].lstrip()[:9]) and len(src.text) - start < 24:
             yield
         raw_at = len(src.text[start : start + 24]) - len(src.text[start : start + 24].lstrip()) + start
-        if src.text.startswith("<![CDATA[", raw_at):
+        if src.text.startswith("<![CDATA[", raw_at, start + 24):
             return (yield from _cdata(engine, key, raw_at + 9, types, ends, found, stream, streaming=streaming))
     if streaming and stream is not None:
         stream.open_string(key)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["action"]
 
 _NAME = re.compile(r"[ \t]*([^\n(]{1,256}?)[ \t\r]*(\n|\(|\Z)")
+_LINE = 300
+_LIST = 400  # within which a list must say `tool_name`
 _INPUT = "Action Input:"
 _STOP = re.compile(r"\n[ \t]*(?:Observation|Thought|Action|Final Answer)\s*:|<\|im_end\|>|</s>")
 _FENCE = re.compile(r"\s*```[\w]{0,16}\s*")
@@ -37,9 +39,9 @@ def action(engine: TextEngine, at: int) -> Steps[int]:
     ahead = yield from skip_space(src, body)
     if src.text.startswith(("`", "[", "{"), ahead):
         return (yield from _listed(engine, at, ahead))
-    while not src.final and "\n" not in src.text[body:] and "(" not in src.text[body:] and len(src.text) - body < 300:
+    while not src.final and "\n" not in src.text[body:] and "(" not in src.text[body:] and len(src.text) - body < _LINE:
         yield
-    name = _NAME.match(src.text, body)
+    name = _NAME.match(src.text, body, body + _LINE)
     if name is None or not name[1].strip("*`\"' "):
         return body
     word = name[1].strip("*`\"' ")
@@ -124,11 +126,12 @@ def _on_one_line(engine: TextEngine, at: int, word: str, after: int) -> Steps[in
 def _listed(engine: TextEngine, at: int, start: int) -> Steps[int]:
     """Command R: a list of objects with `tool_name`, mostly in a fence."""
     src = engine.src
-    while not src.final and "tool_name" not in src.text[start : start + 400] and len(src.text) - start < 400:
+    reach = start + _LIST
+    while not src.final and "tool_name" not in src.text[start:reach] and len(src.text) < reach:
         yield
-    fence = _FENCE.match(src.text, start)
+    fence = _FENCE.match(src.text, start, reach)
     body = fence.end() if fence else start
-    if "tool_name" not in src.text[body : body + 200]:
+    if "tool_name" not in src.text[body : min(body + 200, reach)]:
         return start
     closer = re.compile(r"```|\n\n(?!\s*[\[{\]}\"])")
     stop = yield from search(src, closer, body, 4)

@@ -34,6 +34,7 @@ _PLACEHOLDER = {"shape_of_a_key": "<a value>"}
 _SPACE = " \t\r\n"  # JSON's; at more the engine must look
 _HERE = "\0"
 _START = 4  # characters by which a reply finds the shapes it may have
+_GAP = 16  # characters of white space in a gap: what readers wait for within a head is bounded
 _BRACKETS = 4  # that a row may put around the arguments
 _TOKENS = re.compile(r"[}\])]|[^\s}\])]\S*")
 _FLEXIBLE = re.compile(r'\s+|(?<=[{\[:,])(?=["{\[])')
@@ -93,10 +94,12 @@ class _Shape:
 
 
 def _flexible(literal: str) -> str:
-    """An expression for the literal: white space may be more or less where JSON or markup allows it."""
+    """An expression for the literal: white space may be more or less where JSON or markup allows it, in the readers' reach."""
     if _WORDS_APART.search(literal):
         return re.escape(literal)
-    return f"[{_SPACE}]*".join(map(re.escape, _FLEXIBLE.split(literal)))
+    parts = _FLEXIBLE.split(literal)
+    gaps = [f"[{_SPACE if gap != ' ' else gap}]{{0,{_GAP}}}" for gap in _FLEXIBLE.findall(literal)]
+    return "".join(re.escape(part) + gap for part, gap in zip(parts, [*gaps, ""], strict=True))
 
 
 def _learnt(row: Dialect, text: str) -> _Shape | None:

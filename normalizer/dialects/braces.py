@@ -270,18 +270,18 @@ class _Teller:
 
 def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Reader:
     def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-        src = engine.src
-        head = _HEAD.match(src.text, body)
-        while not src.final and len(src.text) - body < _HEAD_LENGTH:
+        src, reach = engine.src, body + _HEAD_LENGTH
+        head = _HEAD.match(src.text, body, reach)
+        while not src.final and len(src.text) < reach:
             if head is not None and head.end() < len(src.text) and _PREFIX_ALONE.match(src.text, body) is None:
                 break
             if src.text[body:].lstrip()[:1] in ("{", "(", "<"):
                 break
             yield
-            head = _HEAD.match(src.text, body)
+            head = _HEAD.match(src.text, body, reach)
         if head is None or head[1] in ("call:", ":"):
             return _nameless(engine, at, body)
-        follows = src.text[head.end() : head.end() + 1]
+        follows = src.text[head.end() : min(head.end() + 1, reach)]
         if follows and follows in "{(":
             return (yield from _braces(engine, at, head.end(), head[1], dialect, delimiter, closers))
         if follows == "<":

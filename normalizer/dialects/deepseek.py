@@ -29,6 +29,7 @@ _DS_CLOSERS = (
     "<|tool_call_end|>",
     "<｜tool call end｜>",
 )
+_DS_HEAD = 320  # within which the name and the arguments' brace must stand
 _DS_NAME_LINE = re.compile(r"\s*([^\n<>{}`]{1,256}?)\s*(?:\n\s*)?(?:```(?:json|[a-z]{0,12})\s*)?(?=\{)")
 
 
@@ -46,10 +47,10 @@ def _deepseek(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         engine.commit_to(at)
         engine.take("markup", start)
         return True
-    line = _DS_NAME_LINE.match(src.text, start)
-    while line is None and not src.final and len(src.text) - start < 320:
+    line = _DS_NAME_LINE.match(src.text, start, start + _DS_HEAD)
+    while line is None and not src.final and len(src.text) - start < _DS_HEAD:
         yield
-        line = _DS_NAME_LINE.match(src.text, start)
+        line = _DS_NAME_LINE.match(src.text, start, start + _DS_HEAD)
     if line is None:
         return (yield from _deepseek_bare(engine, at, before, start))
     return (yield from _deepseek_call(engine, at, line[1].strip(), line.end(), "deepseek_v3"))

@@ -172,7 +172,7 @@ def _plamo(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     after = stop.end() if stop[1] == "end_tool_name" else stop.start()
     while not src.final and len(src.text) - after < _PLAMO_PREAMBLE and "{" not in src.text[after:]:
         yield
-    preamble = _PLAMO_BODY.match(src.text, after)
+    preamble = _PLAMO_BODY.match(src.text, after, after + _PLAMO_PREAMBLE)
     begin = preamble.end() if preamble else after
     if not src.text.startswith("{", begin):
         return (yield from _plamo_odd(engine, at, begin, name))
@@ -226,7 +226,7 @@ _INKLING_HELD = 280
 
 def _inkling_follows(text: str, at: int, final: bool) -> bool | None:
     """A call's name stands between `<|message_model|>` and its frame."""
-    if _INKLING_NAME.match(text, at):
+    if _INKLING_NAME.match(text, at, at + _INKLING_HELD):
         return True
     rest = text[at : at + _INKLING_HELD]
     if final or len(rest) == _INKLING_HELD:
@@ -237,7 +237,7 @@ def _inkling_follows(text: str, at: int, final: bool) -> bool | None:
 
 
 def _inkling_header(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    head = _INKLING_NAME.match(engine.src.text, body)
+    head = _INKLING_NAME.match(engine.src.text, body, body + _INKLING_HELD)
     engine.commit_to(at)
     engine.take("markup", head.end() if head else body)
     return True

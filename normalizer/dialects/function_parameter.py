@@ -32,18 +32,18 @@ _GRAMMAR = Grammar(
         r"<tool_call>\s{0,16}<function=",
     ),
 )
+_HEAD_LENGTH = 260
+_RENAMED_LENGTH = 320
 _HEAD = re.compile(r"[ \t\"']*+([^<>{}\n(=]{1,256}?)[ \t\"']*+(>|\n|(?=<))")
 _PARAMETER_FOLLOWS = starts("<parameter", "</function>", "</tool_call>", "</seed:tool_call>")
 
 
 def _follows(text: str, at: int, final: bool) -> bool | None:
-    head = _HEAD.match(text, at)
+    head = _HEAD.match(text, at, at + _HEAD_LENGTH)
     if head is None:
-        return (
-            None
-            if not final and len(text) - at < 260 and text[at:].strip(" \t")[:1] not in ("{", "(") and "\n" not in text[at:]
-            else False
-        )
+        rest = text[at : at + _HEAD_LENGTH]
+        begun = len(rest) < _HEAD_LENGTH and rest.strip(" \t")[:1] not in ("{", "(") and "\n" not in rest
+        return None if begun and not final else False
     verdict = _PARAMETER_FOLLOWS(text, head.end(), final)
     if verdict is False and final and head[2] == ">" and not text[head.end() :].strip():
         return True
@@ -51,7 +51,7 @@ def _follows(text: str, at: int, final: bool) -> bool | None:
 
 
 def _function(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    head = _HEAD.match(engine.src.text, body)
+    head = _HEAD.match(engine.src.text, body, body + _HEAD_LENGTH)
     if head is None or not head[1].strip():
         return False
     name = head[1].strip().strip("\"'")
@@ -87,7 +87,7 @@ _RENAMED = re.compile(r"\s*([^\s<>{}]{1,256})\s*</(?:parameter|name|function)>\s
 
 def _renamed(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """`<name>task</parameter><parameter=...`: the opener was renamed; a guess."""
-    head = _RENAMED.match(engine.src.text, body)
+    head = _RENAMED.match(engine.src.text, body, body + _RENAMED_LENGTH)
     if head is None:
         return False
     draft = engine.begin(at, head[1], "qwen3_coder")
@@ -97,10 +97,11 @@ def _renamed(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 
 def _renamed_follows(text: str, at: int, final: bool) -> bool | None:
-    if _RENAMED.match(text, at):
+    if _RENAMED.match(text, at, at + _RENAMED_LENGTH):
         return True
-    rest = text[at:]
-    return None if not final and len(rest) < 320 and rest.count("<") < 3 and rest.strip()[:1] not in ("<", "{") else False
+    rest = text[at : at + _RENAMED_LENGTH]
+    begun = len(rest) < _RENAMED_LENGTH and rest.count("<") < 3 and rest.strip()[:1] not in ("<", "{")
+    return None if begun and not final else False
 
 
 def _writer(opener: str, closer: str, gap: str) -> Writer:

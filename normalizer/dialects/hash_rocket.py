@@ -38,10 +38,10 @@ _ANY_TYPE = ("null", "integer", "number", "boolean", "object", "array", "string"
 
 def _rocket(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     src = engine.src
-    head = _HEAD.match(src.text, body)
+    head = _HEAD.match(src.text, body, body + _HEAD_LENGTH)
     while not src.final and head is None and len(src.text) - body < _HEAD_LENGTH:
         yield
-        head = _HEAD.match(src.text, body)
+        head = _HEAD.match(src.text, body, body + _HEAD_LENGTH)
     if head is None:
         return False
     draft, tool = engine.begin(at, head[1], "hash_rocket"), engine.tool(head[1])

@@ -182,7 +182,7 @@ def _legacy(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     start = yield from skip_space(src, body)
     while not src.final and len(src.text) - start < _TAG_END and "<parameters>" not in src.text[start:]:
         yield
-    head = _TOOL_NAME.match(src.text, start)
+    head = _TOOL_NAME.match(src.text, start, start + _TAG_END)
     if head is None:
         return False
     draft, body = engine.begin(at, head[1], "anthropic_legacy"), head.end()
@@ -218,6 +218,7 @@ def _wrapper(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     return True
 
 
+_NAME_FENCE_LENGTH = 320
 _NAME_FENCE = re.compile(r"([^\s<>{}`]{1,256})\s*\n\s*```\w{0,12}\s*(?=\{)")
 
 
@@ -226,9 +227,10 @@ def _name_and_fence(engine: TextEngine, at: int, start: int) -> Steps[bool]:
     src = engine.src
     if not src.text.startswith("<", at) or "DSML" not in src.text[at : at + 12]:
         return False
-    while not src.final and len(src.text) - start < 320 and "{" not in src.text[start:] and "<" not in src.text[start:]:
+    reach = start + _NAME_FENCE_LENGTH
+    while not src.final and len(src.text) < reach and "{" not in src.text[start:] and "<" not in src.text[start:]:
         yield
-    head = _NAME_FENCE.match(src.text, start)
+    head = _NAME_FENCE.match(src.text, start, reach)
     if head is None:
         return False
     body = yield from body_extent(engine, head.end(), ("```",))

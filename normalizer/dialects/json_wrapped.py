@@ -6,6 +6,7 @@ extent of a value is scanned once; where the closer is already there, one `str.f
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bodies import QUICK, Body, add_calls, body_extent, marker_stands, quick_body, read_body, swallow
@@ -153,6 +154,18 @@ def _row(
     return Dialect(name, models, write, (marker,), single=single)
 
 
+_OBJECTS, _OBJECTS_BEGUN = re.compile(r"\s*(?:\{|\[\s*[{\]])"), re.compile(r"\s*(?:\[\s*)?\Z")
+
+
+def _objects(text: str, at: int, final: bool) -> bool | None:
+    """An object, or a list of objects or of none."""
+    if _OBJECTS.match(text, at) is not None:
+        return True
+    if _OBJECTS_BEGUN.match(text, at) is None:
+        return False
+    return bool(text[at:].strip()) if final else None  # it may have been cut off there
+
+
 _OBJECT, _ARRAY, _EITHER = starts("{"), starts("["), starts("[", "{")
 
 DIALECTS = (
@@ -270,7 +283,7 @@ DIALECTS = (
         "prompt-made; the second pattern of the user's document",
         ("<function_calls>",),
         _array("<function_calls>", "</function_calls>"),
-        follows=starts("[{", "[ {", "[\n", "{", "[]"),
+        follows=_objects,
         closers=("</function_calls>",),
     ),
     _row(

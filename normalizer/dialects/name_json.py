@@ -22,6 +22,7 @@ __all__ = ["DIALECTS", "function_follows"]
 _V11_NAME = re.compile(r"\s*([^\s\[\]{}<>\"'`(),]{1,256})\s*")
 _V11_TOKENS = ("[ARGS]", "[CALL_ID]", "[TOOL_CALLS]")
 _OBJECT_FOLLOWS, _NAME_FOLLOWED = starts("{"), starts(*_V11_TOKENS, "</s>")
+_V11_ID_LENGTH = 96
 _V11_ID = re.compile(r"\[CALL_ID\]\s*([^\s\[\]{}]{0,64})\s*")
 _FUNCTION_HEAD = re.compile(r"[\s\"']*+([^\s<>={}(\"']{1,256}+)[\s\"']*+(?:>\s*+\(|[>=(])?\s*+(?=\{)")
 _FUNCTION_MAYBE = re.compile(r"[\s\"']*[^\s<>={}(\"']{0,256}[\s\"']*(?:>|=|\(|>\s*\()?\s*\Z")
@@ -47,9 +48,14 @@ def _mistral_v11(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     if match is None:
         return False
     name, start, identity = match[1], match.end(), ""
-    while not src.final and len(src.text) - start < 96 and src.text.startswith("[", start) and src.text.find("{", start) < 0:
+    while (
+        not src.final
+        and len(src.text) - start < _V11_ID_LENGTH
+        and src.text.startswith("[", start)
+        and "{" not in src.text[start:]
+    ):
         yield
-    if (found := _V11_ID.match(src.text, start)) is not None:
+    if (found := _V11_ID.match(src.text, start, start + _V11_ID_LENGTH)) is not None:
         identity, start = found[1], found.end()
     if src.text.startswith("[ARGS]", start):
         start = yield from skip_space(src, start + len("[ARGS]"))
@@ -98,7 +104,7 @@ def _v11_follows(text: str, at: int, final: bool) -> bool | None:
 
 
 def _functionary(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    head = _FUNCTION_HEAD.match(engine.src.text, body)
+    head = _FUNCTION_HEAD.match(engine.src.text, body, body + _HEAD)
     if head is None:
         return False
     return (yield from named_call(engine, at, head[1], head.end(), "functionary_v31", (")</function>", ")", "</function>")))
@@ -106,9 +112,9 @@ def _functionary(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 def function_follows(text: str, at: int, final: bool) -> bool | None:
     """A name, and a JSON object after it (perhaps with `=` or `(` between)."""
-    if _FUNCTION_HEAD.match(text, at):
+    if _FUNCTION_HEAD.match(text, at, at + _HEAD):
         return True
-    return None if not final and len(text) - at < 300 and _FUNCTION_MAYBE.match(text, at) else False
+    return None if not final and len(text) - at < _HEAD and _FUNCTION_MAYBE.match(text, at) else False
 
 
 def _solar(engine: TextEngine, at: int, body: int) -> Steps[bool]:

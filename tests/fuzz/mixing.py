@@ -227,6 +227,13 @@ def _flood(choices: Choices, text: str) -> str:
     return text[:start] + unit * choices.number(2, 200) + text[start:]
 
 
+def _stretch(choices: Choices, text: str) -> str:
+    """A run of one character somewhere: readers that wait for a head wait for so much of it, however it comes."""
+    at = choices.number(0, len(text))
+    run = _pick(choices, (" ", " ", "\n", "\t", "a", "`", "<")) * _pick(choices, (9, 26, 70, 130, 330, 450))
+    return text[:at] + run + text[at:]
+
+
 def _swap_character(choices: Choices, text: str) -> str:
     at = choices.number(0, len(text))
     return text[:at] + _pick(choices, _WORDS)[:1] + text[at + 1 :]
@@ -249,6 +256,8 @@ def make_case(choices: Choices, longest: int = 2_000) -> Case:
     text = "".join(_piece(choices) for _ in range(choices.number(1, 5)))
     for _ in range(choices.number(0, 4)):
         text = _pick(choices, _CHANGES)(choices, text)
+    if _one_in(choices, 8):
+        text = _stretch(choices, text)
     if _one_in(choices, 40):
         text = _flood(choices, text)
     plain = not _one_in(choices, 3)
