@@ -15,8 +15,8 @@ from llmcore.normalizer.names import is_known, peel
 from llmcore.normalizer.readers.json import read_json
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.tools import ToolSet
+from llmcore.types.narrowing import is_list, is_object, objects_in
+from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = [
     "ARGUMENT_KEYS",
@@ -32,8 +32,14 @@ __all__ = [
     "without_last",
 ]
 
-_NAME_KEYS = ("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "action", "$type")
-ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input", "action_input")
+_NAME_KEYS = (
+    *("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "action", "$type"),
+    *("toolName", "functionName", "func", "method", "command"),
+)
+ARGUMENT_KEYS = (
+    *("arguments", "parameters", "args", "params", "input", "tool_input", "action_input"),
+    *("kwargs", "inputs", "toolInput", "tool_args", "tool_arguments", "tool_parameters", "function_args", "function_arguments"),
+)
 _ID_KEYS = ("id", "call_id", "tool_call_id")
 _LIST_KEYS = {
     "tool_calls": "tool_calls_key",
@@ -46,14 +52,23 @@ _INNER_KEYS = {
     "tool_call": "tool_call_key",
     "functionCall": "pasted_wire",
     "function_call": "pasted_wire",
+    "tool_use": "pasted_wire",
+    "toolUse": "pasted_wire",
+    "tool": "bare_json",
+    "action": "bare_json",
+    "command": "bare_json",
 }
+_BESIDE_A_NAME = frozenset((*_ID_KEYS, "type"))
+_ENCODINGS = 2  # of a string in a string
+_PASTED_LISTS = ("content", "parts")  # of a message as Anthropic, Bedrock or Gemini write it
 _ENVELOPE_KEYS = ("toolCalls", "needsMoreWork", "needs_more_work")
 _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
 
 CALL_KEYS = frozenset(
     (
         *(*_NAME_KEYS, *ARGUMENT_KEYS, *_ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS),
-        *("type", "index", "role", "choices", "response", "content", "thought", "thoughts", "reasoning"),
+        *("type", "index", "role", "choices", "response", "content", "parts", "jsonrpc", "kind"),
+        *("thought", "thoughts", "thinking", "reasoning", "rationale", "explanation", "analysis", "plan"),
     )
 )
 """Keys one of which a call object begins with."""
@@ -100,19 +115,54 @@ def no_arguments(name: str, tools: ToolSet | None) -> dict[str, Any] | None:
 
 
 def arguments_of(value: Any, *, limits: Limits = DEFAULT_LIMITS) -> tuple[dict[str, Any] | None, bool, list[Repair]]:
-    """(arguments, given, repairs) of what stands under an arguments key. A string that holds the object is decoded once."""
-    if is_object(value):
-        return value, True, []
-    if value is None:
+    """(arguments, given, repairs) of what stands under an arguments key: an object, one in a list of its own, a list of pairs of
+    name and value, or a string that holds one of them, encoded once or twice."""
+    if value is None or (isinstance(value, str) and not value.strip()):
         return None, False, []
-    if isinstance(value, str):
-        if not value.strip():
-            return None, False, []
+    repairs: list[Repair] = []
+    for _ in range(_ENCODINGS):
+        if not isinstance(value, str):
+            break
         reading = read_json(value, limits=limits)
-        if len(reading.values) == 1 and is_object(reading.values[0]) and not value[reading.end :].strip():
-            decoded = Repair(kind="double_encoded", before=value, after=reading.values[0])
-            return reading.values[0], True, [decoded, *reading.repairs]
-    return None, True, []
+        if len(reading.values) != 1 or value[reading.end :].strip():
+            return None, True, []
+        repairs += [Repair(kind="double_encoded", before=value, after=reading.values[0]), *reading.repairs]
+        value = reading.values[0]
+    if is_object(value):
+        return value, True, repairs
+    if (found := _listed_arguments(value)) is None:
+        return None, True, []
+    return found, True, [*repairs, Repair(kind="list_for_object", before=value, after=found, safety="coerced")]
+
+
+def _listed_arguments(value: Any) -> dict[str, Any] | None:
+    """The arguments that a list holds: `[{...}]`, or `[{"name": ..., "value": ...}, ...]`."""
+    if not is_list(value):
+        return None
+    items = objects_in(value)
+    if not items or len(items) < len(value):
+        return None
+    if all(item.keys() == {"name", "value"} and isinstance(item["name"], str) for item in items):
+        return {item["name"]: item["value"] for item in items}
+    return items[0] if len(items) == 1 else None
+
+
+def _named(holder: dict[str, Any], tools: ToolSet | None) -> str | None:
+    """The key under which the name stands: where several may hold one, that of a tool, before the arguments."""
+    keys = [key for key in _NAME_KEYS if isinstance(holder.get(key), str) and holder[key].strip()]
+    if len(keys) > 1 and tools is not None and not is_known(holder[keys[0]], tools):
+        written = list(holder)
+        first = min((written.index(key) for key in ARGUMENT_KEYS if key in holder), default=len(written))
+        return next((key for key in keys if written.index(key) < first and is_known(holder[key], tools)), keys[0])
+    return keys[0] if keys else None
+
+
+def _beside(holder: dict[str, Any], named: str, tool: CompiledTool | None) -> dict[str, Any] | None:
+    """The arguments that stand beside the name, where nothing else does: every key is one of the tool's."""
+    if tool is None:
+        return None
+    found = {key: value for key, value in holder.items() if key != named and key not in _BESIDE_A_NAME}
+    return found if found and found.keys() <= tool.properties.keys() else None
 
 
 def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
@@ -121,13 +171,14 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
         return None
     outer = value
     inner = outer
-    for key in _INNER_KEYS:
+    for key in ("params",) if outer.get("method") == "tools/call" else _INNER_KEYS:  # MCP's JSON-RPC
         if is_object(nested := outer.get(key)):
             inner = nested
             break
-    name = next((inner[key] for key in _NAME_KEYS if isinstance(inner.get(key), str) and inner[key].strip()), None)
-    if name is None:
+    named = _named(inner, tools)
+    if named is None:
         return None
+    name: str = inner[named]
     holder = inner if inner is outer or any(key in inner for key in ARGUMENT_KEYS) else outer
     key = next((key for key in ARGUMENT_KEYS if key in holder), "")
     written = holder.get(key)
@@ -135,6 +186,8 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     if key == "parameters" and is_definition(written, tool is not None and "properties" in tool.properties):
         return None
     arguments, given, repairs = arguments_of(written)
+    if not key and (beside := _beside(inner, named, tool)) is not None:
+        arguments, given, repairs = beside, True, [Repair(kind="flat_arguments", after=beside, safety="coerced")]
     identity = next((outer[key] for key in _ID_KEYS if isinstance(outer.get(key), str)), "")
     return CallObject(name, arguments, given, identity, repairs)
 
@@ -214,12 +267,23 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             content = value.get("content")
             wire = "role" in value
             return Message(calls, "pasted_wire" if wire else form, content if isinstance(content, str) else "", certain=True)
+    for key in _PASTED_LISTS:
+        if is_list(blocks := value.get(key)) and (message := _pasted(objects_in(blocks), tools)) is not None:
+            return message
     return _one(value, tools)
+
+
+def _pasted(blocks: list[dict[str, Any]], tools: ToolSet | None) -> Message | None:
+    """A message in blocks, some of which are calls."""
+    called = [block for block in blocks if block.get("type") == "tool_use" or "functionCall" in block or "toolUse" in block]
+    calls = _all(called, lambda block: call_object(block, tools))
+    said = "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
+    return Message(calls, "pasted_wire", said, certain=True) if calls else None
 
 
 def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     """An object that is one call, perhaps under a key that says so."""
-    for key in ("functionCall", "function_call", "tool_call"):
+    for key in ("functionCall", "function_call", "tool_call", "tool_use", "toolUse"):
         if is_object(value.get(key)):
             call = call_object(value, tools) or _single_key(value[key], tools)
             form = _INNER_KEYS[key]

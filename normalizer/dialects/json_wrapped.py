@@ -10,9 +10,11 @@ import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bodies import QUICK, Body, add_calls, body_extent, marker_stands, quick_body, read_body, swallow
+from llmcore.normalizer.call_objects import CallObject
 from llmcore.normalizer.preview import Preview
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer, as_json
 from llmcore.normalizer.source import Follows, Steps, always, skip_space, starts
+from llmcore.types.envelope import Repair
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -96,17 +98,23 @@ def _enter(engine: TextEngine, at: int, end: int, bodies: list[Body], dialect: s
         return False
     engine.commit_to(at)
     engine.cut = engine.cut or bodies[-1].lost
+    late: list[tuple[tuple[int, int], list[CallObject], list[Repair]]] = []
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
         span = (at, end) if len(bodies) == 1 else (at if body is bodies[0] else body.start, body.end)
         engine.take("markup", span[0])
-        begun = iter(preview.begun_in(body.start, body.end) if preview is not None else ())
-        for message in messages:
-            add_calls(engine, span, message.calls, dialect, complete=complete, repairs=repairs, drafts=begun)
+        drafts = preview.begun_in(body.start, body.end) if preview is not None else []
+        begun, calls = iter(drafts), [call for message in messages for call in message.calls]
+        if preview is not None and preview.begun_in(body.end, end):
+            late.append((span, calls[len(drafts) :], repairs))
+            del calls[len(drafts) :]
+        add_calls(engine, span, calls, dialect, complete=complete, repairs=repairs, drafts=begun)
         for draft in begun:  # what began like a call and cannot be read
             engine.end(draft, span[1], None, engine.src.text[body.start : body.end], complete=not body.cut)
         if not messages and engine.done < span[1]:
             engine.miss(*span, None, "no_call_object")
             engine.take("content", span[1])
+    for span, calls, repairs in late:  # a listener knows of others behind them already
+        add_calls(engine, span, calls, dialect, repairs=repairs)
     engine.take("markup" if engine.done < end and engine.pieces and engine.pieces[-1][2] != "call" else "call", end)
     return True
 
