@@ -111,8 +111,9 @@ def json_form(engine: TextEngine, at: int) -> Steps[int]:
         if not engine.src.text.startswith(("{", "["), ahead):
             break
         if not (yield from _plausible(engine, ahead)):
-            if past(_FIRST_KEY_BEGUN, engine.src.text, ahead) == len(engine.src.text):
-                bodies.append(Body(ahead, len(engine.src.text), cut=True, closed=False))
+            length = len(engine.src.text)
+            if engine.src.final and length - ahead < _HEAD and past(_FIRST_KEY_BEGUN, engine.src.text, ahead) == length:
+                bodies.append(Body(ahead, length, cut=True, closed=False))
                 read.append(read_body(engine, bodies[-1]))
             break
         start = ahead

@@ -173,7 +173,7 @@ def _plain(engine: TextEngine, text: str) -> Message | None:
 
 def _keep_written(message: Message, text: str) -> None:
     """The arguments of a lone call as they stand in the text; where that is not certain they are written anew."""
-    if len(message.calls) != 1 or message.calls[0].repairs or not message.calls[0].arguments:
+    if len(message.calls) != 1 or message.calls[0].repairs or message.calls[0].arguments is None:
         return
     call = message.calls[0]
     for found in _ARGUMENTS.finditer(text):

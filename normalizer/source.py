@@ -163,7 +163,7 @@ def name_then(*options: str) -> Follows:
         space = _SPACE.match(text, name.end())
         after = space.end() if space else name.end()
         if after == len(text):
-            return (end_counts if final else None) if name.end() - begin < 256 else False
+            return (end_counts and name.end() - begin < 256) if final else None
         return _one_of(text, after, final, literals, beginnings)
 
     return follows

@@ -302,7 +302,7 @@ _NAME_BEGUN = re.compile(r"\s*(?:c|ca|cal|call)?:?[\w.-]{0,256}\s*\Z")
 def _nameless(engine: TextEngine, at: int, body: int) -> bool:
     """No name stands there: content, or, when the text ended inside it, the markup of a call that was cut off."""
     src = engine.src
-    if not src.final or _NAME_BEGUN.match(src.text, body) is None:
+    if not src.final or len(src.text) - body >= _HEAD_LENGTH or _NAME_BEGUN.match(src.text, body) is None:
         engine.miss(at, body, None, "no_name")
         return False
     engine.cut = True

@@ -65,13 +65,15 @@ def _rocket(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 
 def _options(engine: TextEngine, text: str, tool: CompiledTool | None) -> tuple[dict[str, Any] | None, list[Repair]]:
-    """`--key value` lines; None when there are none."""
+    """`--key value` lines; None when there are none, or one whose JSON goes beyond the limits."""
     arguments: dict[str, Any] = {}
     repairs: list[Repair] = []
     option = _OPTION.search(text)
     while option is not None:
         key = option[1]
         value, found, stop = _value(engine, text, key, option.end(), tool)
+        if stop < 0:
+            return None, []
         if key in arguments:
             found = [Repair(kind="parameter_repeated", path=key, before=arguments[key], after=value), *found]
         arguments[key] = value
@@ -81,10 +83,13 @@ def _options(engine: TextEngine, text: str, tool: CompiledTool | None) -> tuple[
 
 
 def _value(engine: TextEngine, text: str, key: str, start: int, tool: CompiledTool | None) -> tuple[Any, list[Repair], int]:
-    """(value, repairs, end) of the option whose value stands at `start`: JSON, or the rest of the line."""
+    """(value, repairs, end) of the option whose value stands at `start`: JSON, or the rest of the line. The end is -1 when it
+    cannot be read."""
     if text[start : start + 1] in ("{", "[", '"'):
         reading = read_value(text, start, limits=engine.limits)
-        value, repairs, stop = reading.values[0] if reading.values else None, reading.repairs, reading.end
+        if not reading.values:
+            return None, [], -1
+        value, repairs, stop = reading.values[0], reading.repairs, reading.end
     else:
         stop = past(_LINE_VALUE, text, start)
         value, repairs = typed_by(text[start:stop].strip(), _ANY_TYPE, path=key, limits=engine.limits)

@@ -230,7 +230,7 @@ def _flood(choices: Choices, text: str) -> str:
 def _stretch(choices: Choices, text: str) -> str:
     """A run of one character somewhere: readers that wait for a head wait for so much of it, however it comes."""
     at = choices.number(0, len(text))
-    run = _pick(choices, (" ", " ", "\n", "\t", "a", "`", "<")) * _pick(choices, (9, 26, 70, 130, 330, 450))
+    run = _pick(choices, (" ", " ", "\n", "\t", "a", "`", "<")) * _pick(choices, (1, 9, 26, 65, 130, 256, 330, 450))
     return text[:at] + run + text[at:]
 
 
