@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from llmcore.normalizer import bare
 from llmcore.normalizer.candidates import Candidates, signs_of
 from llmcore.normalizer.rows import Marker
-from llmcore.normalizer.source import Steps, always, skip_space
+from llmcore.normalizer.source import Steps, always, past, skip_space
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -27,7 +27,7 @@ _OPENER = 16  # what an opener costs that no row takes,
 _ROW = 4  # each row that shares it,
 _TRIED = 16  # and each reader that declined
 _LONGEST_OPENER = 400  # with the attributes of a tag
-_LAYOUT = 8  # at most so much white space between an opener that was written twice
+_LAYOUT = re.compile(r"\s{0,8}+")  # between an opener that was written twice
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
 _MARKS = frozenset("<[]◁")  # what markers begin with
@@ -248,8 +248,9 @@ class Walk:
         src = engine.src
         if engine.lead is not None:
             return False
-        ahead = yield from skip_space(src, body)
-        if ahead - body > _LAYOUT or src.text[ahead : ahead + 1] not in _MARKS:
+        while (ahead := past(_LAYOUT, src.text, body)) == len(src.text) and not src.final:
+            yield
+        if src.text[ahead : ahead + 1] not in _MARKS:
             return False
         while engine.is_undecided(ahead):
             yield
