@@ -174,6 +174,7 @@ def _objects(text: str, at: int, final: bool) -> bool | None:
     return bool(text[at:].strip()) if final else None  # it may have been cut off there
 
 
+_PROMPTED_TAGS = ("tool_use", "tool", "use_tool", "call", "call_tool", "action", "function", "invoke", "execute", "api_call")
 _OBJECT, _ARRAY, _EITHER = starts("{"), starts("["), starts("[", "{")
 
 DIALECTS = (
@@ -309,5 +310,14 @@ DIALECTS = (
         follows=starts("{", "[{"),
         closers=("[/TOOL_CALL]",),
         order=1,
+    ),
+    _row(
+        "tagged_json",
+        "prompts that ask for JSON in a tag of their own",
+        tuple(f"<{tag}>" for tag in _PROMPTED_TAGS),
+        _object("<tool_use>\n", "\n</tool_use>\n"),
+        follows=_objects,
+        closers=tuple(f"</{tag}>" for tag in _PROMPTED_TAGS),
+        order=2,
     ),
 )

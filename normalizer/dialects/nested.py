@@ -312,8 +312,15 @@ def _properties(engine: TextEngine, text: str, tool: CompiledTool) -> tuple[dict
     rest = text[position:].strip()
     if not rest:
         return arguments, repairs, whole
+    if arguments or rest.startswith("<"):
+        return None
+    if rest.startswith("{"):
+        reading = read_json(rest, limits=engine.limits)
+        value = reading.values[0] if len(reading.values) == 1 else None
+        if is_object(value) and value and value.keys() <= tool.properties.keys():
+            return value, reading.repairs, reading.complete
     key = only_text_parameter(tool)
-    if arguments or rest.startswith("<") or key is None:
+    if key is None:
         return None
     return {key: rest}, [Repair(kind="only_parameter", path=key, before=text, after=rest, safety="guess")], True
 

@@ -50,7 +50,7 @@ _NAME = re.compile(r"[^\W\d][\w.:/\\-]*")
 _NAMED_BY_LIST = re.compile(r"""\[\s{0,16}(["'])([^\W\d][\w.:/\\-]{0,255})\1\s{0,16}\]\s{0,16}(?=\()""")
 _UNPACKING = re.compile(r"\(\s*\*\*\s*(?=\{)")
 _SPACE = re.compile(r"\s*+")
-_SEPARATOR = re.compile(r"[ \t]*+(?:[;,#\r\n]|$)")
+_SEPARATOR = re.compile(r"[ \t]*+(?:[;,#\r\n]|$|(?=[^\W\d][\w.]{0,255}+\())")
 _LAYOUT = re.compile(r"[\s;,]*+")
 _QUOTES = "\"'"
 _CALLS_TIMES_LIMIT = 8  # the caller counts calls over the whole reply and tells of those beyond `Limits.calls`
@@ -136,7 +136,7 @@ class _Reader:
     # --- several calls ------------------------------------------------------------------------------------------------
 
     def read_sequence(self, at: int) -> None:
-        """Calls on lines of their own or after `;` or `,`."""
+        """Calls on lines of their own, after `;` or `,`, or after nothing but blanks."""
         while (call := self.call(at)) is not None and self.add(call):
             at = call.span[1]
             if not call.complete or not (separator := _SEPARATOR.match(self.text, at)):
