@@ -94,7 +94,7 @@ class OpenAIResponsesReader:
 
     def _response(self, body: dict[str, Any]) -> Iterator[Piece]:
         for position, item in enumerate(dicts(body.get("output"))):
-            if item.get("id") not in self._keys and ("item", position) not in self._read:
+            if as_text(item.get("id")) not in self._keys and ("item", position) not in self._read:
                 yield from self._item(position, item)
         why = as_dict(body.get("incomplete_details")).get("reason")
         if word := as_text(why) or as_text(body.get("status")):
@@ -132,7 +132,7 @@ class OpenAIResponsesReader:
         self._read.add(("item", key))
         if phase == "done":
             yield from self._item(key, item)
-        elif item.get("type") in _CALL_ITEMS:
+        elif as_text(item.get("type")) in _CALL_ITEMS:
             yield _call_start(key, item)
 
     # Whole items

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import pytest
@@ -110,6 +110,44 @@ def test_damaged_bodies(body: dict[str, Any], data: st.DataObject) -> None:
         else:
             holder.insert(0, data.draw(_JSON))
     _checked(normalize(damaged, TOOLS))
+
+
+_WRONG: tuple[Any, ...] = (None, [], {}, [1], {"a": []}, 7, -1, True, "x", "")
+
+
+def _damaged(body: Any) -> Iterator[Any]:
+    """The body with every place in it left out, and with a value of every other type there."""
+    for *path, last in _spots(body):
+        for value in (..., *_WRONG):
+            damaged = copy.deepcopy(body)
+            holder = damaged
+            for step in path:
+                holder = holder[step]
+            if value is ...:
+                del holder[last]
+            else:
+                holder[last] = value
+            yield damaged
+
+
+def _checked_stream(events: Sequence[Any]) -> None:
+    normalizer = Normalizer(TOOLS)
+    for event in events:
+        normalizer.feed(event)
+    normalizer.finish()
+    _checked(normalizer.envelope)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.wire)
+def test_every_place_left_out_or_of_another_type(sample: Any) -> None:
+    for body in _damaged(sample.whole):
+        _checked(normalize(body, TOOLS))
+    for number, event in enumerate(sample.events):
+        before, after = sample.events[:number], sample.events[number + 1 :]
+        _checked_stream([*before, *after])
+        _checked_stream([*before, event, event, *after])
+        for damaged in _damaged(event):
+            _checked_stream([*before, damaged, *after])
 
 
 @given(st.sampled_from(SAMPLES), st.data())
