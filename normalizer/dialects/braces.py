@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DIALECTS", "arguments_read", "conformed"]
 
-_HEAD = re.compile(r"\s*(?:call\s*:|:)?\s*([^\s{}()<>,\"']{1,256})\s*")
+_HEAD = re.compile(r"\s*+(?:call\s*+:|:)?\s*+([^\s{}()<>,\"']{1,256})\s*+")
 _PREFIX_ALONE = re.compile(r"\s*(?:call\s*)?:\s*\Z")
 _HEAD_LENGTH = 300
 _OPENS_VALUE = frozenset(":,{[(")

@@ -30,7 +30,7 @@ _DS_CLOSERS = (
     "<｜tool call end｜>",
 )
 _DS_HEAD = 320  # within which the name and the arguments' brace must stand
-_DS_NAME_LINE = re.compile(r"\s*([^\n<>{}`]{1,256}?)\s*(?:\n\s*)?(?:```(?:json|[a-z]{0,12})\s*)?(?=\{)")
+_DS_NAME_LINE = re.compile(r"\s*+([^\s<>{}`]++(?:[ \t]++[^\s<>{}`]++)*)\s*+(?:```[a-z]{0,12}+\s*+)?(?=\{)")
 
 
 def _deepseek(engine: TextEngine, at: int, body: int) -> Steps[bool]:
@@ -51,9 +51,9 @@ def _deepseek(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     while line is None and not src.final and len(src.text) - start < _DS_HEAD:
         yield
         line = _DS_NAME_LINE.match(src.text, start, start + _DS_HEAD)
-    if line is None:
+    if line is None or len(line[1]) > engine.limits.name:
         return (yield from _deepseek_bare(engine, at, before, start))
-    return (yield from _deepseek_call(engine, at, line[1].strip(), line.end(), "deepseek_v3"))
+    return (yield from _deepseek_call(engine, at, line[1], line.end(), "deepseek_v3"))
 
 
 def _deepseek_call(engine: TextEngine, at: int, name: str, start: int, dialect: str) -> Steps[bool]:

@@ -19,14 +19,15 @@ __all__ = ["DIALECTS"]
 
 _GRAMMAR = Grammar(
     item=tags(
-        r"(?P<parameter><parameter\s{0,16}=\s{0,16}(?P<key>[^<>=\n]{1,256}?)[^\S\n]{0,16}(?:>|=|(?=\n)))",
+        r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+(?=[^<>=\n]{1,272}+[>=\n])"
+        r"(?P<key>[^<>=\s]++(?:[^\S\n]++[^<>=\s]++)*+)[^\S\n]*+(?:>|=|(?=\n)))",
         r"(?P<end></function>)",
         r"</?(?:seed:)?tool_call>",
         "<function=",
     ),
     value=tags(
         r"(?P<own></parameter>)",
-        r"(?P<parameter><parameter\s{0,16}=\s{0,16}[^<>=\n]{1,256}?\s{0,16}(?:>|=))",
+        r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+[^<>=\n]{1,272}+\s{0,16}+[>=])",
         r"(?P<end></function>)",
         r"</(?:seed:)?tool_call>",
         r"<tool_call>\s{0,16}<function=",

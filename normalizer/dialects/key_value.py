@@ -33,7 +33,7 @@ def _grammar(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     pre, post = re.escape(prefix), re.escape(suffix)
     gap = r"\s{0,16}"
     key = rf"(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}{call}))[^\n]){{0,256}}?)"
-    opener = rf"<{pre}arg_key{post}>{gap}{key}{gap}</{pre}arg_key{post}>"
+    opener = rf"<{pre}arg_key{post}>{gap}+{key}{gap}</{pre}arg_key{post}>"
     typed = rf"(?:{gap}<{pre}arg_type{post}>{gap}(?P<declared>\w{{0,16}}){gap}</{pre}arg_type{post}>)?"
     valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]{{0,16}}<{pre}arg_value{post}>|(?={gap}[^\s<])))"
     plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")
