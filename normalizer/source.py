@@ -4,6 +4,8 @@ Readers are generators. A bare `yield` means "I need more text"; the engine resu
 text is final. Rules that make the result independent of how the text was cut:
 
 - a reader decides only on characters that are there, or on `final`; "not there yet" is never "not there";
+- a wait for a head of bounded length ends at that length, and so does what is matched there (`match(text, at, at + length)`), in
+  an expression that does not go back over white space: it is matched anew at every feed;
 - it remembers how far it has searched, so that the work is linear in the length of the text for any chunking;
 - it keeps no name for the text over a `yield` in a loop, nor a match in it: CPython would copy the text at every feed.
 """
