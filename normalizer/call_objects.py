@@ -157,6 +157,18 @@ def _named(holder: dict[str, Any], tools: ToolSet | None) -> str | None:
     return keys[0] if keys else None
 
 
+def _arguments_key(holder: dict[str, Any], tool: CompiledTool | None) -> str:
+    """The key under which the arguments stand: where several are there, the first that holds an object which is no definition,
+    since a listener was told of that. "" when there is none."""
+    keys = [key for key in holder if key in ARGUMENT_KEYS]
+    if len(keys) > 1:
+        has_properties = tool is not None and "properties" in tool.properties
+        keys.sort(key=ARGUMENT_KEYS.index)  # where none does, the plainest
+        objects = [key for key in holder if key in keys and is_object(holder[key])]
+        keys = [key for key in objects if key != "parameters" or not is_definition(holder[key], has_properties)] or keys
+    return keys[0] if keys else ""
+
+
 def _beside(holder: dict[str, Any], named: str, tool: CompiledTool | None) -> dict[str, Any] | None:
     """The arguments that stand beside the name, where nothing else does: every key is one of the tool's."""
     if tool is None:
@@ -180,9 +192,9 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
         return None
     name: str = inner[named]
     holder = inner if inner is outer or any(key in inner for key in ARGUMENT_KEYS) else outer
-    key = next((key for key in ARGUMENT_KEYS if key in holder), "")
-    written = holder.get(key)
     tool = tools.get(peel(name, tools) or name) if tools is not None else None
+    key = _arguments_key(holder, tool)
+    written = holder.get(key)
     if key == "parameters" and is_definition(written, tool is not None and "properties" in tool.properties):
         return None
     arguments, given, repairs = arguments_of(written)

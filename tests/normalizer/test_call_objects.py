@@ -94,3 +94,16 @@ def test_a_parameter_called_like_a_key_of_names() -> None:
 def test_a_name_behind_the_arguments_counts_less_than_one_before() -> None:
     text = '<tool_call>{"name": "Ida", "arguments": {}, "tool": "ping"}</tool_call>'
     assert [call.name for call in read_every_way(text).tool_calls] == ["Ida"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "get_weather", "input": "the weather", "arguments": _ARGUMENTS},
+        {"name": "get_weather", "parameters": {"type": "object", "properties": {}}, "arguments": _ARGUMENTS},
+        {"name": "get_weather", "args": _ARGUMENTS, "arguments": {"city": "Bergen"}},
+        {"name": "get_weather", "input": "x", "arguments": _TEXT},
+    ],
+)
+def test_where_several_keys_may_hold_the_arguments(value: Any) -> None:
+    assert read(value) == [[("get_weather", _ARGUMENTS)]] * 3
