@@ -1,8 +1,9 @@
 """JSON call objects: which of the many spellings of "name and arguments" a value is.
 
 One object has its name under `name` (or `tool_name`, `tool`, `function`, ...) and its arguments under `arguments` (or
-`parameters`, `args`, `params`, `input`); both may be nested under `function`. Whole-message shapes (`tool_calls`, `toolCalls`,
-`tool_uses`, one key that is a tool, pasted wire JSON) unfold into such objects. Sources: dialects.md sections 0 and 1.L.
+`parameters`, `args`, `params`, `input`, ...) or beside it; both may be nested under `function`. Whole-message shapes
+(`tool_calls`, `toolCalls`, `tool_uses`, one key that is a tool, pasted wire JSON) unfold into such objects. Sources:
+dialects.md sections 0 and 1.L.
 """
 
 from __future__ import annotations
@@ -157,16 +158,17 @@ def _named(holder: dict[str, Any], tools: ToolSet | None) -> str | None:
     return keys[0] if keys else None
 
 
+def _defines(key: str, written: Any, tool: CompiledTool | None) -> bool:
+    """Is what stands under this key the schema of a tool's arguments?"""
+    return key == "parameters" and is_definition(written, tool is not None and "properties" in tool.properties)
+
+
 def _arguments_key(holder: dict[str, Any], tool: CompiledTool | None) -> str:
     """The key under which the arguments stand: where several are there, the first that holds an object which is no definition,
-    since a listener was told of that. "" when there is none."""
+    since a listener was told of that, else the plainest. "" when there is none."""
     keys = [key for key in holder if key in ARGUMENT_KEYS]
-    if len(keys) > 1:
-        has_properties = tool is not None and "properties" in tool.properties
-        keys.sort(key=ARGUMENT_KEYS.index)  # where none does, the plainest
-        objects = [key for key in holder if key in keys and is_object(holder[key])]
-        keys = [key for key in objects if key != "parameters" or not is_definition(holder[key], has_properties)] or keys
-    return keys[0] if keys else ""
+    objects = (key for key in keys if is_object(holder[key]) and not _defines(key, holder[key], tool))
+    return next(objects, None) or min(keys, key=ARGUMENT_KEYS.index, default="")
 
 
 def _beside(holder: dict[str, Any], named: str, tool: CompiledTool | None) -> dict[str, Any] | None:
@@ -195,7 +197,7 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     tool = tools.get(peel(name, tools) or name) if tools is not None else None
     key = _arguments_key(holder, tool)
     written = holder.get(key)
-    if key == "parameters" and is_definition(written, tool is not None and "properties" in tool.properties):
+    if _defines(key, written, tool):
         return None
     arguments, given, repairs = arguments_of(written)
     if not key and (beside := _beside(inner, named, tool)) is not None:

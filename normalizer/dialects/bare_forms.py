@@ -1,6 +1,7 @@
 """Family L and the other forms without a marker of their own: rows for their names and writers.
 
-They are read by `normalizer.bare` (a bare form is found by its bracket, not by an opener); only a fence may stand behind one.
+They are read by `normalizer.bare` (a bare form is found by its bracket, not by an opener). A fence right behind another
+format's opener is the one form here that has a marker.
 Sources: dialects.md, I, J3, L.
 """
 

@@ -169,7 +169,7 @@ class MessageReader:
                 yield from self._part(found)
 
     def _part(self, part: dict[str, Any]) -> Iterator[Piece]:
-        kind = as_text(part["type"]) if "type" in part else "text" if "text" in part else "thinking"
+        kind = as_text(part.get("type", "text" if "text" in part else "thinking"))
         if kind in _TEXT_PARTS:
             yield Text(as_text(part.get("text")))
         elif kind == "thinking":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from llmcore.normalizer.registry import DIALECTS
@@ -13,22 +11,21 @@ from .helpers import read_every_way
 
 _CALLS: Calls = [("get_weather", {"city": "Oslo", "days": 3}), ("read_file", {"path": "a/b"})]
 
-_SURROUNDINGS: dict[str, Callable[[str], str]] = {
-    "a byte order mark": lambda text: "\ufeff" + text,
-    "CRLF": lambda text: text.replace("\n", "\r\n"),
-    "white space": lambda text: f"   {text}   ",
-    "a sentence before": lambda text: f"I will look that up.\n{text}",
-    "a lead-in": lambda text: f"I will look that up:\n\n{text}",
-    "a sentence behind": lambda text: f"{text}\n\nI will tell you when it is done.",
-    "reasoning": lambda text: f"<think>\nA tool can tell.\n</think>\n\n{text}",
-    "reasoning whose opener the prompt held": lambda text: f"A tool can tell.\n</think>\n\n{text}",
-    "an end-of-turn token": lambda text: f"{text}<|im_end|>",
-    "an end of text": lambda text: f"{text}</s>",
-    "an answer's tags": lambda text: f"<answer>\n{text}\n</answer>",
-    "a fence": lambda text: f"```\n{text}\n```",
-    "a fence of JSON": lambda text: f"```json\n{text}\n```",
-    "a fence that says what it is": lambda text: f"```tool_call\n{text}\n```",
-    "the tags of Hermes": lambda text: f"<tool_call>\n{text}\n</tool_call>",
+_SURROUNDINGS = {
+    "a byte order mark": "\ufeff{}",
+    "white space": "   {}   ",
+    "a sentence before": "I will look that up.\n{}",
+    "a lead-in": "I will look that up:\n\n{}",
+    "a sentence behind": "{}\n\nI will tell you when it is done.",
+    "reasoning": "<think>\nA tool can tell.\n</think>\n\n{}",
+    "reasoning whose opener the prompt held": "A tool can tell.\n</think>\n\n{}",
+    "an end-of-turn token": "{}<|im_end|>",
+    "an end of text": "{}</s>",
+    "an answer's tags": "<answer>\n{}\n</answer>",
+    "a fence": "```\n{}\n```",
+    "a fence of JSON": "```json\n{}\n```",
+    "a fence that says what it is": "```tool_call\n{}\n```",
+    "the tags of Hermes": "<tool_call>\n{}\n</tool_call>",
 }
 
 _NOT_WITHIN = {
@@ -43,7 +40,10 @@ _NOT_WITHIN = {
 def test_a_call_is_read_whatever_stands_around_it(name: str) -> None:
     row = DIALECTS[name]
     calls = list(_CALLS[:1] if row.single else _CALLS)
-    for kind, around in _SURROUNDINGS.items():
+    text = row.write(calls)
+    texts = {kind: around.replace("{}", text) for kind, around in _SURROUNDINGS.items()}
+    texts["CRLF"] = text.replace("\n", "\r\n")
+    for kind, written in texts.items():
         if (name, kind) not in _NOT_WITHIN:
-            envelope = read_every_way(around(row.write(calls)), chunkings=1)
+            envelope = read_every_way(written, chunkings=1)
             assert [(call.name, call.arguments) for call in envelope.tool_calls] == calls, kind
