@@ -22,7 +22,7 @@ from llmcore.normalizer.readers.extent import Extent, delimiters_of
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.readers.strict import sound_object
 from llmcore.normalizer.rows import as_json
-from llmcore.normalizer.source import Steps, past
+from llmcore.normalizer.source import Steps, match_within, past
 from llmcore.types.envelope import Repair
 
 if TYPE_CHECKING:
@@ -68,10 +68,7 @@ class Body:
 def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], preview: BodyPreview | None = None) -> Steps[Body]:
     """Find where the bracketed value at `start` ends: by its own bracket, else by a closer or another marker, else cut."""
     src = engine.src
-    quote = _QUOTE.match(src.text, start, start + _FIRST_QUOTE)
-    while quote is None and not src.final and len(src.text) - start < _FIRST_QUOTE:
-        yield
-        quote = _QUOTE.match(src.text, start, start + _FIRST_QUOTE)
+    quote = yield from match_within(src, _QUOTE, start, _FIRST_QUOTE)
     quotes = _QUOTES.get(quote[1], '"') if quote is not None else '"'
     extent = Extent(start, quotes=quotes, delimiters=delimiters_of(closers))
     while True:

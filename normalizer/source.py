@@ -4,8 +4,8 @@ Readers are generators. A bare `yield` means "I need more text"; the engine resu
 text is final. Rules that make the result independent of how the text was cut:
 
 - a reader decides only on characters that are there, or on `final`; "not there yet" is never "not there";
-- a wait for a head of bounded length ends at that length, and so does what is matched there (`match(text, at, at + length)`), in
-  an expression that does not go back over white space: it is matched anew at every feed;
+- a wait for a head of bounded length ends at that length, and so does what is matched there (`match_within`), in an expression
+  that does not go back over white space: it is matched anew at every feed;
 - it remembers how far it has searched, so that the work is linear in the length of the text for any chunking;
 - it keeps no name for the text over a `yield` in a loop, nor a match in it: CPython would copy the text at every feed.
 """
@@ -23,6 +23,7 @@ __all__ = [
     "SpaceRun",
     "Steps",
     "always",
+    "match_within",
     "name_then",
     "past",
     "search",
@@ -89,6 +90,18 @@ def skip_space(src: Source, at: int) -> Steps[int]:
         at = past(_SPACE, src.text, at)
         if at < len(src.text) or src.final:
             return at
+        yield
+
+
+def match_within(src: Source, pattern: re.Pattern[str], at: int, length: int) -> Steps[re.Match[str] | None]:
+    """What `pattern` matches at `at` within `length` characters. None: so many are there, or the text is final.
+
+    As in `search`, a match must not turn into another when text is added.
+    """
+    while True:
+        match = pattern.match(src.text, at, at + length)
+        if match is not None or src.final or len(src.text) - at >= length:
+            return match
         yield
 
 

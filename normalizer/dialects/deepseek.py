@@ -9,7 +9,7 @@ from llmcore.normalizer.bodies import named_call
 from llmcore.normalizer.markers import call_marker, closer_after_call
 from llmcore.normalizer.names import undouble
 from llmcore.normalizer.rows import Calls, Dialect, as_json
-from llmcore.normalizer.source import Steps, search, skip_space
+from llmcore.normalizer.source import Steps, match_within, search, skip_space
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -47,10 +47,7 @@ def _deepseek(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         engine.commit_to(at)
         engine.take("markup", start)
         return True
-    line = _DS_NAME_LINE.match(src.text, start, start + _DS_HEAD)
-    while line is None and not src.final and len(src.text) - start < _DS_HEAD:
-        yield
-        line = _DS_NAME_LINE.match(src.text, start, start + _DS_HEAD)
+    line = yield from match_within(src, _DS_NAME_LINE, start, _DS_HEAD)
     if line is None or len(line[1]) > engine.limits.name:
         return (yield from _deepseek_bare(engine, at, before, start))
     return (yield from _deepseek_call(engine, at, line[1], line.end(), "deepseek_v3"))

@@ -14,7 +14,7 @@ from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.json import read_value
 from llmcore.normalizer.readers.relaxed import read_relaxed
 from llmcore.normalizer.rows import Calls, Dialect, Marker, as_json
-from llmcore.normalizer.source import Steps, past, starts
+from llmcore.normalizer.source import Steps, match_within, past, starts
 from llmcore.normalizer.values import typed_by
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
@@ -38,10 +38,7 @@ _ANY_TYPE = ("null", "integer", "number", "boolean", "object", "array", "string"
 
 def _rocket(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     src = engine.src
-    head = _HEAD.match(src.text, body, body + _HEAD_LENGTH)
-    while not src.final and head is None and len(src.text) - body < _HEAD_LENGTH:
-        yield
-        head = _HEAD.match(src.text, body, body + _HEAD_LENGTH)
+    head = yield from match_within(src, _HEAD, body, _HEAD_LENGTH)
     if head is None:
         return False
     draft, tool = engine.begin(at, head[1], "hash_rocket"), engine.tool(head[1])

@@ -12,7 +12,7 @@ from llmcore.normalizer.bodies import named_call
 from llmcore.normalizer.markers import call_marker, section
 from llmcore.normalizer.names import name_start, peel
 from llmcore.normalizer.rows import Calls, Dialect, as_json
-from llmcore.normalizer.source import Steps, name_then, search, skip_space, starts
+from llmcore.normalizer.source import Steps, match_within, name_then, search, skip_space, starts
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -142,10 +142,7 @@ def _laguna(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 def _tagged(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """`<function><name>f</name><arguments>{...}</arguments></function>`."""
     src = engine.src
-    head = _TAGGED_HEAD.match(src.text, body, body + _HEAD)
-    while head is None and not src.final and len(src.text) - body < _HEAD:
-        yield
-        head = _TAGGED_HEAD.match(src.text, body, body + _HEAD)
+    head = yield from match_within(src, _TAGGED_HEAD, body, _HEAD)
     if head is None:
         return False
     closers = (f"</{head[2]}>", "</function>", f"</{src.text[at + 1 : body - 1]}>")
