@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["DIALECTS"]
 
 _HEAD_LENGTH = 300
-_HEAD = re.compile(r"""\s*\{\s*tool\s*=>\s*["']?([^\s"',{}]{1,256})["']?\s*(?:,\s*\w{1,16}\s*=>\s*(?=\{)|(?=\}))""")
+_HEAD = re.compile(r"""\s*\{\s*tool\s*=>\s*["']?([^\s"',{}()\[\]<>]{1,256})["']?\s*(?:,\s*\w{1,16}\s*=>\s*(?=\{)|(?=\}))""")
 _KEY = r"--([^\s=<>{}()\[\]\"']{1,256})(?:\s*=\s*|[ \t]+)"
 _OPTION = re.compile(rf"(?:(?<=[\s{{])|\A){_KEY}")
 _NEXT_OPTION = re.compile(rf"[\s{{]++{_KEY}")
