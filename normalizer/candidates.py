@@ -38,7 +38,7 @@ class Signs:
     def __init__(self, names: frozenset[str] | None, table: MarkerTable) -> None:
         ends = r"\w" if names is None else _escaped({*_ADDED_ENDS, *(name[-1] for name in names)})
         bare = _escaped(BEFORE_BARE)
-        tags = {f"<{name}>" for name in names or () if table.tool_tags}
+        tags = {f"<{name}{end}" for name in names or () for end in ("> /" if table.tool_tags else "")}
         openers, brackets = _beginnings(table.beginnings | tags, "<"), _begun(table.beginnings, "[")
         words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
         signs = {

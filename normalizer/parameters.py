@@ -12,9 +12,10 @@ it stopped.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from json.encoder import encode_basestring
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from llmcore.normalizer.draft import Draft
@@ -42,7 +43,7 @@ __all__ = [
     "trimmed",
 ]
 
-_OVERLAP = 512
+_OVERLAP = 1024
 _CLOSER = 64  # the longest closer of a value
 _LAYOUT = 64  # white space before a closer that a listener does not hear of at once
 _SIGN = re.compile("<(?!<)")  # what ends a value begins so
@@ -69,7 +70,8 @@ def tags(*alternatives: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """`item`: what may come next in a body: groups `parameter` (with `key`, perhaps `declared`, perhaps `empty`: it has no value)
+    """`item`: what may come next in a body: groups `parameter` (with `key`, perhaps `declared`, `given` (its value, quoted) or
+    `empty`: it has none)
     or `end` (the call's closer), or neither (something that ends the call without being part of it). `value`: what may end a
     value (or, where the closer holds the key, a function of it): groups `own`, or `parameter`, or `end`, or neither.
     `cdata`: a value may be taken literally between `<![CDATA[` and `]]>`. `keeps_line_breaks`: none belongs to the format.
@@ -155,12 +157,17 @@ def _without_wrong_closer(text: str) -> str:
     return body[:mark].rstrip() if mark >= 0 and _WRONG_CLOSER.match(body, mark) else text
 
 
-def read_parameters(engine: TextEngine, draft: Draft, body: int, grammar: Grammar) -> Steps[Parameters]:
-    """Read parameters from `body` on until the call ends."""
+def read_parameters(
+    engine: TextEngine, draft: Draft, body: int, grammar: Grammar, given: Mapping[str, Any] = MappingProxyType({})
+) -> Steps[Parameters]:
+    """Read parameters from `body` on until the call ends. `given`: those that stood before."""
     src = engine.src
     tool = engine.tool(peel(draft.name, engine.tools) or draft.name)
     stream = ArgumentStream(engine, draft) if engine.listening else None
-    found = Parameters({}, [], body, False, True, False, -1)
+    found = Parameters(dict(given), [], body, False, True, False, -1)
+    if stream is not None:
+        for key, value in given.items():
+            stream.whole(key, value)
     position = body
     while True:
         item = grammar.item.search(src.text, position) or (yield from search(src, grammar.item, position, _OVERLAP))
@@ -174,8 +181,9 @@ def read_parameters(engine: TextEngine, draft: Draft, body: int, grammar: Gramma
             break
         found.first = item.start() if found.first < 0 else found.first
         start, key, declared = item.end(), grammar.key(item["key"]), _declared(item, grammar)
-        if "empty" in grammar.item.groupindex and item["empty"]:
-            _enter(engine, found, stream, key, "", tool, declared)
+        written = item.groupdict()
+        if written.get("given") or written.get("empty"):
+            _enter(engine, found, stream, key, (written.get("given") or "")[1:-1], tool, declared)
             position = start
             continue
         item = None  # a match keeps the text it was found in

@@ -47,7 +47,8 @@ class Marker:
     """Opens a call: passed over when no tools were offered."""
     dialect: str = ""
     tool_tag: bool = False
-    """Its opener is `<NAME>`, NAME being one of the tools told; tried after the rows with an opener of their own."""
+    """Its opener is `<NAME>`, or `<NAME` before attributes, NAME being one of the tools told; tried after the rows with an opener
+    of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Dialect:
 
 
 _START = 4
-_LONGEST_NAME = 256
+_TAG_NAME = re.compile(r"<([^\s<>/]{1,256})(?:>|(?=[\s/]))")
 _REMEMBERED = 4096  # verdicts on what may have begun
 _UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
 _MARKUP_BEGUN = re.compile(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # of the families of spellings
@@ -138,8 +139,8 @@ class MarkerTable:
         return None if found is None or found.lastgroup is None else (found.end(), [self._by_group[found.lastgroup]])
 
     def match_tool_tag(self, text: str, at: int, names: frozenset[str] | None) -> tuple[int, list[Marker]] | None:
-        """As `match`, of a tag that is the name of a tool."""
+        """As `match`, of a tag that is the name of a tool; with attributes, the opener ends where they begin."""
         if not names or not self.tool_tags:
             return None
-        end = text.find(">", at + 2, at + _LONGEST_NAME + 2)
-        return (end + 1, self.tool_tags) if end > 0 and text[at] == "<" and text[at + 1 : end] in names else None
+        found = _TAG_NAME.match(text, at)
+        return None if found is None or found[1] not in names else (found.end(), self.tool_tags)

@@ -31,7 +31,7 @@ class Limits:
     digits: int = 4300
     """CPython's own bound on int/str conversion (`sys.int_info.default_max_str_digits`)."""
     calls: int = 128
-    looks: int = 131_072
+    looks: int = 196_608
     """What looks that came to nothing may cost beyond the text that stands before them: some 20 for a glance, 48 and its length
     for a look-ahead. Brackets and markers have accounts of their own, so text full of brackets loses no delimited call."""
     held: int = 1024

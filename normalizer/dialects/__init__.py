@@ -15,6 +15,7 @@ from llmcore.normalizer.dialects import (
     key_value,
     kimi,
     name_json,
+    named_elements,
     nested,
     python_calls,
 )
@@ -29,6 +30,7 @@ FAMILIES: tuple[tuple[Dialect, ...], ...] = (
     deepseek.DIALECTS,
     function_parameter.DIALECTS,
     invoke.DIALECTS,
+    named_elements.DIALECTS,
     harmony.DIALECTS,
     framed.DIALECTS,
     braces.DIALECTS,

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer.dialects.name_json import function_follows
+from llmcore.normalizer.element_arguments import ElementCall, read_arguments
 from llmcore.normalizer.markers import as_text
 from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
@@ -36,6 +37,8 @@ _GRAMMAR = Grammar(
 _HEAD_LENGTH = 260
 _RENAMED_LENGTH = 320
 _HEAD = re.compile(r"[ \t\"']*+([^<>{}\n(=]{1,256}?)[ \t\"']*+(>|\n|(?=<))")
+_NO_HEAD = frozenset("{}(=")
+_ELEMENT_FOLLOWS = starts("<")
 _PARAMETER_FOLLOWS = starts("<parameter", "</function>", "</tool_call>", "</seed:tool_call>")
 
 
@@ -61,6 +64,25 @@ def _function(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     draft = engine.begin(at, name, dialect)
     found = yield from read_parameters(engine, draft, head.end(), _GRAMMAR)
     return finish_parameters(engine, draft, head.end(), found)
+
+
+def _children(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<function=f><city>Paris</city></function>`: elements named after the arguments in place of parameters."""
+    head = _HEAD.match(engine.src.text, body, body + _HEAD_LENGTH)
+    if head is None or not head[1].strip():
+        return False
+    name = head[1].strip().strip("\"'")
+    call, end = ElementCall(at, name, _FIRST_ROW, "function", told_apart=False), head.end()
+    head = None  # a match keeps the text it was found in
+    return (yield from read_arguments(engine, call, end))
+
+
+def _children_follow(text: str, at: int, final: bool) -> bool | None:
+    head = _HEAD.match(text, at, at + _HEAD_LENGTH)
+    if head is not None and head[2] == ">":
+        return _ELEMENT_FOLLOWS(text, head.end(), final)
+    begun = head is None and len(text) - at < _HEAD_LENGTH and not final
+    return None if begun and not _NO_HEAD.intersection(text[at:]) else False
 
 
 def _either(text: str, at: int, final: bool) -> bool | None:
@@ -140,6 +162,7 @@ DIALECTS = (
             order=-5,
         ),
         Marker(_function, ("<function=",), follows=_follows, calls=True, dialect="qwen3_coder"),
+        Marker(_children, ("<function=",), follows=_children_follow, calls=True, dialect="qwen3_coder", order=1),
         Marker(_renamed, ("<name>",), follows=_renamed_follows, calls=True, dialect="qwen3_coder"),
     ),
     _row("mimo", "MiMo", _writer("<tool_call>", "</tool_call>", "")),

@@ -8,17 +8,16 @@ namespace of their opener, so that a value may hold the others'.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from llmcore.normalizer.bodies import add_calls, body_extent, swallow
 from llmcore.normalizer.call_objects import CallObject
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.normalizer.element_arguments import COMMON_WORDS, ElementCall, opening_tag, read_arguments, read_attributes
 from llmcore.normalizer.markers import as_text, call_marker, closer_after_call
-from llmcore.normalizer.names import undouble
-from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
+from llmcore.normalizer.names import is_known, undouble
 from llmcore.normalizer.readers.json import read_json
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
+from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
 from llmcore.normalizer.source import Steps, skip_space, starts
 
 if TYPE_CHECKING:
@@ -30,37 +29,15 @@ _BARS = r"[｜|‖]{1,2}"
 _WORD = rf"{_BARS}(?:DSML|GCML){_BARS} ?"
 _SPACE = r"(?:[a-z]{1,16}:|" + _WORD + r"|)"
 _WRAPPERS = r"(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
-_ATTRIBUTE = r"""[\sĠ]*name\s*=\s*(?:"(?P<dq>[^"<>]*)"|'(?P<sq>[^'<>]*)'|(?P<nq>[^\s"'<>/]+))"""
-_HEAD = re.compile(rf"<(?P<space>{_SPACE})(?P<tag>invoke|function|tool_call){_ATTRIBUTE}[^<>]*?(?P<self>/)?>")
-_TAG_END = 400
+_TAGS = (
+    *("invoke", "function_call", "function", "tool_call", "tool_use", "use_tool", "call_tool", "toolcall", "api_call"),
+    *sorted(COMMON_WORDS),
+)
+_NAMED_BY = ("name", "tool_name", "function_name", "tool", "function")
+_TAG = re.compile(rf"<(?P<space>{_SPACE})(?P<tag>{'|'.join(_TAGS)})(?=[\sĠ]|name)")
 _SHOWN_SPACE = ("Ċ", "Ġ")
 """White space that a server showed as the tokenizer spells it."""
-_OPEN_TAG = re.compile(r"(?:<[^<>]*)?\Z")
 _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:": "atem"}
-
-
-@lru_cache(maxsize=64)
-def _grammar(space: str, tag: str) -> Grammar:
-    ns = re.escape(space)
-    names = "param(?:eter)?" if tag == "function" else "parameter"
-    key = r"""[\sĠ]{0,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>]{1,128})"""
-    declared = r"""(?:\s{1,16}string\s{0,16}=\s{0,16}["']?(?P<declared>\w{1,16})["']?)?"""
-    opener = rf"(?P<parameter><{ns}{names}{key}{declared}[^<>]{{0,128}}>)"
-    closer = rf"(?P<end></{ns}{tag}>)"
-    others = (
-        rf"<{ns}{tag}(?:\s+name|name)\s*=",
-        rf"</{ns}{_WRAPPERS}>",
-        "</(?:[a-z]+:)?(?:tool_call|function_calls)>",
-        "</dots_function_call>",
-        "<｜tool_call_end｜>",
-    )
-    plain_opener = opener.replace("?P<key>", "?:").replace("?P<declared>", "?:")
-    return Grammar(
-        item=tags(opener, closer, *others),
-        value=tags(f"(?P<own></{ns}{names}>)", plain_opener, closer, *others),
-        cdata=tag == "function",
-        undeclared="false" if space == "atem:" else None,  # JSON-looking values decode where no schema says otherwise
-    )
 
 
 def _dialect_of(space: str, tag: str, before: str) -> str:
@@ -80,125 +57,42 @@ def _dialect_of(space: str, tag: str, before: str) -> str:
 
 
 def _invoke(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<invoke name="f">` and its kin."""
     src = engine.src
-    while not src.final and len(src.text) - at < _TAG_END and src.text.find(">", at) < 0 and src.text.find("<", at + 1) < 0:
+    while not src.final and len(src.text) - body < len("name"):
         yield
-    head = _HEAD.match(src.text, at)
-    if head is None or head.end() - at > _TAG_END:
+    opened = _TAG.match(src.text, at)
+    if opened is None:
         return False
-    space, tag = head["space"], head["tag"]
-    name = next(text for text in (head["dq"], head["sq"], head["nq"]) if text is not None).strip()
-    if not name or len(name) > engine.limits.name:
-        return False
-    name = undouble(name) if space == "atem:" or (engine.tools is not None and name not in engine.tools) else name
-    before = src.text[max(0, at - 60) : at].rstrip()
-    dialect = _dialect_of(space, tag, before)
-    if head["self"]:
-        engine.end(engine.begin(at, name, dialect), head.end(), {}, "")
-        return True
-    start = yield from skip_space(src, head.end())
-    while src.text.startswith(_SHOWN_SPACE, start):
-        start = yield from skip_space(src, start + 1)
-    return (yield from _invoke_body(engine, at, head.end(), start, name, dialect, _grammar(space, tag), space))
-
-
-def _invoke_body(
-    engine: TextEngine, at: int, body: int, start: int, name: str, dialect: str, grammar: Grammar, space: str
-) -> Steps[bool]:
-    """Parameters, children named after the arguments, or a JSON object; anything else is no invoke."""
-    src = engine.src
-    while not src.final and len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start):
-        yield
-    if src.text.startswith("{", start):
-        return (yield from _json_body(engine, at, start, name, dialect, space))
-    item = grammar.item.match(src.text, start)
-    if item is not None and item.groupdict()["parameter"] is None and item.groupdict()["end"] is None:
-        return False
-    if item is None:
-        if _FIRST_CHILD.match(src.text, start) is None:
-            cut = len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start) is not None
-            return cut and _cut_head(engine, at, name, dialect, start)
-        return (yield from _children_body(engine, at, start, name, dialect, space))
-    draft = engine.begin(at, name, dialect)
-    found = yield from read_parameters(engine, draft, body, grammar)
-    return finish_parameters(engine, draft, body, found)
-
-
-def _cut_head(engine: TextEngine, at: int, name: str, dialect: str, start: int) -> bool:
-    """The text ends right after the opening tag (or inside the next one)."""
-    if engine.tools is not None and name not in engine.tools:
-        return False
-    draft = engine.begin(at, name, dialect)
-    engine.end(draft, len(engine.src.text), {}, engine.src.text[start:], complete=False)
-    return True
-
-
-def _json_body(engine: TextEngine, at: int, start: int, name: str, dialect: str, space: str) -> Steps[bool]:
-    closers = tuple(f"</{space}{tag}>" for tag in ("invoke", "function", "tool_call"))
-    body = yield from body_extent(engine, start, closers)
-    end, _ = yield from swallow(engine, body.end, closers)
-    reading = read_json(engine.src.text[body.start : body.end], limits=engine.limits, cut=body.cut)
-    value = reading.values[0] if len(reading.values) == 1 else None
-    arguments = cast("dict[str, Any]", value) if isinstance(value, dict) else None
-    call = CallObject(name, arguments, True, raw=engine.src.text[body.start : body.end])
-    add_calls(engine, (at, end), [call], dialect, complete=reading.complete and not body.cut, repairs=reading.repairs)
-    return True
-
-
-# ---------------------------------------------------------------------- children in place of parameters
-
-_CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
-_FIRST_CHILD = re.compile(_CHILD)
-
-
-@lru_cache(maxsize=64)
-def _children(end: str, *others: str) -> Grammar:
-    """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends."""
-
-    @lru_cache(maxsize=256)
-    def closers(key: str) -> re.Pattern[str]:
-        return tags(rf"(?P<own></{re.escape(key)}>)", end, *others)
-
-    return Grammar(item=tags(_CHILD, end, *others), value=closers)
-
-
-def _children_body(engine: TextEngine, at: int, start: int, name: str, dialect: str, space: str) -> Steps[bool]:
-    ns = re.escape(space)
-    grammar = _children(rf"(?P<end></{ns}(?:invoke|function|tool_call)>)", f"</{ns}{_WRAPPERS}>")
-    draft = engine.begin(at, name, "invoke_children" if dialect == "anthropic_function_calls" else dialect)
-    found = yield from read_parameters(engine, draft, start, grammar)
-    complete = not found.cut or (found.whole and not engine.ended_by_length)
-    raw = engine.src.text[start : found.stop if found.stop >= 0 else found.end]
-    engine.end(draft, found.end, found.arguments, raw, complete=complete, repairs=found.repairs)
-    return True
-
-
-_TOOL_NAME = re.compile(r"<tool_name>\s*([^<>\s]{1,256})\s*</tool_name>\s*(<parameters>)?")
-
-
-def _legacy(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    """`<invoke><tool_name>f</tool_name><parameters>...</parameters></invoke>`."""
-    src = engine.src
-    start = yield from skip_space(src, body)
-    while not src.final and len(src.text) - start < _TAG_END and "<parameters>" not in src.text[start:]:
-        yield
-    head = _TOOL_NAME.match(src.text, start, start + _TAG_END)
+    space, tag, end = opened["space"], opened["tag"], opened.end()
+    opened = None  # a match keeps the text it was found in
+    head = yield from opening_tag(src, end)
     if head is None:
         return False
-    draft, body = engine.begin(at, head[1], "anthropic_legacy"), head.end()
-    head = None  # a match keeps the text it was found in
-    found = yield from read_parameters(engine, draft, body, _children("(?P<end></parameters>)", "</invoke>", "</function_calls>"))
-    end = found.end
-    if not found.cut:
-        end, _ = yield from swallow(engine, end, ("</parameters>", "</invoke>"), extra=False)
-    raw = src.text[body : found.stop if found.stop >= 0 else found.end]
-    engine.end(draft, end, found.arguments, raw, complete=not found.cut and found.whole, repairs=found.repairs)
-    return True
+    end, attributes, alone = head
+    name = next((attributes.pop(key) for key in _NAMED_BY if key in attributes), "").strip()
+    if not name or len(name) > engine.limits.name or "<" in name or ">" in name:
+        return False
+    name = undouble(name) if space == "atem:" or (engine.tools is not None and name not in engine.tools) else name
+    if tag in COMMON_WORDS and not is_known(name, engine.tools):
+        return False
+    dialect = _dialect_of(space, tag, src.text[max(0, at - 60) : at].rstrip())
+    call = ElementCall(at, name, dialect, tag, space, told_apart=tag not in COMMON_WORDS)
+    call.children_of = "invoke_children" if dialect == _FIRST_ROW else dialect
+    read_attributes(engine, call, attributes, alone=alone)
+    if alone:
+        raw = as_json(call.given) if call.given else ""
+        engine.end(engine.begin(at, name, dialect, call.id), end, call.given, raw, repairs=call.repairs)
+        return True
+    start = yield from skip_space(src, end)
+    while src.text.startswith(_SHOWN_SPACE, start):
+        start = yield from skip_space(src, start + 1)
+    return (yield from read_arguments(engine, call, start))
 
 
 # ---------------------------------------------------------------------- wrappers
 
-_INVOKE_NEXT = re.compile(rf"\s*<{_SPACE}invoke(?:[\s>]|name)")
+_INVOKE_NEXT = re.compile(rf"\s*<{_SPACE}(?:invoke(?:[\s>]|name)|(?:{'|'.join(_TAGS)})\s)")
 
 
 def _wrapper(engine: TextEngine, at: int, body: int) -> Steps[bool]:
@@ -287,16 +181,6 @@ def _write_children(calls: Calls) -> str:
     )
 
 
-def _write_legacy(calls: Calls) -> str:
-    blocks = (
-        f"<invoke>\n<tool_name>{name}</tool_name>\n<parameters>\n"
-        + "".join(f"<{k}>{as_text(v)}</{k}>\n" for k, v in given.items())
-        + "</parameters>\n</invoke>\n"
-        for name, given in calls
-    )
-    return f"<function_calls>\n{''.join(blocks)}</function_calls>"
-
-
 def _write_step3(calls: Calls) -> str:
     inner = _writer(
         "",
@@ -325,8 +209,7 @@ DIALECTS = (
         _writer("function_calls", gap=""),
         call_marker("anthropic_function_calls", _invoke, pattern=_NAMED, begins=("<invoke",)),
         call_marker("anthropic_function_calls", _invoke, "<function", order=5),
-        call_marker("anthropic_function_calls", _invoke, "<tool_call name=", order=5),
-        call_marker("anthropic_function_calls", _legacy, "<invoke>"),
+        call_marker("anthropic_function_calls", _invoke, *(f"<{tag}{space}" for tag in _TAGS[1:] for space in " \n"), order=5),
         call_marker(
             "anthropic_function_calls", _wrapper, "<function_calls>", "<tool_calls>", "<tool_call>", follows=starts("<"), order=-1
         ),
@@ -347,7 +230,6 @@ DIALECTS = (
             begins=("</invoke", "</function", "</tool", "</calls", "</param", "</dots"),
         ),
     ),
-    _row("anthropic_legacy", "Claude 2 and early 3 prompts", _write_legacy),
     _row("minimax_m2", "MiniMax M2, M2.5", _writer("minimax:tool_call")),
     _row("dsml_v32", "DeepSeek V3.2", _writer("｜DSML｜function_calls", "｜DSML｜", typed=True)),
     _row("dsml_v4", "DeepSeek V4, V4-Flash", _writer("｜DSML｜tool_calls", "｜DSML｜", typed=True)),

@@ -12,7 +12,7 @@ from llmcore.normalizer.bodies import named_call
 from llmcore.normalizer.markers import call_marker, section
 from llmcore.normalizer.names import name_start, peel
 from llmcore.normalizer.rows import Calls, Dialect, as_json
-from llmcore.normalizer.source import Steps, match_within, name_then, search, skip_space, starts
+from llmcore.normalizer.source import Steps, name_then, search, skip_space, starts
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -30,7 +30,6 @@ _SOLAR_FIELD = re.compile(r"<\|tool_call:(name|args|end|begin)\|>")
 _LAGUNA_HEAD = re.compile(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
 _TAGGED_OPENERS = ("<function>", "<tool_call>", "<invoke>", "<tool_use>", "<tool>")
 _HEAD = 340  # within which the name and the arguments' brace must stand
-_TAGGED_HEAD = re.compile(r"\s*<name>\s*([^\s<>]{1,256})\s*</name>\s*<(arguments|parameters|args|input)>\s*(?=\{)")
 
 
 def _mistral_v11(engine: TextEngine, at: int, body: int) -> Steps[bool]:
@@ -139,16 +138,6 @@ def _laguna(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     return (yield from named_call(engine, at, head[1], head.end(), "laguna_name_line", ("</tool_call>",)))
 
 
-def _tagged(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    """`<function><name>f</name><arguments>{...}</arguments></function>`."""
-    src = engine.src
-    head = yield from match_within(src, _TAGGED_HEAD, body, _HEAD)
-    if head is None:
-        return False
-    closers = (f"</{head[2]}>", "</function>", f"</{src.text[at + 1 : body - 1]}>")
-    return (yield from named_call(engine, at, head[1], head.end(), "function_name_arguments", closers))
-
-
 def _write_v11(calls: Calls) -> str:
     return "".join(f"[TOOL_CALLS]{name}[ARGS]{as_json(given)}" for name, given in calls)
 
@@ -166,10 +155,6 @@ def _write_solar(calls: Calls) -> str:
 
 def _write_laguna(calls: Calls) -> str:
     return "\n".join(f"<tool_call>{name}\n{as_json(given)}</tool_call>" for name, given in calls)
-
-
-def _write_tagged(calls: Calls) -> str:
-    return "\n".join(f"<function><name>{name}</name><arguments>{as_json(given)}</arguments></function>" for name, given in calls)
 
 
 DIALECTS = (
@@ -195,23 +180,6 @@ DIALECTS = (
         (
             call_marker("solar_open", _solar, "<|tool_call:begin|>"),
             call_marker("solar_open", section(), "<|tool_calls|>", follows=starts("<|tool_call:begin|>")),
-        ),
-    ),
-    Dialect(
-        "function_name_arguments",
-        "VibeThinker-3B and prompt-made formats",
-        _write_tagged,
-        (
-            call_marker(
-                "function_name_arguments",
-                _tagged,
-                "<function>",
-                "<tool_call>",
-                "<invoke>",
-                "<tool_use>",
-                "<tool>",
-                follows=starts("<name>"),
-            ),
         ),
     ),
     Dialect(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.call_objects import CallObject, arguments_of, no_arguments
 from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.element_arguments import ElementCall, opening_tag, read_attributes
 from llmcore.normalizer.names import is_known
 from llmcore.normalizer.parameters import ArgumentStream, before_layout, only_text_parameter, trimmed
 from llmcore.normalizer.readers.json import read_json
@@ -254,16 +255,26 @@ _CHILD = re.compile(r"\s*<([^\s<>/]{1,256})\s*(/?)>")
 
 
 def _cline(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    """`<NAME>` with NAME a tool: its children must be properties of it."""
-    name = engine.src.text[at + 1 : body - 1]
+    """`<NAME>` with NAME a tool: its attributes and children must be properties of it."""
+    name = engine.src.text[at + 1 : body].removesuffix(">")
     tool = engine.tool(name)
     if tool is None or not _may_stand(engine, at):
         return False
-    element = yield from _element(engine, body, name)
+    call, alone = ElementCall(at, name, "cline", name), False
+    if engine.src.text[body - 1] != ">":
+        head = yield from opening_tag(engine.src, body)
+        if head is None:
+            return False
+        body, attributes, alone = head
+        if not (attributes or alone) or not attributes.keys() <= tool.properties.keys():
+            engine.miss(at, body, name, "unknown_parameter")
+            return False
+        read_attributes(engine, call, attributes, alone=alone)
+    element = (body, body) if alone else (yield from _element(engine, body, name))
     if element is None:
         return False
     stop, end = element
-    cut = stop == end
+    cut = stop == end and not alone
     inside, begun = engine.src.text[body:stop], ""
     if cut and (tag := _TAG_BEGUN.search(inside, max(0, len(inside) - _REACH))) is not None:
         inside, begun = inside[: tag.start()], tag[0]
@@ -271,7 +282,7 @@ def _cline(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     if read is None:
         engine.miss(at, end, name, "unknown_parameter")
         return False
-    arguments, repairs, whole = read
+    arguments, repairs, whole = {**call.given, **read[0]}, [*call.repairs, *read[1]], read[2]
     whole = whole and f"</{name}>".startswith(begun)
     complete = not cut or (whole and bool(arguments) and not engine.ended_by_length and tool.required <= arguments.keys())
     return (yield from _enter(engine, at, body, stop, end, CallObject(name, arguments, True), "cline", complete, repairs))

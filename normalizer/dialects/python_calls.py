@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from llmcore.normalizer.bare_python import python_objects
 from llmcore.normalizer.bodies import add_calls, swallow
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.normalizer.names import is_known
 from llmcore.normalizer.python_preview import PythonPreview
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.python import read_calls
 from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer
 from llmcore.normalizer.source import Follows, Steps, name_then, past, search, skip_space, starts
+from llmcore.normalizer.verdicts import leads_in
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -23,6 +25,10 @@ _NAME = r"[A-Za-z_][\w.\\-]{0,255}"
 _HEAD = 280  # within which a list must begin with a call
 _LIST_OF_CALLS = re.compile(rf"\s*\[\s*(?:{_NAME}\s*\(|\])")
 _LIST_BEGUN = re.compile(rf"\s*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
+_NAMED = re.compile(rf"\s*({_NAME})\s*\(")
+_PROMPTED_TAGS = (
+    *("tool", "tool_use", "use_tool", "call", "call_tool", "api_call", "action", "function", "invoke", "execute", "python"),
+)
 _NEXT = re.compile(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\(")
 _NEXT_BEGUN = re.compile(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
 
@@ -87,6 +93,18 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
         return True
 
     return read
+
+
+def _tagged_call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<tool>f(x=1)</tool>`, in a tag that only a prompt made a marker: a call of a tool that is known."""
+    text = engine.src.text
+    named = _NAMED.match(text, body, body + _HEAD)
+    before = text[max(engine.line_start(at), engine.done, at - _HEAD) : at]
+    if named is None or not is_known(named[1], engine.tools) or not leads_in(before):
+        return False
+    took = calls_reader("bare_call", (f"</{text[at + 1 : body]}",))(engine, at, body)
+    named, text = None, ""  # they would be copied at every feed
+    return took if isinstance(took, bool) else (yield from took)
 
 
 def _extent(engine: TextEngine, start: int, preview: PythonPreview) -> Steps[int]:
@@ -192,7 +210,13 @@ DIALECTS = (
             _marker("olmo3", calls_reader("olmo3", ("</tool_call>",)), "<tool_call>", follows=_list_of_calls, order=-3),
         ),
     ),
-    Dialect("bare_call", "Nexus Raven, Granite 3.3 and many others", _lines(), trust="bare"),
+    Dialect(
+        "bare_call",
+        "Nexus Raven, Granite 3.3 and many others",
+        _lines(),
+        (_marker("bare_call", _tagged_call, *(f"<{tag}>" for tag in _PROMPTED_TAGS), follows=_CALL, order=3),),
+        trust="bare",
+    ),
     Dialect("quoted_calls", "Claude Instant 1.2 and kin", _quoted, trust="bare"),
     Dialect(
         "tool_code",

@@ -1,0 +1,133 @@
+"""Elements that prompts make up: the tool's name stands in an element of its own, the arguments behind it.
+
+`<tool_call><name>f</name><arguments>...</arguments></tool_call>` in any of the words in use, and without the outer element
+(`<tool>f</tool><tool_input>...</tool_input>`). Words that other markup has too count only with the name of a tool. What the
+arguments may look like stands in `element_arguments`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer.element_arguments import COMMON_WORDS, HOLDERS, ElementCall, read_arguments, read_held
+from llmcore.normalizer.markers import as_text, call_marker
+from llmcore.normalizer.names import is_known
+from llmcore.normalizer.rows import Calls, Dialect, as_json
+from llmcore.normalizer.source import Steps, match_within, starts
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["DIALECTS"]
+
+_OUTER = (
+    "function",
+    "tool_call",
+    "invoke",
+    "tool_use",
+    "function_call",
+    "use_tool",
+    "call_tool",
+    "api_call",
+    *sorted(COMMON_WORDS),
+)
+_NAMES = ("name", "tool_name", "function_name", "tool", "function", "action")
+_BESIDE = ("id", "call_id", "type", "server_name")
+"""Elements that may stand before the name."""
+
+_HEAD = 640
+_NAMED = re.compile(
+    rf"\s*+(?:<({'|'.join(_BESIDE)})>([^<>]{{0,128}}+)</\1>\s*+){{0,2}}+<({'|'.join(_NAMES)})>\s*+([^\s<>]{{1,256}}+)\s*+</\3>"
+)
+_PAIR = re.compile(rf"\s*+(?P<name>[^\s<>]{{1,256}}+)\s*+</(?P<named>{'|'.join(_NAMES)})>\s*+<(?P<holder>{HOLDERS})>")
+_PAIR_BEGUN = re.compile(rf"\s*+[^\s<>]{{0,256}}+\s*+(?:</(?:\w{{0,16}}\Z|(?:{'|'.join(_NAMES)})>\s*+(?:<\w{{0,24}})?)|<)?\Z")
+
+
+def _name_inside(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<tool_call><name>f</name>...</tool_call>`."""
+    src, tag = engine.src, engine.src.text[at + 1 : body - 1]
+    head = yield from match_within(src, _NAMED, body, _HEAD)
+    if head is None:
+        return False
+    legacy = tag == "invoke" and head[3] == "tool_name"
+    call = ElementCall(at, head[4], "anthropic_legacy" if legacy else "function_name_arguments", tag)
+    call.told_apart = tag not in COMMON_WORDS and tag != "function"
+    call.id = head[2] if head[1] in ("id", "call_id") else ""
+    end = head.end()
+    head = None  # a match keeps the text it was found in
+    return (yield from read_arguments(engine, call, end))
+
+
+def _name_alone(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+    """`<tool>f</tool><tool_input>...</tool_input>`."""
+    src = engine.src
+    head = _PAIR.match(src.text, body, body + _HEAD)
+    if head is None or head["named"] != src.text[at + 1 : body - 1] or not is_known(head["name"], engine.tools):
+        return False
+    call, holder, end = ElementCall(at, head["name"], "tool_and_input", ""), head["holder"], head.end()
+    head = None  # a match keeps the text it was found in
+    return bool((yield from read_held(engine, call, holder, end)))
+
+
+def _pair_follows(text: str, at: int, final: bool) -> bool | None:
+    if _PAIR.match(text, at, at + _HEAD) is not None:
+        return True
+    return None if not final and len(text) - at < _HEAD and _PAIR_BEGUN.match(text, at) is not None else False
+
+
+def _write_named(calls: Calls) -> str:
+    return "\n".join(f"<function><name>{name}</name><arguments>{as_json(given)}</arguments></function>" for name, given in calls)
+
+
+def _write_legacy(calls: Calls) -> str:
+    blocks = (
+        f"<invoke>\n<tool_name>{name}</tool_name>\n<parameters>\n"
+        + "".join(f"<{k}>{as_text(v)}</{k}>\n" for k, v in given.items())
+        + "</parameters>\n</invoke>\n"
+        for name, given in calls
+    )
+    return f"<function_calls>\n{''.join(blocks)}</function_calls>"
+
+
+def _write_pair(calls: Calls) -> str:
+    return "\n".join(f"<tool>{name}</tool>\n<tool_input>{as_json(given)}</tool_input>" for name, given in calls)
+
+
+DIALECTS = (
+    Dialect(
+        "function_name_arguments",
+        "VibeThinker-3B and prompt-made formats",
+        _write_named,
+        (
+            call_marker(
+                "function_name_arguments",
+                _name_inside,
+                *(f"<{tag}>" for tag in _OUTER),
+                follows=starts(*(f"<{tag}>" for tag in (*_NAMES, *_BESIDE))),
+            ),
+        ),
+        typed_by_schema=True,
+    ),
+    Dialect(
+        "anthropic_legacy",
+        "Claude 2 and early 3 prompts",
+        _write_legacy,
+        typed_by_schema=True,
+        read_by=("function_name_arguments", "anthropic_function_calls"),
+    ),
+    Dialect(
+        "tool_and_input",
+        "prompts after LangChain's XML agent",
+        _write_pair,
+        (
+            call_marker(
+                "tool_and_input",
+                _name_alone,
+                *(f"<{tag}>" for tag in _NAMES[1:]),
+                follows=_pair_follows,
+            ),
+        ),
+        typed_by_schema=True,
+    ),
+)

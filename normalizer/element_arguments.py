@@ -1,0 +1,267 @@
+"""The arguments of a call that is an XML element, once its name is known: what family E and the elements of prompts share.
+
+They stand as a JSON object, as `parameter name="..."` elements, as elements named after the arguments, or in one element
+(`arguments`, `parameters`, `input`, ...) that holds any of these. The first tag decides; values stream. Linear, as
+`parameters` and `bodies` are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+from llmcore.normalizer.bodies import named_call, swallow
+from llmcore.normalizer.names import is_known, peel
+from llmcore.normalizer.parameters import Grammar, finish_parameters, only_text_parameter, read_parameters, tags, trimmed
+from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.source import Source, Steps, search, skip_space
+from llmcore.normalizer.values import typed_value
+from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_object
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["COMMON_WORDS", "HOLDERS", "ElementCall", "opening_tag", "read_arguments", "read_attributes", "read_held"]
+
+HOLDERS = "arguments|parameters|args|params|inputs?|kwargs|(?:tool|action|function)_(?:input|args|arguments|parameters)"
+"""Elements that hold all arguments, unless the tool has a parameter of that name."""
+
+COMMON_WORDS = frozenset(("tool", "call", "action"))
+"""Elements that other markup has too: a call only with the name of a tool."""
+
+_TAG_END = 400
+_OPEN_TAG = re.compile(r"(?:<[^<>]*)?\Z")
+_HOLDER = re.compile(rf"<({HOLDERS})>")
+_PARAMETER_WORD = re.compile(r"<[^<>\s]{0,24}?(parameter|param|argument|arg)[\sĠ]{0,16}name[\s=]")
+_CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
+_FIRST_CHILD = re.compile(_CHILD)
+_WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
+
+
+@dataclass(slots=True)
+class ElementCall:
+    """A call whose arguments come next. `at`: where it begins; `tag`: the element, "" when nothing closes it."""
+
+    at: int
+    name: str
+    dialect: str
+    tag: str
+    space: str = ""
+    """The namespace of its tags."""
+    id: str = ""
+    children_of: str = ""
+    """The dialect when its arguments are elements named after them."""
+    told_apart: bool = True
+    """The tag alone says that it is a call: an element of any name is an argument, not only one that the tool has."""
+    given: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Arguments that stand as attributes of its opening tag."""
+    repairs: list[Repair] = field(default_factory=list[Repair])
+
+    def closers(self) -> tuple[str, ...]:
+        return tuple(f"</{self.space}{tag}>" for tag in dict.fromkeys((self.tag, "invoke", "function", "tool_call")) if tag)
+
+
+_ATTRIBUTE = re.compile(
+    r"""(?P<key>[A-Za-z_][A-Za-z0-9_:.-]{0,63})[\sĠ]*+=[\sĠ]*+(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)'|(?P<nq>[^\s"'<>/]++))"""
+)
+_LONGEST_TAG = 1024
+_TAG_REST = r"""(?:[^<>"']++|"[^"]*+"|'[^']*+')*+"""
+_TAG_BEGUN = re.compile(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+)?\Z""")
+_TAG_WHOLE = re.compile(f"{_TAG_REST}>")
+_ABOUT_THE_CALL = frozenset(("id", "call_id", "tool_call_id", "type", "index", "version", "xmlns"))
+_IDS = ("id", "call_id", "tool_call_id")
+
+
+def opening_tag(src: Source, at: int) -> Steps[tuple[int, dict[str, str], bool] | None]:
+    """(where it ends, its attributes, is it all of the element) of an opening tag whose name ends at `at`; None: it is none."""
+    while (rest := _TAG_WHOLE.match(src.text, at, at + _LONGEST_TAG)) is None:
+        if src.final or len(src.text) - at >= _LONGEST_TAG or _TAG_BEGUN.match(src.text, at) is None:
+            return None
+        yield
+    attributes = {
+        found["key"]: next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None)
+        for found in _ATTRIBUTE.finditer(rest[0])
+    }
+    return rest.end(), attributes, rest[0].removesuffix(">").rstrip().endswith("/")
+
+
+def read_attributes(engine: TextEngine, call: ElementCall, attributes: dict[str, str], *, alone: bool) -> None:
+    """Take the id and the arguments from attributes. Of a tool that is not known they are arguments when the tag is all there is
+    (`alone`); the others are recorded as dropped."""
+    tool = engine.tool(peel(call.name, engine.tools) or call.name)
+    properties = tool.properties if tool is not None else None
+    for key, text in attributes.items():
+        if properties is not None and key in properties:
+            call.given[key], found = typed_value(text, tool, key, limits=engine.limits)
+            call.repairs += found
+        elif (held := _held_in_attribute(engine, key, text)) is not None:
+            call.given |= held
+        elif key in _ABOUT_THE_CALL:
+            call.id = call.id or (text if key in _IDS else "")
+        elif properties is None and alone:
+            call.given[key] = text
+        else:
+            call.repairs.append(Repair(kind="text_dropped", path=key, before=text, after=None))
+
+
+def _held_in_attribute(engine: TextEngine, key: str, text: str) -> dict[str, Any] | None:
+    """`arguments='{"city": "Paris"}'`, perhaps with its quotes escaped as XML has them."""
+    if re.fullmatch(HOLDERS, key) is None:
+        return None
+    for written in (text, unescape(text)):
+        reading = read_json(written, limits=engine.limits)
+        if len(reading.values) == 1 and is_object(value := reading.values[0]) and not reading.repairs:
+            return value
+    return None
+
+
+@lru_cache(maxsize=256)
+def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") -> Grammar:
+    """`<parameter name="city">Paris</parameter>` until `</tag>`, every tag with the namespace `space`; `outer`: the element that
+    `tag` stands in."""
+    ns = re.escape(space)
+    names = "param(?:eter)?" if tag == "function" and word.startswith("param") else word
+    key = r"""[\sĠ]{0,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>]{1,128})"""
+    declared = r"""(?:\s{1,16}string\s{0,16}=\s{0,16}["']?(?P<declared>\w{1,16})["']?)?"""
+    value = r"""(?:\s{1,16}value\s{0,16}=\s{0,16}(?P<given>"[^"<>]{0,512}"|'[^'<>]{0,512}'))?"""
+    opener = rf"(?P<parameter><{ns}{names}{key}{declared}{value}[^<>]{{0,128}}?(?P<empty>/?)>)"
+    closer = rf"(?P<end></{ns}{tag}>)"
+    others = (
+        rf"<{ns}{tag}(?:\s+name|name)\s*=",
+        rf"</{ns}{_WRAPPERS}>",
+        "</(?:[a-z]+:)?(?:tool_call|function_calls)>",
+        "</dots_function_call>",
+        "<｜tool_call_end｜>",
+        *([rf"</{ns}{outer}>"] if outer else ()),
+    )
+    plain_opener = re.sub(r"\?P<(?:key|declared|given|empty)>", "?:", opener)
+    return Grammar(
+        item=tags(opener, closer, *others),
+        value=tags(f"(?P<own></{ns}{names}>)", plain_opener, closer, *others),
+        cdata=tag == "function",
+        undeclared="false" if space == "atem:" else None,  # JSON-looking values decode where no schema says otherwise
+    )
+
+
+@lru_cache(maxsize=64)
+def _children(end: str, *others: str) -> Grammar:
+    """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends."""
+
+    @lru_cache(maxsize=256)
+    def closers(key: str) -> re.Pattern[str]:
+        return tags(rf"(?P<own></{re.escape(key)}>)", end, *others)
+
+    return Grammar(item=tags(_CHILD, end, *others), value=closers)
+
+
+def read_arguments(engine: TextEngine, call: ElementCall, body: int) -> Steps[bool]:
+    """The arguments behind `body` and the closer of the call: enter it. False when they are written in none of these ways."""
+    src = engine.src
+    start = yield from skip_space(src, body)
+    while not src.final and len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start):
+        yield
+    holder = _HOLDER.match(src.text, start)
+    if holder is not None and not _is_parameter(engine, call, holder[1]):
+        tag, inner = holder[1], holder.end()
+        holder = None  # a match keeps the text it was found in
+        held = yield from read_held(engine, call, tag, inner)
+        if held is not None:
+            return held
+    return (yield from _read(engine, call, body, start, ""))
+
+
+def read_held(engine: TextEngine, call: ElementCall, holder: str, body: int) -> Steps[bool | None]:
+    """The arguments in the element `holder` that opened before `body`. None: it is no such element."""
+    src = engine.src
+    start = yield from skip_space(src, body)
+    while not src.final and len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start):
+        yield
+    if src.text.startswith(("{", "<"), start):
+        return (yield from _read(engine, call, body, start, holder))
+    if start == len(src.text):
+        return _cut_head(engine, call, start)
+    key = only_text_parameter(engine.tool(peel(call.name, engine.tools) or call.name))
+    if key is None:
+        return None
+    draft = engine.begin(call.at, call.name, call.dialect, call.id)
+    closer = yield from search(src, re.compile(rf"</{holder}>"), body, 64)
+    stop, end = (closer.start(), closer.end()) if closer is not None else (len(src.text), len(src.text))
+    text = trimmed(src.text[body:stop], closed=True)
+    if closer is not None:
+        end, _ = yield from swallow(engine, end, call.closers(), extra=False)
+    guess = Repair(kind="only_parameter", path=key, before=src.text[body:stop], after=text, safety="guess")
+    repairs = [*call.repairs, guess]
+    engine.end(draft, end, {**call.given, key: text}, src.text[body:stop], complete=closer is not None, repairs=repairs)
+    return True
+
+
+def _is_parameter(engine: TextEngine, call: ElementCall, tag: str) -> bool:
+    tool = engine.tool(peel(call.name, engine.tools) or call.name)
+    return tool is not None and tag in tool.properties
+
+
+def _read(engine: TextEngine, call: ElementCall, body: int, start: int, holder: str) -> Steps[bool]:
+    """A JSON object, parameters, or children named after the arguments; `holder`: the element that holds them."""
+    src = engine.src
+    closers = (f"</{holder}>", *call.closers()) if holder else call.closers()
+    if src.text.startswith("{", start):
+        dropped = [Repair(kind="text_dropped", path=key, before=value, after=None) for key, value in call.given.items()]
+        repairs = (*call.repairs, *dropped)
+        return (yield from named_call(engine, call.at, call.name, start, call.dialect, closers, id=call.id, repairs=repairs))
+    grammar, dialect = _grammar_at(engine, call, start, holder), call.dialect
+    item = grammar.item.match(src.text, start)
+    if item is not None and item.lastgroup is None:
+        return False
+    if item is not None and item.lastgroup == "end" and not call.told_apart and not is_known(call.name, engine.tools):
+        return False
+    if item is None:
+        child = _FIRST_CHILD.match(src.text, start)
+        if child is None:
+            if len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start) is not None:
+                return _cut_head(engine, call, start)
+            return _declined(engine, call, start, "no_arguments")
+        if not call.told_apart and not _is_parameter(engine, call, child["key"]):
+            return _declined(engine, call, start, "unknown_parameter")
+        child = None
+        grammar, dialect = _children_grammar(call, holder), call.children_of or call.dialect
+    item = None
+    draft = engine.begin(call.at, call.name, dialect, call.id)
+    found = yield from read_parameters(engine, draft, start, grammar, call.given)
+    if holder and not found.cut:
+        found.end, _ = yield from swallow(engine, found.end, closers, extra=False)
+    found.repairs[:0] = call.repairs
+    return finish_parameters(engine, draft, body, found)
+
+
+def _grammar_at(engine: TextEngine, call: ElementCall, start: int, holder: str) -> Grammar:
+    word = _PARAMETER_WORD.match(engine.src.text, start)
+    named = word[1] if word is not None else "parameter"
+    return _parameters("" if holder else call.space, holder or call.tag or "parameters", named, call.tag if holder else "")
+
+
+def _children_grammar(call: ElementCall, holder: str) -> Grammar:
+    ns = re.escape(call.space)
+    own = rf"</{ns}(?:invoke|function|tool_call{f'|{call.tag}' if call.tag else ''})>"
+    if holder:
+        return _children(f"(?P<end></{holder}>)", own, "</function_calls>")
+    return _children(f"(?P<end>{own})", f"</{ns}{_WRAPPERS}>")
+
+
+def _declined(engine: TextEngine, call: ElementCall, end: int, reason: str) -> bool:
+    if is_known(call.name, engine.tools):
+        engine.miss(call.at, end, call.name, reason)
+    return False
+
+
+def _cut_head(engine: TextEngine, call: ElementCall, start: int) -> bool:
+    """The text ends right after the opening tag (or inside the next one)."""
+    if engine.tools is not None and not is_known(call.name, engine.tools):
+        return False
+    draft = engine.begin(call.at, call.name, call.dialect, call.id)
+    raw = engine.src.text[start:]
+    engine.end(draft, len(engine.src.text), call.given, raw, complete=False, repairs=call.repairs)
+    return True
