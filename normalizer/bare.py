@@ -96,6 +96,8 @@ def _brace(engine: TextEngine, at: int) -> Steps[int]:
         name = _call_name(engine, written)
         if name is not None and leads_in(before[: begin - start].removeprefix(">>>")):
             return (yield from named_brace(engine, begin, at, name, "gemma4" if "call:" in written else "name_brace"))
+    elif before.endswith(" ") and (spaced := _spaced_name(engine, start, before)) is not None:
+        return (yield from named_brace(engine, spaced[0], at, spaced[1], "name_brace"))
     if "to=" in before and (header := _TO.search(before)) is not None and is_known(header[1], engine.tools):
         begin = (
             start
@@ -126,6 +128,13 @@ def _drifted_header(engine: TextEngine, at: int) -> tuple[int, str, int] | None:
 def _call_name(engine: TextEngine, written: str) -> str | None:
     """The tool a glued name means; `call:f` and `functions.f:0` are what stripped Gemma and Kimi markers leave."""
     return peel(written.removeprefix("call:").removeprefix(">>>"), engine.tools)
+
+
+def _spaced_name(engine: TextEngine, start: int, before: str) -> tuple[int, str] | None:
+    """(start, name) of a tool's name that is all that stands before a brace on its line, but for blanks between."""
+    written = before.strip(" ")
+    name = _call_name(engine, written) if written and " " not in written else None
+    return None if name is None else (start + before.index(written), name)
 
 
 def _name_line(engine: TextEngine, start: int) -> tuple[int, str] | None:

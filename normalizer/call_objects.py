@@ -48,6 +48,8 @@ _LIST_KEYS = {
     "function_calls": "tool_calls_key",
     "calls": "tool_calls_key",
 }
+_ACTION_LISTS = ("action", "actions")
+"""Lists of calls as browser agents and plans write them; only the tools' names tell them from data."""
 _INNER_KEYS = {
     "function": "bare_json",
     "tool_call": "tool_call_key",
@@ -69,6 +71,7 @@ CALL_KEYS = frozenset(
     (
         *(*_NAME_KEYS, *ARGUMENT_KEYS, *_ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS),
         *("type", "index", "role", "choices", "response", "content", "parts", "jsonrpc", "kind"),
+        *("actions", "current_state", "evaluation_previous_goal", "memory", "next_goal"),
         *("thought", "thoughts", "thinking", "reasoning", "rationale", "explanation", "analysis", "plan"),
     )
 )
@@ -281,6 +284,11 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             content = value.get("content")
             wire = "role" in value
             return Message(calls, "pasted_wire" if wire else form, content if isinstance(content, str) else "", certain=True)
+    for key in _ACTION_LISTS:
+        if is_list(listed := value.get(key)) and listed:
+            calls = _all(listed, lambda item: _single_key(item, tools) or call_object(item, tools))
+            if calls is not None and all(is_known(call.name, tools) for call in calls):
+                return Message(calls, "tool_calls_key")
     for key in _PASTED_LISTS:
         if is_list(blocks := value.get(key)) and (message := _pasted(objects_in(blocks), tools)) is not None:
             return message
@@ -336,7 +344,7 @@ def without_last(value: Any) -> Any:
     if is_list(value):
         return value[:-1] or None
     if is_object(value):
-        for key in (*_LIST_KEYS, "toolCalls"):
+        for key in (*_LIST_KEYS, *_ACTION_LISTS, "toolCalls"):
             if is_list(listed := value.get(key)) and len(listed) > 1:
                 return {**value, key: listed[:-1]}
     return None

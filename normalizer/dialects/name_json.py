@@ -135,7 +135,8 @@ def _laguna(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     head = _LAGUNA_HEAD.match(engine.src.text, body)
     if head is None:
         return False
-    return (yield from named_call(engine, at, head[1], head.end(), "laguna_name_line", ("</tool_call>",)))
+    name = head[1].rstrip(":") or head[1]
+    return (yield from named_call(engine, at, name, head.end(), "laguna_name_line", ("</tool_call>",)))
 
 
 def _write_v11(calls: Calls) -> str:

@@ -166,6 +166,15 @@ def _marker(dialect: str, reader: Reader, *openers: str, follows: Follows, order
 
 
 _CALL = name_then("(")
+_JSON_MARKERS = {
+    "<|tool_call|>": "<|/tool_call|>",
+    "<tool_calls>": "</tool_calls>",
+    "<TOOLCALL>": "</TOOLCALL>",
+    "<longcat_tool_call>": "</longcat_tool_call>",
+    "[TOOL_REQUEST]": "[END_TOOL_REQUEST]",
+    "[TOOL_CALL]": "[/TOOL_CALL]",
+}
+"""Markers of JSON dialects, behind which drifting models write Python calls."""
 
 DIALECTS = (
     Dialect("pythonic", "Llama 3.2, Llama 4, most models asked for it in a prompt", _list(), trust="bare"),
@@ -206,6 +215,11 @@ DIALECTS = (
             _marker("olmo3", calls_reader("olmo3", ("</function_calls>",)), "<function_calls>", follows=_list_of_calls),
             _marker("olmo3", calls_reader("olmo3", ("</function_calls>",)), "<function_calls>", follows=_CALL, order=1),
             _marker("olmo3", calls_reader("olmo3", ("</function_call>",)), "<function_call>", follows=_CALL, order=1),
+            *(
+                _marker("olmo3", calls_reader("olmo3", (closer,)), opener, follows=follows, order=order)
+                for opener, closer in _JSON_MARKERS.items()
+                for follows, order in ((_CALL, 4), (_list_of_calls, -3))
+            ),
             _marker("olmo3", calls_reader("olmo3", ("</tool_call>",)), "<tool_call>", follows=_CALL, order=2),
             _marker("olmo3", calls_reader("olmo3", ("</tool_call>",)), "<tool_call>", follows=_list_of_calls, order=-3),
         ),
