@@ -46,7 +46,7 @@ def _comma_is_missing(state: State, frame: Frame) -> bool:
     if not (state.delimited or text[pos - 1].isspace()):
         return False
     if frame.kind == "array":
-        return text[pos] in QUOTES or text[pos] in "{[" or text.startswith(state.flavour.delimiters or "\0", pos)
+        return text[pos] in QUOTES or text[pos] in "{[" or text.startswith(state.flavour.delimiters, pos)
     return starts_member(state, pos, Frame("object", "{", frame.closer), strict=True)
 
 

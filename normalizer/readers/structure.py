@@ -134,9 +134,7 @@ def _read_key(state: State, frame: Frame) -> bool:
         frame.key = key
         _require_value(state)
         return True
-    quoted = _QUOTED_KEY.match(state.text, state.pos) is not None or state.text.startswith(
-        state.flavour.delimiters or "\0", state.pos
-    )
+    quoted = _QUOTED_KEY.match(state.text, state.pos) is not None or state.text.startswith(state.flavour.delimiters, state.pos)
     key = _key(state)
     state.skip()
     if state.pos >= state.end:
