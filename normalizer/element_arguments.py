@@ -36,7 +36,7 @@ COMMON_WORDS = frozenset(("tool", "call", "action"))
 _TAG_END = 400
 _OPEN_TAG = re.compile(r"(?:<[^<>]*)?\Z")
 _HOLDER = re.compile(rf"<({HOLDERS})>")
-_PARAMETER_WORD = re.compile(r"<[^<>\s]{0,24}?(parameter|param|argument|arg)[\sĠ]{0,16}name[\s=]")
+_OTHER_WORD = re.compile(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
 _FIRST_CHILD = re.compile(_CHILD)
 _WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
@@ -61,8 +61,10 @@ class ElementCall:
     """Arguments that stand as attributes of its opening tag."""
     repairs: list[Repair] = field(default_factory=list[Repair])
 
-    def closers(self) -> tuple[str, ...]:
-        return tuple(f"</{self.space}{tag}>" for tag in dict.fromkeys((self.tag, "invoke", "function", "tool_call")) if tag)
+    def closers(self, holder: str = "") -> tuple[str, ...]:
+        """What may close it, behind the closer of the element that holds its arguments."""
+        own = tuple(f"</{self.space}{tag}>" for tag in dict.fromkeys((self.tag, "invoke", "function", "tool_call")) if tag)
+        return (f"</{holder}>", *own) if holder else own
 
 
 _ATTRIBUTE = re.compile(
@@ -207,17 +209,17 @@ def _is_parameter(engine: TextEngine, call: ElementCall, tag: str) -> bool:
 def _read(engine: TextEngine, call: ElementCall, body: int, start: int, holder: str) -> Steps[bool]:
     """A JSON object, parameters, or children named after the arguments; `holder`: the element that holds them."""
     src = engine.src
-    closers = (f"</{holder}>", *call.closers()) if holder else call.closers()
     if src.text.startswith("{", start):
+        closers = call.closers(holder)
         dropped = [Repair(kind="text_dropped", path=key, before=value, after=None) for key, value in call.given.items()]
         repairs = (*call.repairs, *dropped)
         return (yield from named_call(engine, call.at, call.name, start, call.dialect, closers, id=call.id, repairs=repairs))
     grammar, dialect = _grammar_at(engine, call, start, holder), call.dialect
     item = grammar.item.match(src.text, start)
     if item is not None and item.lastgroup is None:
-        return False
+        return _declined(engine, call, start, "no_arguments")
     if item is not None and item.lastgroup == "end" and not call.told_apart and not is_known(call.name, engine.tools):
-        return False
+        return _declined(engine, call, start, "unknown_name")
     if item is None:
         child = _FIRST_CHILD.match(src.text, start)
         if child is None:
@@ -232,15 +234,15 @@ def _read(engine: TextEngine, call: ElementCall, body: int, start: int, holder: 
     draft = engine.begin(call.at, call.name, dialect, call.id)
     found = yield from read_parameters(engine, draft, start, grammar, call.given)
     if holder and not found.cut:
-        found.end, _ = yield from swallow(engine, found.end, closers, extra=False)
+        found.end, _ = yield from swallow(engine, found.end, call.closers(holder), extra=False)
     found.repairs[:0] = call.repairs
     return finish_parameters(engine, draft, body, found)
 
 
 def _grammar_at(engine: TextEngine, call: ElementCall, start: int, holder: str) -> Grammar:
-    word = _PARAMETER_WORD.match(engine.src.text, start)
+    word = _OTHER_WORD.match(engine.src.text, start)
     named = word[1] if word is not None else "parameter"
-    return _parameters("" if holder else call.space, holder or call.tag or "parameters", named, call.tag if holder else "")
+    return _parameters("" if holder else call.space, holder or call.tag, named, call.tag if holder else "")
 
 
 def _children_grammar(call: ElementCall, holder: str) -> Grammar:
@@ -252,8 +254,11 @@ def _children_grammar(call: ElementCall, holder: str) -> Grammar:
 
 
 def _declined(engine: TextEngine, call: ElementCall, end: int, reason: str) -> bool:
+    """What stands there is no arguments. Only of a tool that is known it is worth a record; the look has cost as much."""
     if is_known(call.name, engine.tools):
         engine.miss(call.at, end, call.name, reason)
+    else:
+        engine.waste(end - call.at)
     return False
 
 

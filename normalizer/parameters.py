@@ -168,7 +168,7 @@ def read_parameters(
     if stream is not None:
         for key, value in given.items():
             stream.whole(key, value)
-    position = body
+    position, groups = body, grammar.item.groupindex
     while True:
         item = grammar.item.search(src.text, position) or (yield from search(src, grammar.item, position, _OVERLAP))
         if item is None:
@@ -181,9 +181,9 @@ def read_parameters(
             break
         found.first = item.start() if found.first < 0 else found.first
         start, key, declared = item.end(), grammar.key(item["key"]), _declared(item, grammar)
-        written = item.groupdict()
-        if written.get("given") or written.get("empty"):
-            _enter(engine, found, stream, key, (written.get("given") or "")[1:-1], tool, declared)
+        given_here = item["given"] if "given" in groups else None
+        if given_here or ("empty" in groups and item["empty"]):
+            _enter(engine, found, stream, key, (given_here or "")[1:-1], tool, declared)
             position = start
             continue
         item = None  # a match keeps the text it was found in
@@ -235,25 +235,25 @@ def _value(
             return (yield from _cdata(engine, key, raw_at + 9, types, ends, found, stream, streaming=streaming))
     if streaming and stream is not None:
         stream.open_string(key)
+    end = ends.search(src.text, position)
+    if end is None and not src.final:
 
-    def skim(text: str) -> bool:
-        nonlocal told
-        if "<" in text:
-            return False
-        if streaming and stream is not None:
-            told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
-        return True
+        def skim(text: str) -> bool:
+            nonlocal told
+            if "<" in text:
+                return False
+            if streaming and stream is not None:
+                told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
+            return True
 
-    while True:
-        end = ends.search(src.text, position)
-        if end is not None or src.final:
-            break
-        position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
-        if streaming and stream is not None:
-            told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
-        if position == len(src.text):  # no closer has begun
-            engine.skim = skim
-        yield
+        while end is None and not src.final:
+            position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
+            if streaming and stream is not None:
+                told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
+            if position == len(src.text):  # no closer has begun
+                engine.skim = skim
+            yield
+            end = ends.search(src.text, position)
     stop = end.start() if end is not None else len(src.text)
     closed = end is not None and end.lastgroup == "own"
     keeps = grammar.keeps_line_breaks

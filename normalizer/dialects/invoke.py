@@ -33,8 +33,10 @@ _TAGS = (
     *("invoke", "function_call", "function", "tool_call", "tool_use", "use_tool", "call_tool", "toolcall", "api_call"),
     *sorted(COMMON_WORDS),
 )
+_NONE: dict[str, str] = {}
 _NAMED_BY = ("name", "tool_name", "function_name", "tool", "function")
-_TAG = re.compile(rf"<(?P<space>{_SPACE})(?P<tag>{'|'.join(_TAGS)})(?=[\sĠ]|name)")
+_TAG = re.compile(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>]++)">)?""")
+"""`name`: of a tag as most write it, whose attributes need no look."""
 _SHOWN_SPACE = ("Ċ", "Ġ")
 """White space that a server showed as the tokenizer spells it."""
 _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:": "atem"}
@@ -64,13 +66,15 @@ def _invoke(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     opened = _TAG.match(src.text, at)
     if opened is None:
         return False
-    space, tag, end = opened["space"], opened["tag"], opened.end()
+    space, tag, name, end, attributes, alone = opened["space"], opened["tag"], opened["name"], opened.end(), _NONE, False
     opened = None  # a match keeps the text it was found in
-    head = yield from opening_tag(src, end)
-    if head is None:
-        return False
-    end, attributes, alone = head
-    name = next((attributes.pop(key) for key in _NAMED_BY if key in attributes), "").strip()
+    if name is None:
+        head = yield from opening_tag(src, end)
+        if head is None:
+            return False
+        end, attributes, alone = head
+        name = next((attributes.pop(key) for key in _NAMED_BY if key in attributes), "")
+    name = name.strip()
     if not name or len(name) > engine.limits.name or "<" in name or ">" in name:
         return False
     name = undouble(name) if space == "atem:" or (engine.tools is not None and name not in engine.tools) else name
@@ -79,7 +83,8 @@ def _invoke(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     dialect = _dialect_of(space, tag, src.text[max(0, at - 60) : at].rstrip())
     call = ElementCall(at, name, dialect, tag, space, told_apart=tag not in COMMON_WORDS)
     call.children_of = "invoke_children" if dialect == _FIRST_ROW else dialect
-    read_attributes(engine, call, attributes, alone=alone)
+    if attributes:
+        read_attributes(engine, call, attributes, alone=alone)
     if alone:
         raw = as_json(call.given) if call.given else ""
         engine.end(engine.begin(at, name, dialect, call.id), end, call.given, raw, repairs=call.repairs)
