@@ -69,7 +69,7 @@ def _python_object(engine: TextEngine, call: PythonCall) -> CallObject:
     if known is not None and name.endswith(".call"):
         name = known
     found = CallObject(name, call.arguments, True, raw=call.raw, repairs=list(call.repairs))
-    tool = engine.tool(known or name)
+    tool = engine.tool(name)
     if call.positional and call.arguments is not None:
         mapped = positional_arguments(call.positional, tool) if tool is not None else None
         found.arguments = None if mapped is None else {**mapped, **call.arguments}

@@ -14,8 +14,15 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.bodies import named_call, swallow
-from llmcore.normalizer.names import is_known, peel
-from llmcore.normalizer.parameters import Grammar, finish_parameters, only_text_parameter, read_parameters, tags, trimmed
+from llmcore.normalizer.names import is_known
+from llmcore.normalizer.parameters import (
+    Grammar,
+    finish_parameters,
+    only_text_parameter,
+    read_parameters,
+    tags,
+    trimmed,
+)
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.source import Source, Steps, search, skip_space
 from llmcore.normalizer.values import typed_value
@@ -25,7 +32,7 @@ from llmcore.types.narrowing import is_object
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["COMMON_WORDS", "HOLDERS", "ElementCall", "opening_tag", "read_arguments", "read_attributes", "read_held"]
+__all__ = ["COMMON_WORDS", "HOLDERS", "WRAPPERS", "ElementCall", "opening_tag", "read_arguments", "read_attributes", "read_held"]
 
 HOLDERS = "arguments|parameters|args|params|inputs?|kwargs|(?:tool|action|function)_(?:input|args|arguments|parameters)"
 """Elements that hold all arguments, unless the tool has a parameter of that name."""
@@ -33,13 +40,15 @@ HOLDERS = "arguments|parameters|args|params|inputs?|kwargs|(?:tool|action|functi
 COMMON_WORDS = frozenset(("tool", "call", "action"))
 """Elements that other markup has too: a call only with the name of a tool."""
 
+WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
+"""Elements around calls."""
+
 _TAG_END = 400
 _OPEN_TAG = re.compile(r"(?:<[^<>]*)?\Z")
 _HOLDER = re.compile(rf"<({HOLDERS})>")
 _OTHER_WORD = re.compile(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
 _FIRST_CHILD = re.compile(_CHILD)
-_WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
 
 
 @dataclass(slots=True)
@@ -94,7 +103,7 @@ def opening_tag(src: Source, at: int) -> Steps[tuple[int, dict[str, str], bool] 
 def read_attributes(engine: TextEngine, call: ElementCall, attributes: dict[str, str], *, alone: bool) -> None:
     """Take the id and the arguments from attributes. Of a tool that is not known they are arguments when the tag is all there is
     (`alone`); the others are recorded as dropped."""
-    tool = engine.tool(peel(call.name, engine.tools) or call.name)
+    tool = engine.tool(call.name)
     properties = tool.properties if tool is not None else None
     for key, text in attributes.items():
         if properties is not None and key in properties:
@@ -134,7 +143,7 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
     closer = rf"(?P<end></{ns}{tag}>)"
     others = (
         rf"<{ns}{tag}(?:\s+name|name)\s*=",
-        rf"</{ns}{_WRAPPERS}>",
+        rf"</{ns}{WRAPPERS}>",
         "</(?:[a-z]+:)?(?:tool_call|function_calls)>",
         "</dots_function_call>",
         "<｜tool_call_end｜>",
@@ -186,7 +195,7 @@ def read_held(engine: TextEngine, call: ElementCall, holder: str, body: int) -> 
         return (yield from _read(engine, call, body, start, holder))
     if start == len(src.text):
         return _cut_head(engine, call, start)
-    key = only_text_parameter(engine.tool(peel(call.name, engine.tools) or call.name))
+    key = only_text_parameter(engine.tool(call.name))
     if key is None:
         return None
     draft = engine.begin(call.at, call.name, call.dialect, call.id)
@@ -202,7 +211,7 @@ def read_held(engine: TextEngine, call: ElementCall, holder: str, body: int) -> 
 
 
 def _is_parameter(engine: TextEngine, call: ElementCall, tag: str) -> bool:
-    tool = engine.tool(peel(call.name, engine.tools) or call.name)
+    tool = engine.tool(call.name)
     return tool is not None and tag in tool.properties
 
 
@@ -250,7 +259,7 @@ def _children_grammar(call: ElementCall, holder: str) -> Grammar:
     own = rf"</{ns}(?:invoke|function|tool_call{f'|{call.tag}' if call.tag else ''})>"
     if holder:
         return _children(f"(?P<end></{holder}>)", own, "</function_calls>")
-    return _children(f"(?P<end>{own})", f"</{ns}{_WRAPPERS}>")
+    return _children(f"(?P<end>{own})", f"</{ns}{WRAPPERS}>")
 
 
 def _declined(engine: TextEngine, call: ElementCall, end: int, reason: str) -> bool:

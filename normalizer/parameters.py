@@ -19,7 +19,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from llmcore.normalizer.draft import Draft
-from llmcore.normalizer.names import peel
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.readers.markup import parameter_value
 from llmcore.normalizer.rows import as_json
@@ -162,7 +161,7 @@ def read_parameters(
 ) -> Steps[Parameters]:
     """Read parameters from `body` on until the call ends. `given`: those that stood before."""
     src = engine.src
-    tool = engine.tool(peel(draft.name, engine.tools) or draft.name)
+    tool = engine.tool(draft.name)
     stream = ArgumentStream(engine, draft) if engine.listening else None
     found = Parameters(dict(given), [], body, False, True, False, -1)
     if stream is not None:
@@ -379,7 +378,7 @@ def _peeled(engine: TextEngine, name: str, arguments: dict[str, Any]) -> tuple[d
     none of the inner keys is a property of the tool."""
     if list(arguments) != ["arguments"]:
         return arguments, []
-    tool = engine.tool(peel(name, engine.tools) or name)
+    tool = engine.tool(name)
     if tool is not None and "arguments" in tool.properties:
         return arguments, []
     inner: Any = arguments["arguments"]
@@ -397,7 +396,7 @@ def _peeled(engine: TextEngine, name: str, arguments: dict[str, Any]) -> tuple[d
 def finish_parameters(engine: TextEngine, draft: Draft, body: int, found: Parameters) -> bool:
     """Enter the call. At the end of a text a body is whole when its last value is closed and nothing required is missing."""
     arguments, peeled = _peeled(engine, draft.name, found.arguments)
-    tool = engine.tool(peel(draft.name, engine.tools) or draft.name)
+    tool = engine.tool(draft.name)
     complete = not found.cut
     if found.cut and found.whole and not engine.ended_by_length and found.first >= 0:
         complete = tool is None or tool.required <= arguments.keys()

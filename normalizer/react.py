@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.bodies import add_calls
 from llmcore.normalizer.call_objects import CallObject, arguments_of, calls_of
-from llmcore.normalizer.names import is_known, peel
+from llmcore.normalizer.names import is_known
 from llmcore.normalizer.readers.json import read_value
 from llmcore.normalizer.readers.relaxed import read_relaxed
 from llmcore.normalizer.source import Steps, search, skip_space
@@ -92,7 +92,7 @@ def _input_call(engine: TextEngine, word: str, written: str, *, cut: bool) -> tu
             call.arguments, _, repairs = arguments_of(reading.values[0])
             call.repairs = [*reading.repairs, *repairs]
         return call, reading.complete
-    tool = engine.tool(peel(word, engine.tools) or word)
+    tool = engine.tool(word)
     if tool is None:
         return call, True
     if not text or text in ("None", "null"):

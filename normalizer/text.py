@@ -19,6 +19,7 @@ from typing import Any
 
 from llmcore.normalizer import opening, registry
 from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.names import peel
 from llmcore.normalizer.settling import Piece, Replaced, joined, replacing, settled
 from llmcore.normalizer.source import Skim, Source, SpaceRun, Steps
 from llmcore.normalizer.telling import Teller
@@ -153,7 +154,8 @@ class TextEngine:
         return None if self.tools is None else name in self.tools
 
     def tool(self, name: str) -> CompiledTool | None:
-        return None if self.tools is None else self.tools.get(name)
+        """The tool that a name means, exactly or by what a dialect adds."""
+        return None if self.tools is None else self.tools.get(peel(name, self.tools) or name)
 
     def commit_to(self, at: int) -> None:
         """Everything up to `at` is plain text of the current kind. Text already emitted beyond `at` is reclassified later."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.bodies import marker_stands, swallow
 from llmcore.normalizer.draft import Draft
-from llmcore.normalizer.names import peel
 from llmcore.normalizer.parameters import ArgumentStream
 from llmcore.normalizer.readers.plain import plain_braces
 from llmcore.normalizer.readers.relaxed import Relaxed, read_relaxed
@@ -316,7 +315,7 @@ def _braces(
 ) -> Steps[bool]:
     src = engine.src
     draft = engine.begin(at, name, dialect)
-    tool = engine.tool(peel(name, engine.tools) or name)
+    tool = engine.tool(name)
     if src.final and not engine.listening and (plain := _plain(engine, start, delimiter, closers[0], tool)) is not None:
         end, _ = yield from swallow(engine, plain[1], closers)
         engine.end(draft, end, plain[0], src.text[start : plain[1]])

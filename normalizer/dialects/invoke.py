@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from llmcore.normalizer.bodies import add_calls, body_extent, swallow
 from llmcore.normalizer.call_objects import CallObject
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
-from llmcore.normalizer.element_arguments import COMMON_WORDS, ElementCall, opening_tag, read_arguments, read_attributes
+from llmcore.normalizer.element_arguments import COMMON_WORDS, WRAPPERS, ElementCall, opening_tag, read_arguments, read_attributes
 from llmcore.normalizer.markers import as_text, call_marker, closer_after_call
 from llmcore.normalizer.names import is_known, undouble
 from llmcore.normalizer.readers.json import read_json
@@ -28,12 +28,10 @@ __all__ = ["DIALECTS"]
 _BARS = r"[｜|‖]{1,2}"
 _WORD = rf"{_BARS}(?:DSML|GCML){_BARS} ?"
 _SPACE = r"(?:[a-z]{1,16}:|" + _WORD + r"|)"
-_WRAPPERS = r"(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
 _TAGS = (
     *("invoke", "function_call", "function", "tool_call", "tool_use", "use_tool", "call_tool", "toolcall", "api_call"),
     *sorted(COMMON_WORDS),
 )
-_NONE: dict[str, str] = {}
 _NAMED_BY = ("name", "tool_name", "function_name", "tool", "function")
 _TAG = re.compile(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>]++)">)?""")
 """`name`: of a tag as most write it, whose attributes need no look."""
@@ -66,7 +64,8 @@ def _invoke(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     opened = _TAG.match(src.text, at)
     if opened is None:
         return False
-    space, tag, name, end, attributes, alone = opened["space"], opened["tag"], opened["name"], opened.end(), _NONE, False
+    space, tag, name, end = opened["space"], opened["tag"], opened["name"], opened.end()
+    attributes, alone = dict[str, str](), False
     opened = None  # a match keeps the text it was found in
     if name is None:
         head = yield from opening_tag(src, end)
@@ -218,7 +217,7 @@ DIALECTS = (
         call_marker(
             "anthropic_function_calls", _wrapper, "<function_calls>", "<tool_calls>", "<tool_call>", follows=starts("<"), order=-1
         ),
-        call_marker("anthropic_function_calls", _wrapper, pattern=rf"<(?:[a-z]{{1,16}}:|{_WORD}){_WRAPPERS}>"),
+        call_marker("anthropic_function_calls", _wrapper, pattern=rf"<(?:[a-z]{{1,16}}:|{_WORD}){WRAPPERS}>"),
         call_marker(
             "anthropic_function_calls",
             closer_after_call,
@@ -231,7 +230,7 @@ DIALECTS = (
         call_marker(
             "anthropic_function_calls",
             closer_after_call,
-            pattern=rf"</{_SPACE}(?:invoke|{_WRAPPERS}|parameter)>|</dots_function_call>|</function>|</param>",
+            pattern=rf"</{_SPACE}(?:invoke|{WRAPPERS}|parameter)>|</dots_function_call>|</function>|</param>",
             begins=("</invoke", "</function", "</tool", "</calls", "</param", "</dots"),
         ),
     ),

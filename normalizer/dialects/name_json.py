@@ -72,7 +72,7 @@ def _without_arguments(engine: TextEngine, at: int, start: int, name: str, ident
     known = peel(name, engine.tools)
     if known is None and engine.tools is not None:
         return False
-    tool = engine.tool(known or name)
+    tool = engine.tool(name)
     cut = cut or (start >= len(engine.src.text) and (engine.ended_by_length or (tool is not None and bool(tool.required))))
     engine.end(engine.begin(at, name, "mistral_v11", identity), start, {}, "", complete=not cut)
     return True
