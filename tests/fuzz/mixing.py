@@ -154,12 +154,57 @@ def _call(choices: Choices) -> tuple[str, dict[str, Any]]:
 
 def _written(choices: Choices) -> str:
     """A dialect's own writing of one to three calls. Not every dialect can write every value."""
+    if _one_in(choices, 8):
+        return _element(choices)
     row = DIALECTS[_pick(choices, _DIALECTS)]
     calls = [_call(choices) for _ in range(1 if row.single else choices.number(1, 3))]
     try:
         return row.write(calls)
     except (TypeError, ValueError, KeyError, AttributeError):
         return json.dumps(calls)
+
+
+_ELEMENTS = ("invoke", "function_call", "tool_call", "tool_use", "function", "tool", "call", "action", "toolcall", "use_mcp_tool")
+_NAMED_BY = ("name", "name", "tool_name", "function_name", "tool", "function", "action")
+_HOLDERS = ("arguments", "parameters", "args", "input", "tool_input", "action_input", "kwargs")
+_ARGUMENT_FORMS = (
+    "<{key}>{value}</{key}>",
+    "<{key}>\n{value}\n</{key}>\n",
+    "<{key}>{value}",
+    '<parameter name="{key}">{value}</parameter>',
+    "<param name='{key}'>{value}</param>\n",
+    '<arg name={key} value="{value}"/>',
+    '<argument name="{key}" value="{value}"></argument>',
+)
+_ELEMENT_FORMS = (
+    '<{word} {by}="{name}">{body}</{word}>',
+    '<{word} id="1" {by}="{name}"{attributes}>\n{body}\n</{word}>',
+    "<{word} {by}='{name}'{attributes} />",
+    "<{word}>\n<{by}>{name}</{by}>\n{body}\n</{word}>",
+    "<{word}><id>c1</id><{by}>{name}</{by}>{body}</{word}>",
+    "<{by}>{name}</{by}>\n<{holder}>{body}</{holder}>",
+    "<{name}{attributes}/>",
+    "<{name}{attributes}>{body}</{name}>",
+    "<function={name}>{body}</function>",
+    "<{word}>{name}({expression})</{word}>",
+)
+
+
+def _element(choices: Choices) -> str:
+    """A call as an element, with the words, the name and the arguments as some prompt may have them."""
+    name, given = _call(choices)
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in given.items()}
+    form, holder = _pick(choices, _ARGUMENT_FORMS), _pick(choices, _HOLDERS)
+    body = json.dumps(given) if _one_in(choices, 3) else "".join(form.format(key=k, value=text) for k, text in texts.items())
+    return _pick(choices, _ELEMENT_FORMS).format(
+        word=_pick(choices, _ELEMENTS),
+        by=_pick(choices, _NAMED_BY),
+        name=name,
+        holder=holder,
+        body=f"<{holder}>{body}</{holder}>" if _one_in(choices, 2) else body,
+        attributes="".join(f' {key}="{text}"' for key, text in texts.items()),
+        expression=", ".join(f"{key}={value!r}" for key, value in given.items()),
+    )
 
 
 def _around(choices: Choices, text: str) -> str:
