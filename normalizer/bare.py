@@ -133,7 +133,7 @@ def _call_name(engine: TextEngine, written: str) -> str | None:
 def _spaced_name(engine: TextEngine, start: int, before: str) -> tuple[int, str] | None:
     """(start, name) of a tool's name that is all that stands before a brace on its line, but for blanks between."""
     written = before.strip(" ")
-    name = _call_name(engine, written) if written and " " not in written else None
+    name = _call_name(engine, written) if written else None
     return None if name is None else (start + before.index(written), name)
 
 

@@ -287,7 +287,7 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     for key in _ACTION_LISTS:
         if is_list(listed := value.get(key)) and listed:
             calls = _all(listed, lambda item: _single_key(item, tools) or call_object(item, tools))
-            if calls is not None and all(is_known(call.name, tools) for call in calls):
+            if calls is not None and any(is_known(call.name, tools) for call in calls):
                 return Message(calls, "tool_calls_key")
     for key in _PASTED_LISTS:
         if is_list(blocks := value.get(key)) and (message := _pasted(objects_in(blocks), tools)) is not None:

@@ -85,6 +85,15 @@ def test_an_attribute_that_is_no_argument_is_recorded() -> None:
     )
 
 
+def test_it_is_recorded_beside_parameters_too() -> None:
+    (call,) = read_every_way(f'<tool_call name="get_weather" mood="fair">{CHILDREN}</tool_call>').tool_calls
+    assert (call.arguments, [repair.path for repair in call.repairs]) == (WANTED, ["mood"])
+
+
+def test_attributes_of_a_tag_that_is_all_are_arguments_when_tools_are_not_told() -> None:
+    assert calls('<tool_call name="f" a="1" b="x y"/>', None) == [("f", {"a": "1", "b": "x y"})]
+
+
 def test_attributes_beside_an_object_are_recorded() -> None:
     (call,) = read_every_way('<tool_call name="get_weather" days="3">{"city": "Oslo"}</tool_call>').tool_calls
     assert call.arguments == {"city": "Oslo"}
@@ -136,6 +145,7 @@ def test_forms_that_borrow_from_each_other(text: str) -> None:
         ('<tool name="hammer">{"weight": 3}</tool>', None),
         ("<tool><name>hammer</name><price>3</price></tool>", None),
         ("<tool>hammer</tool><input>3</input>", None),
+        ("<tool>get_weather</action><input>Oslo</input>", None),
         ('<tool name="get_weather">tells the weather</tool>', "no_arguments"),
         ("<action><name>get_weather</name><price>3</price></action>", "unknown_parameter"),
         ("<function=get_weather><b>bold</b></function>", "unknown_parameter"),
