@@ -262,11 +262,11 @@ def _answer_or_arguments(engine: TextEngine, at: int, end: int, body: Body) -> i
 def _data(engine: TextEngine, at: int) -> Steps[int]:
     """JSON that cannot be a call: content, told as it comes, and not searched for calls that it quotes."""
     src = engine.src
-    if (flat := _FLAT.match(src.text, at)) is not None:
-        return flat.end()
     if not (yield from settle(src, _is_data, at)):
         engine.glance()
         return at + 1
+    if (flat := _FLAT.match(src.text, at)) is not None:
+        return flat.end()
     extent = Extent(at, delimiters=("<", "```"))
     while True:
         end = extent.scan(src.text, src.final)

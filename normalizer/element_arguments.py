@@ -14,6 +14,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.bodies import named_call, swallow
+from llmcore.normalizer.call_objects import no_arguments
 from llmcore.normalizer.names import is_known
 from llmcore.normalizer.parameters import (
     Grammar,
@@ -24,7 +25,7 @@ from llmcore.normalizer.parameters import (
     trimmed,
 )
 from llmcore.normalizer.readers.json import read_json
-from llmcore.normalizer.source import Source, Steps, search, skip_space
+from llmcore.normalizer.source import Source, Steps, search, settle, skip_space
 from llmcore.normalizer.values import typed_value
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_object
@@ -32,7 +33,17 @@ from llmcore.types.narrowing import is_object
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["COMMON_WORDS", "HOLDERS", "WRAPPERS", "ElementCall", "opening_tag", "read_arguments", "read_attributes", "read_held"]
+__all__ = [
+    "COMMON_WORDS",
+    "HOLDERS",
+    "WRAPPERS",
+    "ElementCall",
+    "may_lack_arguments",
+    "opening_tag",
+    "read_arguments",
+    "read_attributes",
+    "read_held",
+]
 
 HOLDERS = "arguments|parameters|args|params|inputs?|kwargs|(?:tool|action|function)_(?:input|args|arguments|parameters)"
 """Elements that hold all arguments, unless the tool has a parameter of that name."""
@@ -47,6 +58,10 @@ _TAG_END = 400
 _OPEN_TAG = re.compile(r"(?:<[^<>]*)?\Z")
 _HOLDER = re.compile(rf"<({HOLDERS})>")
 _OTHER_WORD = re.compile(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
+_SCHEMA = '{"type":"object"'
+"""What the echo of a tool's definition has for arguments begins so, but for blanks."""
+_SCHEMA_LENGTH = 64
+_DESCRIBES = re.compile(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
 _FIRST_CHILD = re.compile(_CHILD)
 
@@ -219,6 +234,8 @@ def _read(engine: TextEngine, call: ElementCall, body: int, start: int, holder: 
     """A JSON object, parameters, or children named after the arguments; `holder`: the element that holds them."""
     src = engine.src
     if src.text.startswith("{", start):
+        if (yield from settle(src, _is_schema, start)) and not _is_parameter(engine, call, "type"):
+            return _declined(engine, call, start, "definition")
         closers = call.closers(holder)
         dropped = [Repair(kind="text_dropped", path=key, before=value, after=None) for key, value in call.given.items()]
         repairs = (*call.repairs, *dropped)
@@ -227,8 +244,10 @@ def _read(engine: TextEngine, call: ElementCall, body: int, start: int, holder: 
     item = grammar.item.match(src.text, start)
     if item is not None and item.lastgroup is None:
         return _declined(engine, call, start, "no_arguments")
-    if item is not None and item.lastgroup == "end" and not call.told_apart and not is_known(call.name, engine.tools):
-        return _declined(engine, call, start, "unknown_name")
+    if item is not None and item.lastgroup == "end" and not call.told_apart and not may_lack_arguments(engine, call):
+        return _declined(engine, call, start, "no_arguments")
+    if item is not None and item.lastgroup == "parameter" and _describes(call, item):
+        return _declined(engine, call, start, "definition")
     if item is None:
         child = _FIRST_CHILD.match(src.text, start)
         if child is None:
@@ -246,6 +265,26 @@ def _read(engine: TextEngine, call: ElementCall, body: int, start: int, holder: 
         found.end, _ = yield from swallow(engine, found.end, call.closers(holder), extra=False)
     found.repairs[:0] = call.repairs
     return finish_parameters(engine, draft, body, found)
+
+
+def may_lack_arguments(engine: TextEngine, call: ElementCall) -> bool:
+    """May an element that has a common word for its name and nothing in it be a call?"""
+    return bool(call.given) or no_arguments(call.name, engine.tools) is not None
+
+
+def _is_schema(text: str, at: int, final: bool) -> bool | None:
+    begun = "".join(text[at : at + _SCHEMA_LENGTH].split())
+    if begun.startswith(_SCHEMA):
+        return True
+    return None if not final and len(text) - at < _SCHEMA_LENGTH and _SCHEMA.startswith(begun) else False
+
+
+def _describes(call: ElementCall, item: re.Match[str]) -> bool:
+    """Does a parameter's tag say what a value must be, in place of one? In common words any such tag does."""
+    common = call.tag in COMMON_WORDS or call.tag == "function"
+    valueless = bool(item["empty"]) and not item["given"]
+    describes = _DESCRIBES.search(item["parameter"]) is not None
+    return (valueless and (common or describes)) or (common and describes)
 
 
 def _grammar_at(engine: TextEngine, call: ElementCall, start: int, holder: str) -> Grammar:

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, cast
 from llmcore.normalizer.bodies import add_calls, body_extent, swallow
 from llmcore.normalizer.call_objects import CallObject
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
-from llmcore.normalizer.element_arguments import COMMON_WORDS, WRAPPERS, ElementCall, opening_tag, read_arguments, read_attributes
+from llmcore.normalizer.element_arguments import (
+    COMMON_WORDS,
+    WRAPPERS,
+    ElementCall,
+    may_lack_arguments,
+    opening_tag,
+    read_arguments,
+    read_attributes,
+)
 from llmcore.normalizer.markers import as_text, call_marker, closer_after_call
 from llmcore.normalizer.names import is_known, undouble
 from llmcore.normalizer.readers.json import read_json
@@ -84,6 +92,11 @@ def _invoke(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     call.children_of = "invoke_children" if dialect == _FIRST_ROW else dialect
     if attributes:
         read_attributes(engine, call, attributes, alone=alone)
+    if tag in COMMON_WORDS:
+        described = "description" in attributes and "description" not in call.given
+        if described or (alone and not may_lack_arguments(engine, call)):
+            engine.miss(at, end, name, "definition" if described else "no_arguments")
+            return False
     if alone:
         raw = as_json(call.given) if call.given else ""
         engine.end(engine.begin(at, name, dialect, call.id), end, call.given, raw, repairs=call.repairs)

@@ -182,3 +182,41 @@ def test_values_are_told_as_they_come() -> None:
     events = normalizer.feed('<tool_use name="get_weather"><arguments><city>Oslo is the capital of')
     assert [event.name for event in events if isinstance(event, ToolCallStarted)] == ["get_weather"]
     assert "".join(event.json for event in events if isinstance(event, ArgumentsDelta)) == '{"city": "Oslo is the capital of'
+
+
+SCHEMA = '{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<tool name="get_weather">{SCHEMA}</tool>',
+        f'<function_call name="get_weather">{{\n{SCHEMA[1:]}</function_call>',
+        f"<tool><name>get_weather</name><parameters>{SCHEMA}</parameters></tool>",
+        f"<tool>get_weather</tool>\n<parameters>{SCHEMA}</parameters>",
+        '<tool name="get_weather"><parameter name="city" type="string" required="true"/></tool>',
+        '<tool name="get_weather"><parameter name="city" type="string">The name of the city</parameter></tool>',
+        '<function name="get_weather"><parameter name="city" description="its name"/></function>',
+        '<tool name="get_weather" description="Tells the weather"><city>string</city></tool>',
+    ],
+)
+def test_the_echo_of_a_definition_is_content(text: str) -> None:
+    envelope = read_every_way(text)
+    assert (envelope.tool_calls, envelope.content) == ([], text)
+    assert [(miss.name, miss.reason) for miss in envelope.near_misses] == [("get_weather", "definition")]
+
+
+@pytest.mark.parametrize("text", ['<tool name="get_weather"/>', "<action><name>get_weather</name></action>"])
+def test_a_common_word_without_arguments_that_are_required_is_content(text: str) -> None:
+    envelope = read_every_way(text)
+    assert (envelope.tool_calls, envelope.content) == ([], text)
+    assert [miss.reason for miss in envelope.near_misses] == ["no_arguments"]
+    assert calls(text.replace("get_weather", "ping")) == [("ping", {})]
+
+
+def test_a_tool_may_have_a_type() -> None:
+    tools = ToolSet([tool("draw", ["type"], type="string", description="string")])
+    assert calls('<tool name="draw">{"type": "object"}</tool>', tools) == [("draw", {"type": "object"})]
+    assert calls('<tool name="draw" type="object" description="a cube"/>', tools) == [
+        ("draw", {"type": "object", "description": "a cube"})
+    ]
