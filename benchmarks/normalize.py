@@ -1,6 +1,6 @@
 """One-shot reading: ours, not told the dialect, beside SGLang's detector, told it; and what texts without a call cost.
 
-    python -m benchmarks.normalize [--size 1 8 50] [--rounds 15] [dialect ...]
+    python -m benchmarks.normalize [--size 1 8 50] [--rounds 40] [dialect ...]
 
 Both read the same text in the same interpreter and take turns; a figure is the best of the rounds. Both are told the tools, compiled
 once. A peer that does not read the call that was written is timed, marked with `x`, and left out of the median and the worst.
@@ -63,7 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("dialects", nargs="*", help="only these (default: all that SGLang has)")
     parser.add_argument("--size", nargs="+", type=float, default=[1.0], metavar="KB")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--alone", action="store_true", help="only the texts that need no peer")
     given = parser.parse_args()
     print(conditions(), end="\n\n")
