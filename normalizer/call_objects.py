@@ -280,7 +280,8 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
                 return None
             if form == "multi_tool_use":
                 for call in calls:
-                    call.name = call.name.removeprefix("functions.") or call.name
+                    bare = call.name.removeprefix("functions.")
+                    call.name = bare if bare.strip() else call.name
             content = value.get("content")
             wire = "role" in value
             return Message(calls, "pasted_wire" if wire else form, content if isinstance(content, str) else "", certain=True)

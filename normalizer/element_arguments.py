@@ -54,8 +54,9 @@ COMMON_WORDS = frozenset(("tool", "call", "action"))
 WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
 """Elements around calls."""
 
-_TAG_END = 400
+_TAG_END = 1024
 _OPEN_TAG = re.compile(r"(?:<[^<>]*)?\Z")
+_ANGLE = re.compile("[<>]")
 _HOLDER = re.compile(rf"<({HOLDERS})>")
 _OTHER_WORD = re.compile(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
 _SCHEMA = '{"type":"object"'
@@ -157,9 +158,9 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
     opener = rf"(?P<parameter><{ns}{names}{key}{declared}{value}[^<>]{{0,128}}?(?P<empty>/?)>)"
     closer = rf"(?P<end></{ns}{tag}>)"
     others = (
-        rf"<{ns}{tag}(?:\s+name|name)\s*=",
+        rf"<{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}=",
         rf"</{ns}{WRAPPERS}>",
-        "</(?:[a-z]+:)?(?:tool_call|function_calls)>",
+        "</(?:[a-z]{1,16}:)?(?:tool_call|function_calls)>",
         "</dots_function_call>",
         "<｜tool_call_end｜>",
         *([rf"</{ns}{outer}>"] if outer else ()),
@@ -184,12 +185,21 @@ def _children(end: str, *others: str) -> Grammar:
     return Grammar(item=tags(_CHILD, end, *others), value=closers)
 
 
+def _whole_tag(src: Source, start: int) -> Steps[None]:
+    """Wait until a tag that opens at `start` is whole."""
+    sought = start + 1
+    while not src.final and len(src.text) - start < _TAG_END and src.text[start : start + 1] in ("", "<"):
+        if _ANGLE.search(src.text, sought) is not None:
+            return
+        sought = max(sought, len(src.text))
+        yield
+
+
 def read_arguments(engine: TextEngine, call: ElementCall, body: int) -> Steps[bool]:
     """The arguments behind `body` and the closer of the call: enter it. False when they are written in none of these ways."""
     src = engine.src
     start = yield from skip_space(src, body)
-    while not src.final and len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start):
-        yield
+    yield from _whole_tag(src, start)
     holder = _HOLDER.match(src.text, start)
     if holder is not None and not _is_parameter(engine, call, holder[1]):
         tag, inner = holder[1], holder.end()
@@ -204,8 +214,7 @@ def read_held(engine: TextEngine, call: ElementCall, holder: str, body: int) -> 
     """The arguments in the element `holder` that opened before `body`. None: it is no such element."""
     src = engine.src
     start = yield from skip_space(src, body)
-    while not src.final and len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start):
-        yield
+    yield from _whole_tag(src, start)
     if src.text.startswith(("{", "<"), start):
         return (yield from _read(engine, call, body, start, holder))
     if start == len(src.text):

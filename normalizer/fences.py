@@ -39,6 +39,7 @@ _PLAIN_CODE = re.compile(
 """Code in a line, or a fence that does not say that it is a call, whole or up to the end of the text."""
 _ESCAPE = re.compile(r"\\[uUxN0-7_\[\]*.\-]")
 """By which a name may be written otherwise."""
+_LONGEST_CLOSER = 640  # what `_CLOSE` matches, and what it looks at behind
 _SIGNS = 8  # of the end of the text, in which a closer may begin
 _SPACE = re.compile(r"\s*")
 _NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[\]<'\"\w>(]|//|#|/\*)")
@@ -267,7 +268,7 @@ def _next_fence(engine: TextEngine, end: int) -> Steps[int]:
 
 def _closer_begun(text: str) -> int:
     """Where a closer may have begun that the end of the text does not decide."""
-    tail = text[-256:]
+    tail = text[-_LONGEST_CLOSER:]
     said = tail.removesuffix("<").rstrip("` \t\r")
     return len(text) - len(tail) + len(said) - said.endswith("\n")
 
@@ -305,6 +306,8 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
         return True
 
     while True:
+        while src.text.endswith("`") and not src.final:  # perhaps not the whole run
+            yield
         close = _first_close(src.text, search_from)
         if close is not None and (src.final or src.text[close.end() : close.end() + 260].lstrip(" \t\r")):
             return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from llmcore.normalizer.bodies import add_calls
-from llmcore.normalizer.call_objects import CallObject, arguments_of, calls_of
+from llmcore.normalizer.bodies import add_calls, body_extent, read_body, swallow
+from llmcore.normalizer.call_objects import CallObject, arguments_of
 from llmcore.normalizer.names import is_known
 from llmcore.normalizer.readers.json import read_value
 from llmcore.normalizer.readers.relaxed import read_relaxed
@@ -22,8 +22,11 @@ __all__ = ["action"]
 _NAME = re.compile(r"[ \t]*([^\n(]{1,256}?)[ \t\r]*(\n|\(|\Z)")
 _LINE = 300
 _LIST = 400  # within which a list must say `tool_name`
+_LIST_ENDS = ("```", "\nObservation:", "\nThought:", "\nFinal Answer:")
+"""What ends a list that was left open."""
 _INPUT = "Action Input:"
-_STOP = re.compile(r"\n[ \t]*(?:Observation|Thought|Action|Final Answer)\s*:|<\|im_end\|>|</s>")
+_STOP = re.compile(r"\n[ \t]{0,16}(?:Observation|Thought|Action|Final Answer)\s{0,8}:|<\|im_end\|>|</s>")
+_LONGEST_STOP = 38
 _FENCE = re.compile(r"\s*```[\w]{0,16}\s*")
 _CALL_END = re.compile(r"\)[ \t\r]{0,256}\n")
 _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "none.", "null"})
@@ -68,7 +71,7 @@ def _with_input(engine: TextEngine, at: int, word: str, after: int) -> Steps[int
     if engine.tools is not None and not known:
         engine.miss(at, body, word, "unknown_name")
         return body
-    stop = yield from search(src, _STOP, body, 24)
+    stop = yield from search(src, _STOP, body, _LONGEST_STOP)
     end = stop.start() if stop else len(src.text)
     call, complete = _input_call(engine, word, src.text[body:end], cut=stop is None)
     add_calls(engine, (at, end), [call], "react", complete=complete or stop is not None)
@@ -131,18 +134,16 @@ def _listed(engine: TextEngine, at: int, start: int) -> Steps[int]:
         yield
     fence = _FENCE.match(src.text, start, reach)
     body = fence.end() if fence else start
-    if "tool_name" not in src.text[body : min(body + 200, reach)]:
+    if not src.text.startswith(("[", "{"), body) or "tool_name" not in src.text[body : min(body + 200, reach)]:
         return start
-    closer = re.compile(r"```|\n\n(?!\s*[\[{\]}\"])")
-    stop = yield from search(src, closer, body, 4)
-    end = stop.start() if stop else len(src.text)
-    reading = read_value(src.text[body:end], limits=engine.limits, cut=stop is None)
-    message = calls_of(reading.values[0], engine.tools) if reading.values else None
-    if message is None:
-        engine.miss(at, end, None, "no_call_object")
+    value = yield from body_extent(engine, body, _LIST_ENDS)
+    messages, repairs, complete = read_body(engine, value)
+    if not messages:
+        engine.miss(at, value.end, None, "no_call_object")
         return start
-    after = stop.end() if stop is not None and stop[0] == "```" else end
+    end, _ = (yield from swallow(engine, value.end, ("```",), extra=False)) if fence else (value.end, True)
+    calls = [call for message in messages for call in message.calls]
     engine.commit_to(at)
-    add_calls(engine, (at, after), message.calls, "command_r_plus", complete=reading.complete, repairs=reading.repairs)
-    engine.take("markup", after)
-    return after
+    add_calls(engine, (at, end), calls, "command_r_plus", complete=complete, repairs=repairs)
+    engine.take("markup", end)
+    return end

@@ -20,8 +20,7 @@ __all__ = ["DIALECTS"]
 
 _GRAMMAR = Grammar(
     item=tags(
-        r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+(?=[^<>=\n]{1,272}+[>=\n])"
-        r"(?P<key>[^<>=\s]++(?:[^\S\n]++[^<>=\s]++)*+)[^\S\n]*+(?:>|=|(?=\n)))",
+        r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+(?=\S)(?P<key>[^<>=\n]{1,272}+)(?:>|=|(?=\n)))",
         r"(?P<end></function>)",
         r"</?(?:seed:)?tool_call>",
         "<function=",

@@ -41,7 +41,7 @@ _TAGS = (
     *sorted(COMMON_WORDS),
 )
 _NAMED_BY = ("name", "tool_name", "function_name", "tool", "function")
-_TAG = re.compile(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>]++)">)?""")
+_TAG = re.compile(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>]{{1,256}}+)">)?""")
 """`name`: of a tag as most write it, whose attributes need no look."""
 _SHOWN_SPACE = ("Ċ", "Ġ")
 """White space that a server showed as the tokenizer spells it."""

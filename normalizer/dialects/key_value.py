@@ -35,7 +35,7 @@ def _grammar(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     key = rf"(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}{call}))[^\n]){{0,256}}?)"
     opener = rf"<{pre}arg_key{post}>{gap}+{key}{gap}</{pre}arg_key{post}>"
     typed = rf"(?:{gap}<{pre}arg_type{post}>{gap}(?P<declared>\w{{0,16}}){gap}</{pre}arg_type{post}>)?"
-    valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]{{0,16}}<{pre}arg_value{post}>|(?={gap}[^\s<])))"
+    valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]{{0,16}}<{pre}arg_value{post}>|(?=[\s:]{{0,16}}[^\s:<])))"
     plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")
     end = rf"(?P<end></{pre}{call}{post}>)"
     others = rf"</?{pre}{call}s{post}>", f"<{pre}{call}{post}>"

@@ -136,7 +136,7 @@ def _unfold(found: list[Arguments]) -> list[tuple[str, Arguments]]:
     for folded in found:
         for use in map(as_dict, as_list((folded.value or {}).get("tool_uses"))):
             name = as_text(use.get("recipient_name")).removeprefix("functions.")
-            if not name:
+            if not name.strip():
                 return []
             value = as_dict(use.get("parameters")) if isinstance(use.get("parameters"), dict) else None
             raw = json_text(use["parameters"]) if "parameters" in use else ""

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from llmcore.normalizer.registry import DIALECTS, marker_table
 from tests.fuzz.case import TOOLS, Case
+from tests.normalizer.helpers import sample_files, samples
 
 __all__ = ["Choices", "RandomChoices", "make_case"]
 
@@ -126,6 +127,7 @@ def _written_tags() -> tuple[str, ...]:
 
 
 _OPENERS, _TAGS, _DIALECTS = _openers(), _written_tags(), tuple(DIALECTS)
+_SAMPLES = tuple(sample.text for file in sample_files() for sample in samples(file))
 
 
 def _value(choices: Choices, depth: int = 0) -> Any:
@@ -153,9 +155,11 @@ def _call(choices: Choices) -> tuple[str, dict[str, Any]]:
 
 
 def _written(choices: Choices) -> str:
-    """A dialect's own writing of one to three calls. Not every dialect can write every value."""
+    """A dialect's own writing of one to three calls, or a sample. Not every dialect can write every value."""
     if _one_in(choices, 8):
         return _element(choices)
+    if _one_in(choices, 6):
+        return _pick(choices, _SAMPLES)
     row = DIALECTS[_pick(choices, _DIALECTS)]
     calls = [_call(choices) for _ in range(1 if row.single else choices.number(1, 3))]
     try:
@@ -272,11 +276,26 @@ def _flood(choices: Choices, text: str) -> str:
     return text[:start] + unit * choices.number(2, 200) + text[start:]
 
 
+_TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+
+
+def _boundary(choices: Choices, text: str) -> int:
+    """Where a word, a sign or white space begins."""
+    return _pick(choices, [token.start() for token in _TOKEN.finditer(text)] or [0])
+
+
 def _stretch(choices: Choices, text: str) -> str:
     """A run of one character somewhere: readers that wait for a head wait for so much of it, however it comes."""
-    at = choices.number(0, len(text))
-    run = _pick(choices, (" ", " ", "\n", "\t", "a", "`", "<")) * _pick(choices, (1, 9, 26, 65, 130, 256, 330, 450))
+    at = _boundary(choices, text)
+    character = _pick(choices, (" ", " ", "\n", "\n", "\t", "a", "`", "<", '"', "=", ")", "}", "]", "\\", ">", "é"))
+    run = character * _pick(choices, (1, 9, 17, 26, 65, 130, 256, 257, 330, 450, 600, 1025))
     return text[:at] + run + text[at:]
+
+
+def _tear(choices: Choices, text: str) -> str:
+    """A word, a sign or an empty line between two others."""
+    at = _boundary(choices, text)
+    return text[:at] + _pick(choices, _WORDS) + text[at:]
 
 
 def _swap_character(choices: Choices, text: str) -> str:
@@ -290,6 +309,8 @@ _CHANGES: tuple[Callable[[Choices, str], str], ...] = (
     _truncate,
     _insert,
     _insert,
+    _tear,
+    _tear,
     _double,
     _swap_character,
     _around,

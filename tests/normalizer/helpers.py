@@ -185,6 +185,11 @@ class Sample:
         return [(call.name, call.arguments) for call in self.calls]
 
 
+def sample_files() -> list[str]:
+    """The names of the files with samples."""
+    return sorted(path.stem for path in _FOLDER.glob("*.md"))
+
+
 def samples(name: str) -> list[Sample]:
     """The samples of a file: a fence `~~~sample ID [dialect]`, the reply, a fence, and perhaps `=> {...}` with what differs from
     one call of `get_weather` for Paris and no text. A call is written `[name, arguments]` or `[name, arguments, facts]`."""

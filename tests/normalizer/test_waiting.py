@@ -1,0 +1,141 @@
+"""What more text may change, a reader waits for.
+
+One that seeks something looks at the end of the text again, as far back as what it seeks may have begun: how far that is, each
+says by a number, which is compared here with what the expression can match. One that matches a head goes by a second expression,
+which says whether more text may yet make one.
+"""
+
+# pyright: reportPrivateUsage=false
+# What is compared here is what each reader keeps to itself.
+
+from __future__ import annotations
+
+import inspect
+import math
+import random
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmcore.normalizer import bare, bare_json, element_arguments, fences, parameters, reasoning, source
+from llmcore.normalizer.dialects import name_json, named_elements, python_calls
+from llmcore.normalizer.engine import Normalizer
+from llmcore.normalizer.registry import DIALECTS
+from tests.support.reach import reach
+
+from .helpers import TOOLS, sample_files, samples
+
+_SEEKERS = (source.search, reasoning.flow, reasoning.sealed)
+_Sought = set[tuple[re.Pattern[str], int]]
+
+
+def _texts() -> list[str]:
+    given = {"city": "Oslo", "days": 3}
+    written = [row.write([("get_weather", given)]) for row in DIALECTS.values()]
+    react = "Thought: a\nAction: get_weather\nAction Input: Oslo\nObservation: rain\n"
+    return [*written, react, *(sample.text for file in sample_files() for sample in samples(file))]
+
+
+def _listening_in(seek: Callable[..., Any], told: _Sought) -> Callable[..., Any]:
+    signature = inspect.signature(seek)
+
+    def spy(*args: Any, **named: Any) -> Any:
+        bound = signature.bind(*args, **named)
+        bound.apply_defaults()
+        pattern = bound.arguments.get("pattern") or bound.arguments["stop"]
+        told.add((pattern, bound.arguments["overlap"]))
+        return seek(*args, **named)
+
+    return spy
+
+
+@pytest.fixture
+def sought(monkeypatch: pytest.MonkeyPatch) -> _Sought:
+    """Every expression that is sought in the texts, and how far back from their end it is sought again."""
+    told: _Sought = set()
+    for seek in _SEEKERS:
+        spy = _listening_in(seek, told)
+        for module in list(sys.modules.values()):
+            if getattr(module, "__name__", "").startswith("llmcore.normalizer") and getattr(module, seek.__name__, None) is seek:
+                monkeypatch.setattr(module, seek.__name__, spy)
+    grammar = parameters.Grammar.ends
+
+    def ends(self: parameters.Grammar, key: str) -> re.Pattern[str]:
+        pattern = grammar(self, key)
+        told.add((pattern, parameters._OVERLAP))
+        return pattern
+
+    monkeypatch.setattr(parameters.Grammar, "ends", ends)
+    for text in _texts():
+        for tools in (TOOLS, None):
+            normalizer = Normalizer(tools)
+            for start in range(0, len(text), 7):
+                normalizer.feed(text[start : start + 7])
+            normalizer.finish()
+    return told
+
+
+def test_what_is_sought_is_sought_again_as_far_back_as_it_may_have_begun(sought: _Sought) -> None:
+    assert len(sought) > 50, "the texts seek what they did"
+    assert not [(pattern.pattern, overlap) for pattern, overlap in sought if reach(pattern) > overlap]
+
+
+@pytest.mark.parametrize(
+    ("expression", "characters"),
+    [
+        ("abc", 3),
+        (r"a\s{0,16}b", 18),
+        (r"a(?=bc)b", 3),
+        (r"(?<!xy)a(?!b{1,4})", 5),
+        (r"(?:ab|c){2,3}", 6),
+        (r"(?>a{1,5}+)\Z", 5),
+        (r"(?:(?!xyz)[^\n]){0,10}", 12),
+        (r"a\s*b", math.inf),
+    ],
+)
+def test_reach(expression: str, characters: float) -> None:
+    assert reach(re.compile(expression)) == characters
+
+
+_DECIDED = {
+    "calling": (
+        bare._CALLING,
+        re.compile(rf"{bare._PYTHON_MAYBE.pattern}|{bare._CALLING_MAYBE.pattern}|\Z"),
+        "[ Calling tool: get_weather ( {",
+    ),
+    "first key": (bare_json._FIRST_KEY, bare_json._FIRST_KEY_BEGUN, '[ {\n// what it needs\n /* the name */ "name" : 1'),
+    "info word": (*fences._WORD_AND_LINE, " json \r\n"),
+    "function": (name_json._FUNCTION_HEAD, name_json._FUNCTION_MAYBE, ' "get_weather" > ( {'),
+    "pair": (named_elements._PAIR, named_elements._PAIR_BEGUN, " get_weather </tool>\n <tool_input>"),
+    "tag": (element_arguments._TAG_WHOLE, element_arguments._TAG_BEGUN, """ name="f" city='a > b' days=3 />"""),
+    "list of calls": (python_calls._LIST_OF_CALLS, python_calls._LIST_BEGUN, " [ get.weather ("),
+    "next call": (python_calls._NEXT, python_calls._NEXT_BEGUN, ";\n get_weather ("),
+}
+"""(what a reader matches, what may yet become that, a text in which it does)."""
+
+_SIGNS = (*"<>{}[]()\"'`=:,;/*\\|. \n\r\t", "//", "/*", "*/", "x", "é", " " * 40, "x" * 260)
+
+
+@pytest.mark.parametrize("name", _DECIDED)
+def test_what_is_decided_stays_decided(name: str) -> None:
+    whole, begun, written = _DECIDED[name]
+    assert whole.match(written)
+    draw = random.Random(name)  # reproducible texts, no secret
+    for _ in range(6_000):
+        text = written
+        for _ in range(draw.randint(1, 3)):
+            at = draw.randint(0, len(text))
+            text = text[:at] + draw.choice(_SIGNS) * draw.randint(0, 1) + text[at + draw.choice((0, 0, 1)) :]
+        last = whole.match(text)
+        for length in range(len(text) + 1):
+            early = whole.match(text[:length])
+            if early is not None:
+                assert last is not None, (text[:length], text)
+                assert (last.span(), last.groups()) == (early.span(), early.groups()), (text[:length], text)
+                break
+            if begun.match(text[:length]) is None:
+                assert last is None, (text[:length], text)
+                break
