@@ -108,8 +108,9 @@ def match_within(src: Source, pattern: re.Pattern[str], at: int, length: int) ->
 def search(src: Source, pattern: re.Pattern[str], start: int, overlap: int) -> Steps[re.Match[str] | None]:
     """The first match at or after `start`, or None when the text is final and there is none.
 
-    `overlap` is the greatest length of a match: what may still become one at the end of the text is looked at again. The
-    pattern must be decided by its own characters (no match may turn into another when text is added).
+    `overlap` is how many characters at most decide a match, those a lookahead sees included: what may still become one at the end
+    of the text is looked at again. No match may turn into another when text is added. tests/normalizer/test_waiting.py reads both
+    from the expressions.
     """
     if src.absent.get(pattern, start + 1) <= start:
         return None
