@@ -17,7 +17,7 @@ from llmcore.normalizer.bare_json import calling_tool, json_form, mid_line, name
 from llmcore.normalizer.bare_python import is_callable, mid_line_call, python_list, python_run
 from llmcore.normalizer.candidates import BEFORE_BARE
 from llmcore.normalizer.names import is_known, name_start, peel
-from llmcore.normalizer.source import Steps, skip_space
+from llmcore.normalizer.source import Steps, match_within, skip_space
 from llmcore.normalizer.verdicts import leads_in, rest_is_blank
 
 if TYPE_CHECKING:
@@ -29,12 +29,15 @@ _ALLOWANCE = 8
 _REACH = 512
 _SIGNS = 8  # of the end of the text, in which a sign may begin a marker
 _TO = re.compile(r"(?:^|\s)to=(?:functions\.)?([^\s{<]{1,128}?)(?:<|\s|json|code|\Z)[^{\n]*\Z")
-_OPENING_TO = re.compile(r"\s*(?:commentary |analysis )?\s*to=(?:functions\.)?([^\s{<]{1,128})(?=\s)")
-_PYTHON_HEAD = re.compile(r"\[[\[\s]*+[A-Za-z_][\w.\\-]{0,255}\s*\(")
-_PYTHON_MAYBE = re.compile(r"\[\s*(?:[A-Za-z_][\w.\\-]{0,255}\s*)?\Z")
-_EMPTY_LIST = re.compile(r"\[\s*(?:None|null)?\s*\]")
-_CALLING = re.compile(r"\[\s*Calling tool:\s*([^\s(]{1,256})\s*\(\s*(?=\{)")
-_CALLING_MAYBE = re.compile(r"\[\s*Calling(?: (?:t(?:o(?:o(?:l(?::\s*(?:[^\s(]{1,256}\s*(?:\(\s*)?)?)?)?)?)?)?)?\Z")
+_OPENING_TO = re.compile(r"\s*+(?:(?:commentary|analysis) \s*+)?to=(?:functions\.)?([^\s{<]{1,128})(?=\s)")
+_PYTHON_HEAD = re.compile(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\(")
+_PYTHON_MAYBE = re.compile(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\Z")
+_NOTHING = re.compile(r"(?:(?:None|null)\s{0,16}+)?\]")
+_NOTHING_LENGTH = 21
+_GAP = r"\s{0,64}+"
+_CALLING = re.compile(rf"Calling tool:{_GAP}([^\s(]{{1,256}}+){_GAP}\({_GAP}(?=\{{)")
+_CALLING_MAYBE = re.compile(rf"Calling(?: (?:t(?:o(?:o(?:l(?::{_GAP}(?:[^\s(]{{1,256}}+{_GAP}(?:\({_GAP})?)?)?)?)?)?)?)?\Z")
+"""What may stand behind the bracket that opens a list, and its white space."""
 _NAMEISH = re.compile(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
 
 
@@ -167,30 +170,34 @@ def _bracket(engine: TextEngine, at: int) -> Steps[int]:
     char = src.text[ahead : ahead + 1]
     if char == "{":
         return (yield from json_form(engine, at))
-    if char and char in "]nN" and (yield from _is_empty_list(engine, at)):
+    if char and char in "]nN" and (yield from _is_empty_list(engine, at, ahead)):
         return engine.done
-    while not src.final and (_PYTHON_MAYBE.match(src.text, at) or _CALLING_MAYBE.match(src.text, at)):
+    while not src.final and (_PYTHON_MAYBE.match(src.text, ahead) or _CALLING_MAYBE.match(src.text, ahead)):
         yield
-    if (calling := _CALLING.match(src.text, at)) is not None:
-        return (yield from calling_tool(engine, at, calling))
-    if (char and char in "'\"[") or _PYTHON_HEAD.match(src.text, at):
+    if (calling := _CALLING.match(src.text, ahead)) is not None:
+        name, body = calling[1], calling.end()
+        calling = None  # a match keeps the text it was found in
+        return (yield from calling_tool(engine, at, name, body))
+    if (char and char in "'\"[") or _PYTHON_HEAD.match(src.text, ahead):
         return (yield from python_list(engine, at - 1 if escaped else at, at))
     if at == engine.done:  # elsewhere only lists are candidates
         engine.glance()
     return at + 1
 
 
-def _is_empty_list(engine: TextEngine, at: int) -> Steps[bool]:
+def _is_empty_list(engine: TextEngine, at: int, ahead: int) -> Steps[bool]:
     """`[]`, `[None]`: an explicit way to call nothing, when it is all there is."""
     if not engine.opens_message(at):
         return False
-    while not engine.src.final and len(engine.src.text) - at < 12 and "]" not in engine.src.text[at : at + 12]:
-        yield
-    match = _EMPTY_LIST.match(engine.src.text, at)
-    if match is None or not (yield from rest_is_blank(engine, match.end())):
+    match = yield from match_within(engine.src, _NOTHING, ahead, _NOTHING_LENGTH)
+    if match is None:
+        return False
+    end = match.end()
+    match = None  # a match keeps the text it was found in
+    if not (yield from rest_is_blank(engine, end)):
         return False
     engine.commit_to(at)
-    engine.take("markup", match.end())
+    engine.take("markup", end)
     return True
 
 

@@ -289,8 +289,8 @@ def _is_data(text: str, at: int, final: bool) -> bool | None:
     return None if not final and len(rest) < 64 and not rest.strip("[{ \t\r\n") else False
 
 
-def calling_tool(engine: TextEngine, at: int, head: re.Match[str]) -> Steps[int]:
-    body = yield from body_extent(engine, head.end(), ())
+def calling_tool(engine: TextEngine, at: int, name: str, start: int) -> Steps[int]:
+    body = yield from body_extent(engine, start, ())
     unclosed = (_CALLING_CUT if body.cut else _CALLING_CLOSED).search(engine.src.text, body.start, body.end)
     if unclosed is not None:
         body = Body(body.start, unclosed.start(), closed=False)
@@ -305,10 +305,10 @@ def calling_tool(engine: TextEngine, at: int, head: re.Match[str]) -> Steps[int]
     over = yield from line_is_over(engine, end)
     reading = read_relaxed(engine.src.text, body.start, body.end, limits=engine.limits, cut=body.cut)
     arguments, _, repairs = arguments_of(reading.value)
-    call = CallObject(head[1], arguments, True, raw=engine.src.text[body.start : body.end])
+    call = CallObject(name, arguments, True, raw=engine.src.text[body.start : body.end])
     place = Place(at, end, over=over, closed=False, whole=False)
     if (reason := refusal(engine, place, [call])) is not None:
-        engine.miss(at, end, head[1], reason)
+        engine.miss(at, end, name, reason)
         return end
     complete = closed and reading.complete
     add_calls(engine, (at, end), [call], "calling_tool", complete=complete, repairs=[*reading.repairs, *repairs])

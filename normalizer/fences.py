@@ -22,7 +22,7 @@ __all__ = ["back_ticks", "fence_behind_opener", "without_code"]
 
 _RUN = re.compile(r"`+")
 _PURPOSES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
-_WORD = re.compile(r"[ \t]*([\w+#.-]{0,32})[ \t]*\r?(?=\n|\Z)")
+_WORD = re.compile(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
 _FIRST_LINE = 400
 _WORD_AND_LINE = (
     re.compile(r"[ \t]{0,16}[\w+#.-]{1,32}[ \t]{0,16}\r?\n"),

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 __all__ = ["NAP", "BodyPreview", "Preview"]
 
-_PAIR = r'"(?:id|type|index|call_id|tool_call_id)"\s*:\s*(?:"[^"\\]{0,128}"|\d{1,9})\s*,\s*'
+_PAIR = r'"(?:id|type|index|call_id|tool_call_id)"\s*+:\s*+(?:"[^"\\]{0,128}+"|\d{1,9}+)\s*+,\s*+'
 _SCHEMA_KEY = re.compile(r"type|properties|required|description|title|items|additionalProperties|\$\w{1,16}")
 _CALL = (
-    rf'\{{\s*(?:{_PAIR}){{0,4}}"(?:name|tool_name)"\s*:\s*"(?P<name>[^"\\]{{1,256}})"\s*,\s*'
-    rf'(?:"arg(?:ument)?s"\s*:\s*(?=\{{)|"parameters"\s*:\s*(?=\{{\s*(?:\}}|"(?P<first>[^"\\]{{0,256}})")))'
+    rf'\{{\s*+(?:{_PAIR}){{0,4}}"(?:name|tool_name)"\s*+:\s*+"(?P<name>[^"\\]{{1,256}}+)"\s*+,\s*+'
+    rf'(?:"arg(?:ument)?s"\s*+:\s*+(?=\{{)|"parameters"\s*+:\s*+(?=\{{\s*+(?:\}}|"(?P<first>[^"\\]{{0,256}}+)")))'
 )
-_KEYED = r'\{\s*"(?P<name>[^"\\]{1,256})"\s*:\s*(?=\{)'
+_KEYED = r'\{\s*+"(?P<name>[^"\\]{1,256}+)"\s*+:\s*+(?=\{)'
 
 
 def _heads(call: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The head of the first call, and of one that follows another."""
-    return re.compile(rf"\s*(?:\[\s*)?{call}"), re.compile(rf"\s*\}}\s*[,;]?\s*{call}")
+    return re.compile(rf"\s*+(?:\[\s*+)?{call}"), re.compile(rf"\s*+\}}\s*+(?:[,;]\s*+)?{call}")
 
 
 _HEADS, _KEYED_HEADS = _heads(_CALL), _heads(_KEYED)

@@ -10,7 +10,7 @@ from llmcore.normalizer.call_objects import CallObject, arguments_of
 from llmcore.normalizer.names import is_known
 from llmcore.normalizer.readers.json import read_value
 from llmcore.normalizer.readers.relaxed import read_relaxed
-from llmcore.normalizer.source import Steps, search, skip_space
+from llmcore.normalizer.source import Steps, match_within, search, skip_space
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_object
 
@@ -21,13 +21,15 @@ __all__ = ["action"]
 
 _NAME = re.compile(r"[ \t]*([^\n(]{1,256}?)[ \t\r]*(\n|\(|\Z)")
 _LINE = 300
-_LIST = 400  # within which a list must say `tool_name`
+_LIST = 200  # within which a list must say `tool_name`
 _LIST_ENDS = ("```", "\nObservation:", "\nThought:", "\nFinal Answer:")
 """What ends a list that was left open."""
 _INPUT = "Action Input:"
 _STOP = re.compile(r"\n[ \t]{0,16}(?:Observation|Thought|Action|Final Answer)\s{0,8}:|<\|im_end\|>|</s>")
 _LONGEST_STOP = 38
 _FENCE = re.compile(r"\s*```[\w]{0,16}\s*")
+_FENCE_OPENS = re.compile(r"```\w{0,16}+(?=\W)")
+_FENCE_LENGTH = 20
 _CALL_END = re.compile(r"\)[ \t\r]{0,256}\n")
 _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "none.", "null"})
 
@@ -128,20 +130,25 @@ def _on_one_line(engine: TextEngine, at: int, word: str, after: int) -> Steps[in
 
 def _listed(engine: TextEngine, at: int, start: int) -> Steps[int]:
     """Command R: a list of objects with `tool_name`, mostly in a fence."""
-    src = engine.src
-    reach = start + _LIST
-    while not src.final and "tool_name" not in src.text[start:reach] and len(src.text) < reach:
+    src, body = engine.src, start
+    fenced = src.text.startswith("`", start)
+    if fenced:
+        fence = yield from match_within(src, _FENCE_OPENS, start, _FENCE_LENGTH)
+        if fence is None:
+            return start
+        body, fence = fence.end(), None  # a match keeps the text it was found in
+        body = yield from skip_space(src, body)
+    reach = body + _LIST
+    while not src.final and "tool_name" not in src.text[body:reach] and len(src.text) < reach:
         yield
-    fence = _FENCE.match(src.text, start, reach)
-    body = fence.end() if fence else start
-    if not src.text.startswith(("[", "{"), body) or "tool_name" not in src.text[body : min(body + 200, reach)]:
+    if not src.text.startswith(("[", "{"), body) or "tool_name" not in src.text[body:reach]:
         return start
     value = yield from body_extent(engine, body, _LIST_ENDS)
     messages, repairs, complete = read_body(engine, value)
     if not messages:
         engine.miss(at, value.end, None, "no_call_object")
         return start
-    end, _ = (yield from swallow(engine, value.end, ("```",), extra=False)) if fence else (value.end, True)
+    end, _ = (yield from swallow(engine, value.end, ("```",), extra=False)) if fenced else (value.end, True)
     calls = [call for message in messages for call in message.calls]
     engine.commit_to(at)
     add_calls(engine, (at, end), calls, "command_r_plus", complete=complete, repairs=repairs)

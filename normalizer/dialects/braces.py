@@ -295,7 +295,7 @@ def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Rea
     return read
 
 
-_NAME_BEGUN = re.compile(r"\s*(?:c|ca|cal|call)?:?[\w.-]{0,256}\s*\Z")
+_NAME_BEGUN = re.compile(r"\s*+(?:c|ca|cal|call)?:?[\w.-]{0,256}+\s*+\Z")
 
 
 def _nameless(engine: TextEngine, at: int, body: int) -> bool:

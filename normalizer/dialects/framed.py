@@ -151,7 +151,7 @@ def _write_k3(calls: Calls) -> str:
 
 _PLAMO_NAME_END = re.compile(r"<\|plamo:(end_tool_name|begin_tool_arguments|end_tool_request|begin_tool_request)s?:plamo\|>")
 _PLAMO_BODY = re.compile(
-    r"\s*(?:<\|plamo:begin_tool_arguments:plamo\|>)?\s*(?:<\|plamo:constrain\|>\s*\w*\s*)?(?:<\|plamo:msg\|>)?\s*"
+    r"\s*+(?:<\|plamo:begin_tool_arguments:plamo\|>\s*+)?(?:<\|plamo:constrain\|>\s*+\w*+\s*+)?(?:<\|plamo:msg\|>\s*+)?"
 )
 _PLAMO_CLOSERS = ("<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>")
 _PLAMO_END = re.compile("|".join(map(re.escape, _PLAMO_CLOSERS)))

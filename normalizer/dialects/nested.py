@@ -38,7 +38,7 @@ _REACH = 512
 
 _PREFIX = "]<]minimax[>["
 _TAG = re.compile(r"\]<\]minimax\[>\[<(?P<slash>/?)\s{0,16}+(?P<tag>[^\s<>/]{1,256}+)(?P<rest>[^<>]{0,300}?)(?P<empty>/?)>")
-_NAME = re.compile(r"""\s*name\s*=\s*["']?([^"'<>]{1,256}?)["']?\s*\Z""")
+_NAME = re.compile(r"""\s*+name\s*+=\s*+["']?([^"'<>]{1,256}+)["']?\s*+\Z""")
 _TAG_LENGTH = 608
 _FRAMES = frozenset({"invoke", "tool_call"})
 

@@ -104,7 +104,7 @@ _DECIDED = {
     "calling": (
         bare._CALLING,
         re.compile(rf"{bare._PYTHON_MAYBE.pattern}|{bare._CALLING_MAYBE.pattern}|\Z"),
-        "[ Calling tool: get_weather ( {",
+        "Calling tool: get_weather ( {",
     ),
     "first key": (bare_json._FIRST_KEY, bare_json._FIRST_KEY_BEGUN, '[ {\n// what it needs\n /* the name */ "name" : 1'),
     "info word": (*fences._WORD_AND_LINE, " json \r\n"),
