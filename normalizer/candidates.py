@@ -27,7 +27,7 @@ _WORDS = {"A": "Action:", "=": "to="}  # a whole text has candidates of these ch
 _FARTHEST = 64  # no expression looks farther than so many characters
 _START = 3  # so many characters after the first one tell openers from other text
 _ADDED_ENDS = "0123456789tlen_s"  # print(, f.call(, tool_code(, json{, f:0{, functools{
-_LIST = r"\s*(?:[\[{'\"]|(?:None|null)?\s*\]\s*(?:<|\Z)|[A-Za-z_][\w.\\-]{0,255}\s*(?:\(|\Z)|Calling\s|\Z)"
+_LIST = r"\s*+(?:[\[{'\"]|(?:(?:None|null)\s*+)?\]\s*+(?:<|\Z)|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z)"
 
 
 class Signs:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["action"]
 
-_NAME = re.compile(r"[ \t]*([^\n(]{1,256}?)[ \t\r]*(\n|\(|\Z)")
+_NAME = re.compile(r"[ \t]*+([^\n(]{1,256}+)(\n|\(|\Z)")
 _LINE = 300
 _LIST = 200  # within which a list must say `tool_name`
 _LIST_ENDS = ("```", "\nObservation:", "\nThought:", "\nFinal Answer:")
@@ -47,9 +47,8 @@ def action(engine: TextEngine, at: int) -> Steps[int]:
     while not src.final and "\n" not in src.text[body:] and "(" not in src.text[body:] and len(src.text) - body < _LINE:
         yield
     name = _NAME.match(src.text, body, body + _LINE)
-    if name is None or not name[1].strip("*`\"' "):
+    if name is None or not (word := name[1].strip("*`\"' \t\r")):
         return body
-    word = name[1].strip("*`\"' ")
     if name[2] == "(" and is_known(word, engine.tools):
         return (yield from _on_one_line(engine, at, word, name.end(1)))
     return (yield from _with_input(engine, at, word, name.end(1)))

@@ -2,7 +2,7 @@
 
 One that seeks something looks at the end of the text again, as far back as what it seeks may have begun: how far that is, each
 says by a number, which is compared here with what the expression can match. One that matches a head goes by a second expression,
-which says whether more text may yet make one.
+which says whether more text may yet make one. And none goes back over white space, which is matched anew at every feed.
 """
 
 # pyright: reportPrivateUsage=false
@@ -16,15 +16,15 @@ import random
 import re
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from llmcore.normalizer import bare, bare_json, element_arguments, fences, parameters, reasoning, source
+from llmcore.normalizer import bare, bare_json, candidates, element_arguments, fences, parameters, reasoning, source
 from llmcore.normalizer.dialects import name_json, named_elements, python_calls
 from llmcore.normalizer.engine import Normalizer
-from llmcore.normalizer.registry import DIALECTS
-from tests.support.reach import reach
+from llmcore.normalizer.registry import DIALECTS, marker_table
+from tests.support.expressions import goes_back, reach
 
 from .helpers import TOOLS, sample_files, samples
 
@@ -98,6 +98,39 @@ def test_what_is_sought_is_sought_again_as_far_back_as_it_may_have_begun(sought:
 )
 def test_reach(expression: str, characters: float) -> None:
     assert reach(re.compile(expression)) == characters
+
+
+def _standing() -> set[re.Pattern[str]]:
+    """The expressions that stand in the modules, and those that are made for a set of tools."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("llmcore.normalizer")]
+    values = [value for module in modules for value in vars(module).values()]
+    values += [value for value in values if isinstance(value, tuple) for value in cast("tuple[object, ...]", value)]
+    for names in (None, frozenset(TOOLS.names)):
+        signs = candidates.signs_of(names, marker_table(None))
+        values += [signs.any, signs.any_headed, signs.markers]
+    return {value for value in values if isinstance(value, re.Pattern)}
+
+
+def test_no_expression_goes_back_over_white_space(sought: _Sought) -> None:
+    expressions = _standing() | {pattern for pattern, _ in sought}
+    assert len(expressions) > 150, "they were found"
+    assert not [pattern.pattern for pattern in expressions if goes_back(pattern)]
+
+
+@pytest.mark.parametrize(
+    ("expression", "goes"),
+    [
+        (r"a\s*b?\s*c", True),
+        (r"a\s*+b?\s*c", False),
+        (r"a\s*b\s*c", False),
+        (r"\[(?=\s*(?:x|(?:None)?\s*\]))", True),
+        (r"[ \t]*([^\n]{1,256}?)[ \t]*\n", True),
+        (r"(?:,\s*)?\s{0,16}x", False),
+        (r"(?:a\s*|b)(?:\s*c|d)", True),
+    ],
+)
+def test_goes_back(expression: str, goes: bool) -> None:
+    assert goes_back(re.compile(expression)) is goes
 
 
 _DECIDED = {
