@@ -5,8 +5,8 @@
 For every dialect of the registry one call of each size is fed to a listening `Normalizer`, which is not told the dialect.
 
 - `us/chunk`: CPU time of the whole reply over its chunks, at the largest size, divided by how much slower the machine was beside it
-  (`timing.steady`), the best of three; `growth`: the worst factor between sizes, each the
-  double of the one before (linear: 2.0).
+  (`timing.steady`), the best of nine rounds; `growth`: the worst factor between sizes, each the double of the one before (linear: 2.0),
+  the median of the rounds.
 - `p99.9`, `max`: of single feeds of 1 to 64 characters, in us of thread time with the collector off; a feed counts with its best of
   three runs, so that another process's turn on the core is not taken for ours; steadied likewise. `finish`: the same of the last step.
 - `SGLang`: the same chunks of the smallest size to its detector, told the dialect: us/chunk, and `x` where what comes out is not the
@@ -91,33 +91,26 @@ def _peer_cell(peer: peers.Peer | None, text: str, arguments: dict[str, object])
     return f"{spent / len(chunks) * 1e6:.1f}{'' if peers.says(said, NAME, arguments) else 'x'}"
 
 
-def _times(cuts: Sequence[Sequence[str]]) -> list[float]:
-    """Seconds of each reply, its best of three. What looks worse than linear is measured again: the machine may have changed speed."""
-    times = [float("inf")] * len(cuts)
+def _rounds(cuts: Sequence[Sequence[str]], rounds: int = 9) -> list[list[float]]:
+    """Seconds of each reply, one list for each round."""
     with no_gc():
-        for again in range(12):
-            if again >= 3 and growth(times) < 2.1:
-                break
-            times = [
-                min(best, steady(partial(seconds, partial(feeds, chunks)))) for best, chunks in zip(times, cuts, strict=True)
-            ]
-    return times
+        return [[steady(partial(seconds, partial(feeds, chunks))) for chunks in cuts] for _ in range(rounds)]
 
 
 def row(dialect: str, sizes: Sequence[int], peer: peers.Peer | None) -> tuple[float, list[str]]:
     texts = [call(dialect, size, flat=dialect in peers.EXPONENTIAL) for size in sizes]
     cuts = [cut(text, _CHUNK) for text, _ in texts]
     got = [(one.name, one.arguments) for one in feeds(cuts[0]).envelope.tool_calls]
-    times = _times(cuts)
+    rounds = _rounds(cuts)
     slower = slowness()
     each, last = steps(cut_at_random(texts[-1][0]))
     slower = (slower + slowness()) / 2
     each = sorted(one / slower for one in each)
-    micro = times[-1] / len(cuts[-1]) * 1e6
+    micro = min(times[-1] for times in rounds) / len(cuts[-1]) * 1e6
     return micro, [
         dialect + ("" if got == [(NAME, texts[0][1])] else " x"),
         f"{micro:.2f}",
-        f"{growth(times):.2f}",
+        f"{growth(rounds):.2f}",
         f"{each[int(len(each) * 0.999)] * 1e6:.0f}",
         f"{each[-1] * 1e6:.0f}",
         f"{last / slower * 1e6:.0f}",
@@ -131,6 +124,8 @@ def main() -> None:
     parser.add_argument("--kb", nargs="+", type=float, default=[12.5, 25, 50], help="sizes, each the double of the one before")
     parser.add_argument("--alone", action="store_true", help="without SGLang")
     given = parser.parse_args()
+    if unknown := set(given.dialects) - DIALECTS.keys():
+        parser.error(f"no such dialect: {', '.join(sorted(unknown))}; docs/dialects.md lists them")
     print(conditions(), end="\n\n")
     detectors = {} if given.alone else peers.load(TOOL_DICTS, given.dialects or None)
     sizes = [int(kb * 1000) for kb in given.kb]

@@ -6,6 +6,7 @@ import gc
 import itertools
 import os
 import platform
+import statistics
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -76,9 +77,14 @@ def best_of(contenders: Mapping[str, Work], rounds: int, slice_seconds: float = 
     return best
 
 
-def growth(times: Sequence[float]) -> float:
-    """The worst factor between two neighbours, each of which doubles the one before."""
-    return max(after / max(before, 1e-9) for before, after in itertools.pairwise(times))
+def growth(rounds: Sequence[Sequence[float]]) -> float:
+    """The worst factor between neighbouring sizes, each the double of the one before, as the median of all rounds.
+
+    A round times every size in turn. The best time of each size, taken over all rounds, would not do: one size that was caught in
+    a fast moment makes its neighbour look worse than linear, and the more rounds, the likelier one is.
+    """
+    factors = [[after / max(before, 1e-9) for before, after in itertools.pairwise(times)] for times in rounds]
+    return max(statistics.median(of_pair) for of_pair in zip(*factors, strict=True))
 
 
 def conditions() -> str:
