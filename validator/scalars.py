@@ -41,10 +41,11 @@ def exact_number(text: str) -> int | float | None:
     found = _JSON_NUMBER.fullmatch(text) if len(text) <= DEFAULT_LIMITS.digits else None
     if found is None:
         return None
-    if found[1] is None and found[2] is None:
-        return int(text)
-    value = float(text)
-    return value if math.isfinite(value) else None
+    return int(text) if found[1] is None and found[2] is None else _finite(float(text))
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 def whole(number: float) -> int | None:
@@ -82,8 +83,7 @@ def _number(token: str) -> int | float | None:
     if not (_GROUPED.fullmatch(token) or _DECIMAL.fullmatch(token)) or len(token) > DEFAULT_LIMITS.digits:
         return None
     plain = token.replace(",", "").removeprefix("+")
-    value = float(plain) if set(plain) & set(".eE") else int(plain)
-    return value if math.isfinite(value) else None
+    return _finite(float(plain)) if set(plain) & set(".eE") else int(plain)
 
 
 def _reduced(fraction: re.Match[str]) -> int | float | None:

@@ -33,6 +33,7 @@ __all__ = [
     "State",
     "Stop",
     "clipped",
+    "too_long",
 ]
 
 UNREADABLE = "unreadable"
@@ -59,6 +60,7 @@ CLOSERS = {
 }
 """The quotes that may open a string, straight and typographic, and those that close it."""
 
+_BITS_A_DIGIT = 3.321928094887362
 _SHOWN = 120
 _COMMENTS_LOOKED_OVER = 2
 _PLAIN_SPACE = re.compile(r"[ \t\r\n]*")
@@ -116,6 +118,11 @@ class Frame:
 def clipped(value: Any) -> Any:
     """What a repair shows of a value: long text is cut."""
     return value if not isinstance(value, str) or len(value) <= _SHOWN else value[:_SHOWN] + "…"
+
+
+def too_long(number: int, digits: int) -> bool:
+    """Has it more decimal digits than these, in whatever base it was written? Costs nothing but near the bound."""
+    return number.bit_length() > digits * _BITS_A_DIGIT and abs(number) >= 10**digits
 
 
 class State:

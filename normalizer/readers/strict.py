@@ -13,13 +13,12 @@ from typing import Any, NamedTuple, NoReturn, cast
 
 from pydantic_core import from_json
 
-from llmcore.normalizer.readers.state import ARGUMENTS_LIMIT, DEPTH_LIMIT, DIGITS_LIMIT, UNREADABLE, clipped
+from llmcore.normalizer.readers.state import ARGUMENTS_LIMIT, DEPTH_LIMIT, DIGITS_LIMIT, UNREADABLE, clipped, too_long
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["UNSOUND", "Strict", "audited", "parsed", "sound_container", "sound_object", "strict_at"]
 
-_BITS_A_DIGIT = 3.321928094887362
 _MAY_BE_UNSOUND: frozenset[object] = frozenset({dict, list, float})
 _MAY_BE_UNSOUND_WHEN_LONG = _MAY_BE_UNSOUND | {int}
 UNSOUND = (ValueError, TypeError, RecursionError)
@@ -95,7 +94,7 @@ def audited(value: Any, text: str, start: int, end: int, limits: Limits) -> tupl
             elif kind is float:
                 if math.isinf(item):
                     return UNREADABLE, []
-            elif item.bit_length() > limits.digits * _BITS_A_DIGIT + 1:
+            elif too_long(item, limits.digits):
                 return DIGITS_LIMIT, []
     if len(containers) > limits.depth and _depth(value) > limits.depth:
         return DEPTH_LIMIT, []

@@ -9,7 +9,7 @@ import math
 import re
 from typing import Any
 
-from llmcore.normalizer.readers.state import CLOSERS, DIGITS_LIMIT, NESTED_CALL, Ended, State, Stop
+from llmcore.normalizer.readers.state import CLOSERS, DIGITS_LIMIT, NESTED_CALL, Ended, State, Stop, too_long
 from llmcore.normalizer.readers.strings import starts_member
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
@@ -157,9 +157,9 @@ def loose_number(token: str, digits: int) -> Any:
 
 
 def _int(token: str, base: int, digits: int) -> Any:
-    if len(token.lstrip("+-")) > digits:
+    if len(token.lstrip("+-")) > digits or too_long(value := int(token, base), digits):
         raise Stop(DIGITS_LIMIT)
-    return int(token, base)
+    return value
 
 
 def _float(token: str) -> float:
@@ -185,8 +185,8 @@ def _arithmetic(token: str, digits: int) -> Any:
         value = _sum(operands, operators)
     except (ArithmeticError, Stop):
         return ABSENT
-    too_long = value.bit_length() > 3 * digits if isinstance(value, int) else not math.isfinite(value)
-    return ABSENT if too_long else value
+    sound = not too_long(value, digits) if isinstance(value, int) else math.isfinite(value)
+    return value if sound else ABSENT
 
 
 def _sum(operands: list[Any], operators: list[str]) -> Any:

@@ -99,6 +99,7 @@ _JSON_BITS = (
     '{"name": "run", "parameters": {"code": "', '{"function": {"name": "ping", "arguments": "{}"}}', '{"tool_calls": [', '{"toolCalls": [',
     '{"content": "hi", "toolCalls": []}', '"needsMoreWork": true', '"name":', '"ping"', '{"a": 1, "a": 2}', "{'a': None}", "{a: 1}", "[1, 2,]",
     "{}", "[]", "[{}]", "[{", "}]", "}}", '{"', '"}', '": "', ", ", ": ", "1e400", "-", "01", "1" * 30, "NaN", "/* c */", "// c\n", "\\u12",
+    "0x1F", "0b1", "1_000", "1,000", "1/3", "2 * 3", "9e9", "2**9", ".5", "+1", "about 5", "1" * 400, "0x" + "f" * 400,
     '{"city": "<tool_call>"}', '{"properties": {"city": "Rome"}}', '{"city": "Rome", "days": "3"}', '["ping()"]', "[ping()]", "ping()",
     "get_weather(city='Paris', days=3)", "run(code='''a\nb''', env={'A': 1})", "[get_weather(city=", "read_file('a.txt', lines=[1, 2])",
     "print(default_api.ping())", "ping{}", "ping\n{}", "x = ping()", "ping(**{'a': 1})", "ping(ping())", 'get_weather(city="a\\"b")',

@@ -144,8 +144,23 @@ def test_any_value_as_a_schema_is_taken_or_refused_by_our_error(schema: Any) -> 
         assert str(error)  # noqa: PT017  - either outcome is right
 
 
-@given(text=st.text(max_size=60), strictness=st.sampled_from(["off", "safe", "lenient"]), partial=st.booleans())
-@pytest.mark.parametrize("output_type", [SCHEMAS[0], {"type": "integer"}, {"enum": ["a", "b c"]}, list[int], str | None])
+NUMERALS = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["", "-", "+", "about ", "$", "0x", "1.", '"', "[", "{'a': "]),
+    st.sampled_from("1789f"),
+    st.builds(
+        str.__mul__, st.sampled_from(["0", "9", "f", ",000", "_0"]), st.sampled_from([1, 20, 308, 309, 340, 1100, 3600, 4300])
+    ),
+    st.sampled_from(["", ".0", "e5", "e-5", "/3", " * 9", "%", '"', "]", "}"]),
+)
+"""Numbers about as long as a float, and as an integer, may be."""
+
+
+@given(text=st.text(max_size=60) | NUMERALS, strictness=st.sampled_from(["off", "safe", "lenient"]), partial=st.booleans())
+@pytest.mark.parametrize(
+    "output_type",
+    [SCHEMAS[0], {"type": "integer"}, {"type": "number", "multipleOf": 0.1}, {"enum": ["a", "b c"]}, list[int], str | None],
+)
 def test_any_text_gives_a_value_or_our_error(text: str, strictness: Any, partial: bool, output_type: Any) -> None:
     try:
         parse(text, output_type, strictness=strictness, partial=partial)

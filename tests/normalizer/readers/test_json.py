@@ -127,6 +127,7 @@ def test_what_the_standard_leaves_open(name: str) -> None:
         ("[" * 100_000, "depth_limit"),
         ("[" + "7" * 4301 + "]", "digits_limit"),
         ("7" * 1_000_000, "digits_limit"),
+        ("[0x" + "f" * 3600 + "]", "digits_limit"),  # 4,335 decimal digits
         ('"' + "x" * 1_000_000 + '"', "arguments_limit"),
         ("NaN", "unreadable"),
         ("", "unreadable"),
@@ -142,7 +143,9 @@ def test_at_the_limits_all_is_well() -> None:
     assert read_json(deep).values == [json.loads(deep)]
     assert read_json("[" + "7" * 4300 + "]").values == [[int("7" * 4300)]]
     assert read_json(deep, limits=Limits(depth=63)).error == "depth_limit"
+    assert json.dumps(read_json("[0x" + "f" * 3571 + "]").values)
     assert read_json("[1234567]", limits=Limits(digits=6)).error == "digits_limit"
+    assert read_json("[10000000000]", limits=Limits(digits=10)).error == "digits_limit"  # as many bits as ten digits may have
     assert read_json("[1, 2]", limits=Limits(arguments=5)).error == "arguments_limit"
     assert read_json("{a: 1, b: +1, c: +2}", limits=Limits(repairs=2)).error == "repairs_limit"
     # The limit on depth may be raised beyond what a recursive reader could bear.
