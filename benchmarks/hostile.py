@@ -128,7 +128,7 @@ def attacks(mixtures: int = 0) -> list[Attack]:
         "opener": [*openers, *_SPELLED],
         "nesting": _NESTING,
         "other": _UNITS,
-        "opener and more": [opener + tail for opener in openers for tail in ("\n", "{", "[", "x")],
+        "opener and more": [opener + tail for opener in openers for tail in ("\n", "{", "[", "x", "```json")],
     }
     kinds = {unit: kind for kind in reversed(units) for unit in units[kind]}
     found = [Attack(repr(unit), unit, kind=kind) for unit, kind in kinds.items()]

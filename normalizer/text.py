@@ -324,9 +324,14 @@ class TextEngine:
         return self._space.reaches(self.src.text, self.text_start(), at)
 
     def nest(self, text: str) -> TextEngine:
-        """Read the body of a fence (or of another wrapper) by itself. Wrappers deeper than `_NESTING` hold no calls."""
+        """Read the body of a fence (or of another wrapper) by itself. Wrappers deeper than `_NESTING` hold no calls.
+
+        Its looks that came to nothing cost here too: wrappers may be read again from the next opener within them.
+        """
         limits, tools = self.limits, self.tools if self.nested < _NESTING else _NO_TOOLS
-        return TextEngine(tools, dialects=self.dialects, limits=limits, listening=False, nested=self.nested + 1).read(text)
+        inner = TextEngine(tools, dialects=self.dialects, limits=limits, listening=False, nested=self.nested + 1).read(text)
+        self.wasted += inner.walk.wasted
+        return inner
 
     def adopt(self, inner: TextEngine, start: int, end: int, dialect: str | None = None) -> None:
         """Take over the calls of a nested reading; they span `start:end`, which holds nothing else."""

@@ -26,6 +26,7 @@ __all__ = ["Walk"]
 _OPENER = 16  # what an opener costs that no row takes,
 _ROW = 4  # each row that shares it,
 _TRIED = 16  # and each reader that declined
+_NESTED_SHIFT = 3  # a wrapper within a wrapper has an eighth of the looks: what it spends is only then known outside
 _LONGEST_OPENER = 400  # with the attributes of a tag
 _LAYOUT = re.compile(r"\s{0,8}+")  # between an opener that was written twice
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
@@ -45,9 +46,14 @@ class Walk:
         self._engine = engine
         self._candidates = Candidates(engine.src, signs_of(engine.names, engine.table))
         self._at: int = 0  # where it waits
-        self._allowance = engine.limits.looks
+        self._allowance = engine.limits.looks >> _NESTED_SHIFT * engine.nested
         self._brackets = 0  # what brackets that came to nothing cost
         self._passed_over = False
+
+    @property
+    def wasted(self) -> int:
+        """What looks that came to nothing cost, in characters: markers and brackets."""
+        return self._engine.wasted + self._brackets
 
     def run(self) -> Steps[None]:
         """From candidate to candidate until the text ends; the rest is text of the current kind."""

@@ -158,13 +158,21 @@ class _Follower:
             key = text[begin:at].lstrip(", \t\r\n").rstrip()
             if key.startswith(self._delimiter):
                 key = key.removeprefix(self._delimiter).removesuffix(self._delimiter)
-            else:
-                key = key.strip("\"'")
+            elif key.startswith(('"', "'")):
+                key = _unquoted(key)
             self.members.append(_Member(key, at + 1))
 
     def _finish_member(self, at: int) -> None:
         if self.members and self.members[-1].end < 0:
             self.members[-1].end = at
+
+
+def _unquoted(key: str) -> str:
+    """What a key in quotes says, as it is read when the body is whole."""
+    if "\\" not in key and key.count(key[0]) == 2 and key.endswith(key[0]):
+        return key[1:-1]
+    value = read_relaxed(f"{{{key}:0}}").value
+    return next(iter(value), key) if is_object(value) else key
 
 
 def _escaped(text: str, at: int, first: int) -> bool:
