@@ -91,7 +91,8 @@ class Walk:
                     continue
             position = at + 1
             handler = bare.HANDLERS.get(trigger)
-            if handler is not None and (engine.takes_calls or trigger == "`") and engine.text_kind != "reasoning":
+            looks = trigger == "`" or (engine.takes_calls and at >= brackets_from)
+            if handler is not None and looks and engine.text_kind != "reasoning":
                 before = engine.wasted
                 went = handler(engine, at)
                 position = max(position, went if isinstance(went, int) else (yield from went))

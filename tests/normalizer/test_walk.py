@@ -53,7 +53,21 @@ def test_what_is_passed_over_does_not_depend_on_the_cut(looks: int) -> None:
         read_every_way(text, sample.toolset, finish_reason=sample.finish, chunkings=2, limits=Limits(looks=looks))
 
 
-@pytest.mark.parametrize("unit", ["\n{", "<tool_call>[", "</s>[", "<name>", "`[", "{'a':", "]<]", "<file_report>\n<title>"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "\n{",
+        "<tool_call>[",
+        "</s>[",
+        "<name>",
+        "`[",
+        "{'a':",
+        "]<]",
+        "<file_report>\n<title>",
+        "[TOOL_functools",
+        "<function_call>```json",
+    ],
+)
 def test_floods_are_linear(unit: str) -> None:
     def feed(size: int) -> None:
         normalizer = Normalizer(TOOLS)
