@@ -191,10 +191,10 @@ def _steady(attack: Attack, size: int, chunk: int) -> float:
 
 
 def _doubled(attack: Attack, size: int, chunk: int) -> tuple[float, float]:
-    """(seconds of the full size, growth from half of it). What looks bad is read in five rounds: another process may have been in the way."""
+    """(seconds of the full size, growth from half of it). What looks bad is read in nine rounds: another process may have been in the way."""
     rounds: list[tuple[float, float]] = []
     bar = 3 if chunk == 1 else 1
-    for _ in range(5):
+    for _ in range(9):
         rounds.append((_steady(attack, size // 2, chunk), _steady(attack, size, chunk)))
         full = rounds[0][1]
         if full >= 2.0 or (growth(rounds[:1]) < 2.1 and full / size * 1e6 <= bar):
