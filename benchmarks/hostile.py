@@ -192,13 +192,14 @@ def _steady(attack: Attack, size: int, chunk: int) -> float:
 
 def _doubled(attack: Attack, size: int, chunk: int) -> tuple[float, float]:
     """(seconds of the full size, growth from half of it). What looks bad is read in nine rounds: another process may have been in the way."""
-    rounds: list[tuple[float, float]] = []
-    bar = 3 if chunk == 1 else 1
-    for _ in range(9):
-        rounds.append((_steady(attack, size // 2, chunk), _steady(attack, size, chunk)))
-        full = rounds[0][1]
-        if full >= 2.0 or (growth(rounds[:1]) < 2.1 and full / size * 1e6 <= bar):
-            break
+
+    def one_round() -> tuple[float, float]:
+        return _steady(attack, size // 2, chunk), _steady(attack, size, chunk)
+
+    rounds = [one_round()]
+    seconds = rounds[0][1]
+    if seconds < 2.0 and (growth(rounds) >= 2.1 or seconds / size * 1e6 > (3 if chunk == 1 else 1)):
+        rounds += [one_round() for _ in range(8)]
     return min(full for _, full in rounds), growth(rounds)
 
 

@@ -26,7 +26,7 @@ __all__ = ["Walk"]
 _OPENER = 16  # what an opener costs that no row takes,
 _ROW = 4  # each row that shares it,
 _TRIED = 16  # and each reader that declined
-_NESTED_SHIFT = 3  # a wrapper within a wrapper has an eighth of the looks: what it spends is only then known outside
+_NESTED_SHIFT = 3  # a nested reading has an eighth of the looks: the one around it learns what it spent only when it is over
 _LONGEST_OPENER = 400  # with the attributes of a tag
 _LAYOUT = re.compile(r"\s{0,8}+")  # between an opener that was written twice
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
@@ -52,7 +52,7 @@ class Walk:
 
     @property
     def wasted(self) -> int:
-        """What looks that came to nothing cost, in characters: markers and brackets."""
+        """What looks that came to nothing cost, in characters: both accounts."""
         return self._engine.wasted + self._brackets
 
     def run(self) -> Steps[None]:
@@ -91,6 +91,7 @@ class Walk:
                     continue
             position = at + 1
             handler = bare.HANDLERS.get(trigger)
+            # Before `brackets_from` a bracket comes here only because it begins like a marker, and it was none.
             looks = trigger == "`" or (engine.takes_calls and at >= brackets_from)
             if handler is not None and looks and engine.text_kind != "reasoning":
                 before = engine.wasted

@@ -16,7 +16,7 @@ class Limits:
     | `text` | what follows is content, unsearched; one `NearMiss` with reason `text_limit` |
     | `arguments` | `arguments=None`, `raw_arguments` kept; the call is reported by the validator |
     | `depth` | nested deeper: `arguments=None` |
-    | `digits` | an integer of more digits: `arguments=None` |
+    | `digits` | an integer of more decimal digits, in whatever base it is written: `arguments=None` |
     | `calls` | further calls are content and near misses with reason `calls_limit` |
     | `looks` | brackets (or markers) are passed over until the text has caught up; one `NearMiss` with reason `looks_limit` |
     | `held` | the longest text withheld from a listener in prefix-decided forms |
@@ -33,7 +33,8 @@ class Limits:
     calls: int = 128
     looks: int = 196_608
     """What looks that came to nothing may cost beyond the text that stands before them: some 20 for a glance, 48 and its length
-    for a look-ahead. Brackets and markers have accounts of their own, so text full of brackets loses no delimited call."""
+    for a look-ahead. Brackets and markers have accounts of their own, so text full of brackets loses no delimited call. A wrapper
+    that is read by itself (a fence's body) has an eighth, and what it spends counts outside as well."""
     held: int = 1024
     name: int = 256
     repairs: int = 1000
