@@ -322,7 +322,7 @@ def _cdata(
     closed, stop = stop >= 0, stop if stop >= 0 else len(src.text)
     if streaming and stream is not None:
         stream.close_string(src.text[told:stop])
-    value, repairs = typed_by(src.text[start:stop], types, path=key) if types else (src.text[start:stop], [])
+    value, repairs = typed_by(src.text[start:stop], types, path=key, limits=engine.limits)
     _store(found, key, value, repairs)
     if stream is not None and not streaming:
         stream.whole(key, value)

@@ -1,10 +1,12 @@
-"""Markers that open no call: end-of-turn tokens, wrappers around an answer, citation marks, echoed tools and results."""
+"""Markers that open no call: end-of-turn tokens, closers of wrappers around calls, wrappers around an answer, citation marks,
+echoed tools and results."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from llmcore.normalizer.markers import closer_after_markup
 from llmcore.normalizer.rows import Marker, Reader
 from llmcore.normalizer.source import Steps, search, skip_space
 
@@ -112,7 +114,11 @@ def _answer_end(engine: TextEngine, at: int, body: int) -> bool:
     return True
 
 
+_WRAPPER_ENDS = ("</tool_calls>", "</ifm|tool_calls>", "</tool_call>", "</seed:tool_call>", "</minimax:tool_call>")
+"""What closes the wrappers of several families: no row's own."""
+
 MARKERS = (
+    Marker(closer_after_markup, _WRAPPER_ENDS, calls=True),
     Marker(_token, (*TURN_TOKENS, *_ANSWER_WRAPPERS), order=9),
     Marker(_chat_token, ("<|im_start|>", "<?xml ?>")),
     Marker(_token, pattern=_CITATION_END, begins=("</co:",)),

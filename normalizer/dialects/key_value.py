@@ -145,15 +145,6 @@ DIALECTS = (
         "Hunyuan Hy3",
         _writer("tool_call", gap="\n", section="tool_calls", sep="<tool_sep>"),
         call_marker("glm45", section(), "<tool_calls>", follows=starts("<tool_call>")),
-        call_marker(
-            "glm45",
-            closer_after_markup,
-            "</tool_calls>",
-            "</ifm|tool_calls>",
-            "</tool_call>",
-            "</seed:tool_call>",
-            "</minimax:tool_call>",
-        ),
     ),
     _row(
         "hunyuan_v4",

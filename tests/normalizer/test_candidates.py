@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llmcore.normalizer.candidates import Candidates, signs_of
+from llmcore.normalizer.engine import normalize
 from llmcore.normalizer.registry import DIALECTS, marker_table
 from llmcore.normalizer.source import Source
 
@@ -34,6 +35,7 @@ def test_every_opener_is_a_candidate_whatever_dialects_are_asked_for(name: str) 
     written = DIALECTS[name].write([("get_weather", {"city": "Paris"})])
     envelope = read_every_way(written, dialects=[name], chunkings=1)
     assert [call.name for call in envelope.tool_calls] == ["get_weather"]
+    assert envelope == normalize(written, TOOLS)
 
 
 @pytest.mark.parametrize(
