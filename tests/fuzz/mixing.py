@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from llmcore.normalizer.registry import DIALECTS, marker_table
+from llmcore.normalizer.rows import Calls, Dialect
 from tests.fuzz.case import TOOLS, Case
 from tests.normalizer.helpers import sample_files, samples
 
@@ -150,6 +151,11 @@ def _call(choices: Choices) -> tuple[str, dict[str, Any]]:
     if _one_in(choices, 4):
         keys = ("city", "days", "path", "a", "name", "arguments", "x y", "<k>", "")
         return _pick(choices, _NAMES), {_pick(choices, keys): _value(choices) for _ in range(choices.number(0, 3))}
+    return _told_call(choices)
+
+
+def _told_call(choices: Choices) -> tuple[str, dict[str, Any]]:
+    """A call of one of the tools, with its own properties."""
     tool = TOOLS.get(_pick(choices, tuple(sorted(TOOLS.names))))
     assert tool is not None
     return tool.name, {key: _value(choices) for key in tool.properties if key in tool.required or _one_in(choices, 3)}
@@ -162,11 +168,19 @@ def _written(choices: Choices) -> str:
     if _one_in(choices, 6):
         return _pick(choices, _SAMPLES)
     row = DIALECTS[_pick(choices, _DIALECTS)]
-    calls = [_call(choices) for _ in range(1 if row.single else choices.number(1, 3))]
+    return _by_row(row, [_call(choices) for _ in range(1 if row.single else choices.number(1, 3))])
+
+
+def _by_row(row: Dialect, calls: Calls) -> str:
     try:
         return row.write(calls)
     except (TypeError, ValueError, KeyError, AttributeError):
         return json.dumps(calls)
+
+
+def _alone(choices: Choices) -> str:
+    """A reply that is one call and nothing else, as most are: the engine has a way of its own for them."""
+    return _by_row(DIALECTS[_pick(choices, _DIALECTS)], [_told_call(choices)]) + _pick(choices, ("", "", "\n"))
 
 
 _ELEMENTS = ("invoke", "function_call", "tool_call", "tool_use", "function", "tool", "call", "action", "toolcall", "use_mcp_tool")
@@ -320,8 +334,9 @@ _CHANGES: tuple[Callable[[Choices, str], str], ...] = (
 
 def make_case(choices: Choices, longest: int = 2_000) -> Case:
     """A text of at most `longest` characters, and what the caller said with it."""
-    text = "".join(_piece(choices) for _ in range(choices.number(1, 5)))
-    for _ in range(choices.number(0, 4)):
+    alone = _one_in(choices, 8)
+    text = _alone(choices) if alone else "".join(_piece(choices) for _ in range(choices.number(1, 5)))
+    for _ in range(choices.number(0, 1 if alone else 4)):
         text = _pick(choices, _CHANGES)(choices, text)
     if _one_in(choices, 8):
         text = _stretch(choices, text)
