@@ -16,6 +16,7 @@ from llmcore.normalizer import fences, react
 from llmcore.normalizer.bare_json import calling_tool, json_form, mid_line, named_brace
 from llmcore.normalizer.bare_python import is_callable, mid_line_call, python_list, python_run
 from llmcore.normalizer.candidates import BEFORE_BARE
+from llmcore.normalizer.made_up import wrapper_before
 from llmcore.normalizer.names import is_known, name_start, peel
 from llmcore.normalizer.source import Steps, match_within, skip_space
 from llmcore.normalizer.verdicts import leads_in, rest_is_blank
@@ -112,7 +113,7 @@ def _brace(engine: TextEngine, at: int) -> Steps[int]:
         return (yield from named_brace(engine, drifted[0], at, drifted[1], "harmony", gap=drifted[2]))
     if not before.strip() and (line := _name_line(engine, start)) is not None:
         return (yield from named_brace(engine, line[0], at, line[1], "functionary_v32"))
-    if leads_in(before):
+    if leads_in(before) or wrapper_before(engine, at) is not None:
         return (yield from json_form(engine, at))
     return (yield from mid_line(engine, at)) if before[-1] in BEFORE_BARE else at + 1
 
@@ -164,7 +165,7 @@ def _bracket(engine: TextEngine, at: int) -> Steps[int]:
     if before.endswith("functools"):
         return (yield from _marked(engine, at, at - len("functools")))
     escaped = before.endswith("\\")
-    if not leads_in(before.removesuffix("\\")):
+    if not leads_in(before.removesuffix("\\")) and wrapper_before(engine, at) is None:
         return (yield from mid_line(engine, at)) if before[-1] in BEFORE_BARE else at + 1
     ahead = yield from skip_space(src, at + 1)
     char = src.text[ahead : ahead + 1]
@@ -210,7 +211,7 @@ def _paren(engine: TextEngine, at: int) -> Steps[int]:
         return at + 1
     lead, word = before[: begin - start], engine.src.text[begin:at]
     printed = lead.rstrip().endswith("print") or lead.endswith("print(")
-    if not leads_in(lead) and not printed:
+    if not leads_in(lead) and not printed and wrapper_before(engine, begin) is None:
         return (yield from mid_line_call(engine, begin, at)) if is_known(word, engine.tools) else at + 1
     if not is_callable(engine, word):
         return at + 1

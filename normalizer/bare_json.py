@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from llmcore.normalizer.bare_python import settled_word
 from llmcore.normalizer.bodies import Body, add_calls, body_extent, read_body, swallow
 from llmcore.normalizer.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of
+from llmcore.normalizer.made_up import around, wrapper_before
 from llmcore.normalizer.names import is_known
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.relaxed import read_relaxed
@@ -43,7 +44,6 @@ _HEAD = 160  # within which the first key must stand
 _CALLING_CLOSED = re.compile(r"\)\s*\]?\Z")  # by the brackets around it, its own brace left out
 _CALLING_CUT = re.compile(r"\)\s*\]\s*(?:\n|\Z)")
 _RAW_QUOTES = ('<|"|>', "<escape>")
-_WRAPPER = re.compile(r"(?:^|\n)[ \t]*(?:<([A-Za-z][\w-]{0,40})>|([A-Z_]{4,40})>>>)\s*\Z")
 
 
 def named_brace(engine: TextEngine, begin: int, at: int, name: str, dialect: str, gap: int = -1) -> Steps[int]:
@@ -144,7 +144,8 @@ def mid_line(engine: TextEngine, at: int) -> Steps[int]:
 def _judge_json(engine: TextEngine, at: int, bodies: list[Body], read: list[_Reading]) -> Steps[int]:
     last = bodies[-1]
     end, closed = (last.end, False) if last.cut else (yield from swallow(engine, last.end, STRAY_CLOSERS))
-    over = yield from line_is_over(engine, end)
+    wrapper = wrapper_before(engine, at)
+    closed_at, over = yield from around(engine, wrapper, end)
     messages = [message for found, _, _ in read for message in found]
     calls = _calls(read)
     alone = not engine.says_anything() and not engine.drafts and past(_QUOTES, engine.src.text, engine.done) >= at
@@ -160,16 +161,15 @@ def _judge_json(engine: TextEngine, at: int, bodies: list[Body], read: list[_Rea
             engine.allowance += 1
             return at + 1
         return last.end
-    begin = _take_messages(engine, at, end, bodies, read)
-    yield from _drop_closer(engine, begin, at, end)
+    engine.commit_to(at if wrapper is None else wrapper.start)
+    engine.take("markup", at)
+    _take_messages(engine, at, end, bodies, read)
+    engine.take("markup", closed_at)
     return engine.done
 
 
-def _take_messages(engine: TextEngine, at: int, end: int, bodies: list[Body], read: list[_Reading]) -> int:
-    begin = _drop_wrapper(engine, at)
+def _take_messages(engine: TextEngine, at: int, end: int, bodies: list[Body], read: list[_Reading]) -> None:
     engine.cut = engine.cut or bodies[-1].lost
-    engine.commit_to(begin)
-    engine.take("markup", at)
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
         span = (at if body is bodies[0] else body.start, end if body is bodies[-1] else body.end)
         engine.take("markup", span[0])
@@ -181,32 +181,6 @@ def _take_messages(engine: TextEngine, at: int, end: int, bodies: list[Body], re
             if message.needs_more_work is not None:
                 engine.needs_more_work = message.needs_more_work
     engine.take("call", end)
-    return begin
-
-
-def _drop_wrapper(engine: TextEngine, at: int) -> int:
-    """Where a made-up opening tag directly before a bare form starts, if its closer follows (A10); else `at`."""
-    text = engine.src.text
-    found = _WRAPPER.search(text[max(engine.done, at - 80) : at])
-    return at if found is None else max(engine.done, at - 80) + found.start(1 if found[1] else 2) - (1 if found[1] else 0)
-
-
-def _drop_closer(engine: TextEngine, begin: int, at: int, end: int) -> Steps[None]:
-    """The closer of a made-up wrapper, when it follows."""
-    src = engine.src
-    opened = src.text[begin:at].strip()
-    if not opened:
-        return
-    closer = f"</{opened[1:]}" if opened.startswith("<") else f"<<<END_{opened[:-3]}>>>"
-    while True:
-        rest = src.text[end : end + 80]
-        ahead = rest.lstrip()
-        if ahead.startswith(closer):
-            engine.take("markup", end + len(rest) - len(ahead) + len(closer))
-            return
-        if src.final or len(rest) == 80 or not closer.startswith(ahead):
-            return
-        yield
 
 
 def _no_calls(engine: TextEngine, at: int, end: int, bodies: list[Body], messages: list[Message], whole: bool) -> Steps[int]:

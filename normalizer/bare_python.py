@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from llmcore.normalizer.bodies import Body, add_calls, swallow
 from llmcore.normalizer.call_objects import CallObject
+from llmcore.normalizer.made_up import around, wrapper_before
 from llmcore.normalizer.names import is_known, peel
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.python import PythonCall, read_calls
 from llmcore.normalizer.source import Steps, past
 from llmcore.normalizer.values import positional_arguments
-from llmcore.normalizer.verdicts import STRAY_CLOSERS, Place, line_is_over, refusal, rest_is_blank
+from llmcore.normalizer.verdicts import STRAY_CLOSERS, Place, refusal, rest_is_blank
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
 
@@ -130,7 +131,8 @@ def _judge_python(engine: TextEngine, begin: int, body: Body, dialect: str, brac
     """Take the calls of a body whose first bracket is at `bracket`, or go on behind that."""
     src = engine.src
     end, closed = (body.end, False) if body.cut else (yield from swallow(engine, body.end, STRAY_CLOSERS))
-    over = yield from line_is_over(engine, end)
+    wrapper = wrapper_before(engine, begin)
+    closed_at, over = yield from around(engine, wrapper, end)
     reading = read_calls(src.text, body.start, body.end, limits=engine.limits, cut=body.cut)
     if not reading.calls:
         if body.cut:
@@ -145,11 +147,14 @@ def _judge_python(engine: TextEngine, begin: int, body: Body, dialect: str, brac
         engine.miss(begin, end, objects[0].name, reason)
         engine.allowance += body.cut
         return bracket + 1 if body.cut else body.end
+    engine.commit_to(begin if wrapper is None or closed_at < 0 else wrapper.start)
+    engine.take("markup", begin)
     for call, found in zip(objects, reading.calls, strict=True):
         complete = (reading.complete and not body.cut) or found is not reading.calls[-1]
         add_calls(engine, (begin, end), [call], dialect, complete=complete)
     engine.take("call", end)
-    return end
+    engine.take("markup", closed_at)
+    return engine.done
 
 
 def mid_line_call(engine: TextEngine, begin: int, at: int) -> Steps[int]:

@@ -19,7 +19,7 @@ from llmcore.normalizer.source import Source
 
 __all__ = ["BEFORE_BARE", "Candidates", "Signs", "signs_of"]
 
-BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_")
+BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_;")
 """What may stand directly before a bare form; after anything else a bracket belongs to what it stands in."""
 
 _BY_FREQUENCY = "`<[{(]◁=A"  # what markup is most often made of comes first

@@ -236,7 +236,14 @@ DIALECTS = (
         follows=_EITHER,
         closers=("[/TOOL_CALLS]",),
     ),
-    _row("granite3", "Granite 3.0 to 3.3", ("<|tool_call|>",), _array("<|tool_call|>", ""), follows=_EITHER),
+    _row(
+        "granite3",
+        "Granite 3.0 to 3.3, Phi-4-mini",
+        ("<|tool_call|>",),
+        _array("<|tool_call|>", ""),
+        closers=("<|/tool_call|>",),
+        follows=_EITHER,
+    ),
     _row(
         "granite3_array",
         "Granite 3.1",

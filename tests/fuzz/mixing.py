@@ -95,6 +95,10 @@ _REASONING = (
     ("<think:ab12>", "</think:ab12>"), ("<|START_THINKING|>", "<|END_THINKING|>"), ("<reasoning>", "</reasoning>"), ("<thought>", "</thought>"),
     ("<|content_thinking|>", "<|end_message|>"), ("<|open|>think<|sep|>", "<|close|>think<|sep|>"), ("<|channel>thought\n", "<channel|>"),
 )  # fmt: skip
+_MADE_UP = (
+    ("<tool-use>", "</tool-use>"), ("<do>\n", "\n</do>"), ("<td>", "</td>"), ("&lt;tool_call&gt;", "&lt;/tool_call&gt;"),
+    ("<|act|>", "<|end_act|>"), ("CALL_BLOCK>>>\n", "\n<<<END_CALL_BLOCK>>>"), ("<do> ", " </done>"),
+)  # fmt: skip
 _JSON_BITS = (
     '{"name": "ping", "arguments": {}}', '{"name": "get_weather", "arguments": {"city": "Paris"}}', '{"name": "run"', '"arguments": {',
     '{"name": "run", "parameters": {"code": "', '{"function": {"name": "ping", "arguments": "{}"}}', '{"tool_calls": [', '{"toolCalls": [',
@@ -228,7 +232,7 @@ def _element(choices: Choices) -> str:
 
 def _around(choices: Choices, text: str) -> str:
     """Put it into something: a fence, reasoning, quotes, a JSON string, another call."""
-    kind = choices.number(0, 6)
+    kind = choices.number(0, 7)
     if kind <= 1:
         fence = _pick(choices, _FENCES)
         closer = fence.strip("> \r\n").rstrip("abcdefghijklmnopqrstuvwxyz_ JSON") or "```"
@@ -240,6 +244,9 @@ def _around(choices: Choices, text: str) -> str:
         return json.dumps({"name": "run", "arguments": {"code": text}}, ensure_ascii=_one_in(choices, 2))
     if kind == 5:
         return _pick(choices, _OPENERS) + text + _pick(choices, _TAGS)
+    if kind == 6:
+        opener, closer = _pick(choices, _MADE_UP)
+        return opener + text + closer
     return (
         _pick(choices, ('"', "'", "> ", "`", "(", "Example: ", "<b>")) + text + _pick(choices, ('"', "'", "", "`", ")", "</b>"))
     )

@@ -1,0 +1,86 @@
+"""Wrappers that a prompt or a model made up (A10): a pair of tags of any name around a bare form and nothing else.
+
+They cannot be listed, so the form is read as a bare one and the pair around it is markup: `<tool-use>`, `<|action|>`,
+`BLOCK>>>`, also with the angles escaped as HTML has them. On lines of its own the form needs no wrapper; on the tag's line the
+pair is what tells it from a quotation in prose, so there the closer must follow, and the tag must not be one of HTML's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer.source import Steps
+from llmcore.normalizer.verdicts import leads_in, line_is_over
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["Wrapper", "around", "wrapper_before"]
+
+_LONGEST = 80
+_REACH = 512
+_NAME = r"[A-Za-z][\w.-]{0,40}+"
+_OPENER = re.compile(
+    rf"(?:<(?P<tag>{_NAME})>|&lt;(?P<escaped>{_NAME})&gt;|<\|(?P<token>\w{{1,40}}+)\|>|(?P<block>\b[A-Z_]{{4,40}}+)>>>)\Z"
+)
+_OPENER_ENDS = (">", "&gt;")
+_CLOSERS = {
+    "tag": ("</{}>",),
+    "escaped": ("&lt;/{}&gt;",),
+    "token": ("<|/{}|>", "<|end_{}|>", "<|{}_end|>", "</{}>"),
+    "block": ("<<<END_{}>>>",),
+}
+_ORDINARY = re.compile(
+    "a|abbr|b|big|blockquote|body|button|caption|center|cite|code|d[dlt]|del|details|div|em|examples?|fig(?:caption|ure)|font|footer|"
+    "format|h[1-6]|head|header|html|i|input|ins|kbd|label|li|main|mark|nav|ol|option|output|p|pre|q|s|samp|samples?|schema|script|"
+    "section|small|span|strike|strong|style|su[bp]|summary|table|tbody|t[dhrt]|template|textarea|title|u|ul|var",
+    re.IGNORECASE,
+).fullmatch
+"""Tags of documents, and words for what is shown and not meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """`start`: where its opener stands; `inline`: the form stands on the opener's line."""
+
+    start: int
+    closers: tuple[str, ...]
+    inline: bool
+
+
+def wrapper_before(engine: TextEngine, at: int) -> Wrapper | None:
+    """The wrapper whose opener stands directly before `at`, where a bare form may begin."""
+    text, first = engine.src.text, max(engine.done, at - _LONGEST)
+    before = text[first:at].rstrip()
+    found = _OPENER.search(before) if before.endswith(_OPENER_ENDS) else None
+    if found is None or found.lastgroup is None:
+        return None
+    start, name = first + found.start(), found[found.lastgroup]
+    inline = "\n" not in text[first + len(before) : at]
+    line = text[max(engine.line_start(start), engine.done, start - _REACH) : start]
+    if not leads_in(line) or (inline and _ORDINARY(name)):
+        return None
+    return Wrapper(start, tuple(closer.format(name) for closer in _CLOSERS[found.lastgroup]), inline)
+
+
+def around(engine: TextEngine, wrapper: Wrapper | None, end: int) -> Steps[tuple[int, bool]]:
+    """(where the closer behind a form that ends at `end` ends, -1 when there is none; is the form's last line over)."""
+    closed = -1 if wrapper is None else (yield from _closer(engine, wrapper, end))
+    if wrapper is None or not wrapper.inline:
+        return closed, (yield from line_is_over(engine, end))
+    return closed, closed >= 0 and (yield from line_is_over(engine, closed))
+
+
+def _closer(engine: TextEngine, wrapper: Wrapper, end: int) -> Steps[int]:
+    src = engine.src
+    while True:
+        rest = src.text[end : end + _LONGEST]
+        ahead = rest.lstrip()
+        for closer in wrapper.closers:
+            if ahead.startswith(closer):
+                return end + len(rest) - len(ahead) + len(closer)
+        if src.final or len(rest) == _LONGEST or not any(closer.startswith(ahead) for closer in wrapper.closers):
+            return -1
+        yield
