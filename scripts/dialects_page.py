@@ -35,7 +35,8 @@ How far a form is trusted decides what counts as a call:
   inline code.
 - **bare**: JSON, Python calls and the like, without a marker of their own. A call only when the name is one of the tools
   offered, when it starts the message or a line, and when nothing but white space or closing punctuation follows. Else it is
-  content, and a near miss is recorded.
+  content, and a near miss is recorded. A pair of tags of any name around it (`<tool-use>...</tool-use>`) is markup, whoever made
+  it up.
 
 Values are **JSON** (or Python literals), or **text** that takes its types from the tool's schema.
 """
