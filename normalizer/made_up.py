@@ -33,9 +33,10 @@ _CLOSERS = {
     "block": ("<<<END_{}>>>",),
 }
 _ORDINARY = re.compile(
-    "a|abbr|b|big|blockquote|body|button|caption|center|cite|code|d[dlt]|del|details|div|em|examples?|fig(?:caption|ure)|font|footer|"
-    "format|h[1-6]|head|header|html|i|input|ins|kbd|label|li|main|mark|nav|ol|option|output|p|pre|q|s|samp|samples?|schema|script|"
-    "section|small|span|strike|strong|style|su[bp]|summary|table|tbody|t[dhrt]|template|textarea|title|u|ul|var",
+    "a|abbr|b|big|blockquote|body|button|caption|center|cite|code|d[dlt]|del|details|div|em|fig(?:caption|ure)|font|footer|form|h[1-6]|"
+    "head|header|html|i|input|ins|kbd|label|li|main|mark|nav|ol|option|p|pre|q|s|samp|script|section|small|span|strike|strong|style|"
+    "su[bp]|summary|table|tbody|t[dhrt]|template|textarea|title|u|ul|var|"
+    "context|documents?|examples?|expected|format|history|observation|output|(?:tool_|function_)?results?|samples?|schema|transcript",
     re.IGNORECASE,
 ).fullmatch
 """Tags of documents, and words for what is shown and not meant."""
