@@ -22,10 +22,8 @@ __all__ = ["Wrapper", "around", "wrapper_before"]
 _LONGEST = 80
 _REACH = 512
 _NAME = r"[A-Za-z][\w.-]{0,40}+"
-_OPENER = re.compile(
-    rf"(?:<(?P<tag>{_NAME})>|&lt;(?P<escaped>{_NAME})&gt;|<\|(?P<token>\w{{1,40}}+)\|>|(?P<block>\b[A-Z_]{{4,40}}+)>>>)\Z"
-)
-_OPENER_ENDS = (">", "&gt;")
+_TAG = re.compile(rf"(?:<(?P<tag>{_NAME})>|&lt;(?P<escaped>{_NAME})&gt;|<\|(?P<token>\w{{1,40}}+)\|>)\Z")
+_BLOCK = re.compile(r"(?P<block>\b[A-Z_]{4,40}+)>>>\Z")
 _CLOSERS = {
     "tag": ("</{}>",),
     "escaped": ("&lt;/{}&gt;",),
@@ -54,8 +52,14 @@ class Wrapper:
 def wrapper_before(engine: TextEngine, at: int) -> Wrapper | None:
     """The wrapper whose opener stands directly before `at`, where a bare form may begin."""
     text, first = engine.src.text, max(engine.done, at - _LONGEST)
+    last = text[at - 1 : at]
+    if last not in (">", ";") and not last.isspace():
+        return None
     before = text[first:at].rstrip()
-    found = _OPENER.search(before) if before.endswith(_OPENER_ENDS) else None
+    if before.endswith(">>>"):
+        found = _BLOCK.search(before)
+    else:
+        found = _TAG.match(before, max(before.rfind("<"), before.rfind("&lt;"), 0))
     if found is None or found.lastgroup is None:
         return None
     start, name = first + found.start(), found[found.lastgroup]
