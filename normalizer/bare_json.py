@@ -161,7 +161,7 @@ def _judge_json(engine: TextEngine, at: int, bodies: list[Body], read: list[_Rea
             engine.allowance += 1
             return at + 1
         return last.end
-    engine.commit_to(at if wrapper is None else wrapper.start)
+    engine.commit_to(at if wrapper is None else wrapper.start)  # on a line of its own even when the closer never comes
     engine.take("markup", at)
     _take_messages(engine, at, end, bodies, read)
     engine.take("markup", closed_at)

@@ -20,7 +20,8 @@ from llmcore.normalizer.source import Source
 __all__ = ["BEFORE_BARE", "Candidates", "Signs", "signs_of"]
 
 BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_;")
-"""What may stand directly before a bare form; after anything else a bracket belongs to what it stands in."""
+"""What may stand directly before a bare form (`;` ends an escaped tag, `&gt;`); after anything else a bracket
+belongs to what it stands in."""
 
 _BY_FREQUENCY = "`<[{(]◁=A"  # what markup is most often made of comes first
 _WORDS = {"A": "Action:", "=": "to="}  # a whole text has candidates of these characters only in a word

@@ -64,8 +64,7 @@ def wrapper_before(engine: TextEngine, at: int) -> Wrapper | None:
         return None
     start, name = first + found.start(), found[found.lastgroup]
     inline = "\n" not in text[first + len(before) : at]
-    line = text[max(engine.line_start(start), engine.done, start - _REACH) : start]
-    if not leads_in(line) or (inline and _ORDINARY(name)):
+    if not leads_in(engine.line_before(start, _REACH)) or (inline and _ORDINARY(name)):
         return None
     return Wrapper(start, tuple(closer.format(name) for closer in _CLOSERS[found.lastgroup]), inline)
 

@@ -173,8 +173,9 @@ class _TaggedShape:
         self.head = sample.head(sample.text.index(_KEY), re.escape, call=sample.span[0], raw=raw[0])
         self.behind = len(sample.text) - raw[1]
         opened = "|".join(map(re.escape, notation.opened))
-        following, last = notation.following.lstrip(), notation.last.lstrip()
-        self.parameter = re.compile(rf"{_A_KEY}(?:{opened})(?P<value>[^<]*+)(?:(?P<end>{_keyed(last)})\Z|{_keyed(following)})")
+        self.parameter = re.compile(
+            rf"{_A_KEY}(?:{opened})(?P<value>[^<]*+)(?:(?P<end>{_keyed(notation.last)})\Z|{_keyed(notation.following)})"
+        )
 
     def read(self, text: str, tools: ToolSet, limits: Limits) -> ToolCall | None:
         """The call, if the text is of this shape and the schema types every argument without a repair."""
@@ -200,7 +201,8 @@ class _TaggedShape:
 
 @dataclass(frozen=True, slots=True)
 class _Tags:
-    """What a row writes around the values: behind a key (for values of each type), before the next key, behind the last value."""
+    """What a row writes around the values, white space beside them apart: behind a key (for values of each type), before the next
+    key, behind the last value."""
 
     opened: Sequence[str]
     following: str
@@ -217,8 +219,9 @@ def _tags_of(sample: _Sample) -> _Tags | None:
     _, _, behind_key = sample.text.partition(_KEY)
     opened, _, behind_value = behind_key.partition(_VALUE)
     between, _, last = behind_value.partition(_OTHER_VALUE)
-    following, last = between.removesuffix(_OTHER_KEY + opened), last.replace(_OTHER_KEY, _KEY)
-    if following == between or _NAME in behind_key or not (following.lstrip().startswith("<") and last.lstrip().startswith("<")):
+    closer = between.removesuffix(_OTHER_KEY + opened)
+    following, last = closer.lstrip(), last.lstrip().replace(_OTHER_KEY, _KEY)
+    if closer == between or _NAME in behind_key or not (following.startswith("<") and last.startswith("<")):
         return None
     others = [sample.row.write([(_NAME, {_KEY: value})]).partition(_KEY)[2] for value in _OF_EACH_TYPE]
     ways = [other[: other.rfind(as_json(value))] for other, value in zip(others, _OF_EACH_TYPE, strict=True)]

@@ -270,6 +270,10 @@ class TextEngine:
         self._line_sought = at
         return self._line_start
 
+    def line_before(self, at: int, most: int) -> str:
+        """What stands before `at` on its line and is not classified yet, at most so many characters of it."""
+        return self.src.text[max(self.line_start(at), self.done, at - most) : at]
+
     def in_prose(self) -> bool:
         """Is the line that was last looked for known to begin with no bare form?"""
         return self._line_start == self.prose_line

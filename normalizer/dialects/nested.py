@@ -289,8 +289,7 @@ def _cline(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 
 
 def _may_stand(engine: TextEngine, at: int) -> bool:
-    start = max(engine.line_start(at), engine.done, at - _REACH)
-    return engine.text_kind != "reasoning" and engine.allowance <= _ALLOWANCE and leads_in(engine.src.text[start:at])
+    return engine.text_kind != "reasoning" and engine.allowance <= _ALLOWANCE and leads_in(engine.line_before(at, _REACH))
 
 
 def _element(engine: TextEngine, body: int, tag: str) -> Steps[tuple[int, int] | None]:

@@ -99,7 +99,7 @@ def _tagged_call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     """`<tool>f(x=1)</tool>`, in a tag that only a prompt made a marker: a call of a tool that is known."""
     text = engine.src.text
     named = _NAMED.match(text, body, body + _HEAD)
-    before = text[max(engine.line_start(at), engine.done, at - _HEAD) : at]
+    before = engine.line_before(at, _HEAD)
     if named is None or not is_known(named[1], engine.tools) or not leads_in(before):
         return False
     took = calls_reader("bare_call", (f"</{text[at + 1 : body]}",))(engine, at, body)
