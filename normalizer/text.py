@@ -275,8 +275,8 @@ class TextEngine:
         return self.src.text[max(self.line_start(at), self.done, at - most) : at]
 
     def in_prose(self) -> bool:
-        """Is the line that was last looked for known to begin with no bare form?"""
-        return self._line_start == self.prose_line
+        """Is the line that was last looked for, or what is not classified yet of it, known to begin with no bare form?"""
+        return max(self._line_start, self.done) == self.prose_line
 
     def text_start(self) -> int:
         """Where the text begins that nothing has interrupted since: at a marker's or call's end, or at 0."""
