@@ -74,9 +74,19 @@ class Dialect:
 
 _START = 4
 _TAG_NAME = re.compile(r"<([^\s<>/]{1,256})(?:>|(?=[\s/]))")
-_REMEMBERED = 4096  # verdicts on what may have begun
+_REMEMBERED = 8192  # verdicts on what may have begun, those on the beginnings of literals included
 _UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
 _MARKUP_BEGUN = re.compile(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # of the families of spellings
+
+
+class _Undecided(dict[str, bool]):
+    """May what has come of a text, fewer than 64 characters, still become an opener? Of two characters it is remembered."""
+
+    def __missing__(self, begun: str) -> bool:
+        verdict = _UNDECIDED_TAG.match(begun) is not None
+        if len(begun) <= 2 and len(self) < _REMEMBERED:
+            self[begun] = verdict
+        return verdict
 
 
 class MarkerTable:
@@ -107,20 +117,10 @@ class MarkerTable:
         self.literals = frozenset(literals)
         self.beginnings = self.literals.union(*(marker.begins for marker in ordered))
         self._partials = frozenset(literal[:n] for literal in literals for n in range(1, len(literal)))
-        self._undecided = dict.fromkeys(self._partials, True)
-        self._remembered = len(self._undecided) + _REMEMBERED
+        self.undecided = _Undecided.fromkeys(self._partials, True)
         self.unshared = frozenset(literal for literal, rows in self._by_literal.items() if len(rows) == 1)
         """Openers of one row only."""
         self.tool_tags = [marker for marker in ordered if marker.tool_tag]
-
-    def is_undecided(self, begun: str) -> bool:
-        """May what has come of a text, fewer than 64 characters, still become an opener? Of two characters it is remembered."""
-        verdict = self._undecided.get(begun)
-        if verdict is None:
-            verdict = _UNDECIDED_TAG.match(begun) is not None
-            if len(begun) <= 2 and len(self._undecided) < self._remembered:
-                self._undecided[begun] = verdict
-        return verdict
 
     def is_begun(self, text: str) -> bool:
         """Is all of a text what a marker begins with?"""

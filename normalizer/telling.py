@@ -60,24 +60,13 @@ class Teller:
             self._say(engine.text_kind, engine.src.text[start:end])
             self.said = end
 
-    def upto(self, end: int) -> None:
-        """As `settled`, for text right behind what was told."""
-        said = self.said
-        if said < end and said >= self._engine.done:
-            self.more(self._engine.src.text[said:end], end)
-        else:
-            self.settled(end)
-
     def more(self, text: str, length: int) -> None:
         """`text` has just come, right behind what was told, and is settled: the text is `length` long now."""
         if self.said + len(text) != length or self._engine.text_kind == "reasoning":
             self.settled(length)
-        elif text[-1:].isspace() or self._held or not self._spoken:
-            self.said = length
-            self._say("content", text)
         elif text:
             self.said = length
-            self.events.append(TextDelta(text))
+            self._say("content", text)
 
     def classified(self, kind: SegmentKind, start: int, end: int) -> None:
         """`start:end` is `kind`; some of it may have been told as something else."""
@@ -123,6 +112,9 @@ class Teller:
     def _say(self, kind: SegmentKind, text: str) -> None:
         if kind == "reasoning":
             self.events.append(ReasoningDelta(text))
+            return
+        if self._spoken and not self._held and not text[-1:].isspace():
+            self.events.append(TextDelta(text))
             return
         body = text.rstrip()
         if not body:

@@ -302,7 +302,7 @@ class TextEngine:
         src = self.src
         if src.final or len(src.text) - at >= 64:
             return False
-        return self.table.is_undecided(src.text[at:])
+        return self.table.undecided[src.text[at:]]
 
     def waste(self, characters: int = 0) -> None:
         """A look-ahead over so many characters came to nothing. After too many, the walk passes over as much text as they cost:
