@@ -20,7 +20,7 @@ replay: setup ## Replay the recorded transcripts and print the success rates
 	$(BIN)/llmcore replay fixtures/recorded
 
 test: setup ## Run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 check: setup ## Lint, format check, types (mypy and pyright), import floors
 	$(BIN)/ruff check .

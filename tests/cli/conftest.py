@@ -18,6 +18,12 @@ ROOT = Path(__file__).resolve().parents[2]
 Invoke = Callable[..., Result]
 
 
+@pytest.fixture(autouse=True)
+def _as_into_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables as wide as they need: with $COLUMNS, which a shell may export and the workers of pytest-xdist have, they are cut."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def invoke() -> Invoke:
     """`invoke("normalize", "-", stdin="...")`. An exception that is no exit is raised, as the console script would."""
