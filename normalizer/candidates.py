@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from llmcore.normalizer.rows import MarkerTable
 from llmcore.normalizer.source import Source
+from llmcore.normalizer.tokens import TURN_TOKENS
 
 __all__ = ["BEFORE_BARE", "Candidates", "Signs", "signs_of"]
 
@@ -28,7 +29,7 @@ _WORDS = {"A": "Action:", "=": "to="}  # a whole text has candidates of these ch
 _FARTHEST = 64  # no expression looks farther than so many characters
 _START = 3  # so many characters after the first one tell openers from other text
 _ADDED_ENDS = "0123456789tlen_s"  # print(, f.call(, tool_code(, json{, f:0{, functools{
-_LIST = r"\s*+(?:[\[{'\"]|(?:(?:None|null)\s*+)?\]\s*+(?:<|\Z)|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z)"
+_LIST = r"[\[{'\"]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
 
 
 class Signs:
@@ -41,10 +42,11 @@ class Signs:
         bare = _escaped(BEFORE_BARE)
         tags = {f"<{name}{end}" for name in names or () for end in ("> /" if table.tool_tags else "")}
         openers, brackets = _beginnings(table.beginnings | tags, "<"), _begun(table.beginnings, "[")
+        empty = rf"(?:(?:None|null)\s*+)?\]\s*+(?:<(?:{_begun(TURN_TOKENS, '<')})|\Z)"  # calls nothing, when it is all there is
         words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
         signs = {
             "<": rf"<(?={openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt])|[^\s<>]{{0,60}}\Z)",
-            "[": rf"\[(?:(?={brackets})|(?<=[{bare}\\]\[)(?={_LIST}){words})",
+            "[": rf"\[(?:(?={brackets})|(?<=[{bare}\\]\[)(?=\s*+(?:{_LIST}|{empty})){words})",
             "{": rf"\{{(?<=[{bare}{ends}]\{{)",
             "`": "`",
             "(": rf"\((?<=[{ends}]\()",

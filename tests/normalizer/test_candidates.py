@@ -8,6 +8,7 @@ from llmcore.normalizer.candidates import Candidates, signs_of
 from llmcore.normalizer.engine import normalize
 from llmcore.normalizer.registry import DIALECTS, marker_table
 from llmcore.normalizer.source import Source
+from llmcore.normalizer.tokens import TURN_TOKENS
 
 from .helpers import TOOLS, read_every_way
 
@@ -45,11 +46,20 @@ def test_every_opener_is_a_candidate_whatever_dialects_are_asked_for(name: str) 
         "<p>One</p><br/><table><tr><td class='a'>2 < 3</td></tr></table> <- and ->",
         "x[0] and list[str], see [the page](https://example.org) [1]; - [ ] to do\n- [x] done",
         "Async is no Action, and stop = go.",
+        "an empty list [] <b>in bold</b>, >[]<] and []<em>, [null] <sub>",
     ],
 )
 def test_other_text_holds_none(text: str) -> None:
     assert found(text) == []
     assert not signs_of(NAMES, marker_table(None)).occur_in(text)
+
+
+@pytest.mark.parametrize("token", TURN_TOKENS)
+def test_an_empty_list_before_a_last_token_is_one(token: str) -> None:
+    for text in (f"[]{token}", f"\n[ None ] {token}\n"):
+        envelope = read_every_way(text)
+        assert not envelope.content.strip()
+        assert not envelope.near_misses
 
 
 def test_after_a_header_every_brace_is_one() -> None:
