@@ -61,7 +61,7 @@ class Place:
 
 def leads_in(before: str) -> bool:
     """May a bare form follow this text on its line?"""
-    return before.rstrip(" \t*_`\"'").endswith(":") or not before.strip(" \t\"'`*")
+    return before.rstrip(" \t\r*_`\"'").endswith(":") or not before.strip(" \t\r\"'`*")
 
 
 def line_is_over(engine: TextEngine, end: int) -> Steps[bool]:

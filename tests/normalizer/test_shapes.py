@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from llmcore.normalizer.engine import Normalizer
 from llmcore.normalizer.registry import DIALECTS
 from llmcore.normalizer.shapes import read_by_shape
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -74,6 +75,22 @@ def test_layout_changes_nothing(name: str, data: st.DataObject) -> None:
         text = re.sub(r"\s*([{}\[\]:,])\s*", data.draw(st.sampled_from([r"\1", r" \1 ", "\\1\n"])), text)
     text = text[: data.draw(st.sampled_from([len(text), len(text), len(text) - 1, len(text) // 2]))]
     read_every_way(text + data.draw(st.sampled_from(["", "", "\n", " Done.", "<|im_end|>", text])), chunkings=1)
+
+
+@pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
+def test_white_space_anywhere_changes_nothing(name: str) -> None:
+    """Each kind of white space at each place: what is still of the shape is the engine's reading as well."""
+    text = PLAINLY_WRITTEN[name]
+    for space in (" ", "\t", "\r", "\r\n", "\n\r", " " * 17):
+        for at in range(len(text) + 1):
+            spaced = text[:at] + space + text[at:]
+            if (call := read_by_shape(spaced, TOOLS, DEFAULT_LIMITS)) is not None:
+                normalizer = Normalizer(TOOLS)
+                normalizer.feed(spaced[:at])
+                normalizer.feed(spaced[at:])
+                normalizer.finish()
+                assert normalizer.envelope.tool_calls == [call], spaced
+                assert not normalizer.envelope.content, spaced
 
 
 _MEANINGFUL = ("city", "name", "arguments", "parameters", "parameter", "input", "tool_input", "invoke", "function", "value", "0")
