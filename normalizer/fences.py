@@ -18,7 +18,7 @@ from llmcore.normalizer.verdicts import STRAY_CLOSERS, rest_is_blank
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["back_ticks", "fence_behind_opener", "without_code"]
+__all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "without_code"]
 
 _RUN = re.compile(r"`+")
 _PURPOSES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
@@ -30,6 +30,11 @@ _WORD_AND_LINE = (
 )
 """An info word and the end of its line, and the beginning of that at the end of the text."""
 _CLOSE = re.compile(r"\n[ \t]{0,64}`{3,256}|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|</|\Z))")
+_CLOSE_OF_JSON = re.compile(
+    r"\n[ \t]{0,64}`{3,256}|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|\Z))"
+    r"|(?<=[\]}])[ \t]{0,64}`{3,256}+(?!`)(?=[ \t\r]{0,256}</)"
+)
+"""Before a tag back-ticks end JSON only behind its last bracket: in a value they are the value's (`<pre>```x```</pre>`)."""
 _CODE = re.compile(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
 """Code in a line, or the first line of a fence with its info word."""
 _PLAIN_CODE = re.compile(
@@ -273,14 +278,19 @@ def _closer_begun(text: str) -> int:
     return len(text) - len(tail) + len(said) - said.endswith("\n")
 
 
-def _first_close(text: str, start: int) -> re.Match[str] | None:
+def _first_close(text: str, start: int, closer: re.Pattern[str]) -> re.Match[str] | None:
     """The first closing run of back-ticks. Sought by `str.find` first: the expression alone is slow on long code."""
     at = text.find("```", start)
     if at < 0:
         return None
     while at > start and text[at - 1] in " \t":
         at -= 1
-    return _CLOSE.search(text, at - 1 if at > start else at)
+    return closer.search(text, at - 1 if at > start else at)
+
+
+def holds_closer(written: str) -> bool:
+    """Would a fence around this JSON end inside it?"""
+    return _first_close(written, 0, _CLOSE_OF_JSON) is not None
 
 
 def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
@@ -308,17 +318,19 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
     while True:
         while src.text.endswith("`") and not src.final:  # perhaps not the whole run
             yield
-        close = _first_close(src.text, search_from)
+        said = past(_SPACE, src.text, said)
+        is_json = src.text.startswith(("{", "["), said)
+        close = _first_close(src.text, search_from, _CLOSE_OF_JSON if is_json else _CLOSE)
         if close is not None and (src.final or src.text[close.end() : close.end() + 260].lstrip(" \t\r")):
             return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)
         if src.final:  # it may have ended inside the closer
             return Fence(at, body, max(body, len(src.text.rstrip("`"))), len(src.text), info.lower(), False)
         if engine.listening and not told:
-            said = past(_SPACE, src.text, said)
             told = _NOT_A_CALL.match(src.text, said) is not None
         if told:
             engine.emit_text(max(body, len(src.text) - _SIGNS))
-        search_from = max(search_from, _closer_begun(src.text) if close is None else close.start())
+        begun = _closer_begun(src.text)
+        search_from = max(search_from, begun if close is None else min(begun, close.start()))
         if close is None and said < len(src.text) and not src.text.endswith(("`", "<")):  # no closer has begun
             engine.skim = skim
         yield

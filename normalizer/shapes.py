@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
+from llmcore.normalizer.fences import holds_closer
 from llmcore.normalizer.parameters import trimmed
 from llmcore.normalizer.readers.strict import sound_object
 from llmcore.normalizer.registry import DIALECTS
@@ -112,13 +113,14 @@ def _calls(sample: _Sample, name: str) -> bool:
 
 class _JsonShape:
     """`head`: up to the arguments; its empty group `call` is where the call begins. `tail`: what follows the arguments, from the
-    last token to the first. `placeholders`: a value like `<your city>` makes no example of the call."""
+    last token to the first. `fenced`: back-ticks in a value may end it. `placeholders`: a value like `<your city>` makes
+    no example of the call."""
 
-    __slots__ = ("head", "placeholders", "sample", "tail")
+    __slots__ = ("fenced", "head", "placeholders", "sample", "tail")
 
     def __init__(self, sample: _Sample) -> None:
         text, at = sample.text, sample.text.index(_WRITTEN)
-        self.sample = sample
+        self.sample, self.fenced = sample, "```" in text[:at]
         self.head = sample.head(at, _flexible, call=sample.span[0])
         self.tail = [token[0] for token in _TOKENS.finditer(text, at + len(_WRITTEN))][::-1]
         self.placeholders = bool(_engine(sample.row.write([(_NAME, _PLACEHOLDER)]), sample.dialects).calls)
@@ -140,6 +142,7 @@ class _JsonShape:
         if (
             arguments is None
             or "properties" in arguments
+            or (self.fenced and holds_closer(written))
             or (not self.placeholders and any(map(is_placeholder, arguments.values())))
         ):
             return None

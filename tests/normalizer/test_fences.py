@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from llmcore.normalizer.fences import without_code
@@ -62,3 +64,25 @@ def test_other_back_ticks_in_a_line_open_none(text: str) -> None:
     envelope = read_every_way(text)
     assert not envelope.tool_calls
     assert envelope.content == text
+
+
+@pytest.mark.parametrize("word", ["json", "tool_call", ""])
+@pytest.mark.parametrize("city", ["<pre>```js\nf()\n```</pre>", "```</think>x", "``` </b>", "```x```"])
+def test_back_ticks_before_a_tag_in_a_value_do_not_end_the_fence(word: str, city: str) -> None:
+    body = json.dumps({"name": "get_weather", "arguments": {"city": city}})
+    for text in (f"```{word}\n{body}\n```", f"```{word}\n{body}```</tool_call>"):
+        envelope = read_every_way(text)
+        assert [call.arguments for call in envelope.tool_calls] == [{"city": city}]
+
+
+@pytest.mark.parametrize("closer", ["```</tool_call>", " \t ``` </tool_call>", "\n```</tool_call>"])
+def test_back_ticks_before_a_tag_end_a_fence_behind_the_last_bracket(closer: str) -> None:
+    call = '{"name": "ping", "arguments": {}}'
+    envelope = read_every_way(f"```json\n{call}{closer}\n```json\n[{call}]{closer}")
+    assert [call.name for call in envelope.tool_calls] == ["ping", "ping"]
+
+
+def test_a_value_that_ends_the_fence_is_read_the_same_however_it_comes() -> None:
+    body = json.dumps({"name": "get_weather", "arguments": {"city": "f() {}```</pre>"}})
+    envelope = read_every_way(f"```json\n{body}\n```")
+    assert [call.complete for call in envelope.tool_calls] == [False]
