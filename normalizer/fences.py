@@ -44,6 +44,7 @@ _PLAIN_CODE = re.compile(
 """Code in a line, or a fence that does not say that it is a call, whole or up to the end of the text."""
 _ESCAPE = re.compile(r"\\[uUxN0-7_\[\]*.\-]")
 """By which a name may be written otherwise."""
+_CLOSER_BLANKS = 64
 _LONGEST_CLOSER = 640  # what `_CLOSE` matches, and what it looks at behind
 _SIGNS = 8  # of the end of the text, in which a closer may begin
 _SPACE = re.compile(r"\s*")
@@ -278,6 +279,12 @@ def _closer_begun(text: str) -> int:
     return len(text) - len(tail) + len(said) - said.endswith("\n")
 
 
+def _blanks_before(text: str, at: int) -> int:
+    """Where the blanks before `at` begin that a closer may take along."""
+    before = text[max(0, at - _CLOSER_BLANKS) : at]
+    return at - len(before) + len(before.rstrip(" \t"))
+
+
 def _first_close(text: str, start: int, closer: re.Pattern[str]) -> re.Match[str] | None:
     """The first closing run of back-ticks. Sought by `str.find` first: the expression alone is slow on long code."""
     at = text.find("```", start)
@@ -329,8 +336,7 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
             told = _NOT_A_CALL.match(src.text, said) is not None
         if told:
             engine.emit_text(max(body, len(src.text) - _SIGNS))
-        begun = _closer_begun(src.text)
-        search_from = max(search_from, begun if close is None else min(begun, close.start()))
+        search_from = max(search_from, _closer_begun(src.text) if close is None else _blanks_before(src.text, close.start()))
         if close is None and said < len(src.text) and not src.text.endswith(("`", "<")):  # no closer has begun
             engine.skim = skim
         yield
