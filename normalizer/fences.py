@@ -29,9 +29,10 @@ _WORD_AND_LINE = (
     re.compile(r"[ \t]{0,16}[\w+#.-]{0,32}[ \t]{0,16}\r?\Z"),
 )
 """An info word and the end of its line, and the beginning of that at the end of the text."""
-_CLOSE = re.compile(r"\n[ \t]{0,64}`{3,256}|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|</|\Z))")
+_ON_ITS_LINE = r"\n[ \t]{0,64}`{3,256}"
+_CLOSE = re.compile(_ON_ITS_LINE + r"|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|</|\Z))")
 _CLOSE_OF_JSON = re.compile(
-    r"\n[ \t]{0,64}`{3,256}|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|\Z))"
+    _ON_ITS_LINE + r"|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|\Z))"
     r"|(?<=[\]}])[ \t]{0,64}`{3,256}+(?!`)(?=[ \t\r]{0,256}</)"
 )
 """Before a tag back-ticks end JSON only behind its last bracket: in a value they are the value's (`<pre>```x```</pre>`)."""
@@ -44,8 +45,8 @@ _PLAIN_CODE = re.compile(
 """Code in a line, or a fence that does not say that it is a call, whole or up to the end of the text."""
 _ESCAPE = re.compile(r"\\[uUxN0-7_\[\]*.\-]")
 """By which a name may be written otherwise."""
-_CLOSER_BLANKS = 64
-_LONGEST_CLOSER = 640  # what `_CLOSE` matches, and what it looks at behind
+_CLOSER_BLANKS = 64  # that may stand before a closer and belong to it
+_LONGEST_CLOSER = 640  # what a closer matches, and what it looks at behind
 _SIGNS = 8  # of the end of the text, in which a closer may begin
 _SPACE = re.compile(r"\s*")
 _NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[\]<'\"\w>(]|//|#|/\*)")
