@@ -191,10 +191,14 @@ def _steady(attack: Attack, size: int, chunk: int) -> float:
 
 
 def _doubled(attack: Attack, size: int, chunk: int) -> tuple[float, float]:
-    """(seconds of the full size, growth from half of it). What looks bad is read in nine rounds: another process may have been in the way."""
+    """(seconds of the full size, growth from half of it). What looks bad is read in nine rounds: another process may have been in the way.
+
+    Both texts are cut at the same place of the unit: how one ends can decide whether it is read once more at the end.
+    """
+    half = size // 2 + (size - size // 2) % len(attack.unit)
 
     def one_round() -> tuple[float, float]:
-        return _steady(attack, size // 2, chunk), _steady(attack, size, chunk)
+        return _steady(attack, half, chunk) * size / (2 * half), _steady(attack, size, chunk)
 
     rounds = [one_round()]
     seconds = rounds[0][1]

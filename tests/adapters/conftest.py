@@ -51,7 +51,7 @@ def endpoint_at(server: WireServer, provider: str, model: str | None = None) -> 
 def call_of(endpoint: Endpoint, request: Request | str = "What is the weather in Paris?", **fields: object) -> ModelCall:
     """A call with the weather tool, unless `fields` say otherwise."""
     asked = request if isinstance(request, Request) else Request.model_validate({"messages": request})
-    given: dict[str, object] = {"tools": (WEATHER,), "timeout": 5.0} | fields
+    given: dict[str, object] = {"tools": (WEATHER,), "timeout": 30.0} | fields
     return ModelCall.model_validate({"endpoint": endpoint, "request": asked} | given)
 
 

@@ -291,7 +291,7 @@ async def test_closing_a_stream_closes_the_connection(adapter: LiteLLMAdapter) -
         await anext(stream)
         started = time.perf_counter()
         await stream.aclose()  # type: ignore[attr-defined]  # it is an async generator
-        assert time.perf_counter() - started < 1
+        assert time.perf_counter() - started < 10
         assert await asyncio.to_thread(server.wait_for_disconnect)
 
 
@@ -309,14 +309,14 @@ async def test_cancelling_closes_the_connection(adapter: LiteLLMAdapter, provide
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_stalled_read_is_a_timeout(adapter: LiteLLMAdapter, provider: str) -> None:
-    with WireServer([Raw([b" "], "text/event-stream", pause=5)]) as server:
+    with WireServer([Raw([b" "], "text/event-stream", pause=60)]) as server:
         call = call_of(endpoint_at(server, provider), timeout=0.2)
         started = time.perf_counter()
         with pytest.raises(Timeout):
             await collected(adapter, call)
         with pytest.raises(Timeout):
             await adapter.complete(call)
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 30
 
 
 async def test_a_deadline_is_the_callers(adapter: LiteLLMAdapter) -> None:

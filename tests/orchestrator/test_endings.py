@@ -51,8 +51,8 @@ async def test_a_deadline_ends_the_run_wherever_it_is(where: str, streamed: bool
     fake.delay(60 if where == "model" else 0)
     started = time.perf_counter()
     with pytest.raises(Timeout, match="deadline") as caught:
-        await consume(Orchestrator(fake, [slow, add]), streamed, deadline=0.05)
-    assert time.perf_counter() - started < 5
+        await consume(Orchestrator(fake, [slow, add]), streamed, deadline=0.5)  # time for `add`'s thread on a busy machine
+    assert time.perf_counter() - started < 30
     partial: RunResult = caught.value.partial
     assert_valid(partial.messages)
     assert len(partial.attempts) == fake.call_count == 1
@@ -96,7 +96,7 @@ async def test_cancellation_reaches_the_tools_and_leaves_a_valid_history(where: 
     task = asyncio.create_task(consume(Orchestrator(fake, [wait, quick]), streamed))
     async with asyncio.timeout(10):  # a run that fails first must fail the test, not hang it
         await running.wait()
-    await asyncio.sleep(0.02)
+    await asyncio.sleep(0.2)  # time for `quick`'s thread on a busy machine
     task.cancel()
     with pytest.raises(asyncio.CancelledError) as caught:
         await task

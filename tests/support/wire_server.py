@@ -182,7 +182,7 @@ class WireServer:
                 return self.script(seen)
             return self.script[min(len(self.requests), len(self.script)) - 1]
 
-    def wait_for_disconnect(self, timeout: float = 2.0) -> bool:
+    def wait_for_disconnect(self, timeout: float = 10.0) -> bool:
         """Whether the last request's client hung up within `timeout` seconds."""
         until = time.monotonic() + timeout
         while time.monotonic() < until:
