@@ -191,7 +191,8 @@ def _steady(attack: Attack, size: int, chunk: int) -> float:
 
 
 def _doubled(attack: Attack, size: int, chunk: int) -> tuple[float, float]:
-    """(seconds of the full size, growth from half of it). What looks bad is read in nine rounds: another process may have been in the way.
+    """(seconds of the full size, growth from half of it). What looks bad is read in nine rounds, three if it takes
+    seconds: another process may have been in the way.
 
     Both texts are cut at the same place of the unit: how one ends can decide whether it is read once more at the end.
     """
@@ -202,8 +203,8 @@ def _doubled(attack: Attack, size: int, chunk: int) -> tuple[float, float]:
 
     rounds = [one_round()]
     seconds = rounds[0][1]
-    if seconds < 2.0 and (growth(rounds) >= 2.1 or seconds / size * 1e6 > (3 if chunk == 1 else 1)):
-        rounds += [one_round() for _ in range(8)]
+    if growth(rounds) >= 2.1 or seconds / size * 1e6 > (3 if chunk == 1 else 1):
+        rounds += [one_round() for _ in range(8 if seconds < 2 else 2)]
     return min(full for _, full in rounds), growth(rounds)
 
 
