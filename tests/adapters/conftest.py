@@ -21,6 +21,8 @@ WEATHER = ToolDefinition(
     },
 )
 KEY = "sk-test-0123456789abcdef"
+TIMEOUT = 30.0
+"""Seconds a call may take: no test waits for it."""
 
 PROVIDERS = {
     "openai": "gpt-4o",
@@ -51,7 +53,7 @@ def endpoint_at(server: WireServer, provider: str, model: str | None = None) -> 
 def call_of(endpoint: Endpoint, request: Request | str = "What is the weather in Paris?", **fields: object) -> ModelCall:
     """A call with the weather tool, unless `fields` say otherwise."""
     asked = request if isinstance(request, Request) else Request.model_validate({"messages": request})
-    given: dict[str, object] = {"tools": (WEATHER,), "timeout": 30.0} | fields
+    given: dict[str, object] = {"tools": (WEATHER,), "timeout": TIMEOUT} | fields
     return ModelCall.model_validate({"endpoint": endpoint, "request": asked} | given)
 
 

@@ -14,7 +14,7 @@ from llmcore.adapters.parameters import DEFAULT_MAX_TOKENS, NO_KEY, Prepared, ba
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.providers.table import PROVIDERS
 from llmcore.types import AuthenticationFailed, LimitExceeded, Request, ToolDefinition
-from tests.adapters.conftest import KEY, WEATHER, call_of
+from tests.adapters.conftest import KEY, TIMEOUT, WEATHER, call_of
 from tests.adapters.conftest import PROVIDERS as MODELS
 
 OBJECT: dict[str, Any] = {
@@ -41,7 +41,7 @@ def made(provider: str, model: str | None = None, *, known: dict[str, Any] | Non
 def test_every_call_carries_the_constants(provider: str) -> None:
     sent = made(provider).arguments
     assert sent["model"] == f"{PROVIDERS[provider].prefix}/{MODELS[provider]}"
-    assert (sent["num_retries"], sent["max_retries"], sent["timeout"]) == (0, 0, 5.0)
+    assert (sent["num_retries"], sent["max_retries"], sent["timeout"]) == (0, 0, TIMEOUT)
     assert sent["api_key"] == KEY
     assert sent["max_tokens"] > 0
     assert "drop_params" not in sent
