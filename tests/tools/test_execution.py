@@ -271,6 +271,17 @@ async def test_terminate_loop_stops_the_others_and_keeps_what_had_finished() -> 
     assert [bool(outcome.ended) for outcome in run.outcomes] == [False, True, False]
 
 
+async def test_what_had_ended_unseen_when_the_run_stopped_is_kept() -> None:
+    async def work(call_id: str) -> str:
+        if call_id == "c0":
+            raise TerminateLoop("enough")
+        return call_id
+
+    run = ToolRun(calls(2), runner(work), ToolConfig())
+    assert [outcome.call.id for outcome in await gathered(run)] == ["c0"]
+    assert [outcome.text for outcome in run.outcomes] == ["enough", "c1"]
+
+
 async def test_closing_early_stops_everything_and_every_call_has_one_outcome() -> None:
     started: list[str] = []
 
