@@ -128,7 +128,7 @@ def _wires() -> Iterator[Entry]:
 
 def _recorded() -> Iterator[Entry]:
     for run in read_transcripts(ROOT / "fixtures" / "recorded"):
-        tools = ToolSet(run.tools)
+        tools = ToolSet(run.tools or ())
         for number, exchange in enumerate(run.exchanges):
             events = exchange.chunks or (list(split_events(exchange.sse)[0]) if exchange.sse else [exchange.response])
             if events != [None]:
