@@ -12,19 +12,21 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, SkipValidation
 
 from llmcore.types import AttemptReason, CallWriter, JsonSchema, OutputMode, Reply, Request, ToolDefinition
+from llmcore.types.numbers import Amount
 
 __all__ = ["Adapter", "Capabilities", "Endpoint", "ModelCall", "Prices"]
 
 
 class Prices(BaseModel):
-    """US dollars per million tokens; None = unknown, never free."""
+    """US dollars per million tokens; None = unknown, never free. Raises `pydantic.ValidationError` for an unknown field
+    and for anything but a finite number of at least 0."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input: float | None = None
-    output: float | None = None
-    cache_read: float | None = None
-    cache_write: float | None = None
+    input: Amount | None = None
+    output: Amount | None = None
+    cache_read: Amount | None = None
+    cache_write: Amount | None = None
 
 
 class Endpoint(BaseModel):

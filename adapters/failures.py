@@ -247,6 +247,10 @@ def _rate_limited(facts: Facts) -> LLMCoreError:
     return RateLimited(facts.message, status=facts.status, retry_after=facts.retry_after)
 
 
+def _overloaded(facts: Facts) -> LLMCoreError:
+    return Overloaded(facts.message, status=facts.status, retry_after=facts.retry_after)
+
+
 def _timed_out(facts: Facts) -> LLMCoreError:
     return Timeout(facts.message or "no answer within the time given for a read", status=facts.status)
 
@@ -333,9 +337,9 @@ ROWS: tuple[Row, ...] = (
     _row(_plain(ModelNotFound), status=(400,), text=_MISSING_MODEL),
     _row(_rate_limited, status=(429,)),
     _row(_rate_limited, kinds=("RateLimitError",)),
-    _row(_with_status(Overloaded), status=(503, 529)),
-    _row(_with_status(Overloaded), codes=("overloaded_error", "unavailable", "503", "529")),
-    _row(_with_status(Overloaded), status=(500, 502), text=("overloaded",)),
+    _row(_overloaded, status=(503, 529)),
+    _row(_overloaded, codes=("overloaded_error", "unavailable", "503", "529")),
+    _row(_overloaded, status=(500, 502), text=("overloaded",)),
     _row(_with_status(Timeout), status=(408, 504)),
     _row(_with_status(RemoteServerError), also=lambda facts: facts.connection),
     _row(

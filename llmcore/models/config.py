@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from llmcore.adapters.base import Capabilities, Endpoint, Prices
 from llmcore.tools.config import ToolConfig
 from llmcore.types import OutputMode
+from llmcore.types.numbers import Count, PositiveAmount, PositiveCount
 
 __all__ = ["DEFAULT_MODES", "ModelConfig"]
 
@@ -40,20 +41,20 @@ class ModelConfig(BaseModel):
     supports_tools: bool | None = None
     supports_web_search: bool | None = None
     supports_images: bool | None = None
-    context_window: int | None = Field(default=None, gt=0)
-    max_output_tokens: int | None = Field(default=None, gt=0)
+    context_window: PositiveCount | None = None
+    max_output_tokens: PositiveCount | None = None
     prices: Prices | None = None
     preferred_modes: tuple[OutputMode, ...] = Field(default=DEFAULT_MODES, min_length=1)
     prefer_native_tools: bool = False
     force_text_mode: bool = False
     expect_xml: bool = False
-    max_retries: int | None = Field(default=None, ge=0)
+    max_retries: Count | None = None
     retry_with_different_format: bool = True
     strict_json_instructions: bool = False
     escalates_to: tuple[str, ...] = ()
     tools: ToolConfig = ToolConfig()
     text_dialect: str | None = None
-    timeout: float = Field(default=60.0, gt=0)
+    timeout: PositiveAmount = 60.0
     extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
 
     @field_validator("api_key", "base_url", mode="before")

@@ -156,7 +156,11 @@ class RequestTooLarge(ProviderError):
 
 
 class Overloaded(ProviderError):
-    """The provider is overloaded (503, 529)."""
+    """The provider is overloaded (503, 529). `retry_after` is in seconds, None when the provider did not say."""
+
+    def __init__(self, message: str, *, status: int | None = None, retry_after: float | None = None) -> None:
+        super().__init__(message, status=status)
+        self.retry_after = retry_after
 
 
 class RemoteServerError(ProviderError):

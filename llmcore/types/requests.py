@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from llmcore.types.messages import Message, TextBlock
+from llmcore.types.numbers import PositiveAmount
 from llmcore.types.usage import Usage
 
 __all__ = ["CallWriter", "Reply", "Request", "ToolChoice"]
@@ -37,7 +38,7 @@ class Request(BaseModel):
     stop: list[str] = Field(default_factory=list[str])
     thinking: bool | int = False
     output_type: Any = None
-    deadline: float | None = Field(default=None, gt=0)
+    deadline: PositiveAmount | None = None
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
     extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
 
