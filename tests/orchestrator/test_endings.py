@@ -27,13 +27,13 @@ async def slow() -> str:
 
 
 def body(text: str, tokens: int) -> dict[str, Any]:
-    usage = {"prompt_tokens": tokens, "completion_tokens": 0}
+    usage = {"prompt_tokens": tokens, "completion_tokens": 1}
     return {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}], "usage": usage}
 
 
 def call_body(tokens: int) -> dict[str, Any]:
     made: Any = called("add", {"a": 1, "b": 1})
-    return {**made, "usage": {"prompt_tokens": tokens, "completion_tokens": 0}}
+    return {**made, "usage": {"prompt_tokens": tokens, "completion_tokens": 1}}
 
 
 async def consume(orchestrator: Orchestrator, streamed: bool, **options: Any) -> None:
@@ -68,9 +68,13 @@ async def test_no_strategy_outlives_the_deadline() -> None:
     with pytest.raises(Timeout):
         await stack(fakes).run("go", budget=Budget(deadline=0.03))
     assert fakes["b"].call_count == 0
-    waiting = FakeModel(default=RateLimited("slow", retry_after=5))
-    with pytest.raises(FallbackExhausted):  # the wait would end after the deadline, so it is not begun
-        await Orchestrator(waiting).run("go", budget=Budget(deadline=1))
+    waiting = FakeModel(default=RateLimited("slow", retry_after=50))
+    started = time.perf_counter()
+    with pytest.raises(RateLimited) as caught:  # the wait would end after the deadline, so it is not begun
+        await Orchestrator(waiting).run("go", budget=Budget(deadline=20))
+    assert time.perf_counter() - started < 10
+    assert caught.value.retry_after == 50
+    assert len(caught.value.partial.attempts) == 1
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -131,9 +135,9 @@ async def test_tokens_nobody_counted_are_estimated_where_a_budget_hangs_on_them(
 
 async def test_a_budget_of_cost_is_kept_by_the_endpoints_prices() -> None:
     fake = FakeModel(call_body(2), call_body(2), endpoint=PRICED)
-    with pytest.raises(LimitExceeded, match=r"budget of 3 US dollars is spent \(4") as caught:
-        await Orchestrator(fake, [add]).run("go", budget=Budget(cost=3))
-    assert caught.value.partial.usage.cost == 4.0
+    with pytest.raises(LimitExceeded, match=r"budget of 5 US dollars is spent \(8") as caught:
+        await Orchestrator(fake, [add]).run("go", budget=Budget(cost=5))
+    assert caught.value.partial.usage.cost == 8.0
 
 
 async def test_a_cost_budget_escalates_only_to_models_with_a_price() -> None:
