@@ -7,6 +7,7 @@ layer 4.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.output import output_plan
-from llmcore.adapters.usage import cost_of
+from llmcore.adapters.usage import accounted, cost_of
 from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
@@ -41,11 +42,12 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
+from llmcore.types.logs import failure_name, logger
 from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, parse_detailed
 
 __all__ = ["Accepted", "TurnAttempt"]
 
-_CHARACTERS_PER_TOKEN = 4
+_log = logger("run")
 _JSON_MODES = frozenset({"json_schema", "json_object"})
 
 
@@ -96,6 +98,7 @@ class TurnAttempt:
 
     async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
         config = self._catalog.registry.get(plan.model)
+        self._models.check_price(config)
         request = self._state.request()
         reason = self._first_reason if plan.reason == "first" else plan.reason
         async with aclosing(self._send(config, plan, request, self._tools, reason, plan.detail)) as events:
@@ -117,6 +120,8 @@ class TurnAttempt:
         """One request, entered in the ledger; leaves the reply in `_envelope` and `_final`."""
         request, tools = await self._asked(request, tools)
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail)
+        level = logging.INFO if reason == "reask" else logging.DEBUG
+        _log.log(level, "request %d: %s (%s), %s", attempt.n, plan.model, plan.mode, reason)
         sending: Sending | None = None
         try:
             can = self._models.can(config)
@@ -169,14 +174,29 @@ class TurnAttempt:
 
     def _broken_off(self, sending: Sending | None, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
-        self._state.ledger.finish(attempt, sending.usage if sending else None, failure=failure)
-        if sending is not None and sending.envelope is not None:
-            self._state.note(sending.envelope)
+        envelope = sending.envelope if sending is not None else None
+        usage = None
+        if sending is not None and sending.came:  # it was written, so it is charged
+            usage = self._usage(sending.usage, sending.call, envelope or Envelope())
+        self._state.ledger.finish(attempt, usage, failure=failure)
+        _log.debug("request %d failed after %.2f s: %s", attempt.n, attempt.duration, failure_name(error))
+        if envelope is not None:
+            self._state.note(envelope)
 
     async def _came(self, sending: Sending, attempt: Attempt, call: ModelCall, config: ModelConfig) -> None:
         """A reply is there, whole."""
         envelope = sending.envelope or Envelope()
-        self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
+        usage = self._usage(sending.usage, call, envelope)
+        self._state.ledger.finish(attempt, usage)
+        _log.debug(
+            "reply %d after %.2f s: %s, %d calls, %d + %d tokens",
+            attempt.n,
+            attempt.duration,
+            envelope.finish_reason,
+            len(envelope.tool_calls),
+            usage.input_tokens,
+            usage.output_tokens,
+        )
         envelope = await self._hooks.on_response(envelope)
         self._state.note(envelope)
         self._learn(config, call, envelope)
@@ -185,17 +205,12 @@ class TurnAttempt:
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)
 
     def _usage(self, told: Usage | None, call: ModelCall, envelope: Envelope) -> Usage:
-        """Tokens and cost: as told; where a budget of tokens hangs on it and nothing was told, as estimated."""
+        """Tokens and cost: as told; where a budget hangs on them, estimated where nothing believable was told."""
+        budget = self._state.ledger.budget
+        if budget.tokens is not None or budget.cost is not None:
+            return accounted(told, call, envelope)
         usage = told or Usage()
-        if not usage.total_tokens and self._state.ledger.budget.tokens is not None:
-            asked = sum(len(message.model_dump_json()) for message in call.request.messages)
-            usage = Usage(
-                input_tokens=asked // _CHARACTERS_PER_TOKEN,
-                output_tokens=len(envelope.source) // _CHARACTERS_PER_TOKEN,
-                estimated=True,
-            )
-        priced = call.endpoint.prices is not None or self._state.ledger.budget.cost is not None
-        if usage.cost is None and usage.total_tokens and priced:
+        if usage.cost is None and usage.total_tokens and call.endpoint.prices is not None:
             usage = usage.model_copy(update={"cost": cost_of(usage, call.endpoint)})
         return usage
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.hooks import HookChain, StreamedSoFar
@@ -65,7 +67,7 @@ class Sending:
         forced_tool: str | None,
     ) -> None:
         self._adapter = adapter
-        self._call = call
+        self.call = call
         self._tools = tools
         self._hooks = hooks
         self._seconds_left = seconds_left
@@ -85,6 +87,12 @@ class Sending:
             for event in await self._whole():
                 yield event
 
+    @property
+    def came(self) -> bool:
+        """Did anything of a reply come?"""
+        reply = self.envelope
+        return self.usage is not None or (reply is not None and bool(reply.source or reply.reasoning or reply.tool_calls))
+
     async def _asked(self, awaitable: Awaitable[T]) -> T:
         try:
             return await within(self._seconds_left(), awaitable)
@@ -94,7 +102,7 @@ class Sending:
             raise InternalError(f"the adapter raised {type(error).__name__}: {error}") from error
 
     async def _whole(self) -> list[Any]:
-        reply = await self._asked(self._adapter.complete(self._call))
+        reply = await self._asked(self._adapter.complete(self.call))
         self.usage = reply.usage
         forced = reply.forced_tool or self._forced_tool
         if not self._listening and _events_in(reply) is None:
@@ -110,7 +118,7 @@ class Sending:
     async def _streamed(self) -> AsyncGenerator[Event, None]:
         normalizer = self._normalizer(self._forced_tool, False)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
-        stream: Any = self._adapter.stream(self._call)
+        stream: Any = self._adapter.stream(self.call)
         try:
             while True:
                 try:
@@ -145,7 +153,8 @@ class Sending:
 
     def _told(self, summary: dict[str, Any]) -> None:
         if summary.get("usage"):
-            self.usage = Usage.model_validate(summary["usage"])
+            with suppress(ValidationError):  # counts that are none: as if nothing was told
+                self.usage = Usage.model_validate(summary["usage"])
 
     async def _show(self, so_far: StreamedSoFar, event: Event) -> None:
         if isinstance(event, TextDelta):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from llmcore.adapters.failures import classify
+from llmcore.adapters.usage import token_count
 from llmcore.types import ConfigError, LLMCoreError, Reply, Request, Usage
 
 __all__ = ["Answer", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
@@ -80,12 +81,10 @@ def _no_answer(answer: object) -> ConfigError:
 
 
 def _usage_in(body: Mapping[str, Any]) -> Usage:
-    found: object = body.get("usage")
-    nothing: Mapping[str, Any] = {}
-    counts = cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else nothing
+    counts: object = body.get("usage")
     return Usage(
-        input_tokens=counts.get("prompt_tokens") or counts.get("input_tokens") or 0,
-        output_tokens=counts.get("completion_tokens") or counts.get("output_tokens") or 0,
+        input_tokens=token_count(counts, "prompt_tokens") or token_count(counts, "input_tokens"),
+        output_tokens=token_count(counts, "completion_tokens") or token_count(counts, "output_tokens"),
     )
 
 
