@@ -17,7 +17,7 @@ from llmcore.types import Block, Envelope, ImageBlock, ToolResultBlock, Usage
 from llmcore.types.narrowing import is_object
 from llmcore.types.numbers import is_amount
 
-__all__ = ["accounted", "cost_of", "read_usage", "token_count"]
+__all__ = ["accounted", "cost_of", "read_usage"]
 
 _PER_MILLION = 1_000_000
 _CHARACTERS_PER_TOKEN = 4
@@ -26,8 +26,7 @@ _MOST_TOKENS = 100_000_000
 """Of one request: ten times the largest context window there is."""
 
 
-def token_count(source: object, *path: str) -> int:
-    """The number under the keys; 0 for what is missing or no believable count of tokens."""
+def _count(source: object, *path: str) -> int:
     for key in path:
         source = source.get(key) if is_object(source) else None
     return int(source) if is_amount(source) and source <= _MOST_TOKENS else 0
@@ -35,16 +34,15 @@ def token_count(source: object, *path: str) -> int:
 
 def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) -> Usage:
     """`usage` (LiteLLM's, as a dict) as ours, priced. Without any count it is `estimated`, for nobody counted."""
-    cached = token_count(usage, "prompt_tokens_details", "cached_tokens")
+    cached = _count(usage, "prompt_tokens_details", "cached_tokens")
     counted = Usage(
-        input_tokens=token_count(usage, "prompt_tokens"),
-        output_tokens=token_count(usage, "completion_tokens"),
-        cache_read_tokens=cached or token_count(usage, "cache_read_input_tokens"),
+        input_tokens=_count(usage, "prompt_tokens"),
+        output_tokens=_count(usage, "completion_tokens"),
+        cache_read_tokens=cached or _count(usage, "cache_read_input_tokens"),
         cache_write_tokens=(
-            token_count(usage, "prompt_tokens_details", "cache_creation_tokens")
-            or token_count(usage, "cache_creation_input_tokens")
+            _count(usage, "prompt_tokens_details", "cache_creation_tokens") or _count(usage, "cache_creation_input_tokens")
         ),
-        reasoning_tokens=token_count(usage, "completion_tokens_details", "reasoning_tokens"),
+        reasoning_tokens=_count(usage, "completion_tokens_details", "reasoning_tokens"),
     )
     charged = _charged(usage) if provider_of(endpoint).reports_cost else None
     if not counted.total_tokens:

@@ -137,6 +137,7 @@ class TurnAttempt:
             self._broken_off(sending, attempt, error)
             raise
         await self._came(sending, attempt, call, config)
+        _tell_reply(attempt, sending.envelope or Envelope())
 
     async def _asked(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
         """The request with its tools, as the hooks leave it."""
@@ -174,29 +175,21 @@ class TurnAttempt:
 
     def _broken_off(self, sending: Sending | None, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
-        envelope = sending.envelope if sending is not None else None
-        usage = None
-        if sending is not None and sending.came:  # it was written, so it is charged
-            usage = self._usage(sending.usage, sending.call, envelope or Envelope())
-        self._state.ledger.finish(attempt, usage, failure=failure)
+        self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
+        if sending is not None and sending.envelope is not None:
+            self._state.note(sending.envelope)
         _log.debug("request %d failed after %.2f s: %s", attempt.n, attempt.duration, failure_name(error))
-        if envelope is not None:
-            self._state.note(envelope)
+
+    def _charged(self, sending: Sending | None) -> Usage | None:
+        """The usage of a request that was broken off: of what came, it is paid for; None when nothing did."""
+        if sending is None or not sending.came:
+            return None
+        return self._usage(sending.usage, sending.call, sending.envelope or Envelope())
 
     async def _came(self, sending: Sending, attempt: Attempt, call: ModelCall, config: ModelConfig) -> None:
         """A reply is there, whole."""
         envelope = sending.envelope or Envelope()
-        usage = self._usage(sending.usage, call, envelope)
-        self._state.ledger.finish(attempt, usage)
-        _log.debug(
-            "reply %d after %.2f s: %s, %d calls, %d + %d tokens",
-            attempt.n,
-            attempt.duration,
-            envelope.finish_reason,
-            len(envelope.tool_calls),
-            usage.input_tokens,
-            usage.output_tokens,
-        )
+        self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
         envelope = await self._hooks.on_response(envelope)
         self._state.note(envelope)
         self._learn(config, call, envelope)
@@ -296,6 +289,18 @@ class TurnAttempt:
                 self._models.learn(config, "native_tools", works=True)
         elif can.emits_text_calls is None:
             self._models.learn(config, "emits_text_calls", works=True)
+
+
+def _tell_reply(attempt: Attempt, reply: Envelope) -> None:
+    _log.debug(
+        "reply %d after %.2f s: %s, %d calls, %d + %d tokens",
+        attempt.n,
+        attempt.duration,
+        reply.finish_reason,
+        len(reply.tool_calls),
+        attempt.usage.input_tokens,
+        attempt.usage.output_tokens,
+    )
 
 
 def _is_prose(text: str) -> bool:

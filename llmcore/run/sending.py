@@ -29,17 +29,21 @@ __all__ = ["Sending", "within"]
 
 T = TypeVar("T")
 
+_GRACE = 0.5
+"""Seconds that tidying up and closing may take: a run may exceed its deadline by so much."""
+
 
 async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
-    """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile.
+    """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile; what is awaited may take
+    half a second more to tidy up, then it is cancelled once more.
 
     Set around each wait and never across a `yield`: between two events the time belongs to whoever listens.
     """
     if seconds is None:
         return await awaitable
-    limit = asyncio.timeout(max(seconds, 0))
+    limit, last = asyncio.timeout(max(seconds, 0)), asyncio.timeout(max(seconds, 0) + _GRACE)
     try:
-        async with limit:
+        async with last, limit:
             return await awaitable
     except TimeoutError as error:
         if limit.expired():
@@ -67,7 +71,7 @@ class Sending:
         forced_tool: str | None,
     ) -> None:
         self._adapter = adapter
-        self.call = call
+        self._call = call
         self._tools = tools
         self._hooks = hooks
         self._seconds_left = seconds_left
@@ -88,6 +92,10 @@ class Sending:
                 yield event
 
     @property
+    def call(self) -> ModelCall:
+        return self._call
+
+    @property
     def came(self) -> bool:
         """Did anything of a reply come?"""
         reply = self.envelope
@@ -102,7 +110,7 @@ class Sending:
             raise InternalError(f"the adapter raised {type(error).__name__}: {error}") from error
 
     async def _whole(self) -> list[Any]:
-        reply = await self._asked(self._adapter.complete(self.call))
+        reply = await self._asked(self._adapter.complete(self._call))
         self.usage = reply.usage
         forced = reply.forced_tool or self._forced_tool
         if not self._listening and _events_in(reply) is None:
@@ -118,7 +126,7 @@ class Sending:
     async def _streamed(self) -> AsyncGenerator[Event, None]:
         normalizer = self._normalizer(self._forced_tool, False)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
-        stream: Any = self._adapter.stream(self.call)
+        stream: Any = self._adapter.stream(self._call)
         try:
             while True:
                 try:
@@ -143,7 +151,9 @@ class Sending:
                 self.envelope = normalizer.envelope
             close = getattr(stream, "aclose", None)
             if close is not None:
-                await close()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_GRACE):
+                        await close()
         if so_far is not None:
             so_far.done = True
             await self._hooks.on_streaming_response(so_far)

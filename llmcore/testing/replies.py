@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from llmcore.adapters.failures import classify
-from llmcore.adapters.usage import token_count
 from llmcore.types import ConfigError, LLMCoreError, Reply, Request, Usage
+from llmcore.types.numbers import is_amount
 
 __all__ = ["Answer", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
 
@@ -81,10 +81,16 @@ def _no_answer(answer: object) -> ConfigError:
 
 
 def _usage_in(body: Mapping[str, Any]) -> Usage:
-    counts: object = body.get("usage")
+    found: object = body.get("usage")
+    nothing: Mapping[str, Any] = {}
+    counts = cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else nothing
+
+    def count(*keys: str) -> int:
+        return next((int(number) for key in keys if is_amount(number := counts.get(key)) and number), 0)
+
     return Usage(
-        input_tokens=token_count(counts, "prompt_tokens") or token_count(counts, "input_tokens"),
-        output_tokens=token_count(counts, "completion_tokens") or token_count(counts, "output_tokens"),
+        input_tokens=count("prompt_tokens", "input_tokens"),
+        output_tokens=count("completion_tokens", "output_tokens"),
     )
 
 

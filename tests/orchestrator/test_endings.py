@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import aclosing
 from typing import Any
 
 import pytest
 
 from llmcore.adapters.base import Endpoint, Prices
 from llmcore.orchestrator import Orchestrator
+from llmcore.run import sending
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
-from llmcore.types import Budget, FallbackExhausted, LimitExceeded, Overloaded, RateLimited, Timeout, Usage
+from llmcore.types import Budget, FallbackExhausted, LimitExceeded, Overloaded, RateLimited, TextDelta, Timeout, Usage
 from tests.orchestrator.support import FAST, add, assert_valid, called, stack
 
 pytestmark = pytest.mark.anyio
@@ -75,6 +77,40 @@ async def test_no_strategy_outlives_the_deadline() -> None:
     assert time.perf_counter() - started < 10
     assert caught.value.retry_after == 50
     assert len(caught.value.partial.attempts) == 1
+
+
+class Sticky(FakeModel):
+    """Takes a minute to tidy up."""
+
+    async def stream(self, call: Any) -> Any:
+        try:
+            yield "so far"
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(60)
+
+    async def complete(self, call: Any) -> Any:
+        async for _ in self.stream(call):
+            pass
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_request_that_will_not_end_holds_up_no_deadline(streamed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "_GRACE", 0.02)
+    started = time.perf_counter()
+    with pytest.raises(Timeout, match="deadline"):
+        await consume(Orchestrator(Sticky()), streamed, deadline=0.02)
+    assert time.perf_counter() - started < 20
+
+
+async def test_a_stream_that_is_left_early_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "_GRACE", 0.02)
+    started = time.perf_counter()
+    async with aclosing(Orchestrator(Sticky()).stream("go")) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+    assert time.perf_counter() - started < 20
 
 
 @pytest.mark.parametrize("streamed", [False, True])
