@@ -240,9 +240,10 @@ def test_a_format_is_that_of_the_mode() -> None:
         ({}, [], None),
     ],
 )
-def test_retry_after(headers: dict[str, str], details: list[Any], seconds: float | None) -> None:
-    error = classify(Made("x", 429, litellm_response_headers=headers, body={"details": details}))
-    assert isinstance(error, RateLimited)
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after(headers: dict[str, str], details: list[Any], seconds: float | None, status: int) -> None:
+    error = classify(Made("x", status, litellm_response_headers=headers, body={"details": details}))
+    assert isinstance(error, RateLimited | Overloaded)
     assert error.retry_after == seconds
 
 

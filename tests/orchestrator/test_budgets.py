@@ -11,7 +11,7 @@ from llmcore.fallback import FallbackContext, Plan
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
-from llmcore.types import Budget, ConfigError, LimitExceeded, LLMCoreError, Overloaded, RemoteServerError, Usage
+from llmcore.types import Budget, ConfigError, Finished, LimitExceeded, LLMCoreError, Overloaded, RemoteServerError, Usage
 from tests.orchestrator.support import FAST, add, called, stack
 
 pytestmark = pytest.mark.anyio
@@ -71,6 +71,14 @@ async def test_a_stream_that_breaks_off_is_charged_for_what_came(bound: Any) -> 
     assert isinstance(error, LimitExceeded)
     assert fake.call_count == 1
     assert error.partial.attempts[0].usage.output_tokens == 100
+
+
+@pytest.mark.parametrize("usage", [{"input_tokens": float("nan")}, {"input_tokens": "many"}, {"cost": "much"}])
+async def test_a_streams_summary_that_makes_no_sense_is_as_if_nothing_was_told(usage: Any) -> None:
+    fake = FakeModel(["y" * 400, {"llmcore": {"usage": usage}}], endpoint=PRICED)
+    events = [event async for event in Orchestrator(fake, budget=Budget(tokens=10**6)).stream("go")]
+    assert isinstance(events[-1], Finished)
+    assert events[-1].result.usage.output_tokens == 100
 
 
 async def test_a_request_that_was_turned_away_costs_nothing() -> None:
