@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from llmcore.fallback.ledger import Ledger
@@ -57,19 +57,20 @@ class Models(Protocol):
 
 @dataclass(slots=True)
 class FallbackContext:
-    """One turn's state. `mode_matters`: tools or a typed answer are asked for, so another mode is another request."""
+    """One turn's state; strategies get a copy. `mode_matters`: tools or a typed answer are asked for, so another mode is
+    another request."""
 
     models: Models
     ledger: Ledger
     plan: Plan
     mode_matters: bool = True
-    tried: list[Plan] = field(default_factory=list[Plan])
-    failures: list[LLMCoreError] = field(default_factory=list[LLMCoreError])
+    tried: tuple[Plan, ...] = ()
+    failures: tuple[LLMCoreError, ...] = ()
 
     def failed(self, failure: LLMCoreError) -> None:
         """The current plan failed."""
-        self.tried.append(self.plan)
-        self.failures.append(failure)
+        self.tried += (self.plan,)
+        self.failures += (failure,)
 
     @property
     def failure(self) -> LLMCoreError:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 from llmcore.fallback.checks import ask, check_strategies
 from llmcore.fallback.context import FallbackContext, Plan
 from llmcore.fallback.remedies import PATIENCE
 from llmcore.fallback.strategies import DEFAULT_STRATEGIES, Strategy
-from llmcore.types import CallerError, CapabilityRefused, Event, FallbackExhausted, LLMCoreError, Waiting
+from llmcore.types import CallerError, CapabilityRefused, Event, FallbackExhausted, LLMCoreError, ProviderError, Waiting
 from llmcore.types.logs import failure_name, logger
 
 __all__ = ["Attempting", "FallbackManager"]
@@ -42,9 +43,9 @@ class FallbackManager:
         """Carry out `context.plan` and what follows from its failures; yields the events of every attempt, and `Waiting`
         before each wait.
 
-        Raises a `CallerError` as it is, at once; the latest failure when the deadline has passed or leaves no time for
-        the wait it needs; a `ConfigError` from the latest failure when a strategy is at fault; else, when nothing is
-        left to try, `FallbackExhausted` from the first failure.
+        Raises a `CallerError` as it is, at once; the latest failure when the deadline has passed, and a provider's when
+        the deadline leaves no time for the wait it needs; a `ConfigError` from the latest failure when a strategy is at
+        fault; else, when nothing is left to try, `FallbackExhausted` from the first failure.
         """
         ledger = context.ledger
         while True:
@@ -77,7 +78,8 @@ class FallbackManager:
         plan = self._chosen(context) if context.ledger.attempts_left > 0 else None
         if plan is not None and not _too_late(plan, left):
             return plan
-        if plan is not None or isinstance(failure, CallerError):
+        no_time = plan is not None and isinstance(failure, ProviderError)
+        if no_time or isinstance(failure, CallerError):
             raise failure
         raise _exhausted(context) from context.first_failure
 
@@ -85,7 +87,7 @@ class FallbackManager:
         """The plan of the first strategy that has one, unless a later one's is better."""
         left, held = context.ledger.seconds_left, None
         for strategy in self.strategies:
-            plan = ask(strategy, context)
+            plan = ask(strategy, replace(context))  # a copy: what a strategy does to it is its own affair
             if plan is None:
                 continue
             if held is None or _too_late(held, left) or (plan.model != held.model and plan.wait <= PATIENCE):

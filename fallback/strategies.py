@@ -46,7 +46,7 @@ class Retry:
 
     In a run with a deadline the wait may take all the time that is left; in one without, `max_wait` seconds at most.
     Where another model is left, that one is asked sooner: see `remedies`. `random` in [0, 1) decides the back-off's
-    jitter. Raises `ConfigError` for a `max_wait` that is no finite number of at least 0.
+    jitter. Raises `ConfigError` for settings that are none.
     """
 
     backoff: RetryConfig = field(default_factory=lambda: RetryConfig(max_retries=2))
@@ -54,6 +54,8 @@ class Retry:
     random: Callable[[], float] = random.random
 
     def __post_init__(self) -> None:
+        if not isinstance(self.backoff, RetryConfig):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise ConfigError(f"Retry's backoff is an llmcore.RetryConfig, not {self.backoff!r}")
         if not is_amount(self.max_wait):
             raise ConfigError(f"Retry's max_wait is a finite number of seconds, 0 or more, not {self.max_wait!r}")
 

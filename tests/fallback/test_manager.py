@@ -196,6 +196,11 @@ def test_a_longest_wait_that_is_no_time_is_refused(wait: Any) -> None:
         Retry(max_wait=wait)
 
 
+def test_a_back_off_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"backoff is an llmcore\.RetryConfig, not 3"):
+        Retry(3)  # type: ignore[arg-type]  # callers without a type checker
+
+
 async def test_a_wait_is_told_logged_and_stands_in_its_attempt(caplog: pytest.LogCaptureFixture) -> None:
     context = context_for(Table())
     script = Script(context, RateLimited("the secret prompt", retry_after=0.05))

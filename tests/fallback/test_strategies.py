@@ -175,6 +175,17 @@ async def test_what_a_plan_leaves_out_is_filled_in() -> None:
     ]
 
 
+async def test_a_strategy_that_meddles_with_its_context_changes_nothing() -> None:
+    def meddling(context: FallbackContext) -> Plan:
+        context.plan, context.tried, context.failures = Plan("x", "text"), (), ()
+        return Plan("m", "text", "mode", "another")
+
+    error, plans = await outcome(Home(meddling))
+    assert isinstance(error, FallbackExhausted)
+    assert "ModelError: bad" in str(error)
+    assert len(plans) == 4
+
+
 async def test_a_strategy_of_ones_own_is_asked_before_a_sick_model_is_waited_for() -> None:
     context = context_for(Table())
     context.failed(RemoteServerError("502"))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
 import pytest
 
-from llmcore.adapters.base import Endpoint, Prices
+from llmcore.adapters.base import Endpoint, ModelCall, Prices
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import sending
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
-from llmcore.types import Budget, FallbackExhausted, LimitExceeded, Overloaded, RateLimited, TextDelta, Timeout, Usage
+from llmcore.types import Budget, FallbackExhausted, LimitExceeded, Overloaded, RateLimited, Reply, TextDelta, Timeout, Usage
 from tests.orchestrator.support import FAST, add, assert_valid, called, stack
 
 pytestmark = pytest.mark.anyio
@@ -82,16 +83,15 @@ async def test_no_strategy_outlives_the_deadline() -> None:
 class Sticky(FakeModel):
     """Takes a minute to tidy up."""
 
-    async def stream(self, call: Any) -> Any:
+    async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
         try:
             yield "so far"
             await asyncio.sleep(60)
         finally:
             await asyncio.sleep(60)
 
-    async def complete(self, call: Any) -> Any:
-        async for _ in self.stream(call):
-            pass
+    async def complete(self, call: ModelCall) -> Reply:
+        return Reply(raw=[part async for part in self.stream(call)])
 
 
 @pytest.mark.parametrize("streamed", [False, True])
