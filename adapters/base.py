@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, SkipValidation
 
 from llmcore.types import AttemptReason, CallWriter, JsonSchema, OutputMode, Reply, Request, ToolDefinition
-from llmcore.types.numbers import Amount
+from llmcore.types.bounds import Amount
 
 __all__ = ["Adapter", "Capabilities", "Endpoint", "ModelCall", "Prices"]
 

@@ -14,8 +14,8 @@ from llmcore.adapters.base import Endpoint, ModelCall, Prices
 from llmcore.adapters.model_table import table_prices
 from llmcore.adapters.providers import provider_of
 from llmcore.types import Block, Envelope, ImageBlock, ToolResultBlock, Usage
+from llmcore.types.bounds import is_amount
 from llmcore.types.narrowing import is_object
-from llmcore.types.numbers import is_amount
 
 __all__ = ["accounted", "cost_of", "read_usage"]
 

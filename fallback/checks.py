@@ -14,7 +14,7 @@ from typing import Any, cast, get_args
 from llmcore.fallback.context import FallbackContext, Plan
 from llmcore.fallback.strategies import Strategy
 from llmcore.types import AttemptReason, ConfigError, ModelNotFound, OutputMode
-from llmcore.types.numbers import is_amount
+from llmcore.types.bounds import is_amount
 
 __all__ = ["ask", "check_strategies"]
 

@@ -24,7 +24,7 @@ from llmcore.types import (
     RateLimited,
     RetryConfig,
 )
-from llmcore.types.numbers import is_amount
+from llmcore.types.bounds import is_amount
 
 __all__ = ["DEFAULT_STRATEGIES", "EscalateModel", "OtherMode", "Retry", "Strategy", "TextOnly"]
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from llmcore.adapters.base import Capabilities, Endpoint, Prices
 from llmcore.tools.config import ToolConfig
 from llmcore.types import OutputMode
-from llmcore.types.numbers import Count, PositiveAmount, PositiveCount
+from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
 
 __all__ = ["DEFAULT_MODES", "ModelConfig"]
 

@@ -14,7 +14,6 @@ from typing import Any, cast
 
 from llmcore.adapters.failures import classify
 from llmcore.types import ConfigError, LLMCoreError, Reply, Request, Usage
-from llmcore.types.numbers import is_amount
 
 __all__ = ["Answer", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
 
@@ -84,13 +83,9 @@ def _usage_in(body: Mapping[str, Any]) -> Usage:
     found: object = body.get("usage")
     nothing: Mapping[str, Any] = {}
     counts = cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else nothing
-
-    def count(*keys: str) -> int:
-        return next((int(number) for key in keys if is_amount(number := counts.get(key)) and number), 0)
-
     return Usage(
-        input_tokens=count("prompt_tokens", "input_tokens"),
-        output_tokens=count("completion_tokens", "output_tokens"),
+        input_tokens=counts.get("prompt_tokens") or counts.get("input_tokens") or 0,
+        output_tokens=counts.get("completion_tokens") or counts.get("output_tokens") or 0,
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from llmcore.types.bounds import PositiveAmount
 from llmcore.types.messages import Message, TextBlock
-from llmcore.types.numbers import PositiveAmount
 from llmcore.types.usage import Usage
 
 __all__ = ["CallWriter", "Reply", "Request", "ToolChoice"]

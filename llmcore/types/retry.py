@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from llmcore.types.numbers import Amount, Count
+from llmcore.types.bounds import Amount, Count
 
 __all__ = ["RetryConfig"]
 

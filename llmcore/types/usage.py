@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from llmcore.types.numbers import Count, PositiveAmount, PositiveCount
+from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
 
 if TYPE_CHECKING:
     from llmcore.types.errors import LLMCoreError

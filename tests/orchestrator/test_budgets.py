@@ -30,7 +30,6 @@ NOT_TOLD = [
     {},
     {"prompt_tokens": 0, "completion_tokens": 0},
     {"prompt_tokens": -100, "completion_tokens": -100},
-    {"prompt_tokens": float("nan"), "completion_tokens": float("nan")},
     {"prompt_tokens": 10**30, "completion_tokens": 10**30},
 ]
 
