@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.refusals import refused_capability
+from llmcore.adapters.refusals import own_words, refused_capability
 from llmcore.adapters.secrets import Scrubber
 from llmcore.types import (
     AuthenticationFailed,
@@ -52,6 +52,7 @@ __all__ = [
 
 _MAX_MESSAGE = 2000
 _MAX_CHAIN = 8
+_MAX_SHOWN = 64
 
 
 def error_body(error: BaseException) -> dict[str, Any]:
@@ -113,8 +114,8 @@ def failed_generation(error: BaseException) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of an exception. `text` is its whole message in lower case, `codes` the body's words for what it
-    is."""
+    """What is known of an exception. `text` is its whole message in lower case, without what it quotes of the
+    request; `codes` the body's words for what it is."""
 
     status: int | None
     kinds: frozenset[str]
@@ -169,8 +170,27 @@ def recordable(error: BaseException) -> dict[str, Any]:
 
 
 def shown_text(error: BaseException) -> str:
-    """Every message a traceback of the error would print."""
-    return "\n".join(f"{part} {_message(part)}" for part in _chain(error))
+    """Everything that printing the error and all it is chained to would show: messages, arguments, notes and fields."""
+    waiting: list[BaseException] = [error]
+    seen: set[int] = set()
+    texts: list[str] = []
+    while waiting and len(seen) < _MAX_SHOWN:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        texts += (_message(part), *(_printed(what) for what in (part, part.args, vars(part))))
+        beneath: tuple[object, ...] = (part.__cause__, part.__context__, getattr(part, "original_exception", None))
+        inside: tuple[object, ...] = part.exceptions if isinstance(part, BaseExceptionGroup) else ()
+        waiting += (inner for inner in (*beneath, *inside) if isinstance(inner, BaseException))
+    return "\n".join(texts)
+
+
+def _printed(value: object) -> str:
+    try:
+        return f"{value!s} {value!r}"
+    except Exception as error:  # a client's own __str__ or __repr__ that fails
+        return type(error).__name__
 
 
 def _class_names(error: BaseException) -> set[str]:
@@ -186,6 +206,7 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
     message = _message(error)
     inner = body.get("message")
     shown = inner if isinstance(inner, str) and inner else message
+    said = own_words(message.lower(), call, lambda words: _tells(words, call))
     status = getattr(error, "status_code", None)
     words = (body.get("code"), body.get("type"), body.get("status"), getattr(error, "code", None))
     return Facts(
@@ -193,10 +214,10 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
         kinds=frozenset(_class_names(error)),
         codes=frozenset(str(word).lower() for word in words if word is not None),
         param=str(body.get("param") or getattr(error, "param", None) or ""),
-        text=message.lower(),
+        text=said,
         message=(scrubber or Scrubber()).text(shown)[:_MAX_MESSAGE],
         retry_after=retry_after(error, body),
-        capability=refused_capability(message.lower(), str(body.get("param") or ""), call),
+        capability=refused_capability(said, str(body.get("param") or ""), call),
         connection=not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not beneath.isdisjoint(_TIMEOUTS),
     )
@@ -367,6 +388,11 @@ ROWS: tuple[Row, ...] = (
     _row(_fault),
 )
 """The first row that holds counts; the last one always does."""
+
+
+def _tells(words: str, call: ModelCall | None) -> bool:
+    """Would these words of an error (lower case) decide what it means?"""
+    return refused_capability(words, "", call) is not None or any(part in words for row in ROWS for part in row.text)
 
 
 def classify(error: BaseException, call: ModelCall | None = None, scrubber: Scrubber | None = None) -> LLMCoreError:

@@ -22,7 +22,7 @@ from llmcore.adapters.failures import classify, failed_generation, recordable, s
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
-from llmcore.adapters.secrets import Scrubber
+from llmcore.adapters.secrets import Scrubber, secrets_in
 from llmcore.adapters.usage import read_usage
 from llmcore.types import Reply, Usage
 from llmcore.types.narrowing import object_in, objects_in
@@ -147,12 +147,16 @@ class LiteLLMAdapter:
 
     def _raise(self, error: Exception, call: ModelCall, prepared: Prepared) -> NoReturn:
         """Raise the error as ours. The original is chained only when its own text holds no secret."""
-        headers: dict[str, str] = prepared.arguments.get("extra_headers") or {}
-        scrubber = Scrubber([prepared.arguments.get("api_key"), *headers.values()])
+        scrubber = Scrubber(secrets_in(prepared.arguments))
         ours = classify(error, call, scrubber)
         self._observe(call, "error", recordable(error))
         shown = shown_text(error)
-        raise ours from (error if scrubber.text(shown) == shown else None)
+        cause = error if ours is not error and scrubber.text(shown) == shown else None
+        try:
+            raise ours from cause
+        except type(ours):
+            ours.__context__ = None  # Python keeps the original there, secrets and all
+            raise
 
 
 def _dumped(answer: Any) -> dict[str, Any]:
