@@ -20,6 +20,7 @@ from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.engine import close_clients, litellm, raw_reply
 from llmcore.adapters.failures import classify, failed_generation, recordable, shown_text
 from llmcore.adapters.guard import check_requests_allowed
+from llmcore.adapters.log_scrubbing import hide_in_logs
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.secrets import Scrubber, secrets_in
@@ -105,6 +106,7 @@ class LiteLLMAdapter:
         check_requests_allowed(call.endpoint.model)
         store = self._store
         prepared = prepare(call, store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint))
+        hide_in_logs(secrets_in(prepared.arguments))
         self._observe(call, "request", prepared.arguments)
         return prepared
 
