@@ -12,12 +12,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from llmcore.adapters.spellings import Span, found, united
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["HIDDEN", "SECRET_HEADERS", "Scrubber", "is_secret_name", "query_secrets", "secrets_in", "shown_url"]
+__all__ = ["HIDDEN", "SECRET_HEADERS", "Scrubber", "is_secret_name", "secrets_in", "shown_url", "url_secrets"]
 
 HIDDEN = "[secret]"
 SECRET_HEADERS = frozenset(
@@ -97,7 +97,7 @@ def secrets_in(arguments: Mapping[str, Any]) -> Iterator[str]:
         if name == "extra_headers":
             yield from _header_secrets(value or {})
         elif name in ("api_base", "base_url") and isinstance(value, str):
-            yield from _url_secrets(value)
+            yield from url_secrets(value).values()
         elif name not in _NO_CONNECTION:
             yield from _named_secrets(value, secret=is_secret_name(name))
 
@@ -136,20 +136,20 @@ def _parts(value: str) -> Iterator[str]:
     yield from (part.partition("=")[2].strip(' "') for part in re.split("[;,]", value))
 
 
-def _url_secrets(url: str) -> Iterator[str]:
+def url_secrets(url: str) -> dict[str, str]:
+    """The secrets in a URL by where they stand: "user name", "password", or the parameter of its query whose name or
+    look is that of one."""
     try:
         parts = urlsplit(url)
+        places = {"user name": parts.username, "password": parts.password}
     except ValueError:
-        return
-    yield from (part for part in (parts.username, parts.password) if part)
-    yield from query_secrets(url).values()
-
-
-def query_secrets(url: str) -> dict[str, str]:
-    """The parameters of a URL's query whose name or look is that of a secret."""
-    pairs = parse_qsl(urlsplit(url).query, keep_blank_values=True)
-    plain = Scrubber()
-    return {name: value for name, value in pairs if value and (is_secret_name(name) or plain.text(value) != value)}
+        return {}
+    found_at = {name: unquote(value) for name, value in places.items() if value}
+    looks = Scrubber()
+    for name, value in parse_qsl(parts.query, keep_blank_values=True):
+        if value and (is_secret_name(name) or looks.text(value) != value):
+            found_at[f"query parameter {name!r}"] = value
+    return found_at
 
 
 _SHOWN_PARAMETERS = frozenset({"api-version", "api_version", "version", "region", "location"})

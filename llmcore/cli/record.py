@@ -64,15 +64,15 @@ def record(
 
 
 def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
-    from llmcore.models import ModelRegistry
+    from llmcore.models import ModelConfig, ModelRegistry
 
     if models is not None:
         if base_url is not None:
             fail("--base-url goes with PROVIDER/MODEL; with --models the registry says where a model is served")
         registry = ModelRegistry.from_yaml(models)
         return registry, registry.get(model)
-    (config,) = ModelRegistry.load(model)
-    config = config.model_copy(update={"base_url": base_url})
+    (named,) = ModelRegistry.load(model)
+    config = ModelConfig(alias=named.alias, provider=named.provider, model=named.model, base_url=base_url)
     return ModelRegistry([config]), config
 
 

@@ -115,6 +115,8 @@ def _build(alias: str, document: Document) -> ModelConfig:
         key = ".".join([where, *map(str, problem["loc"])])
         hint = f"add `{problem['loc'][-1]}:`" if problem["type"] == "missing" else problem["msg"]
         raise ConfigError(f"{source}: {key}: {hint}") from None  # the cause would quote the input
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {where}: {error}") from None
 
 
 def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
