@@ -225,27 +225,24 @@ class Scrubber:
 
 
 def _without(text: str, spans: Sequence[Span]) -> str:
-    parts: list[str] = []
-    last = 0
-    for start, end in spans:
-        parts += (text[last:start], HIDDEN)
-        last = end
-    return "".join((*parts, text[last:]))
+    return next(_pieces_without([text], spans))
 
 
 def _pieces_without(texts: Sequence[str], spans: Sequence[Span]) -> Iterator[str]:
-    """The pieces of a text without what stands in `spans` of the whole."""
+    """The pieces of a text without what stands in `spans` of the whole; the piece in which one begins says so."""
     begin, first = 0, 0
     for text in texts:
         end = begin + len(text)
         while first < len(spans) and spans[first][1] <= begin:
             first += 1
-        inside: list[Span] = []
+        parts: list[str] = []
+        kept = begin
         for start, stop in spans[first : first + len(text)]:
             if start >= end:
                 break
-            inside.append((max(start, begin) - begin, min(stop, end) - begin))
-        yield _without(text, inside)
+            parts += (text[kept - begin : max(start - begin, 0)], HIDDEN if start >= begin else "")
+            kept = stop
+        yield "".join((*parts, text[kept - begin :]))
         begin = end
 
 

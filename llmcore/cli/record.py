@@ -128,12 +128,12 @@ class _Session:
         except CallerError:
             raise
         except LLMCoreError as error:
-            _say(f"failed: {shortened(prompt, 60)}: {error}")
+            _say(f"failed: {_shown(prompt)}: {error}")
             return False
         finally:
             if recorder.exchanges:
-                recorder.write(self._output, id=shortened(prompt, 60), tools=self._definitions)
-        _say(f"recorded: {shortened(prompt, 60)} ({len(recorder.exchanges)} exchanges)")
+                recorder.write(self._output, id=f"{self._output.stem}-1", tools=self._definitions)
+        _say(f"recorded: {_shown(prompt)} ({len(recorder.exchanges)} exchanges)")
         return True
 
 
@@ -143,6 +143,13 @@ async def _run(orchestrator: Orchestrator, prompt: str, alias: str, *, stream: b
         return
     async for _ in orchestrator.stream(prompt, model=alias):
         pass
+
+
+def _shown(prompt: str) -> str:
+    """The prompt's beginning, for whoever watches; what looks like a key is hidden."""
+    from llmcore.adapters.secrets import Scrubber
+
+    return shortened(Scrubber().text(prompt), 60)
 
 
 def _say(text: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import pickle
 from typing import Any
 
 import pytest
@@ -49,7 +48,7 @@ def test_a_dump_in_python_is_read_back() -> None:
     endpoint = ENDPOINT.model_copy(update={"base_url": "https://host/v1"})
     assert Endpoint.model_validate(endpoint.model_dump()) == endpoint
     assert endpoint.extra_headers == {"X-Gate": "headerSecret1"}
-    assert copy.deepcopy(endpoint) == endpoint == pickle.loads(pickle.dumps(endpoint))
+    assert copy.deepcopy(endpoint) == endpoint
 
 
 def test_a_header_may_be_given_as_a_secret() -> None:
