@@ -26,7 +26,7 @@ from llmcore.run.output import take_final_call
 from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
 from llmcore.run.state import RunState
-from llmcore.run.verdict import forced_tool, refuse_empty, unusable, without_calls
+from llmcore.run.verdict import forced_tool, refuse_empty, unusable, without_calls, without_failed_call
 from llmcore.tools import compile_tools
 from llmcore.types import (
     Attempt,
@@ -191,6 +191,8 @@ class TurnAttempt:
         envelope = sending.envelope or Envelope()
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
         envelope = await self._hooks.on_response(envelope)
+        if self.mode_matters:
+            envelope = without_failed_call(envelope, typed=self._state.settings.output is not None)
         self._state.note(envelope)
         self._learn(config, call, envelope)
         if call.request.tool_choice == "none" and self._state.settings.output is None:
