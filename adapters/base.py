@@ -23,6 +23,7 @@ from pydantic import (
 from llmcore.adapters.secrets import shown_url, url_secrets
 from llmcore.types import AttemptReason, CallWriter, ConfigError, JsonSchema, OutputMode, Reply, Request, ToolDefinition
 from llmcore.types.bounds import Amount
+from llmcore.types.narrowing import is_object
 
 __all__ = ["Adapter", "BaseUrl", "Capabilities", "Endpoint", "ModelCall", "Prices", "SecretHeaders"]
 
@@ -39,10 +40,9 @@ def _without_secrets(url: str) -> str:
 
 def _revealed(value: object) -> object:
     """Headers with the values that were given as `SecretStr`."""
-    if not isinstance(value, dict):
+    if not is_object(value):
         return value
-    headers: dict[object, object] = value
-    return {name: text.get_secret_value() if isinstance(text, SecretStr) else text for name, text in headers.items()}
+    return {name: text.get_secret_value() if isinstance(text, SecretStr) else text for name, text in value.items()}
 
 
 def _hidden(headers: dict[str, str]) -> dict[str, SecretStr]:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, cast
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.refusals import own_words, refused_capability
@@ -52,7 +52,6 @@ __all__ = [
 
 _MAX_MESSAGE = 2000
 _MAX_CHAIN = 8
-_MAX_SHOWN = 64
 
 
 def error_body(error: BaseException) -> dict[str, Any]:
@@ -154,9 +153,9 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-def recordable(error: BaseException) -> dict[str, Any]:
+def recordable(error: BaseException, scrubber: Scrubber | None = None) -> dict[str, Any]:
     """The error as transcripts hold it, enough to classify it anew: the client's exception, its message and, where
-    there are any, HTTP status, body and how long to wait. Not yet free of secrets."""
+    there are any, HTTP status, body and how long to wait. Only the message is free of secrets."""
     error = _cause(error)
     body, status = error_body(error), getattr(error, "status_code", None)
     wait = retry_after(error, body)
@@ -166,7 +165,12 @@ def recordable(error: BaseException) -> dict[str, Any]:
         "headers": {"retry-after": f"{wait:g}"} if wait is not None else None,
     }
     kept = {key: value for key, value in told.items() if value is not None}
-    return {"type": type(error).__name__, "message": _message(error)[:_MAX_MESSAGE], **kept}
+    return {"type": type(error).__name__, "message": _shown_message(error, scrubber), **kept}
+
+
+def _shown_message(error: BaseException, scrubber: Scrubber | None) -> str:
+    """Scrubbed before it is cut: half a key is no known one."""
+    return (scrubber or Scrubber()).text(_message(error))[:_MAX_MESSAGE]
 
 
 def shown_text(error: BaseException) -> str:
@@ -174,15 +178,15 @@ def shown_text(error: BaseException) -> str:
     waiting: list[BaseException] = [error]
     seen: set[int] = set()
     texts: list[str] = []
-    while waiting and len(seen) < _MAX_SHOWN:
+    while waiting:
         part = waiting.pop()
         if id(part) in seen:
             continue
         seen.add(id(part))
         texts += (_message(part), *(_printed(what) for what in (part, part.args, vars(part))))
         beneath: tuple[object, ...] = (part.__cause__, part.__context__, getattr(part, "original_exception", None))
-        inside: tuple[object, ...] = part.exceptions if isinstance(part, BaseExceptionGroup) else ()
-        waiting += (inner for inner in (*beneath, *inside) if isinstance(inner, BaseException))
+        group = cast("BaseExceptionGroup[BaseException]", part) if isinstance(part, BaseExceptionGroup) else None
+        waiting += (inner for inner in (*beneath, *(group.exceptions if group else ())) if isinstance(inner, BaseException))
     return "\n".join(texts)
 
 

@@ -23,7 +23,7 @@ from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.log_scrubbing import hide_in_logs
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
-from llmcore.adapters.secrets import Scrubber, secrets_in
+from llmcore.adapters.secrets import Scrubber, secrets_in, without_key
 from llmcore.adapters.usage import read_usage
 from llmcore.types import Reply, Usage
 from llmcore.types.narrowing import object_in, objects_in
@@ -118,7 +118,7 @@ class LiteLLMAdapter:
         """The provider's own body where it is at hand, else LiteLLM's reading of it."""
         own = _parsed(raw)
         reading = body if own is None or (raw is not None and holds_litellm_tool(raw)) else own
-        mapped = ReplyMapper(prepared).map(reading)
+        mapped = without_key(ReplyMapper(prepared).map(reading), prepared.arguments)
         self._observe(call, "response", mapped)
         return Reply(
             raw=mapped,
@@ -151,7 +151,7 @@ class LiteLLMAdapter:
         """Raise the error as ours. The original is chained only when its own text holds no secret."""
         scrubber = Scrubber(secrets_in(prepared.arguments))
         ours = classify(error, call, scrubber)
-        self._observe(call, "error", recordable(error))
+        self._observe(call, "error", recordable(error, scrubber))
         shown = shown_text(error)
         cause = error if ours is not error and scrubber.text(shown) == shown else None
         try:

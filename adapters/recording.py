@@ -191,7 +191,8 @@ class Recorder:
             output_schema=output_schema,
             expect=expect,
         )
-        return self._scrubber.value(line)
+        clean: dict[str, Any] = self._scrubber.value(line)
+        return clean
 
     def _chunks(self, exchange: Exchange) -> Exchange:
         return {"chunks": self._scrubber.events(exchange["chunks"])} if "chunks" in exchange else {}

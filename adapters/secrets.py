@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from llmcore.adapters.spellings import Span, found, united
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["HIDDEN", "SECRET_HEADERS", "Scrubber", "is_secret_name", "secrets_in", "shown_url", "url_secrets"]
+__all__ = ["HIDDEN", "SECRET_HEADERS", "Scrubber", "is_secret_name", "secrets_in", "shown_url", "url_secrets", "without_key"]
 
 HIDDEN = "[secret]"
 SECRET_HEADERS = frozenset(
@@ -65,6 +65,8 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NO_CONNECTION = frozenset({"messages", "model", "response_format", "tool_choice", "tools"})
 """Arguments of a request that say what is asked, not with which key."""
 
+_MIN_KEY = 16
+"""No key of a provider is shorter."""
 _MIN_LENGTH = 6
 """Shorter keys ("k", "none", "test") are placeholders of local servers; hiding them would mutilate the text."""
 
@@ -170,14 +172,27 @@ def shown_url(url: str) -> str:
 # Taking them out
 
 
+def without_key(reply: Any, arguments: Mapping[str, Any]) -> Any:
+    """A reply's body without the key of its request, should a server echo it. The reply itself when the key
+    is none (a placeholder of a local server) or stands in the messages, so that a model may repeat it."""
+    key = arguments.get("api_key")
+    if not isinstance(key, str) or len(key) < _MIN_KEY or key.isalpha():
+        return reply
+    clean = Scrubber([key], only_given=True).value(reply)
+    return reply if clean == reply or found(str(arguments.get("messages")), [key]) else clean
+
+
 Leaf = tuple[Any, Any]
 """A JSON container and the key of a str in it."""
 
 
 class Scrubber:
-    """Takes given secrets, however they are encoded, and what looks like one, out of text and JSON."""
+    """Takes given secrets, however they are encoded, and what looks like one, out of text and JSON. `only_given`: what
+    merely looks like one stays."""
 
-    def __init__(self, secrets: Iterable[str | None] = ()) -> None:
+    def __init__(self, secrets: Iterable[str | None] = (), *, only_given: bool = False) -> None:
+        self._patterns = () if only_given else _PATTERNS
+        self._only_given = only_given
         self._secrets = sorted({secret for secret in secrets if secret and len(secret) >= _MIN_LENGTH}, key=len, reverse=True)
 
     def with_secrets(self, secrets: Iterable[str | None]) -> Scrubber:
@@ -188,7 +203,7 @@ class Scrubber:
         return _without(text, self._spans(text))
 
     def _spans(self, text: str) -> list[Span]:
-        alike = [(match.end(1), match.end()) for pattern in _PATTERNS for match in pattern.finditer(text)]
+        alike = [(match.end(1), match.end()) for pattern in self._patterns for match in pattern.finditer(text)]
         return united([*found(text, self._secrets), *alike])
 
     def value(self, value: Any) -> Any:
@@ -203,7 +218,8 @@ class Scrubber:
         return value
 
     def _field(self, key: str, value: Any) -> Any:
-        return HIDDEN if isinstance(value, str) and is_secret_name(key, in_text=True) else self.value(value)
+        secret = not self._only_given and isinstance(value, str) and is_secret_name(key, in_text=True)
+        return HIDDEN if secret else self.value(value)
 
     def events(self, events: Iterable[Any]) -> list[Any]:
         """The events of a stream, scrubbed, also of a secret that came in pieces: the str of one place are read as one

@@ -136,7 +136,6 @@ async def test_every_field_of_a_line_is_scrubbed(monkeypatch: pytest.MonkeyPatch
     text = f"{KEY} or {encoded}"
     request = Request.model_validate({"messages": "hi", "extra_body": {"gate_token": "bodySecret1"}})
     recorder, _ = await recorded(Turn(f"{text} bodySecret1"), calls=[call_of(Endpoint(provider="openai", model="m"), request)])
-    recorder._provenance = f"local: {text}"
     tool = WEATHER.model_copy(update={"description": text, "parameters": {"type": "object", "properties": {text: {}}}})
     line = recorder.line(id=text, tools=[tool], output_schema={"description": text}, expect={"content": text, KEY: [text]})
     written = json.dumps(line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -65,7 +66,7 @@ def test_every_spelling_is_found(spelling: str) -> None:
 
 @pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode, base64.b32encode])
 @given(before=st.binary(max_size=7), word=st.text("abcXYZ019-_?~", min_size=6, max_size=40), after=st.binary(max_size=7))
-def test_a_word_inside_a_longer_encoded_text(encode, before: bytes, word: str, after: bytes) -> None:  # type: ignore[no-untyped-def]  # three functions of one shape
+def test_a_word_inside_a_longer_encoded_text(encode: Callable[[bytes], bytes], before: bytes, word: str, after: bytes) -> None:
     text = encode(before + word.encode() + after).decode()
     assert found(text, [word]) != []
 
