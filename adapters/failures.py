@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.refusals import own_words, refused_capability
+from llmcore.adapters.refusals import is_quoted, own_words, refused_capability
 from llmcore.adapters.secrets import Scrubber
 from llmcore.types import (
     AuthenticationFailed,
@@ -54,14 +54,15 @@ _MAX_MESSAGE = 2000
 _MAX_CHAIN = 8
 
 
-def error_body(error: BaseException) -> dict[str, Any]:
+def error_body(error: BaseException, call: ModelCall | None = None) -> dict[str, Any]:
     """The provider's error object: from `error.body`, else the JSON that stands in the message ("GroqException -
-    {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as bytes)."""
+    {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as bytes). JSON in a message that
+    is quoted from the request of `call` is none of the provider's."""
     body: object = getattr(error, "body", None)
     if is_object(body):
         return _inner(body)
     nothing: dict[str, Any] = {}
-    return next((found for part in _chain(error) if (found := _json_in(_message(part)))), nothing)
+    return next((found for part in _chain(error) if (found := _json_in(_message(part), call))), nothing)
 
 
 def _message(error: BaseException) -> str:
@@ -69,12 +70,13 @@ def _message(error: BaseException) -> str:
     return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message or error)
 
 
-def _json_in(text: str) -> dict[str, Any]:
+def _json_in(text: str, call: ModelCall | None) -> dict[str, Any]:
     try:
-        found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))  # text may follow the JSON
+        start = text.index("{")
+        found, end = json.JSONDecoder().raw_decode(text, start)  # text may follow the JSON
     except (ValueError, RecursionError):
         return {}
-    return _inner(found)
+    return {} if call is not None and is_quoted(text[start:end], call) else _inner(found)
 
 
 def _inner(body: dict[str, Any]) -> dict[str, Any]:
@@ -206,7 +208,7 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
     named."""
     beneath = {name for start in (error, _cause(error)) for part in _chain(start) for name in _class_names(part)}
     error = _cause(error)
-    body = error_body(error)
+    body = error_body(error, call)
     message = _message(error)
     inner = body.get("message")
     shown = inner if isinstance(inner, str) and inner else message

@@ -17,7 +17,7 @@ from llmcore.adapters.spellings import unescaped, united
 from llmcore.types import ToolDefinition
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["PHRASES", "own_words", "refused_capability"]
+__all__ = ["PHRASES", "is_quoted", "own_words", "refused_capability"]
 
 PHRASES: tuple[tuple[str, str], ...] = (
     ("json mode cannot be combined with tool", "schema_with_tools"),  # Groq
@@ -129,6 +129,12 @@ def own_words(text: str, call: ModelCall | None, tells: Callable[[str], bool]) -
             parts.append(text[last:start])
             last = end
     return _ELSEWHERE.join((*parts, text[last:]))
+
+
+def is_quoted(text: str, call: ModelCall) -> bool:
+    """Does the whole text stand somewhere in the request?"""
+    plain = _plain(text)
+    return any(plain in _plain(sent) for sent in _sent(call))
 
 
 def _windows(text: str) -> Iterator[tuple[int, str]]:

@@ -12,6 +12,7 @@ from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.failures import classify
 from llmcore.types import (
     CapabilityRefused,
+    ContextOverflow,
     InternalError,
     Message,
     QuotaExceeded,
@@ -113,3 +114,10 @@ def test_a_quotation_beside_the_servers_own_words_does_not_hide_them() -> None:
     error = meaning(f"This model does not support image input. You wrote: {ASKED}", call_of(ENDPOINT, ASKED))
     assert isinstance(error, CapabilityRefused)
     assert error.capability == "images"
+
+
+def test_json_of_the_user_is_no_body_of_the_server() -> None:
+    words = 'What does {"error": {"code": "context_length_exceeded", "param": "tools"}} mean?'
+    message = f"bad input: {words} This is not supported."
+    assert isinstance(classify(Made(message, 400), call_of(ENDPOINT, words)), InternalError)
+    assert isinstance(classify(Made(message, 400), call_of(ENDPOINT, "Hello")), ContextOverflow)
