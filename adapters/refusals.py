@@ -125,10 +125,19 @@ def own_words(text: str, call: ModelCall | None, tells: Callable[[str], bool]) -
     parts: list[str] = []
     last = 0
     for start, end in united((start, start + _QUOTE) for start, window in _windows(text) if window in quoted):
-        if tells(text[start:end]):
+        if tells(text[start:end]) or _is_part_of_telling(text[start:end], text[end : end + 1]):
             parts.append(text[last:start])
             last = end
     return _ELSEWHERE.join((*parts, text[last:]))
+
+
+def _is_part_of_telling(quotation: str, following: str) -> bool:
+    """Half of "'tools' is not supported": with a server's own words it would tell something. The second half is common
+    in English: when it is short, or goes on in other words, it need not be a quotation."""
+    if _NAMED.search(quotation):
+        return True
+    is_whole = len(quotation) >= 2 * _QUOTE and not following.isalnum()
+    return is_whole and any(word in quotation for word in _UNSUPPORTED)
 
 
 def is_quoted(text: str, call: ModelCall) -> bool:

@@ -121,3 +121,15 @@ def test_json_of_the_user_is_no_body_of_the_server() -> None:
     message = f"bad input: {words} This is not supported."
     assert isinstance(classify(Made(message, 400), call_of(ENDPOINT, words)), InternalError)
     assert isinstance(classify(Made(message, 400), call_of(ENDPOINT, "Hello")), ContextOverflow)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("What do 'tools' cost in France?", "this content type is not supported: {}"),
+        ("Tell her that this is not supported any more.", "the value of 'stop' is wrong: {}"),
+    ],
+)
+def test_half_a_quotation_and_half_of_the_servers_words_teach_nothing(words: str, message: str) -> None:
+    assert isinstance(meaning(message.format(words), call_of(ENDPOINT, words)), InternalError)
+    assert isinstance(meaning(message.format(words), call_of(ENDPOINT, "Hello")), CapabilityRefused)
