@@ -45,12 +45,15 @@ __all__ = [
     "error_body",
     "facts_of",
     "failed_generation",
+    "is_clean",
     "recordable",
     "retry_after",
     "shown_text",
 ]
 
 _MAX_MESSAGE = 2000
+_MAX_SCRUBBED = 100_000
+"""Characters of a message that are looked through for secrets: far more than are shown."""
 _MAX_CHAIN = 8
 
 
@@ -167,12 +170,18 @@ def recordable(error: BaseException, scrubber: Scrubber | None = None) -> dict[s
         "headers": {"retry-after": f"{wait:g}"} if wait is not None else None,
     }
     kept = {key: value for key, value in told.items() if value is not None}
-    return {"type": type(error).__name__, "message": _shown_message(error, scrubber), **kept}
+    return {"type": type(error).__name__, "message": _clean(_message(error), scrubber), **kept}
 
 
-def _shown_message(error: BaseException, scrubber: Scrubber | None) -> str:
-    """Scrubbed before it is cut: half a key is no known one."""
-    return (scrubber or Scrubber()).text(_message(error))[:_MAX_MESSAGE]
+def _clean(message: str, scrubber: Scrubber | None) -> str:
+    """Scrubbed before it is cut to size: half a key is no known one."""
+    return (scrubber or Scrubber()).text(message[:_MAX_SCRUBBED])[:_MAX_MESSAGE]
+
+
+def is_clean(error: BaseException, scrubber: Scrubber) -> bool:
+    """May the error be chained: would nothing that it shows be scrubbed? What is too long to look through may not."""
+    shown = shown_text(error)
+    return len(shown) <= _MAX_SCRUBBED and scrubber.text(shown) == shown
 
 
 def shown_text(error: BaseException) -> str:
@@ -221,7 +230,7 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
         codes=frozenset(str(word).lower() for word in words if word is not None),
         param=str(body.get("param") or getattr(error, "param", None) or ""),
         text=said,
-        message=(scrubber or Scrubber()).text(shown)[:_MAX_MESSAGE],
+        message=_clean(shown, scrubber),
         retry_after=retry_after(error, body),
         capability=refused_capability(said, str(body.get("param") or ""), call),
         connection=not beneath.isdisjoint(_SOCKET_FAILURES),

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.engine import close_clients, litellm, raw_reply
-from llmcore.adapters.failures import classify, failed_generation, recordable, shown_text
+from llmcore.adapters.failures import classify, failed_generation, is_clean, recordable
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.log_scrubbing import hide_in_logs
 from llmcore.adapters.parameters import Prepared, prepare
@@ -152,8 +152,7 @@ class LiteLLMAdapter:
         scrubber = Scrubber(secrets_in(prepared.arguments))
         ours = classify(error, call, scrubber)
         self._observe(call, "error", recordable(error, scrubber))
-        shown = shown_text(error)
-        cause = error if ours is not error and scrubber.text(shown) == shown else None
+        cause = error if ours is not error and is_clean(error, scrubber) else None
         try:
             raise ours from cause
         except type(ours):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
-from llmcore.adapters.failures import ROWS, Row, classify, error_body, failed_generation, shown_text
+from llmcore.adapters.failures import ROWS, Row, classify, error_body, failed_generation, is_clean, shown_text
 from llmcore.adapters.litellm import LiteLLMAdapter
 from llmcore.adapters.secrets import Scrubber
 from llmcore.types import (
@@ -329,3 +329,11 @@ def test_what_an_error_shows_reaches_notes_contexts_and_groups() -> None:
     error.__cause__.__context__ = error
     shown = shown_text(error)
     assert [place for place in ("group", "context", "note", "body") if f"in a {place}" not in shown] == []
+
+
+def test_an_endless_error_is_looked_through_as_far_as_it_is_shown() -> None:
+    error = classify(Made("x" * 1990 + KEY + "%41" * 1_000_000, 500), scrubber=Scrubber([KEY]))
+    assert str(error).startswith("x" * 1990 + "[secret]")
+    assert len(str(error)) <= 2000
+    assert not is_clean(Made("%41" * 1_000_000), Scrubber([KEY]))
+    assert is_clean(Made("short"), Scrubber([KEY]))
