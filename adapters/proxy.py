@@ -22,6 +22,7 @@ from typing import Any, Self
 
 import httpx
 
+from llmcore.adapters.log_scrubbing import hide_in_logs
 from llmcore.adapters.recording import TranscriptFile, transcript
 from llmcore.adapters.secrets import Scrubber, secrets_in
 from llmcore.types import definition_of
@@ -59,6 +60,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _forward(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         headers = _forwarded(dict(self.headers.items())) | {"Accept-Encoding": "identity"}
+        hide_in_logs(self.server.owner.secrets(self.path, headers))
         got = bytearray()
         try:
             with self.server.client.stream(
@@ -135,11 +137,15 @@ class RecordingProxy:
         """Where the proxy listens; put the provider's usual path behind it."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
+    def secrets(self, path: str, sent: Mapping[str, str]) -> list[str]:
+        """What a request holds of secrets. For the proxy's own handler."""
+        return list(secrets_in({"api_base": self._server.upstream + path, "extra_headers": sent}))
+
     def keep(
         self, path: str, sent: Mapping[str, str], body: bytes, status: int, headers: Mapping[str, str], reply: bytes
     ) -> None:
         """Write one exchange. For the proxy's own handler."""
-        scrubber = Scrubber(secrets_in({"api_base": self._server.upstream + path, "extra_headers": sent}))
+        scrubber = Scrubber(self.secrets(path, sent))
         request = _json(body)
         model = _model(path, request)
         exchange: dict[str, Any] = {

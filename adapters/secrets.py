@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from llmcore.adapters.spellings import Span, found, united
 from llmcore.types.narrowing import is_list, is_object
@@ -142,7 +142,7 @@ def url_secrets(url: str) -> dict[str, str]:
     """The secrets in a URL by where they stand: "user name", "password", or the parameter of its query whose name or
     look is that of one."""
     try:
-        parts = urlsplit(url)
+        parts = _split(url)
         places = {"user name": parts.username, "password": parts.password}
     except ValueError:
         return {}
@@ -160,13 +160,20 @@ _SHOWN_PARAMETERS = frozenset({"api-version", "api_version", "version", "region"
 def shown_url(url: str) -> str:
     """A URL as it may be shown: without user name, password, and the values of its query."""
     try:
-        parts = urlsplit(url)
+        parts = _split(url)
     except ValueError:
         return HIDDEN
     host = parts.netloc.rpartition("@")[2]
     pairs = (pair.partition("=") for pair in parts.query.split("&") if pair)
     query = "&".join(name + is_ + (value if name.lower() in _SHOWN_PARAMETERS else HIDDEN) for name, is_, value in pairs)
-    return Scrubber().text(parts._replace(netloc=host, query=query, fragment="").geturl())
+    return Scrubber().text(
+        parts._replace(netloc=host, query=query, fragment="").geturl().removeprefix("" if parts.scheme else "//")
+    )
+
+
+def _split(url: str) -> SplitResult:
+    """`host/path` without a scheme, too, begins with the host."""
+    return urlsplit(url if "://" in url else f"//{url}")
 
 
 # Taking them out

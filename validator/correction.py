@@ -298,8 +298,9 @@ def _signature(envelope: Envelope, review: _Review) -> str:
 
 
 def _call_failed(envelope: Envelope) -> bool:
-    """The model made a call that its provider could not read, and nothing of the reply was left over as words."""
-    return envelope.finish_word in FAILED_CALL_WORDS and not envelope.tool_calls and not envelope.content.strip()
+    """The model made a call that its provider could not read: the reply holds no words, only near misses."""
+    nothing_said = not envelope.tool_calls and not envelope.content.strip()
+    return nothing_said and bool(envelope.near_misses) and envelope.finish_word in FAILED_CALL_WORDS
 
 
 def _same_call(one: ToolCall, other: ToolCall) -> bool:

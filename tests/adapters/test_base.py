@@ -70,6 +70,7 @@ def test_facts_are_filed_under_a_key_without_secrets() -> None:
         ("https://ann:urlSecret1@host/v1", "user name, password"),
         ("https://urlSecret1@host/v1", "user name"),
         ("https://:urlSecret1@host/v1", "password"),
+        ("ann:urlSecret1@host/v1", "user name, password"),
         ("https://host/v1?key=urlSecret1", "query parameter 'key'"),
         ("https://host/v1?api-version=1&subscription-key=urlSecret1", "query parameter 'subscription-key'"),
         ("https://host/v1?accessToken=urlSecret1", "query parameter 'accessToken'"),

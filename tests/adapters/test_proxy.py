@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -105,12 +106,13 @@ def test_a_secret_in_the_pieces_of_a_stream_is_not_kept(tmp_path: Path) -> None:
     assert kept.startswith('data: {"delta":  "Hi "}\r\n\r\n')
 
 
-def test_a_key_in_the_path_is_in_no_field(tmp_path: Path) -> None:
+def test_a_key_in_the_path_is_in_no_field_and_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
     path = tmp_path / "run.jsonl"
     with WireServer([Failure(404, {"error": {"message": "no"}})]) as server:
         for _ in range(2):
             with proxied(server, path, "gemini") as proxy:
-                httpx.post(f"{proxy.url}/v1beta/models/gemini-2?key=urlSecret99", json={"note": "urlSecret99"})
+                httpx.post(f"{proxy.url}/v1beta/models/gemini-2?key=urlSecret99", json={"note": "urlSecret99 %75rlSecret99"})
     first, second = lines(path)
     assert (first["model"], first["id"], second["id"]) == ("gemini-2", "run-1", "run-2")
-    assert "urlSecret99" not in path.read_text("utf-8")
+    assert "urlSecret99" not in path.read_text("utf-8") + caplog.text

@@ -99,6 +99,8 @@ def test_the_secrets_of_a_request() -> None:
         ("https://ann:pw@host:8000/v1", "https://host:8000/v1"),
         ("https://host/v1?api-version=1&tenant=abc#x", f"https://host/v1?api-version=1&tenant={HIDDEN}"),
         ("https://host/sk-abcdefgh12/v1", f"https://host/{HIDDEN}/v1"),
+        ("ann:pw@host:8000/v1", "host:8000/v1"),
+        ("host:8000/v1", "host:8000/v1"),
         ("http://[half", HIDDEN),
     ],
 )
