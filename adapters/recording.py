@@ -15,12 +15,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.secrets import Scrubber
 from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["Exchange", "Recorder", "tool_dict", "transcript"]
 
@@ -68,7 +68,7 @@ class Recorder:
     def __init__(self, *, provenance: str, secrets: Iterable[str | None] = ()) -> None:
         self._provenance = provenance
         self._secrets = list(secrets)
-        self._lock = Lock()
+        self._lock = ForkSafeLock()
         self._open: dict[int, Exchange] = {}
         self._previous: ModelCall | None = None
         self._first: ModelCall | None = None

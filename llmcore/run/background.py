@@ -18,6 +18,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from llmcore.adapters.engine import close_clients
 from llmcore.types import CallerError
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["BackgroundLoop", "run_in_background"]
 
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 _SECONDS_TO_STOP = 5.0
 """How long an interrupted call waits for its run to end; a second Ctrl-C ends the waiting."""
-_SECONDS_TO_END = 0.5
+_SECONDS_TO_END = 0.3
 """For each of the steps at the end of the interpreter."""
 
 
@@ -149,7 +150,7 @@ class BackgroundLoop:
         await close_clients()
 
 
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 _shared: BackgroundLoop | None = None
 _of_parents: list[BackgroundLoop] = []
 """Loops of the processes this one was forked from. Never touched and never freed: they share their parent's sockets."""
@@ -181,8 +182,7 @@ def _close_shared() -> None:
 
 
 def _after_fork() -> None:
-    global _lock, _shared
-    _lock = threading.Lock()
+    global _shared
     if _shared is not None:
         _of_parents.append(_shared)
         _shared = None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-import threading
 import types
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -25,6 +24,7 @@ from llmcore.tools.docstrings import documentation
 from llmcore.tools.schema_fragments import is_dynamic, merge_fragments, resolve
 from llmcore.tools.signature import ArgumentsError, SignatureSchema, UnresolvedAnnotation, schema_of_type
 from llmcore.types import JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["Tool", "ToolOptions", "as_tool"]
 
@@ -268,7 +268,7 @@ def _defined_in_a_class(function: object) -> bool:
 
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 _made: LRUCache[Any, Tool] = LRUCache(maxsize=1024)
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 
 
 def as_tool(given: object) -> Tool:
