@@ -7,6 +7,7 @@ where an annotation names something defined later; then on first use.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import re
@@ -70,6 +71,9 @@ class Tool:
 
     Raises `ToolDefinitionError` for a signature no model can fill; the message names the parameter and the fix.
     """
+
+    replaces = False
+    """Given to a run, it stands in for the orchestrator's tool of the same name; see `replacing`."""
 
     def __init__(self, function: Callable[..., Any], options: ToolOptions | None = None) -> None:
         if isinstance(function, staticmethod):
@@ -168,9 +172,18 @@ class Tool:
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
         if self._given is not None or self.function is None:
-            return Tool.from_definition(self.definition.model_copy(update={"name": name}), self.function)
-        made = Tool(self.function, replace(self.options, name=name))
-        made.instance = self.instance
+            made = Tool.from_definition(self.definition.model_copy(update={"name": name}), self.function)
+        else:
+            made = Tool(self.function, replace(self.options, name=name))
+            made.instance = self.instance
+        made.replaces = self.replaces
+        return made
+
+    def replacing(self) -> Tool:
+        """The same tool, for one run: there it stands in for the orchestrator's tool of this name, which would
+        otherwise be an error."""
+        made = copy.copy(self)
+        made.replaces = True
         return made
 
     def __repr__(self) -> str:
