@@ -137,7 +137,7 @@ class HookChain:
         if left is not None and name in _HAVE_GRACE:
             left += _GRACE
         try:
-            return await bounded(value, left)
+            return await bounded(value, left, f"the hook {name}")
         except LeftBehind:
             raise Timeout(f"the run's deadline has passed while the hook {name} ran", status=None) from None
 

@@ -25,6 +25,7 @@ __all__ = ["BackgroundLoop", "run_in_background"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_SECONDS_BETWEEN_LOOKS = 0.5
 _SECONDS_TO_STOP = 5.0
 """How long an interrupted call waits for its run to end; a second Ctrl-C ends the waiting."""
 _SECONDS_TO_END = 0.3
@@ -56,6 +57,12 @@ class _Call(Generic[T]):
     def cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
+
+    def wait(self) -> None:
+        """In the waiting thread. It looks up now and then: a signal does not wake every wait (never on Windows)."""
+        while not self.ended.done():
+            with suppress(TimeoutError):
+                self.ended.result(_SECONDS_BETWEEN_LOOKS)
 
     def drop(self) -> None:
         """It runs no more, or never will."""
@@ -101,7 +108,7 @@ class BackgroundLoop:
         self._calls.add(call)
         try:
             self._loop.call_soon_threadsafe(call.start)
-            call.ended.result()
+            call.wait()
         except BaseException as interruption:
             self._stop(call, interruption)
             raise

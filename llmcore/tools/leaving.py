@@ -68,11 +68,11 @@ class Errand(Generic[T]):
         return task.result()
 
 
-async def bounded(awaitable: Awaitable[T], seconds: float | None) -> T:
+async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "it") -> T:
     """Await it, for at most so many seconds (None: as long as it takes). Raises what it raises, and `LeftBehind`.
 
-    A cancellation that is the awaitable's own doing is a `RuntimeError`. Context variables that it sets hold for the
-    caller, as if no task were between.
+    A cancellation that is the awaitable's own doing is a `RuntimeError` that names `what`. Context variables that it
+    sets hold for the caller, as if no task were between.
     """
     context = contextvars.copy_context()
     settled = await Errand(awaitable, context).wait(seconds)
@@ -82,7 +82,7 @@ async def bounded(awaitable: Awaitable[T], seconds: float | None) -> T:
     if not isinstance(settled, Raised):
         return settled
     if isinstance(settled.error, asyncio.CancelledError):
-        raise RuntimeError("it was cancelled by its own code") from settled.error
+        raise RuntimeError(f"{what} was cancelled by its own code") from settled.error
     raise settled.error
 
 
