@@ -136,7 +136,7 @@ class Orchestrator:
         """
         from llmcore.run.background import run_in_background
 
-        return run_in_background(self.run, request, **options)
+        return run_in_background("run", lambda: self.run(request, **options))
 
     @overload
     def execute_sync(self, request: Given, output_type: type[T], **options: Any) -> T: ...
@@ -148,7 +148,7 @@ class Orchestrator:
         """`execute` for code without an event loop; see `run_sync`."""
         from llmcore.run.background import run_in_background
 
-        return run_in_background(self.execute, request, output_type, **options)
+        return run_in_background("execute", lambda: self.execute(request, output_type, **options))
 
     async def aclose(self) -> None:
         """Close the adapters' connections in the running loop."""

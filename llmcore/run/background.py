@@ -14,15 +14,14 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from llmcore.adapters.engine import close_clients
 from llmcore.types import CallerError
 from llmcore.types.locks import ForkSafeLock
 
-__all__ = ["BackgroundLoop", "run_in_background"]
+__all__ = ["BackgroundLoop", "run_in_background", "shared_loop"]
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -163,18 +162,18 @@ _of_parents: list[BackgroundLoop] = []
 """Loops of the processes this one was forked from. Never touched and never freed: they share their parent's sockets."""
 
 
-def run_in_background(method: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **keywords: P.kwargs) -> T:
-    """Call an async method, run it on the shared loop and wait for it. Raises what it raises; `CallerError` where an
-    event loop runs in this thread, which the waiting would block."""
+def run_in_background(name: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Call the async method `name` by `start`, on the shared loop, and wait for it. Raises what it raises, and
+    `CallerError` where an event loop runs in this thread, which the waiting would block."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return _shared_loop().run(method(*args, **keywords))
-    name = getattr(method, "__name__", "run")
+        return shared_loop().run(start())
     raise CallerError(f"{name}_sync would block the event loop that runs in this thread; write `await {name}(...)` instead")
 
 
-def _shared_loop() -> BackgroundLoop:
+def shared_loop() -> BackgroundLoop:
+    """The loop that all of them share, made anew when it takes no calls any more."""
     global _shared
     with _lock:
         if _shared is None or not _shared.is_alive:

@@ -10,7 +10,7 @@ from llmcore.types import Message
 __all__ = ["MessageCopies", "copied"]
 
 
-def copied(value: Any) -> Any:
+def copied(value: object) -> Any:
     """The value with new dicts, lists and tuples at every level; whatever else stands in them stays the same object."""
     kind = type(value)
     if kind is dict:

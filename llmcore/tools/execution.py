@@ -222,15 +222,10 @@ def _is_sound(error: ToolError) -> bool:
 def _not_tried_again(outcome: Outcome) -> Outcome:
     error = outcome.error
     assert error is not None  # only a failure is tried again
-    made = ToolError(
-        f"{error.message}, so it was not tried again",
-        tool_name=error.tool_name,
-        tool_id=error.tool_id,
-        type=error.type,
-        details=error.details,
-    )
+    said = f"{error.message}, so it was not tried again"
+    made = ToolError(said, tool_name=error.tool_name, tool_id=error.tool_id, type="timeout")  # nothing else leaves it running
     made.__cause__ = error.__cause__
-    return replace(outcome, error=made, content=[TextBlock(text=made.message)])
+    return replace(outcome, error=made, content=[TextBlock(text=said)])
 
 
 class ToolRun:

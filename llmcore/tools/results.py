@@ -78,8 +78,8 @@ def described(error: BaseException) -> str:
         said = str(error)
     except BaseException:
         said = "(its message cannot be shown)"
-    if isinstance(error, BaseExceptionGroup):
-        members = cast("BaseExceptionGroup[BaseException]", error).exceptions
+    members: Sequence[BaseException] = getattr(error, "exceptions", ()) if issubclass(type(error), BaseExceptionGroup) else ()
+    if members:
         said = f"{said}: {'; '.join(map(described, members))}"
     return encodable(f"{type(error).__name__}: {said}")
 

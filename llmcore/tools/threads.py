@@ -21,11 +21,11 @@ from typing import Any
 
 from llmcore.tools.leaving import Raised
 
-__all__ = ["ThreadCall"]
+__all__ = ["IDLE_SECONDS", "ThreadCall", "idle"]
 
-_IDLE_SECONDS = 10.0
+IDLE_SECONDS = 10.0
 
-_idle: deque[_Worker] = deque()
+idle: deque[_Worker] = deque()
 """Appending, popping and removing are atomic, so no lock is needed, which a fork could leave locked."""
 
 
@@ -42,7 +42,7 @@ class ThreadCall:
         self._function = function
         self.is_running = True
         try:
-            worker = _idle.pop()
+            worker = idle.pop()
         except IndexError:
             worker = _Worker()
         worker.take(self)
@@ -88,18 +88,18 @@ class _Worker:
     def _work(self) -> None:
         while True:
             try:
-                call = self._calls.get(timeout=_IDLE_SECONDS)
+                call = self._calls.get(timeout=IDLE_SECONDS)
             except queue.Empty:
                 try:
-                    _idle.remove(self)
+                    idle.remove(self)
                 except ValueError:  # somebody took this worker just now and is about to hand it a call
                     continue
                 return
             value = call.carry_out()
-            _idle.append(self)
+            idle.append(self)
             call.deliver(value)
             del call, value  # an idle thread holds on to nothing
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
-    os.register_at_fork(after_in_child=_idle.clear)
+    os.register_at_fork(after_in_child=idle.clear)

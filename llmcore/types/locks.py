@@ -7,7 +7,7 @@ import threading
 from types import TracebackType
 from weakref import WeakSet
 
-__all__ = ["ForkSafeLock"]
+__all__ = ["ForkSafeLock", "renew_all"]
 
 
 class ForkSafeLock:
@@ -33,10 +33,10 @@ class ForkSafeLock:
 _all: WeakSet[ForkSafeLock] = WeakSet()
 
 
-def _renew_all() -> None:
+def renew_all() -> None:
     for lock in _all:
         lock.renew()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
-    os.register_at_fork(after_in_child=_renew_all)
+    os.register_at_fork(after_in_child=renew_all)

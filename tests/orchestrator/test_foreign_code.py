@@ -22,6 +22,10 @@ from tests.orchestrator.support import add, assert_valid
 pytestmark = pytest.mark.anyio
 
 
+def calls_of(name: str, count: int) -> list[tuple[str, Any]]:
+    return [(name, {}) for _ in range(count)]
+
+
 class Stubborn:
     """A tool and a hook that ignore their cancellation until they are released."""
 
@@ -42,7 +46,7 @@ class Stubborn:
 @pytest.mark.parametrize("how", ["timeout", "deadline", "cancellation"])
 async def test_a_tool_that_ignores_its_cancellation_holds_up_no_run(how: str, count: int) -> None:
     stubborn = Stubborn()
-    fake = FakeModel().tool_calls(*[("stubborn", {})] * count).text("done")
+    fake = FakeModel().tool_calls(*calls_of("stubborn", count)).text("done")
     orchestrator = Orchestrator(fake, [tool(name="stubborn")(stubborn.tool)])
     options: dict[str, dict[str, Any]] = {"timeout": {"tool_timeout": 0.05}, "deadline": {"deadline": 0.05}}
     started = time.perf_counter()
@@ -103,7 +107,7 @@ async def test_tools_that_block_leave_other_runs_alone() -> None:
         release.wait(10)
         return "released"
 
-    busy = Orchestrator(FakeModel().tool_calls(*[("blocks", {})] * 40).text("done"), [blocks], max_parallel_tools=40)
+    busy = Orchestrator(FakeModel().tool_calls(*calls_of("blocks", 40)).text("done"), [blocks], max_parallel_tools=40)
     task = asyncio.create_task(busy.run("go"))
     await asyncio.sleep(0.05)
     other = FakeModel().tool_call("add", {"a": 1, "b": 2}).text("3")

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.background import BackgroundLoop, _shared_loop
+from llmcore.run.background import BackgroundLoop, shared_loop
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.types import AuthenticationFailed, CallerError
@@ -123,11 +123,11 @@ def test_nothing_that_runs_on_the_loop_ends_it(error: BaseException) -> None:
 def test_a_loop_that_takes_no_more_calls_is_made_anew() -> None:
     orchestrator = Orchestrator(FakeModel(default="x"))
     assert orchestrator.run_sync("x").content == "x"
-    closed = _shared_loop()
+    closed = shared_loop()
     closed.close()
     assert not closed.is_alive
     assert orchestrator.run_sync("x").content == "x"
-    assert _shared_loop() is not closed
+    assert shared_loop() is not closed
 
 
 def test_an_interruption_stops_the_run_and_carries_the_partial_result() -> None:

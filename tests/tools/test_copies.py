@@ -19,7 +19,7 @@ def test_containers_are_new_at_every_level_and_objects_stay() -> None:
 
 def test_a_history_is_looked_at_in_copies() -> None:
     history = [
-        Message(role="user", content="go"),
+        Message(role="user", content=[TextBlock(text="go")]),
         Message(role="assistant", content=[ToolUseBlock(id="c", name="f", input={"items": [1]})]),
     ]
     view = MessageCopies(history)

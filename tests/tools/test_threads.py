@@ -44,12 +44,12 @@ async def test_idle_threads_are_used_again_and_are_daemons() -> None:
 
 
 async def test_an_idle_thread_ends_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "_IDLE_SECONDS", 0.01)
-    threads._idle.clear()
+    monkeypatch.setattr(threads, "IDLE_SECONDS", 0.01)
+    threads.idle.clear()
     thread: threading.Thread = await ThreadCall(threading.current_thread).result()
     await asyncio.get_running_loop().run_in_executor(None, thread.join, 10)
     assert not thread.is_alive()
-    assert not threads._idle
+    assert not threads.idle
     assert await ThreadCall(lambda: "another").result() == "another"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from llmcore.types.locks import ForkSafeLock, _renew_all
+from llmcore.types.locks import ForkSafeLock, renew_all
 
 
 def test_it_is_held_by_one_thread_at_a_time_and_reentrant() -> None:
@@ -27,6 +27,6 @@ def test_in_a_forked_child_it_is_free_although_another_thread_held_it() -> None:
     holder = threading.Thread(target=lock.__enter__)
     holder.start()
     holder.join(10)
-    _renew_all()  # what a child does first
+    renew_all()  # what a child does first
     with lock:
         pass
