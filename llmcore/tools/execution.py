@@ -167,7 +167,7 @@ class _Try:
         value = await self._step(tool, **keywords)
         return value if options.postprocess is None else await self._step(options.postprocess, value)
 
-    async def _step(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    async def _step(self, function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
         if self._tool.is_async:
             value = function(*args, **keywords)
         else:

@@ -44,8 +44,8 @@ class Errand(Generic[T]):
 
     __slots__ = ("_task",)
 
-    def __init__(self, awaitable: Awaitable[T], context: contextvars.Context | None = None) -> None:
-        self._task = asyncio.get_running_loop().create_task(_carried(awaitable), context=context)
+    def __init__(self, awaitable: Awaitable[T]) -> None:
+        self._task = asyncio.get_running_loop().create_task(_carried(awaitable))
 
     @property
     def is_running(self) -> bool:
@@ -75,7 +75,15 @@ async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "i
     sets hold for the caller, as if no task were between.
     """
     context = contextvars.copy_context()
-    settled = await Errand(awaitable, context).wait(seconds)
+
+    async def noting_the_context() -> T:
+        nonlocal context
+        try:
+            return await awaitable
+        finally:
+            context = contextvars.copy_context()
+
+    settled = await Errand(noting_the_context()).wait(seconds)
     for variable, value in context.items():
         if variable.get(None) is not value:
             variable.set(value)

@@ -151,7 +151,7 @@ class Tool:
             return {compiled.signature.names[0]: _validated(compiled.adapter, arguments)}
         return compiled.signature.bind(arguments)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.function is None:
             raise TypeError(f"tool {self.name!r} has no function: its calls are answered by the caller")
         return self.function(*args, **kwargs) if self.instance is None else self.function(self.instance, *args, **kwargs)

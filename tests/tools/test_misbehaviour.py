@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from llmcore.tools import RetryConfig, RunContext, ToolConfig, as_tool, tool
+from llmcore.tools import RetryConfig, RunContext, Tool, ToolConfig, as_tool, tool
 from llmcore.tools.execution import run_call
-from llmcore.types import TerminateLoop, Timeout, ToolError
+from llmcore.types import TerminateLoop, Timeout, ToolDefinition, ToolError
 from tests.tools.test_execution import CONTEXT, NO_WAIT, call, lambda_tool, outcome_of
 
 pytestmark = pytest.mark.anyio
@@ -236,3 +236,19 @@ async def test_a_returned_list_that_grows_later_changes_nothing() -> None:
     log.append(2)
     log[0]["n"] = 3
     assert (outcome.value, outcome.text) == ([{"n": 1}], '[{"n":1}]')
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_parameters_may_have_any_name(is_async: bool) -> None:
+    names = ["self", "function", "args", "kwargs", "keywords", "call", "tool", "context", "loop"]
+
+    def f(**given: Any) -> list[str]:
+        return list(given)
+
+    async def f_later(**given: Any) -> list[str]:
+        return f(**given)
+
+    definition = ToolDefinition(name="f", parameters={"type": "object"})
+    made = Tool.from_definition(definition, f_later if is_async else f)
+    outcome = await run_call(call(arguments=dict.fromkeys(names, 1)), made, CONTEXT, ToolConfig())
+    assert outcome.value == names
