@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -158,8 +157,8 @@ class BackgroundLoop:
 
 _lock = ForkSafeLock()
 _shared: BackgroundLoop | None = None
-_of_parents: list[BackgroundLoop] = []
-"""Loops of the processes this one was forked from. Never touched and never freed: they share their parent's sockets."""
+_replaced: list[BackgroundLoop] = []
+"""Kept for good: in a forked child, freeing or closing the loop of the parent would disturb the sockets they share."""
 
 
 def run_in_background(name: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -173,26 +172,18 @@ def run_in_background(name: str, start: Callable[[], Coroutine[Any, Any, T]]) ->
 
 
 def shared_loop() -> BackgroundLoop:
-    """The loop that all of them share, made anew when it takes no calls any more."""
+    """The loop that all of them share. It is made anew when it takes no calls any more: its thread has died, which
+    a fork makes of it in the child."""
     global _shared
     with _lock:
         if _shared is None or not _shared.is_alive:
+            if _shared is not None:
+                _replaced.append(_shared)
             _shared = BackgroundLoop()
         return _shared
 
 
 @atexit.register
 def _close_shared() -> None:
-    if _shared is not None:
+    if _shared is not None and _shared.is_alive:
         _shared.close(quitting=True)
-
-
-def _after_fork() -> None:
-    global _shared
-    if _shared is not None:
-        _of_parents.append(_shared)
-        _shared = None
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
-    os.register_at_fork(after_in_child=_after_fork)

@@ -112,11 +112,18 @@ def test_nothing_that_runs_on_the_loop_ends_it(error: BaseException) -> None:
         await asyncio.sleep(0.001)
         return "went on"
 
-    assert background.run(in_a_task_of_its_own()) == "went on"
-    assert background.run(stops_it()) == "went on"
-    with pytest.raises(type(error)):
-        background.run(itself())
-    assert background.run(asyncio.sleep(0, "still there")) == "still there"
+    def use_it() -> None:
+        assert background.run(in_a_task_of_its_own()) == "went on"
+        assert background.run(stops_it()) == "went on"
+        with pytest.raises(type(error)):
+            background.run(itself())
+        used.append(background.run(asyncio.sleep(0, "still there")))
+
+    used: list[str] = []
+    user_of_it = threading.Thread(target=use_it, daemon=True)
+    user_of_it.start()
+    user_of_it.join(10)  # on a dead loop it would wait for ever
+    assert used == ["still there"]
     background.close()
 
 
@@ -195,6 +202,10 @@ async def ignores(a: int, b: int):
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(1000)
 
+async def leaves_a_task(a: int, b: int):
+    asyncio.create_task(ignores(a, b))
+    return "left"
+
 async def holds_the_loop(a: int, b: int):
     time.sleep(1000)
 
@@ -229,6 +240,7 @@ PROGRAMS = {
     "a thread sleeps": "begin(blocks)",
     "a task sleeps": "begin(sleeps)",
     "a task ignores its cancellation": "begin(ignores)",
+    "a tool left a task that does": "begin(leaves_a_task)",
     "the loop itself is held up": "begin(holds_the_loop)",
     "a timed-out thread under asyncio.run": "asyncio.run(calling(blocks).run('x', tool_timeout=0.1))",
     "a fork": FORK,

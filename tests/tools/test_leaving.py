@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import gc
 import time
 from typing import Any
 
@@ -152,6 +153,21 @@ async def test_many_are_left_behind_in_the_time_of_one() -> None:
     for each in stubborn:
         each.release.set()
     assert await asyncio.gather(*tasks) == ["late"] * 20
+
+
+async def test_what_a_task_raises_when_it_is_left_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    async def raises_instead() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            raise ValueError("late")
+
+    task = asyncio.create_task(raises_instead())
+    await asyncio.sleep(0)
+    await leave(task)
+    del task
+    gc.collect()
+    assert not caplog.records  # asyncio logs what nobody asked for
 
 
 async def test_context_variables_that_it_sets_hold_for_the_caller() -> None:

@@ -23,10 +23,19 @@ def test_it_is_held_by_one_thread_at_a_time_and_reentrant() -> None:
 
 
 def test_in_a_forked_child_it_is_free_although_another_thread_held_it() -> None:
-    lock = ForkSafeLock()
-    holder = threading.Thread(target=lock.__enter__)
+    lock, held, end = ForkSafeLock(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        lock.__enter__()
+        held.set()
+        end.wait(10)
+
+    holder = threading.Thread(target=hold)
     holder.start()
-    holder.join(10)
+    held.wait(10)
     renew_all()  # what a child does first
-    with lock:
-        pass
+    entering = threading.Thread(target=lock.__enter__, daemon=True)
+    entering.start()
+    entering.join(5)
+    end.set()
+    assert not entering.is_alive()
