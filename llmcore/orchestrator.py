@@ -46,7 +46,8 @@ class Orchestrator:
 
     `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they
     override), `message_history`, `budget`, `deps`, `strictness`, `max_tool_turns`, `max_parallel_tools`,
-    `tool_timeout`, `tool_errors`.
+    `tool_timeout`, `tool_errors`. A run's `tools` are offered beside the orchestrator's; one of the same name is an error
+    unless it is given as `tool(f).replacing()`.
 
     Raises `CallerError`s before anything is sent: an unusable tool, an unknown model, option or price. Every error
     that ends a run carries `partial` (a `RunResult`) and `attempts`; so does `asyncio.CancelledError`.

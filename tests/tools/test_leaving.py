@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import contextvars
 import gc
+import signal
 import time
 from typing import Any
 
@@ -176,3 +177,22 @@ async def test_context_variables_that_it_sets_hold_for_the_caller() -> None:
 
     await bounded(sets(), 10)
     assert variable.get() == "inside"
+
+
+def test_a_real_ctrl_c_gets_out_of_the_loop() -> None:
+    async def interrupted() -> None:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(60)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    loop = asyncio.new_event_loop()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(bounded(interrupted(), None))
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.run_until_complete(asyncio.sleep(0))
+    finally:
+        loop.close()
+        signal.signal(signal.SIGINT, before)
