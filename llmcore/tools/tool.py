@@ -99,7 +99,7 @@ class Tool:
         made = cls.__new__(cls)
         made.function, made.options, made.instance = function, ToolOptions(read_only=definition.read_only), None
         made.name, made.__doc__ = definition.name, definition.description
-        made._is_method, made._given, made._compiled_with = False, definition, None
+        made._is_method, made._given, made._compiled_with = False, definition.model_copy(deep=True), None
         return made
 
     @property

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from llmcore.tools import as_tool, tool
 from llmcore.tools.copies import MessageCopies, copied
 from llmcore.types import Message, TextBlock, ToolUseBlock
 
@@ -37,3 +40,17 @@ def test_a_history_is_looked_at_in_copies() -> None:
         True,
         ["user", "assistant"],
     )
+
+
+def test_a_definition_that_is_changed_later_changes_no_tool() -> None:
+    cities = ["Paris"]
+    properties: dict[str, Any] = {"city": {"type": "string", "enum": cities}}
+
+    def visit(city: str) -> None: ...
+
+    given = as_tool({"name": "visit", "parameters": {"type": "object", "properties": properties}})
+    declared = tool(params=properties)(visit)
+    cities.append("Rome")
+    properties["more"] = {}
+    for made in (given, declared):
+        assert made.definition.parameters["properties"] == {"city": {"type": "string", "enum": ["Paris"]}}
