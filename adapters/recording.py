@@ -17,12 +17,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.secrets import Scrubber, secrets_in
 from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
+from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
 
 __all__ = ["Exchange", "Recorder", "TranscriptFile", "tool_dict", "transcript"]
@@ -122,7 +122,7 @@ class Recorder:
     def __init__(self, *, provenance: str, secrets: Iterable[str | None] = ()) -> None:
         self._provenance = provenance
         self._scrubber = Scrubber(secrets)
-        self._lock = Lock()
+        self._lock = ForkSafeLock()
         self._open: dict[int, Exchange] = {}
         self._previous: ModelCall | None = None
         self._first: ModelCall | None = None

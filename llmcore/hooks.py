@@ -3,16 +3,22 @@
 Each hook is a function, sync or async. What it returns takes the place of what it was given; None leaves it as it is.
 What it raises ends the run with the partial result (`TerminateLoop` ends it cleanly). Several `Hooks` are asked in
 order, each with what the one before made of it.
+
+Async hooks stand under the run's deadline and are left behind when they do not end; those after a reply or a tool have
+half a second more, so that what had come in time is not lost. A sync hook runs on the event loop: one that blocks
+holds up everything, and no deadline can stop it.
 """
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from llmcore.types import ConfigError, Envelope, Message, Request, ToolCall
+from llmcore.tools.leaving import LeftBehind, bounded
+from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
 
 if TYPE_CHECKING:
     from llmcore.tools.execution import Outcome
@@ -38,6 +44,9 @@ class StreamedSoFar:
 
 T = TypeVar("T")
 Maybe = Awaitable[Any] | Any
+
+_GRACE = 0.5
+_HAVE_GRACE = frozenset({"on_response", "on_streaming_response", "after_tool_run", "on_tool_response"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +83,13 @@ class HookChain:
             name: [function for each in given if (function := getattr(each, name)) is not None]
             for name in Hooks.__dataclass_fields__
         }
+        self._seconds_left: Callable[[], float | None] = lambda: None
+
+    def under(self, seconds_left: Callable[[], float | None]) -> HookChain:
+        """The same hooks under a run's deadline; `seconds_left` may give None: there is none."""
+        made = copy.copy(self)
+        made._seconds_left = seconds_left
+        return made
 
     def has(self, name: str) -> bool:
         return bool(self._by_name[name])
@@ -86,11 +102,12 @@ class HookChain:
 
     async def on_streaming_response(self, so_far: StreamedSoFar) -> None:
         for function in self._by_name["on_streaming_response"]:
-            await _awaited(function(so_far))
+            await self._awaited("on_streaming_response", function(so_far))
 
     async def before_tool_run(self, call: ToolCall, context: Any) -> ToolCall | Veto:
         for function in self._by_name["before_tool_run"]:
-            changed = _checked("before_tool_run", (ToolCall, Veto), await _awaited(function(call, context)))
+            answer = await self._awaited("before_tool_run", function(call, context))
+            changed = _checked("before_tool_run", (ToolCall, Veto), answer)
             if isinstance(changed, Veto):
                 return changed
             call = call if changed is None else changed
@@ -98,7 +115,8 @@ class HookChain:
 
     async def after_tool_run(self, call: ToolCall, outcome: Outcome) -> Outcome:
         for function in self._by_name["after_tool_run"]:
-            changed = _checked("after_tool_run", (type(outcome),), await _awaited(function(call, outcome)))
+            answer = await self._awaited("after_tool_run", function(call, outcome))
+            changed = _checked("after_tool_run", (type(outcome),), answer)
             outcome = outcome if changed is None else changed
         return outcome
 
@@ -107,13 +125,21 @@ class HookChain:
 
     async def _altered(self, name: str, kind: type[T], value: T) -> T:
         for function in self._by_name[name]:
-            changed: T | None = _checked(name, (kind,), await _awaited(function(value)))
+            changed: T | None = _checked(name, (kind,), await self._awaited(name, function(value)))
             value = value if changed is None else changed
         return value
 
-
-async def _awaited(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
+    async def _awaited(self, name: str, value: Any) -> Any:
+        """The answer of a hook. Raises `Timeout` when it does not come before the deadline."""
+        if not inspect.isawaitable(value):
+            return value
+        left = self._seconds_left()
+        if left is not None and name in _HAVE_GRACE:
+            left += _GRACE
+        try:
+            return await bounded(value, left, f"the hook {name}")
+        except LeftBehind:
+            raise Timeout(f"the run's deadline has passed while the hook {name} ran", status=None) from None
 
 
 def _checked(name: str, kinds: tuple[type[Any], ...], value: Any) -> Any:

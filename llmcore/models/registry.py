@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
@@ -21,6 +20,7 @@ from llmcore.models.config import ModelConfig
 from llmcore.models.reading import Document, build_models, files_of, read_document
 from llmcore.models.selection import Needs, select
 from llmcore.types import ConfigError, ModelNotFound
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["ModelRegistry"]
 
@@ -43,7 +43,7 @@ class ModelRegistry:
             if config.alias in self._models:
                 raise ConfigError(f"two models have the alias {config.alias!r}; rename one")
             self._models[config.alias] = config
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._path: Path | None = None
         self._environ: Mapping[str, str] = os.environ
         self._seen: Fingerprint = ()

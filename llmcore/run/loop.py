@@ -18,10 +18,10 @@ from llmcore.models import ModelConfig, needs_of
 from llmcore.run.attempt import Accepted, TurnAttempt
 from llmcore.run.catalog import Catalog, has_price, unknown_price
 from llmcore.run.choices import RunModels
-from llmcore.run.sending import within
 from llmcore.run.settings import RunSettings, Toolbox
 from llmcore.run.state import RunState
 from llmcore.tools import RunContext, ToolConfig
+from llmcore.tools.copies import MessageCopies
 from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
 from llmcore.types import (
     AttemptReason,
@@ -83,6 +83,10 @@ class Run:
         )
         self.state = RunState(settings, budget)
         self._models = RunModels(machinery.catalog, needs, priced_only=budget.cost is not None)
+        self._hooks = machinery.hooks.under(self._seconds_left)
+
+    def _seconds_left(self) -> float | None:
+        return self.state.ledger.seconds_left
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """Everything that happens, ending with `Finished(RunResult)`. Errors carry the partial result."""
@@ -120,7 +124,7 @@ class Run:
             attempt = TurnAttempt(
                 state,
                 self._machinery.catalog,
-                self._machinery.hooks,
+                self._hooks,
                 self._toolbox.tool_set(),
                 self._models,
                 listening=self._listening,
@@ -188,13 +192,8 @@ class Run:
         state.pending = [call for call in calls if not self._has_function(call)]
         running = ToolRun(runnable, self._run_call, self._tools)
         try:
-            outcomes = running.run()
-            async with aclosing(outcomes):
-                while True:
-                    try:
-                        outcome = await within(state.ledger.seconds_left, anext(outcomes))
-                    except StopAsyncIteration:
-                        break
+            async with aclosing(running.run()) as outcomes:  # each tool and hook stands under the deadline itself
+                async for outcome in outcomes:
                     yield outcome.event()
         finally:
             if runnable:
@@ -202,7 +201,7 @@ class Run:
         if accepted.final is not None:
             state.close_open_calls("The final result was taken.")
         if state.messages[-1].role == "tool":
-            state.messages[-1] = await self._machinery.hooks.on_tool_response(state.messages[-1])
+            state.messages[-1] = await self._hooks.on_tool_response(state.messages[-1])
         ended = next((outcome.ended for outcome in running.outcomes if outcome.ended), None)
         if ended is not None:
             raise ended
@@ -214,13 +213,14 @@ class Run:
     async def _run_call(self, call: ToolCall) -> Outcome:
         tool = self._toolbox.get(call.name)
         assert tool is not None  # _has_function said so
-        state, hooks = self.state, self._machinery.hooks
-        context: RunContext[Any] = RunContext(state.settings.deps, state.ledger.usage, tuple(state.messages))
+        state, hooks = self.state, self._hooks
+        context: RunContext[Any] = RunContext(state.settings.deps, state.ledger.usage, MessageCopies(state.messages))
         decided = await hooks.before_tool_run(call, context.for_call(call.id, call.name, 0))
         if isinstance(decided, Veto):
             outcome = synthetic(call, decided.reason)
         else:
-            outcome = await run_call(decided.model_copy(update={"id": call.id}), tool, context, self._tools)
+            made = decided.model_copy(update={"id": call.id})
+            outcome = await run_call(made, tool, context, self._tools, self._seconds_left)
         outcome = await hooks.after_tool_run(call, outcome)
         outcome.call = call  # whatever hooks made of it, it answers the call that stands in the history
         return outcome

@@ -3,7 +3,7 @@ is sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, cast
@@ -31,22 +31,40 @@ _OPTIONS = sorted(_REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS)
 
 
 class Toolbox:
-    """The tools of one run, by name."""
+    """The tools of one run, by name. Raises `ToolDefinitionError` for two tools of one name."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
         for tool in tools:
-            known = self._tools.get(tool.name)
-            if known is not None and not _same(known, tool):
-                raise ToolDefinitionError(f"two different tools are called {tool.name!r}; rename one")
-            self._tools[tool.name] = tool
+            known = self._tools.setdefault(tool.name, tool)
+            if not _same(known, tool):
+                raise ToolDefinitionError(f"two tools of one list are called {tool.name!r}; name one by tool(f).renamed('...')")
         self._dynamic = any(tool.is_dynamic for tool in self._tools.values())
         self._compiled: ToolSet | None = None
 
     @classmethod
-    def of(cls, *groups: Iterable[object]) -> Toolbox:
-        """The tools of several groups; the same tool may stand in more than one. Raises `ToolDefinitionError`."""
-        return cls(as_tool(given) for group in groups for given in group)
+    def of(cls, tools: Iterable[object]) -> Toolbox:
+        """Anything that is a tool. Raises `ToolDefinitionError`."""
+        return cls(as_tool(given) for given in tools)
+
+    def extended(self, tools: Iterable[object]) -> Toolbox:
+        """These, with a run's own. One of those stands in for one of these only when it says so (`Tool.replacing`).
+
+        Raises `ToolDefinitionError`.
+        """
+        own = Toolbox.of(tools)
+        for tool in own:
+            known = self._tools.get(tool.name)
+            if known is None and tool.replaces:
+                raise ToolDefinitionError(
+                    f"the run's tool {tool.name!r} is to replace one, but there are only {list(self._tools)}"
+                )
+            if known is not None and not tool.replaces and not _same(known, tool):
+                raise ToolDefinitionError(
+                    f"the run's tool {tool.name!r} has the name of one of the orchestrator's; give tool(f).replacing() to "
+                    "let it stand in for that one in this run, or tool(f).renamed('...') to have both"
+                )
+        return Toolbox((self._tools | own._tools).values())
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -68,12 +86,16 @@ class Toolbox:
     def __len__(self) -> int:
         return len(self._tools)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
 
 def _same(one: Tool, other: Tool) -> bool:
-    return one is other or (one.function is other.function and one.definition == other.definition)
+    """Would it make no difference which of them runs?"""
+    if one is other:
+        return True
+    runs_the_same = one.function == other.function and one.instance is other.instance and one.options == other.options
+    return runs_the_same and one.definition == other.definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +159,7 @@ def resolve(
     request = resolve_request(given, options)
     if request.system is None and system is not None:
         request = request.model_copy(update={"system": system})
-    toolbox = Toolbox.of(tools, request.tools) if request.tools else tools
+    toolbox = tools.extended(request.tools) if request.tools else tools
     choice = request.tool_choice
     if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:
         raise ConfigError(f"tool_choice names {choice.get('name')!r}, which is none of the tools {[t.name for t in toolbox]}")
