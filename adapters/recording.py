@@ -75,7 +75,7 @@ class TranscriptFile:
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
-        self._lock = Lock()
+        self._lock = ForkSafeLock()
         self._ids: set[str] | None = None
         self._last: dict[str, int] = {}
 
