@@ -1,6 +1,7 @@
 """Hooks alter or veto; events only observe.
 
-Each hook is a function, sync or async. What it returns takes the place of what it was given; None leaves it as it is.
+Each hook is a function, sync or async, given to `Hooks` or written as a method of a class derived from it. What it
+returns takes the place of what it was given; None leaves that as it is (what was changed in place counts as changed).
 What it raises ends the run with the partial result (`TerminateLoop` ends it cleanly). Several `Hooks` are asked in
 order, each with what the one before made of it.
 """
@@ -10,7 +11,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from llmcore.types import ConfigError, Envelope, Message, Request, ToolCall
 
@@ -39,8 +41,18 @@ class StreamedSoFar:
 T = TypeVar("T")
 Maybe = Awaitable[Any] | Any
 
+_PARAMETERS = {
+    "before_request": ("request",),
+    "on_response": ("envelope",),
+    "on_streaming_response": ("so_far",),
+    "before_tool_run": ("call", "context"),
+    "after_tool_run": ("call", "outcome"),
+    "on_tool_response": ("message",),
+}
+"""The hooks, and what each is called with, by position."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(eq=False)
 class Hooks:
     """Functions called at fixed points of a run; each is optional.
 
@@ -52,6 +64,32 @@ class Hooks:
     | `before_tool_run` | the `ToolCall` and its `RunContext` | another `ToolCall`, or a `Veto` |
     | `after_tool_run` | the call and its `Outcome` | another `Outcome` |
     | `on_tool_response` | the `Message` with all results of the turn | another `Message` |
+
+    They are keyword arguments, `Hooks(before_tool_run=check)`, or methods of a class of your own:
+
+        class Guard(Hooks):
+            async def before_tool_run(self, call, context):
+                return Veto("not today") if call.name == "delete" else None
+
+    Where an instance has both, its method is asked first. What a hook made is what counts from there on:
+
+    - `before_request` is asked before each request, also before one that corrects a bad reply; that one builds on the
+      first one's changes, so make changes that may be made twice. Tools that it removes can neither be called nor run
+      in that turn; a tool that it renames runs under the new name; one that it adds runs, or its calls become
+      `pending` when it has no function. The history keeps its own messages. `model`, `output_type` and `deadline`
+      cannot be changed.
+    - `on_response`: text, reasoning and calls are judged, stored, shown and sent as it leaves them. Where text or
+      reasoning changed, thinking loses its signature and opaque parts that may repeat it are dropped. Of a streamed
+      reply the listener has seen the pieces already, and they cannot be taken back; the result is the hook's. A reply
+      that breaks off never comes here, so with this hook its text is not kept.
+    - `before_tool_run`: a changed call is judged again and keeps its id; one that does not fit its tool is an error
+      that the model is told. It runs and stands in the history as changed.
+    - `after_tool_run`: the outcome must be that call's own; setting its `ended` to a `TerminateLoop` ends the run. If
+      the hook raises, the history says only that the tool ran.
+    - `on_tool_response`: exactly one result for each call.
+
+    Raises `ConfigError` for a hook that cannot be called so, and when a class is made with a method whose name is
+    almost a hook's. What a hook returned and cannot be honoured is a `ConfigError` that ends the run.
     """
 
     before_request: Callable[[Request], Maybe] | None = None
@@ -61,19 +99,67 @@ class Hooks:
     after_tool_run: Callable[[ToolCall, Outcome], Maybe] | None = None
     on_tool_response: Callable[[Message], Maybe] | None = None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for base in cls.__mro__:
+            if base not in Hooks.__mro__:
+                _refuse_misspelt(base)
+
+    def __post_init__(self) -> None:
+        for name in _PARAMETERS:
+            _functions(self, name)
+
+
+def _refuse_misspelt(owner: type) -> None:
+    """Raises `ConfigError` for a method that looks like a hook and would never be asked."""
+    for name, value in vars(owner).items():
+        if name in _PARAMETERS or name.startswith("_") or not (callable(value) or isinstance(value, staticmethod | classmethod)):
+            continue
+        near = get_close_matches(name, _PARAMETERS, n=1, cutoff=0.75)
+        if near or name.startswith(("before_", "after_", "on_")):
+            near = near or get_close_matches(name, _PARAMETERS, n=1, cutoff=0)
+            raise ConfigError(f"{owner.__name__}.{name} is no hook; did you mean {near[0]!r}? Call it _{name} if it is a helper")
+
+
+def _functions(hooks: Hooks, name: str) -> list[Callable[..., Any]]:
+    """The functions of one hook: the method of the class, then the function given to the instance. Raises
+    `ConfigError` for one that cannot be called."""
+    owner = next(base for base in type(hooks).__mro__ if name in vars(base))
+    method = getattr(owner, name) if owner is Hooks else _bound(vars(owner)[name], hooks)
+    found = [function for function in (method, vars(hooks).get(name)) if function is not None]
+    for function in found:
+        _check_callable(name, function)
+    return found
+
+
+def _bound(attribute: Any, hooks: Hooks) -> Any:
+    return attribute.__get__(hooks, type(hooks)) if hasattr(attribute, "__get__") else attribute
+
+
+def _check_callable(name: str, function: object) -> None:
+    expected = f"{name}({', '.join(_PARAMETERS[name])})"
+    if not callable(function):
+        raise ConfigError(f"the hook {name} must be a function, called as {expected}, not {type(function).__name__}")
+    try:
+        inspect.signature(function).bind(*_PARAMETERS[name])
+    except TypeError as error:
+        raise ConfigError(f"the hook {name} is called as {expected}, which its function does not take: {error}") from None
+    except ValueError:  # it tells no signature
+        pass
+
 
 class HookChain:
     """Several `Hooks` as one. Costs nothing at points where none of them has a function."""
 
     def __init__(self, hooks: Hooks | Iterable[Hooks] | None) -> None:
-        given = [] if hooks is None else [hooks] if isinstance(hooks, Hooks) else list(hooks)
+        given = [] if hooks is None else [hooks] if isinstance(hooks, Hooks | type) else list(hooks)
         for each in given:
-            if not isinstance(each, Hooks):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+            if isinstance(each, type) and issubclass(each, Hooks):
+                raise ConfigError(f"hooks must be instances: write {each.__name__}() for {each.__name__}")
+            if not isinstance(each, Hooks):
                 raise ConfigError(f"hooks must be llmcore.Hooks, not {type(each).__name__}")
-        self._by_name: dict[str, list[Callable[..., Any]]] = {
-            name: [function for each in given if (function := getattr(each, name)) is not None]
-            for name in Hooks.__dataclass_fields__
-        }
+        chain = cast("list[Hooks]", given)
+        self._by_name = {name: [function for each in chain for function in _functions(each, name)] for name in _PARAMETERS}
 
     def has(self, name: str) -> bool:
         return bool(self._by_name[name])

@@ -20,10 +20,13 @@ from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
 from llmcore.run.choices import RunModels
+from llmcore.run.history import fit_reply
+from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
 from llmcore.run.output import take_final_call
 from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
+from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
 from llmcore.run.verdict import forced_tool, refuse_empty, unusable, without_calls
 from llmcore.tools import compile_tools
@@ -70,7 +73,7 @@ class TurnAttempt:
         state: RunState,
         catalog: Catalog,
         hooks: HookChain,
-        tools: ToolSet,
+        toolbox: Toolbox,
         models: RunModels,
         *,
         listening: bool,
@@ -80,11 +83,15 @@ class TurnAttempt:
         self._state = state
         self._catalog = catalog
         self._hooks = hooks
-        self._tools = tools
+        self._given = toolbox
+        self.toolbox = toolbox
+        """The tools of this turn: the given ones, as `before_request` left them."""
+        self._offered = self._tools = toolbox.tool_set()
         self._models = models
         self._listening = listening
         self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
+        self._request = Request(messages=[])
         self._envelope = Envelope()
         self._final: ToolCall | None = None
         self.accepted: Accepted | None = None
@@ -96,11 +103,12 @@ class TurnAttempt:
 
     async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
         config = self._catalog.registry.get(plan.model)
-        request = self._state.request()
+        self.toolbox, self._tools = self._given, self._offered
         reason = self._first_reason if plan.reason == "first" else plan.reason
-        async with aclosing(self._send(config, plan, request, self._tools, reason, plan.detail)) as events:
+        async with aclosing(self._send(config, plan, self._state.request(), self._tools, reason, plan.detail)) as events:
             async for event in events:
                 yield event
+        request = self._request
         self._refuse_empty()
         loop = self._loop(request)
         async with aclosing(self._corrected(loop, config, request, plan)) as events:
@@ -134,11 +142,14 @@ class TurnAttempt:
         await self._came(sending, attempt, call, config)
 
     async def _asked(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
-        """The request with its tools, as the hooks leave it."""
-        if not self._hooks.has("before_request"):
-            return request, tools
-        request = await self._hooks.before_request(request.model_copy(update={"tools": tuple(tools)}))
-        return request, compile_tools(request.tools)
+        """The request with its tools, as the hooks leave it. What they did to the tools holds for the whole turn."""
+        self._request = request
+        if self._hooks.has("before_request"):
+            self._request, left = await hooked_request(self._hooks, request, self.toolbox.told(tool.name for tool in tools))
+            others = self.toolbox.told(tool.name for tool in self._tools if tool.name not in tools)
+            self.toolbox, tools = Toolbox.telling([*others, *left]), compile_tools([definition for _, definition in left])
+            self._tools = self.toolbox.tool_set()
+        return self._request, tools
 
     def _sending(self, config: ModelConfig, call: ModelCall, tools: ToolSet, can: Capabilities) -> Sending:
         state, output = self._state, self._state.settings.output
@@ -170,16 +181,17 @@ class TurnAttempt:
     def _broken_off(self, sending: Sending | None, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
         self._state.ledger.finish(attempt, sending.usage if sending else None, failure=failure)
-        if sending is not None and sending.envelope is not None:
-            self._state.note(sending.envelope)
+        if sending is not None and sending.envelope is not None and not self._hooks.has("on_response"):
+            self._state.note(fit_reply(sending.envelope))  # such a hook sees whole replies only, and may have hidden a part
 
     async def _came(self, sending: Sending, attempt: Attempt, call: ModelCall, config: ModelConfig) -> None:
         """A reply is there, whole."""
         envelope = sending.envelope or Envelope()
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
-        envelope = await self._hooks.on_response(envelope)
-        self._state.note(envelope)
+        envelope = fit_reply(envelope)
         self._learn(config, call, envelope)
+        envelope = await hooked_reply(self._hooks, envelope)
+        self._state.note(envelope)
         if call.request.tool_choice == "none" and self._state.settings.output is None:
             envelope = without_calls(envelope)
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)
@@ -212,16 +224,21 @@ class TurnAttempt:
     def _loop(self, request: Request) -> CorrectionLoop:
         settings, choice = self._state.settings, request.tool_choice
         unfinished = self._envelope.needs_more_work is True and self._final is None
-        named = self._tools.get(choice.get("name", "")) if isinstance(choice, dict) else None
         return CorrectionLoop(
             self._envelope,
-            compile_tools([named.definition]) if named else self._tools,
+            self._admitted(request),
             reasks=self._state.ledger.reasks_left,
             required=choice not in ("auto", "none"),
             strictness=settings.strictness,
             output_type=None if unfinished else settings.request.output_type,
             max_tokens=request.max_tokens,
         )
+
+    def _admitted(self, request: Request) -> ToolSet:
+        """The tools whose calls are taken: the turn's, or the one that was named."""
+        choice = request.tool_choice
+        named = self._tools.get(choice.get("name", "")) if isinstance(choice, dict) else None
+        return compile_tools([named.definition]) if named else self._tools
 
     async def _corrected(
         self, loop: CorrectionLoop, config: ModelConfig, request: Request, plan: Plan
@@ -234,7 +251,7 @@ class TurnAttempt:
             async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
                 async for event in events:
                     yield event
-            loop.receive(self._envelope)
+            loop.receive(self._envelope, self._admitted(request))
             ledger.finish(ledger.attempts[-1], report=loop.result.report)
 
     def _accept(self, result: CorrectionResult) -> list[Event]:

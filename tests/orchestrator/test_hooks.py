@@ -88,13 +88,12 @@ async def test_a_veto_is_told_to_the_model_and_the_tool_does_not_run() -> None:
 
 
 async def test_calls_outcomes_and_the_results_message_may_be_replaced() -> None:
-    other = ToolCall(id="another", name="other", arguments={})
 
     def double(call: ToolCall, context: Any) -> ToolCall:
         return call.model_copy(update={"arguments": {"a": 10, "b": 20}, "id": "other"})
 
     def louder(call: ToolCall, outcome: Outcome) -> Outcome:
-        return Outcome(other, [TextBlock(text=f"{outcome.text}!")])
+        return Outcome(call, [TextBlock(text=f"{outcome.text}!")])
 
     def signed(message: Message) -> Message:
         block = message.tool_results[0]
