@@ -269,17 +269,18 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome) -> 
     return given
 
 
-def wrong_call(decided: Decided) -> ToolError:
-    """Why a call that a hook changed does not run, for the model to read."""
+def wrong_call(decided: Decided) -> Outcome:
+    """The outcome of a call that a hook changed and that cannot run so; the model is told why."""
     call, problems = decided.call, decided.problems
     unknown = any(problem.kind == "unknown_tool" for problem in problems)
-    return ToolError(
+    error = ToolError(
         f"the changed call cannot run: {summary(problems)}",
         tool_name=call.name,
         tool_id=call.id,
         type="not_found" if unknown else "validation",
         details=[problem.model_dump() for problem in problems],
     )
+    return Outcome(call, [TextBlock(text=error.message)], None, error)
 
 
 def fit_outcome(outcome: Outcome, max_chars: int) -> Outcome:

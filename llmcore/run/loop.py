@@ -19,12 +19,12 @@ from llmcore.run.attempt import Accepted, TurnAttempt
 from llmcore.run.catalog import Catalog, has_price, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.copies import own
-from llmcore.run.hooked import Decided, fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
+from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
 from llmcore.run.sending import within
 from llmcore.run.settings import RunSettings, Toolbox
 from llmcore.run.state import RunState
 from llmcore.tools import RunContext, ToolConfig
-from llmcore.tools.execution import Outcome, ToolRun, failed, run_call, synthetic
+from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
 from llmcore.types import (
     AttemptReason,
     Budget,
@@ -225,19 +225,15 @@ class Run:
             call = decided.call
             if decided.changed:
                 state.replace_call(call)
-            outcome = await self._outcome(decided, toolbox, context)
-        outcome.call = call
-        self._withheld[call.id] = synthetic(call, _RAN)  # until the hooks after it have let the outcome pass
+            tool = toolbox.get(call.name)
+            if decided.problems or tool is None:
+                outcome = wrong_call(decided)
+            else:
+                outcome = await run_call(call, tool, context, self._tools)
+                self._withheld[call.id] = synthetic(call, _RAN)  # until the hooks after it have let the outcome pass
         outcome = await hooked_outcome(hooks, call, outcome)
-        del self._withheld[call.id]
+        self._withheld.pop(call.id, None)
         return fit_outcome(outcome, self._tools.max_result_chars)
-
-    async def _outcome(self, decided: Decided, toolbox: Toolbox, context: RunContext[Any]) -> Outcome:
-        if decided.problems:
-            return failed(decided.call, wrong_call(decided))
-        tool = toolbox.get(decided.call.name)
-        assert tool is not None  # its call was judged by this toolbox
-        return await run_call(decided.call, tool, context, self._tools)
 
 
 def _has_function(toolbox: Toolbox, call: ToolCall) -> bool:

@@ -61,7 +61,10 @@ class RunState:
         return runnable
 
     def add_results(self, blocks: Sequence[ToolResultBlock]) -> Message:
-        return self._enter(results_message(blocks))
+        """Enter the results of calls of the last turn, each under the name its call has in the history."""
+        names = {use.id: use.name for use in open_calls(self.messages)}
+        named = [block.model_copy(update={"name": names.get(block.tool_use_id, block.name)}) for block in blocks]
+        return self._enter(results_message(named))
 
     def replace_call(self, call: ToolCall) -> None:
         """Let this call stand in the place of the one with its id, in the last turn and in the last reply."""

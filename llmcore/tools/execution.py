@@ -34,7 +34,7 @@ from llmcore.types import (
     ToolResultBlock,
 )
 
-__all__ = ["Outcome", "ToolRun", "call_tool", "failed", "run_call", "synthetic"]
+__all__ = ["Outcome", "ToolRun", "call_tool", "run_call", "synthetic"]
 
 _GRACE = 5.0
 """Seconds a cancelled tool has to end; one that ignores its cancellation is left behind."""

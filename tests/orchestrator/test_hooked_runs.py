@@ -298,6 +298,20 @@ async def test_a_call_that_a_hook_changed_runs_so_and_stands_so_in_the_history()
     assert ran == []
 
 
+async def test_a_changed_call_that_was_stopped_is_answered_under_its_new_name() -> None:
+    def stop(text: str) -> None:
+        raise TerminateLoop
+
+    def after(call: ToolCall, context: Any) -> ToolCall:
+        return call.model_copy(update={"name": "stop" if call.arguments == {"text": "a"} else "add", "arguments": {"text": "a"}})
+
+    fake = FakeModel().tool_calls(("note", {"text": "a"}), ("note", {"text": "b"}))
+    orchestrator = Orchestrator(fake, [note, stop, add], hooks=Hooks(before_tool_run=after), max_parallel_tools=1)
+    result = await orchestrator.run("go")
+    uses, results = result.messages[1].tool_uses, result.messages[2].tool_results
+    assert [use.name for use in uses] == [block.name for block in results]
+
+
 @pytest.mark.parametrize(
     ("changes", "words"), [({"name": "nothing"}, "nothing"), ({"arguments": {}}, "text"), ({"arguments": {"text": 1.5}}, "text")]
 )
