@@ -9,10 +9,10 @@ order, each with what the one before made of it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from llmcore.types import ConfigError, Envelope, Message, Request, ToolCall
 
@@ -52,7 +52,6 @@ _PARAMETERS = {
 """The hooks, and what each is called with, by position."""
 
 
-@dataclass(eq=False)
 class Hooks:
     """Functions called at fixed points of a run; each is optional.
 
@@ -92,12 +91,29 @@ class Hooks:
     almost a hook's. What a hook returned and cannot be honoured is a `ConfigError` that ends the run.
     """
 
-    before_request: Callable[[Request], Maybe] | None = None
-    on_response: Callable[[Envelope], Maybe] | None = None
-    on_streaming_response: Callable[[StreamedSoFar], Maybe] | None = None
-    before_tool_run: Callable[[ToolCall, Any], Maybe] | None = None
-    after_tool_run: Callable[[ToolCall, Outcome], Maybe] | None = None
-    on_tool_response: Callable[[Message], Maybe] | None = None
+    _given: Mapping[str, Callable[..., Any]] = {}
+
+    def __init__(
+        self,
+        *,
+        before_request: Callable[[Request], Maybe] | None = None,
+        on_response: Callable[[Envelope], Maybe] | None = None,
+        on_streaming_response: Callable[[StreamedSoFar], Maybe] | None = None,
+        before_tool_run: Callable[[ToolCall, Any], Maybe] | None = None,
+        after_tool_run: Callable[[ToolCall, Outcome], Maybe] | None = None,
+        on_tool_response: Callable[[Message], Maybe] | None = None,
+    ) -> None:
+        given: dict[str, Callable[..., Any] | None] = {
+            "before_request": before_request,
+            "on_response": on_response,
+            "on_streaming_response": on_streaming_response,
+            "before_tool_run": before_tool_run,
+            "after_tool_run": after_tool_run,
+            "on_tool_response": on_tool_response,
+        }
+        self._given = {name: function for name, function in given.items() if function is not None}
+        for name in _PARAMETERS:
+            self.functions(name)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -105,9 +121,15 @@ class Hooks:
             if base not in Hooks.__mro__:
                 _refuse_misspelt(base)
 
-    def __post_init__(self) -> None:
-        for name in _PARAMETERS:
-            _functions(self, name)
+    def functions(self, name: str) -> list[Callable[..., Any]]:
+        """The functions of one hook, in the order in which they are asked: the class's method, then what the instance
+        was given. Raises `ConfigError` for one that cannot be called."""
+        method = next((vars(base)[name] for base in type(self).__mro__ if name in vars(base)), None)
+        bound = method.__get__(self, type(self)) if hasattr(method, "__get__") and method is not None else method
+        found = [function for function in (bound, vars(self).get(name), self._given.get(name)) if function is not None]
+        for function in found:
+            _check_callable(name, function)
+        return found
 
 
 def _refuse_misspelt(owner: type) -> None:
@@ -119,21 +141,6 @@ def _refuse_misspelt(owner: type) -> None:
         if near or name.startswith(("before_", "after_", "on_")):
             near = near or get_close_matches(name, _PARAMETERS, n=1, cutoff=0)
             raise ConfigError(f"{owner.__name__}.{name} is no hook; did you mean {near[0]!r}? Call it _{name} if it is a helper")
-
-
-def _functions(hooks: Hooks, name: str) -> list[Callable[..., Any]]:
-    """The functions of one hook: the method of the class, then the function given to the instance. Raises
-    `ConfigError` for one that cannot be called."""
-    owner = next(base for base in type(hooks).__mro__ if name in vars(base))
-    method = getattr(owner, name) if owner is Hooks else _bound(vars(owner)[name], hooks)
-    found = [function for function in (method, vars(hooks).get(name)) if function is not None]
-    for function in found:
-        _check_callable(name, function)
-    return found
-
-
-def _bound(attribute: Any, hooks: Hooks) -> Any:
-    return attribute.__get__(hooks, type(hooks)) if hasattr(attribute, "__get__") else attribute
 
 
 def _check_callable(name: str, function: object) -> None:
@@ -152,14 +159,15 @@ class HookChain:
     """Several `Hooks` as one. Costs nothing at points where none of them has a function."""
 
     def __init__(self, hooks: Hooks | Iterable[Hooks] | None) -> None:
-        given = [] if hooks is None else [hooks] if isinstance(hooks, Hooks | type) else list(hooks)
+        given: list[Any] = [] if hooks is None else [hooks] if isinstance(hooks, Hooks | type) else list(hooks)
         for each in given:
             if isinstance(each, type) and issubclass(each, Hooks):
                 raise ConfigError(f"hooks must be instances: write {each.__name__}() for {each.__name__}")
             if not isinstance(each, Hooks):
                 raise ConfigError(f"hooks must be llmcore.Hooks, not {type(each).__name__}")
-        chain = cast("list[Hooks]", given)
-        self._by_name = {name: [function for each in chain for function in _functions(each, name)] for name in _PARAMETERS}
+        self._by_name: dict[str, list[Callable[..., Any]]] = {
+            name: [function for each in given for function in each.functions(name)] for name in _PARAMETERS
+        }
 
     def has(self, name: str) -> bool:
         return bool(self._by_name[name])

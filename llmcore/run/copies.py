@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
@@ -52,7 +52,8 @@ def encodable(text: str) -> str:
 
 def own(value: T) -> T:
     """A copy that shares nothing that can change."""
-    return _Copy(_unsaid).of(value)
+    copied: T = _Copy(_unsaid).of(value)
+    return copied
 
 
 def mended(value: T) -> tuple[T, list[Damage]]:
@@ -68,7 +69,8 @@ def refusing(value: T, error: Callable[[str], Exception]) -> T:
         where = f"`{damage.path}`: " if damage.path else ""
         raise error(f"{where}{damage.what} cannot be sent ({damage.before}); give plain JSON data and text that UTF-8 can encode")
 
-    return _Copy(refuse).of(value)
+    copied: T = _Copy(refuse).of(value)
+    return copied
 
 
 def recorded(found: list[Damage]) -> list[Repair]:
@@ -98,7 +100,7 @@ class _Copy:
         self._at: list[str | int] = []
 
     def of(self, value: Any) -> Any:
-        kind = type(value)
+        kind: Any = type(value)
         if kind is str:
             return value if value.isascii() else self._text(value)
         if kind in _PLAIN:
@@ -124,7 +126,7 @@ class _Copy:
     def _model(self, model: BaseModel) -> BaseModel:
         changes: dict[str, Any] = {}
         for name, value in model.__dict__.items():
-            kind = type(value)
+            kind: Any = type(value)
             if kind in _PLAIN or (kind is str and value.isascii()):
                 continue
             copied = self._inside(name, value)
@@ -154,7 +156,7 @@ class _Copy:
         if isinstance(value, int | float):
             return value
         if isinstance(value, tuple):
-            items = cast("tuple[Any, ...]", value)
+            items: tuple[Any, ...] = value  # pyright: ignore[reportUnknownVariableType]  # any tuple
             copied = tuple(self._inside(index, item) for index, item in enumerate(items))
             return items if all(map(operator.is_, copied, items)) else copied
         return self._lost("what is no JSON", type(value).__name__, str(value))

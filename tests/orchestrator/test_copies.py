@@ -45,7 +45,7 @@ def test_text_that_utf_8_cannot_encode_is_replaced_and_pairs_are_joined(text: st
     ("value", "expected", "path"),
     [
         ({"a": {"b": ["\ud800"]}}, {"a": {"b": ["�"]}}, "a.b[0]"),
-        (dict([("x\ud800", 1), ("x\udfff", 2), ("x�", 3)]), {"x�": 1, "x�_4": 2, "x�_5": 3}, ""),
+        (dict(zip(["x\ud800", "x\udfff", "x�"], [1, 2, 3], strict=True)), {"x�": 1, "x�_4": 2, "x�_5": 3}, ""),
         ([float("nan"), float("-inf"), 1.5], [None, None, 1.5], "[0]"),
         ({"a": {1, 2}}, {"a": "{1, 2}"}, "a"),
         ({1: "x"}, {"1": "x"}, ""),

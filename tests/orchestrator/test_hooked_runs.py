@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -14,9 +15,11 @@ from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
 from llmcore.tools.execution import Outcome
 from llmcore.types import (
+    Block,
     ConfigError,
     Envelope,
     Finished,
+    LLMCoreError,
     Message,
     Overloaded,
     ProviderBlock,
@@ -69,17 +72,13 @@ def everything_in(result: RunResult, fake: FakeModel) -> str:
 # --- before_request ---------------------------------------------------------------------------------------------------
 
 
-def without(name: str) -> Hooks:
-    return Hooks(
-        before_request=lambda request: request.model_copy(
-            update={"tools": tuple(tool for tool in request.tools if tool.name != name)}
-        )
-    )
+def without(name: str) -> Callable[[Request], Request]:
+    return lambda request: request.model_copy(update={"tools": tuple(tool for tool in request.tools if tool.name != name)})
 
 
 async def test_a_tool_that_a_hook_removed_is_not_run() -> None:
     fake = FakeModel().tool_call("note", {"text": "a"}).tool_call("add", {"a": 1, "b": 2}).text("done")
-    result = await run(fake, without("note"))
+    result = await run(fake, Hooks(before_request=without("note")))
     assert ran == []
     assert [name for name, _ in calls_in(result.messages)] == ["add"]
     assert [[tool.name for tool in request.tools] for request in fake.requests] == [["add"]] * 3
@@ -231,9 +230,9 @@ async def test_text_a_hook_hid_is_not_quoted_in_a_correction() -> None:
 async def test_a_reply_that_broke_off_is_not_kept_where_a_hook_had_to_see_it() -> None:
     fake = FakeModel(default=["My secret", Overloaded("busy")])
     orchestrator = Orchestrator(fake, hooks=Hooks(on_response=redact), strategies=FAST)
-    with pytest.raises(Exception) as caught:  # noqa: PT011  (which one is layer 4's affair)
+    with pytest.raises(LLMCoreError) as caught:
         [event async for event in orchestrator.stream("go")]
-    assert "secret" not in str(caught.value.partial)  # type: ignore[attr-defined]  # of LLMCoreError
+    assert "secret" not in str(caught.value.partial)
 
 
 async def test_calls_that_a_hook_dropped_or_added_are_dropped_or_added_everywhere() -> None:
@@ -259,7 +258,7 @@ async def test_opaque_parts_of_calls_that_stay_are_kept_and_others_go_with_the_t
 
     def attach(envelope: Envelope) -> Envelope:
         use = ToolUseBlock(id=envelope.tool_calls[0].id, name="note", input={"text": "a"})
-        blocks = [ThinkingBlock(thinking="hm", signature="s"), TextBlock(text="secret"), opaque, use, signature]
+        blocks: list[Block] = [ThinkingBlock(thinking="hm", signature="s"), TextBlock(text="secret"), opaque, use, signature]
         return envelope.model_copy().attach("secret", (), blocks)
 
     fake = FakeModel().tool_call("note", {"text": "a"}, text="secret").text("done")
@@ -284,8 +283,12 @@ async def test_a_reply_that_no_history_could_hold_is_refused() -> None:
 # --- before_tool_run and after ----------------------------------------------------------------------------------------
 
 
+def changing(**changes: Any) -> Callable[[ToolCall, Any], ToolCall]:
+    return lambda call, context: call.model_copy(update=changes)
+
+
 def calling(**changes: Any) -> Hooks:
-    return Hooks(before_tool_run=lambda call, context: call.model_copy(update=changes))
+    return Hooks(before_tool_run=changing(**changes))
 
 
 async def test_a_call_that_a_hook_changed_runs_so_and_stands_so_in_the_history() -> None:
@@ -325,7 +328,7 @@ async def test_a_changed_call_that_does_not_fit_is_an_error_and_does_not_run(cha
 
 
 async def test_a_changed_call_may_not_name_a_tool_that_was_not_offered() -> None:
-    hooks = Hooks(before_request=without("add").before_request, before_tool_run=calling(name="add").before_tool_run)
+    hooks = Hooks(before_request=without("add"), before_tool_run=changing(name="add"))
     fake = FakeModel().tool_call("note", {"text": "a"}).text("done")
     answer = (await run(fake, hooks)).messages[2].tool_results[0]
     assert (answer.name, answer.is_error) == ("add", True)
@@ -352,14 +355,14 @@ async def test_an_outcome_that_ends_the_run_ends_it() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (lambda call, outcome: Outcome(call.model_copy(update={"id": "other"}), outcome.content), "the call 'other'"),
-        (lambda call, outcome: Outcome(call, outcome.content, ended=True), "`ended` must be None or a TerminateLoop"),
-        (lambda call, outcome: Outcome(call, outcome.content, error="no"), "`error` must be None or a ToolError"),
-        (lambda call, outcome: Outcome(call, [5]), "`content` must be a list"),
+        ({"call": ToolCall(id="other", name="note", arguments={})}, "the call 'other'"),
+        ({"ended": True}, "`ended` must be None or a TerminateLoop"),
+        ({"error": "no"}, "`error` must be None or a ToolError"),
+        ({"content": [5]}, "`content` must be a list"),
     ],
 )
-async def test_an_outcome_that_is_none_of_this_call_is_refused(wrong: Any, words: str) -> None:
-    error = await refused(Hooks(after_tool_run=wrong))
+async def test_an_outcome_that_is_none_of_this_call_is_refused(wrong: dict[str, Any], words: str) -> None:
+    error = await refused(Hooks(after_tool_run=lambda call, outcome: dataclasses.replace(outcome, **wrong)))
     assert words in str(error)
     assert "hook after_tool_run" in str(error)
 
@@ -370,10 +373,11 @@ async def test_a_result_that_its_hook_did_not_let_pass_is_withheld_but_the_tool_
         raise raised
 
     fake = FakeModel().tool_call("note", {"text": "a"})
+    result = RunResult()
     try:
         result = await run(fake, Hooks(after_tool_run=refuse))
     except ValueError as error:
-        result = error.partial  # type: ignore[attr-defined]  # it rides on whatever a hook raises
+        result = error.__dict__["partial"]
     assert ran == ["a"]
     assert result.messages[2].tool_results[0].text == "The tool ran, and the run ended before its result was taken."
 

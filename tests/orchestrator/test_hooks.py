@@ -170,11 +170,12 @@ class Counting(Guard):
         return envelope.model_copy(update={"content": f"{envelope.content}!"})
 
 
-@dataclass
 class Signed(Hooks):
-    """A dataclass with a field of its own, whose hooks may be given beside its method."""
+    """Has a method, and may be given functions beside it."""
 
-    sign: str = "?"
+    def __init__(self, sign: str, **functions: Any) -> None:
+        super().__init__(**functions)
+        self.sign = sign
 
     def on_response(self, envelope: Envelope) -> Envelope:
         return envelope.model_copy(update={"content": f"{envelope.content}{self.sign}"})
@@ -193,8 +194,22 @@ async def test_a_method_is_asked_before_a_function_of_the_same_hook() -> None:
     def note(envelope: Envelope) -> None:
         seen.append(envelope.content)
 
-    result = await run(FakeModel("well"), Signed(sign="!", on_response=note, on_streaming_response=note))
+    result = await run(FakeModel("well"), Signed("!", on_response=note))
     assert (result.content, seen) == ("well!", ["well!"])
+
+
+@dataclass
+class Polite(Hooks):
+    """A dataclass whose own constructor knows nothing of hooks."""
+
+    word: str = "please"
+
+    def on_response(self, envelope: Envelope) -> Envelope:
+        return envelope.model_copy(update={"content": f"{self.word} {envelope.content}"})
+
+
+async def test_a_dataclass_may_have_hooks_for_methods() -> None:
+    assert (await run(FakeModel("go"), Polite("do"))).content == "do go"
 
 
 async def test_a_class_may_take_a_hook_back() -> None:
@@ -213,29 +228,45 @@ async def test_a_class_may_take_a_hook_back() -> None:
     ],
 )
 def test_a_misspelt_hook_is_told_when_the_class_is_made(name: str, meant: str) -> None:
-    mixin = type("Mixin", (), {name: lambda self: None})
-    for bases, methods in (((Hooks,), {name: lambda self: None}), ((mixin, Hooks), {}), ((Hooks,), {name: staticmethod(len)})):
+    mixin = type("Mixin", (), {name: _helper})
+    made: list[tuple[tuple[type, ...], dict[str, Any]]] = [
+        ((Hooks,), {name: _helper}),
+        ((mixin, Hooks), {}),
+        ((Hooks,), {name: staticmethod(len)}),
+    ]
+    for bases, methods in made:
         with pytest.raises(ConfigError, match=f"{name} is no hook; did you mean '{meant}'"):
             type("Mine", bases, methods)
 
 
+def _helper(self: Any) -> None:
+    """No hook."""
+
+
 def test_helpers_of_a_class_are_no_hooks() -> None:
-    made = type("Mine", (Hooks,), {"_on_request": lambda self: None, "allowed": lambda self: None, "before_all": 5})
+    made = type("Mine", (Hooks,), {"_on_request": _helper, "allowed": _helper, "before_all": 5})
     assert not HookChain(made()).has("before_tool_run")
 
 
-@pytest.mark.parametrize(
-    "wrong", [lambda call: None, lambda call, context, more: None, lambda call, *, context: None, 5, Veto("no")]
-)
+def _three(call: Any, context: Any, more: Any) -> None:
+    """Wants more than there is."""
+
+
+def _keyword_only(call: Any, *, context: Any) -> None:
+    """Cannot be called by position."""
+
+
+@pytest.mark.parametrize("wrong", [_helper, _three, _keyword_only, 5, Veto("no")])
 def test_a_hook_that_cannot_be_called_is_refused_when_it_is_given(wrong: Any) -> None:
     with pytest.raises(ConfigError, match=r"the hook before_tool_run .*before_tool_run\(call, context\)"):
         Hooks(before_tool_run=wrong)
-    own = type("Mine", (Hooks,), {"before_tool_run": staticmethod(wrong), "__init__": lambda self: None})
+    own = type("Mine", (Hooks,), {"before_tool_run": staticmethod(wrong), "__init__": _helper})
     with pytest.raises(ConfigError, match="the hook before_tool_run"):
         Orchestrator(FakeModel(), hooks=own())
 
 
 def test_a_class_in_place_of_an_instance_is_told() -> None:
-    for wrong in (Guard, [Guard]):
+    mistakes: list[Any] = [Guard, [Guard]]
+    for wrong in mistakes:
         with pytest.raises(ConfigError, match=r"write Guard\(\)"):
-            Orchestrator(FakeModel(), hooks=wrong)  # type: ignore[arg-type]  # the mistake itself
+            Orchestrator(FakeModel(), hooks=wrong)
