@@ -20,6 +20,7 @@ from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
 from llmcore.run.choices import RunModels
+from llmcore.run.copies import own
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
@@ -41,6 +42,7 @@ from llmcore.types import (
     Repaired,
     Request,
     ToolCall,
+    ToolCallFinished,
     ToolSet,
     Usage,
 )
@@ -173,7 +175,7 @@ class TurnAttempt:
         values = PartialValues(settings.output, settings.request.output_type) if settings.output else None
         async with aclosing(sending.events()) as events:
             async for event in events:
-                yield event
+                yield _to_listener(event)
                 partial = values.saw(event) if values else None
                 if partial is not None:
                     yield partial
@@ -275,7 +277,8 @@ class TurnAttempt:
             for index, (before, after) in enumerate(zip(envelope.tool_calls, result.report.calls, strict=True))
             for repair in after.repairs[len(before.repairs) :]
         ]
-        return repaired + [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
+        repaired += [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
+        return list(map(_to_listener, repaired))
 
     def _beside_calls(self, final: ToolCall) -> Any:
         """The output given in one reply with calls, None when it does not fit: then the calls' results come first."""
@@ -298,6 +301,13 @@ class TurnAttempt:
                 self._models.learn(config, "native_tools", works=True)
         elif can.emits_text_calls is None:
             self._models.learn(config, "emits_text_calls", works=True)
+
+
+def _to_listener(event: Event) -> Event:
+    """The event; where it holds data of the reply, with a copy of it."""
+    if isinstance(event, ToolCallFinished):
+        return ToolCallFinished(event.index, own(event.call))
+    return Repaired(event.index, own(event.repair)) if isinstance(event, Repaired) else event
 
 
 def _is_prose(text: str) -> bool:

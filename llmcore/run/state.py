@@ -18,13 +18,13 @@ __all__ = ["RunState"]
 
 
 class RunState:
-    """Mutable, of one run and one task. `messages` grows; nobody outside holds a part of it: what enters is copied (and
-    made encodable), what leaves is a copy, so that nothing recorded changes later."""
+    """Mutable, of one run and one task. `messages` grows; nobody outside holds a part of it while the run goes on: what
+    enters is copied (and made encodable), what leaves is a copy, so that nothing recorded changes later."""
 
     def __init__(self, settings: RunSettings, budget: Budget) -> None:
         self.settings = settings
         self.ledger = Ledger(budget)
-        self.messages: list[Message] = own(settings.request.messages)
+        self.messages: list[Message] = list(settings.request.messages)
         self.envelope = Envelope()
         self.output: Any = None
         self.degraded = False
@@ -123,14 +123,14 @@ class RunState:
         return True
 
     def result(self) -> RunResult:
-        envelope = self.envelope
+        """The run as it stands. Asked for when it is over: the caller is given the history itself."""
         return RunResult(
-            envelope=own(envelope).attach(envelope.source, lambda: envelope.segments, lambda: own(envelope.blocks)),
-            messages=own(self.messages),
+            envelope=self.envelope,
+            messages=self.messages,
             usage=self.ledger.usage,
             attempts=self.ledger.attempts,
             degraded=self.degraded,
-            pending=own(self.pending),
+            pending=self.pending,
             output=self.output,
         ).given(self._given)
 

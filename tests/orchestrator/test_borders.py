@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -13,7 +14,19 @@ from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import RunContext
 from llmcore.tools.execution import Outcome
-from llmcore.types import CallerError, Envelope, Finished, Message, Request, ToolCall, ToolUseBlock
+from llmcore.types import (
+    CallerError,
+    Envelope,
+    Finished,
+    Message,
+    Request,
+    TextBlock,
+    ToolCall,
+    ToolCallFinished,
+    ToolError,
+    ToolResult,
+    ToolUseBlock,
+)
 from tests.orchestrator.support import add, assert_valid, calls_in
 
 pytestmark = pytest.mark.anyio
@@ -64,7 +77,7 @@ async def test_a_tool_that_changes_what_it_was_given_changes_nothing_else(tool: 
     fake = calling(tool.__name__)
     result = await Orchestrator(fake, [tool]).run("go")
     assert_unspoilt(fake, result)
-    assert result.envelope.tool_calls == []
+    assert [call.arguments for attempt in result.attempts[:2] for call in attempt.report.calls] == [ARGUMENTS] * 2
 
 
 async def test_what_is_done_to_a_result_does_not_reach_recorded_requests() -> None:
@@ -105,6 +118,15 @@ async def test_what_a_caller_gave_is_not_shared_with_the_run(given: str) -> None
     _spoil(messages)
     messages.clear()
     assert (result.model_dump_json(), fake.requests[0].model_dump_json()) == before
+
+
+async def test_a_listener_that_changes_a_calls_event_does_not_change_the_call() -> None:
+    fake, result = calling("spoil"), RunResult()
+    async for event in Orchestrator(fake, [spoil]).stream("go"):
+        if isinstance(event, ToolCallFinished):
+            _spoil_call(event.call)
+        result = event.result if isinstance(event, Finished) else result
+    assert_unspoilt(fake, result)
 
 
 async def test_hooks_change_copies() -> None:
@@ -227,7 +249,10 @@ async def test_surrogates_that_only_validation_brings_to_light_are_replaced_too(
 
     written.clear()
     fake = FakeModel(body(json.dumps({"value": r'{"a": "\ud800"}'}), name="deep"), "done")
-    result = await Orchestrator(fake, [deep]).run("go")
+    seen: list[ToolCall] = []
+    hooks = Hooks(before_tool_run=lambda call, context: seen.append(call))
+    result = await Orchestrator(fake, [deep], hooks=hooks).run("go")
+    assert seen[0].repairs[-1].kind == "not_encodable"
     assert (written, calls_in(result.messages)) == ([{"a": "�"}], [("deep", {"value": {"a": "�"}})])
 
 
@@ -272,6 +297,26 @@ async def test_what_a_caller_gave_and_cannot_be_sent_is_told_at_once(given: Any,
         await Orchestrator(fake).run(given)
     assert where in str(caught.value)
     assert fake.requests == []
+
+
+async def test_an_opaque_part_that_could_not_be_encoded_is_recorded() -> None:
+    reply = {"choices": [{"message": {"role": "assistant", "content": "x", "audio": {"id": "a\ud800"}}}]}
+    result = await Orchestrator(FakeModel(reply)).run("go")
+    assert result.model_dump_json()
+    assert [repair.path for repair in result.envelope.repairs] == ["content[1].data.audio.id"]
+
+
+async def test_what_a_hook_made_of_a_result_is_bounded_and_can_be_encoded_in_events_too() -> None:
+    def fail(call: ToolCall, outcome: Outcome) -> Outcome:
+        error = ToolError("no", tool_name=call.name, tool_id=call.id, type="execution")
+        return dataclasses.replace(outcome, content=[TextBlock(text="\ud800" + "x" * 1_000_000)], error=error)
+
+    fake = FakeModel().tool_call("add", {"a": 1, "b": 2}).text("done")
+    events = [event async for event in Orchestrator(fake, [add], hooks=Hooks(after_tool_run=fail)).stream("go")]
+    told = [event.content for event in events if isinstance(event, ToolResult)]
+    assert told == [block.text for block in fake.requests[1].messages[-1].tool_results]
+    assert told[0].encode()
+    assert len(told[0]) < 110_000
 
 
 async def test_results_of_tools_can_be_encoded() -> None:

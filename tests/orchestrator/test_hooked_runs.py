@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -222,6 +223,14 @@ async def test_what_a_hook_hid_is_nowhere(reply: Any, streamed: bool) -> None:
     assert (ran, calls_in(result.messages)) == (["[hidden]"], [("note", {"text": "[hidden]"})])
 
 
+async def test_what_a_hook_hid_in_the_final_answer_is_nowhere() -> None:
+    fake = FakeModel("<think>a secret</think>My secret")
+    result = await run(fake, Hooks(on_response=redact))
+    assert "secret" not in everything_in(result, fake)
+    assert (result.content, result.envelope.source) == ("My [hidden]", "My [hidden]")
+    assert [block.type for block in result.envelope.blocks] == ["thinking", "text"]
+
+
 async def test_text_a_hook_hid_is_not_quoted_in_a_correction() -> None:
     fake = FakeModel(tool_call_body([("note", {"wrong": "secret"})], "My secret", 0), "no")
     assert "secret" not in everything_in(await run(fake, Hooks(on_response=redact)), fake)
@@ -302,17 +311,23 @@ async def test_a_call_that_a_hook_changed_runs_so_and_stands_so_in_the_history()
 
 
 async def test_a_changed_call_that_was_stopped_is_answered_under_its_new_name() -> None:
-    def stop(text: str) -> None:
+    started = asyncio.Event()
+
+    async def stop(text: str) -> None:
+        await started.wait()
         raise TerminateLoop
 
-    def after(call: ToolCall, context: Any) -> ToolCall:
-        return call.model_copy(update={"name": "stop" if call.arguments == {"text": "a"} else "add", "arguments": {"text": "a"}})
+    async def slow(text: str) -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    def other(call: ToolCall, context: Any) -> ToolCall:
+        return call.model_copy(update={"name": "stop" if call.arguments == {"text": "a"} else "slow"})
 
     fake = FakeModel().tool_calls(("note", {"text": "a"}), ("note", {"text": "b"}))
-    orchestrator = Orchestrator(fake, [note, stop, add], hooks=Hooks(before_tool_run=after), max_parallel_tools=1)
-    result = await orchestrator.run("go")
-    uses, results = result.messages[1].tool_uses, result.messages[2].tool_results
-    assert [use.name for use in uses] == [block.name for block in results]
+    result = await run(fake, Hooks(before_tool_run=other), [note, stop, slow])
+    names = [use.name for use in result.messages[1].tool_uses]
+    assert names == [block.name for block in result.messages[2].tool_results] == ["stop", "slow"]
 
 
 @pytest.mark.parametrize(
