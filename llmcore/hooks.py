@@ -164,7 +164,7 @@ class HookChain:
             if isinstance(each, type) and issubclass(each, Hooks):
                 raise ConfigError(f"hooks must be instances: write {each.__name__}() for {each.__name__}")
             if not isinstance(each, Hooks):
-                raise ConfigError(f"hooks must be llmcore.Hooks, not {type(each).__name__}")
+                raise ConfigError(f"hooks must be llmcore.Hooks, not {each.__class__.__name__}")
         self._by_name: dict[str, list[Callable[..., Any]]] = {
             name: [function for each in given for function in each.functions(name)] for name in _PARAMETERS
         }

@@ -100,7 +100,7 @@ class _Copy:
         self._at: list[str | int] = []
 
     def of(self, value: Any) -> Any:
-        kind: Any = type(value)
+        kind = value.__class__
         if kind is str:
             return value if value.isascii() else self._text(value)
         if kind in _PLAIN:
@@ -126,7 +126,7 @@ class _Copy:
     def _model(self, model: BaseModel) -> BaseModel:
         changes: dict[str, Any] = {}
         for name, value in model.__dict__.items():
-            kind: Any = type(value)
+            kind = value.__class__
             if kind in _PLAIN or (kind is str and value.isascii()):
                 continue
             copied = self._inside(name, value)
