@@ -180,7 +180,7 @@ class HookChain:
 
     async def on_streaming_response(self, so_far: StreamedSoFar) -> None:
         for function in self._by_name["on_streaming_response"]:
-            await _awaited(function(so_far))
+            _checked("on_streaming_response", (), await _awaited(function(so_far)))
 
     async def before_tool_run(self, call: ToolCall, context: Any) -> ToolCall | Veto:
         for function in self._by_name["before_tool_run"]:
@@ -213,5 +213,5 @@ async def _awaited(value: Any) -> Any:
 def _checked(name: str, kinds: tuple[type[Any], ...], value: Any) -> Any:
     if value is None or isinstance(value, kinds):
         return value
-    expected = " or ".join(kind.__name__ for kind in kinds)
-    raise ConfigError(f"the hook {name} must return None or {expected}, not {type(value).__name__}")
+    expected = " or ".join(["None", *(kind.__name__ for kind in kinds)])
+    raise ConfigError(f"the hook {name} must return {expected}, not {type(value).__name__}")

@@ -109,7 +109,7 @@ class _Copy:
             return value if math.isfinite(value) else self._lost("a number that JSON has not", value, None)
         if len(self._at) > MAX_DEPTH:
             return self._lost(f"what is nested deeper than {MAX_DEPTH} levels", "", None)
-        if isinstance(value, BaseModel):
+        if getattr(kind, "__pydantic_fields__", None) is not None:  # isinstance(value, BaseModel) takes ten times as long
             return self._model(value)
         if is_object(value):
             return self._object(value)
@@ -126,8 +126,7 @@ class _Copy:
     def _model(self, model: BaseModel) -> BaseModel:
         changes: dict[str, Any] = {}
         for name, value in model.__dict__.items():
-            kind = value.__class__
-            if kind in _PLAIN or (kind is str and value.isascii()):
+            if value is None or (value.__class__ is str and value.isascii()):
                 continue
             copied = self._inside(name, value)
             if copied is not value:

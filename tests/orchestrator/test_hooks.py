@@ -140,6 +140,9 @@ async def test_a_hook_may_end_the_run_cleanly() -> None:
 async def test_a_hook_that_returns_something_else_is_told() -> None:
     with pytest.raises(ConfigError, match="before_request must return None or Request, not bool"):
         await run(adding(), Hooks(before_request=lambda request: True))
+    stream = Orchestrator(FakeModel("hi"), hooks=Hooks(on_streaming_response=lambda so_far: "ho")).stream("go")
+    with pytest.raises(ConfigError, match="on_streaming_response must return None, not str"):
+        [event async for event in stream]
 
 
 # --- hooks as methods of a class --------------------------------------------------------------------------------------
