@@ -63,11 +63,12 @@ def mended(value: T) -> tuple[T, list[Damage]]:
 
 
 def refusing(value: T, error: Callable[[str], Exception]) -> T:
-    """A copy. Raises `error(words)` where the value cannot be encoded; the words tell the place and the fix."""
+    """A copy. Raises `error(words)` where the value cannot be encoded; the words tell the place and the fix, and not
+    the value, which may be secret."""
 
     def refuse(damage: Damage) -> None:
         where = f"`{damage.path}`: " if damage.path else ""
-        raise error(f"{where}{damage.what} cannot be sent ({damage.before}); give plain JSON data and text that UTF-8 can encode")
+        raise error(f"{where}{damage.what} cannot be sent; give plain JSON data and text that UTF-8 can encode")
 
     copied: T = _Copy(refuse).of(value)
     return copied
@@ -158,7 +159,8 @@ class _Copy:
             items: tuple[Any, ...] = value  # pyright: ignore[reportUnknownVariableType]  # any tuple
             copied = tuple(self._inside(index, item) for index, item in enumerate(items))
             return items if all(map(operator.is_, copied, items)) else copied
-        return self._lost("what is no JSON", type(value).__name__, str(value))
+        kind = type(value).__name__
+        return self._lost(f"a value of type {kind}", kind, str(value))
 
     def _lost(self, what: str, value: object, instead: Any) -> Any:
         shown = ascii(value[:_MAX_SHOWN] if isinstance(value, str) else value)

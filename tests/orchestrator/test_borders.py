@@ -299,6 +299,12 @@ async def test_what_a_caller_gave_and_cannot_be_sent_is_told_at_once(given: Any,
     assert fake.requests == []
 
 
+async def test_a_header_that_cannot_be_sent_is_told_without_its_value() -> None:
+    with pytest.raises(CallerError, match="extra_headers.X-Key") as caught:
+        await Orchestrator(FakeModel("never")).run(Request(messages=[], extra_headers={"X-Key": "hush\ud800"}))
+    assert "hush" not in str(caught.value)
+
+
 async def test_an_opaque_part_that_could_not_be_encoded_is_recorded() -> None:
     reply = {"choices": [{"message": {"role": "assistant", "content": "x", "audio": {"id": "a\ud800"}}}]}
     result = await Orchestrator(FakeModel(reply)).run("go")
