@@ -155,16 +155,20 @@ def _check_callable(name: str, function: object) -> None:
         pass
 
 
+def _check_hooks(given: object) -> None:
+    if isinstance(given, type) and issubclass(given, Hooks):
+        raise ConfigError(f"hooks must be instances: write {given.__name__}() for {given.__name__}")
+    if not isinstance(given, Hooks):
+        raise ConfigError(f"hooks must be llmcore.Hooks, not {type(given).__name__}")
+
+
 class HookChain:
     """Several `Hooks` as one. Costs nothing at points where none of them has a function."""
 
     def __init__(self, hooks: Hooks | Iterable[Hooks] | None) -> None:
         given: list[Any] = [] if hooks is None else [hooks] if isinstance(hooks, Hooks | type) else list(hooks)
         for each in given:
-            if isinstance(each, type) and issubclass(each, Hooks):
-                raise ConfigError(f"hooks must be instances: write {each.__name__}() for {each.__name__}")
-            if not isinstance(each, Hooks):
-                raise ConfigError(f"hooks must be llmcore.Hooks, not {each.__class__.__name__}")
+            _check_hooks(each)
         self._by_name: dict[str, list[Callable[..., Any]]] = {
             name: [function for each in given for function in each.functions(name)] for name in _PARAMETERS
         }
