@@ -156,10 +156,11 @@ def _check_callable(name: str, function: object) -> None:
 
 
 def _check_hooks(given: object) -> None:
+    kind = type(given).__name__
     if isinstance(given, type) and issubclass(given, Hooks):
         raise ConfigError(f"hooks must be instances: write {given.__name__}() for {given.__name__}")
     if not isinstance(given, Hooks):
-        raise ConfigError(f"hooks must be llmcore.Hooks, not {type(given).__name__}")
+        raise ConfigError(f"hooks must be llmcore.Hooks, not {kind}")
 
 
 class HookChain:
