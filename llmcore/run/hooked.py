@@ -19,7 +19,7 @@ from pydantic import BaseModel, PrivateAttr, ValidationError
 
 from llmcore.hooks import HookChain, Veto
 from llmcore.run.copies import mended, own, refusing
-from llmcore.run.history import fit_call, use_block
+from llmcore.run.history import fit_call, fit_reply, use_block
 from llmcore.run.settings import Toolbox, resolve_request
 from llmcore.tools import Tool, as_tool
 from llmcore.tools.execution import Outcome
@@ -145,42 +145,49 @@ def _check_request(hook: str, request: Request, changed: Request, names: list[st
 
 
 async def hooked_reply(hooks: HookChain, reply: Envelope) -> Envelope:
-    """The reply as `on_response` leaves it; its blocks, its source and the raw text of its calls hold nothing else."""
+    """The reply as `on_response` leaves it; its blocks, its source, its repairs and the raw text of its calls hold
+    nothing else."""
     hook = "on_response"
     if not hooks.has(hook):
         return reply
     given = await hooks.on_response(own(reply).attach(reply.source, lambda: reply.segments, lambda: own(reply.blocks)))
     changed = _read(hook, Envelope, given)
-    before = {call.id: call for call in reply.tool_calls}
-    calls = [call if _same_call(call, before.get(call.id)) else _restated(call) for call in changed.tool_calls]
-    spoke, thought = changed.content != reply.content, changed.reasoning != reply.reasoning
-    if not (spoke or thought or calls != reply.tool_calls):
-        return changed.attach(reply.source, lambda: reply.segments, refusing(given.blocks, lambda words: _refused(hook, words)))
-    if reply.tool_calls and not calls and reply.needs_more_work == changed.needs_more_work:
-        changed = changed.model_copy(update={"needs_more_work": None})  # it was so for the sake of the calls
-    blocks, dropped = _agreeing(
-        own(given.blocks), changed.content if spoke else None, changed.reasoning if thought else None, calls
-    )
+    calls = [call if _is_one_of(call, reply.tool_calls) else _restated(call) for call in changed.tool_calls]
+    content = None if changed.content == reply.content else changed.content
+    reasoning = None if changed.reasoning == reply.reasoning else changed.reasoning
+    blocks = refusing(given.blocks, lambda words: _refused(hook, f"in the blocks it attached, {words}"))
+    if content is None and reasoning is None and calls == reply.tool_calls:
+        return changed.attach(reply.source, lambda: reply.segments, blocks)
+    blocks, dropped = _agreeing(blocks, content, reasoning, calls)
     notes = [Repair(kind="opaque_parts_dropped", before=dropped)] if dropped else []
-    changed = changed.model_copy(
-        update={
-            "tool_calls": [call.model_copy(update={"span": None}) for call in calls],
-            "repairs": [*changed.repairs, *notes],
-        }
-    )
-    return changed.attach(changed.content, (Segment(0, len(changed.content), "content"),) if changed.content else (), blocks)
+    changes: dict[str, Any] = {
+        "tool_calls": [call.model_copy(update={"span": None}) for call in calls],
+        "repairs": [*_without_values(changed.repairs), *notes],
+    }
+    if reply.tool_calls and not calls and reply.needs_more_work == changed.needs_more_work:
+        changes["needs_more_work"] = None  # it was so for the sake of the calls
+    source = changed.content
+    segments = [Segment(0, len(source), "content")] if source else []
+    return fit_reply(changed.model_copy(update=changes).attach(source, segments, blocks))
 
 
-def _same_call(call: ToolCall, before: ToolCall | None) -> bool:
-    """Equal also in what Python takes for equal (1, 1.0 and True)."""
-    return before is not None and json.dumps([call.name, call.arguments]) == json.dumps([before.name, before.arguments])
+def _is_one_of(call: ToolCall, calls: Sequence[ToolCall]) -> bool:
+    return any(call.id == one.id and _same_call(call, one) for one in calls)
+
+
+def _same_call(call: ToolCall, other: ToolCall) -> bool:
+    """Told apart are also what Python takes for equal (1, 1.0 and True)."""
+    return json.dumps([call.name, call.arguments]) == json.dumps([other.name, other.arguments])
 
 
 def _restated(call: ToolCall) -> ToolCall:
-    """A call whose raw text is its arguments, not what the model had written."""
-    if call.arguments is None:
-        return call
-    return call.model_copy(update={"raw_arguments": json.dumps(call.arguments, ensure_ascii=False), "span": None})
+    """A call whose raw text and repairs say nothing of what the model had written."""
+    raw = call.raw_arguments if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False)
+    return call.model_copy(update={"raw_arguments": raw, "span": None, "repairs": _without_values(call.repairs)})
+
+
+def _without_values(repairs: Sequence[Repair]) -> list[Repair]:
+    return [repair.model_copy(update={"before": None, "after": None}) for repair in repairs]
 
 
 def _agreeing(
@@ -207,9 +214,11 @@ def _agreeing(
             opaque_stay = bool(waiting[block.id])
             made += [use_block(waiting[block.id].popleft(), block)] if opaque_stay else []
         elif isinstance(block, TextBlock) and content is not None:
-            made, spoken = [*made, *spoken], []
+            made += spoken
+            spoken = []
         elif isinstance(block, ThinkingBlock | RedactedThinkingBlock) and reasoning is not None:
-            made, thoughts = [*made, *thoughts], []
+            made += thoughts
+            thoughts = []
         else:
             made.append(block)
     first_call = next((index for index, block in enumerate(made) if isinstance(block, ToolUseBlock)), len(made))

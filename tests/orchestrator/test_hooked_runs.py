@@ -193,6 +193,8 @@ def redact(envelope: Envelope) -> Envelope:
     "reply",
     [
         '<think>a secret</think>My secret: <tool_call>{"name": "note", "arguments": {"text": "secret"}}</tool_call>',
+        'My secret <tool_call>{"name": "note", "arguments": {"text": "secret",},}</tool_call> and <function=note>'
+        "<parameter=text>secret</parameter></function>",
         tool_call_body([("note", {"text": "secret"})], "My secret", 0),
         {
             "type": "message",
@@ -205,7 +207,7 @@ def redact(envelope: Envelope) -> Envelope:
             ],
         },
     ],
-    ids=["text", "openai", "anthropic"],
+    ids=["text", "repaired", "openai", "anthropic"],
 )
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_what_a_hook_hid_is_nowhere(reply: Any, streamed: bool) -> None:
@@ -220,7 +222,8 @@ async def test_what_a_hook_hid_is_nowhere(reply: Any, streamed: bool) -> None:
     assert_valid(result.messages)
     assert "secret" not in everything_in(result, fake)
     assert result.messages[1].text.startswith("My [hidden]")
-    assert (ran, calls_in(result.messages)) == (["[hidden]"], [("note", {"text": "[hidden]"})])
+    assert set(ran) == {"[hidden]"}
+    assert calls_in(result.messages) == [("note", {"text": "[hidden]"})] * len(ran)
 
 
 async def test_what_a_hook_hid_in_the_final_answer_is_nowhere() -> None:
@@ -242,6 +245,29 @@ async def test_a_reply_that_broke_off_is_not_kept_where_a_hook_had_to_see_it() -
     with pytest.raises(LLMCoreError) as caught:
         [event async for event in orchestrator.stream("go")]
     assert "secret" not in str(caught.value.partial)
+
+
+async def test_a_hook_that_changes_nothing_changes_nothing() -> None:
+    reply = tool_call_body([("add", {"a": 1, "b": 2}), ("add", {"a": 3, "b": 4})], "Well.", 0)
+    for call in reply["choices"][0]["message"]["tool_calls"]:
+        call["id"] = "same"
+    results = [
+        await run(FakeModel(reply, "<think>so</think>done"), hooks)
+        for hooks in (Hooks(), Hooks(on_response=lambda envelope: envelope.model_copy(deep=True)))
+    ]
+    plain, hooked = (result.model_dump(exclude={"attempts"}) for result in results)
+    assert plain == hooked
+    assert results[0].envelope.segments == results[1].envelope.segments
+    assert [attempt.report for attempt in results[0].attempts] == [attempt.report for attempt in results[1].attempts]
+
+
+async def test_an_id_that_a_hook_made_can_be_sent() -> None:
+    def rename(envelope: Envelope) -> Envelope:
+        calls = [call.model_copy(update={"id": "x" * 1000}) for call in envelope.tool_calls]
+        return envelope.model_copy(update={"tool_calls": calls})
+
+    result = await run(FakeModel().tool_call("note", {"text": "a"}).text("done"), Hooks(on_response=rename))
+    assert (result.messages[1].tool_uses[0].id, ran) == ("call_0", ["a"])
 
 
 async def test_calls_that_a_hook_dropped_or_added_are_dropped_or_added_everywhere() -> None:
