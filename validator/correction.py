@@ -158,8 +158,12 @@ class CorrectionLoop:
         self._corrections.append(correction)
         return correction
 
-    def receive(self, answer: Envelope | None) -> None:
-        """Take the normalised reply to the last correction; None means that it could not be sent, and ends the loop."""
+    def receive(self, answer: Envelope | None, tools: ToolSet | None = None) -> None:
+        """Take the normalised reply to the last correction; None means that it could not be sent, and ends the loop.
+
+        `tools`: what the turn is judged by from now on, where other tools were offered than the correction said.
+        """
+        self._tools = self._tools if tools is None else tools
         if self._outcome is not None:
             return
         if answer is None:

@@ -10,9 +10,20 @@ from typing import Any, Literal, cast
 
 from pydantic import ValidationError
 
+from llmcore.run.copies import refusing
 from llmcore.run.output import OutputSpec
 from llmcore.tools import Tool, ToolConfig, as_tool, compile_tools
-from llmcore.types import Budget, CallerError, ConfigError, Message, Request, TextBlock, ToolDefinitionError, ToolSet
+from llmcore.types import (
+    Budget,
+    CallerError,
+    ConfigError,
+    Message,
+    Request,
+    TextBlock,
+    ToolDefinition,
+    ToolDefinitionError,
+    ToolSet,
+)
 
 __all__ = ["Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
 
@@ -20,6 +31,7 @@ Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request
 """What `run`, `execute` and `stream` take: text, a message, a list of messages, or a whole `Request`."""
 
 _REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
+_SENT_AS_DATA = ("messages", "system", "tool_choice", "stop", "extra_body", "extra_headers")
 _TOOL_OPTIONS = {
     "max_tool_turns": "max_turns",
     "max_parallel_tools": "max_parallel",
@@ -75,6 +87,20 @@ class Toolbox:
             self._compiled = compile_tools(self._tools.values())
         return self._compiled
 
+    def told(self, names: Iterable[str]) -> Iterable[tuple[Tool, ToolDefinition]]:
+        """Some of the tools, each with what the model is told of it now."""
+        told = self.tool_set()
+        return [(self._tools[name], tool.definition) for name in names if (tool := told.get(name)) is not None]
+
+    @classmethod
+    def telling(cls, told: Iterable[tuple[Tool, ToolDefinition]]) -> Toolbox:
+        """Tools under the names and with the schemas of these definitions; of one name the last stands."""
+        by_name = {definition.name: (tool, definition) for tool, definition in told}
+        box = cls()
+        box._tools = {name: tool for name, (tool, _) in by_name.items()}
+        box._compiled = compile_tools([definition for _, definition in by_name.values()])
+        return box
+
     def limited(self, config: ToolConfig) -> Toolbox:
         """Those that the configuration allows."""
         if not config.enabled:
@@ -121,8 +147,8 @@ def check_option_names(options: Mapping[str, Any]) -> None:
 
 
 def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
-    """The request with the options laid over it and the history before it. Raises `CallerError` naming what does not
-    fit."""
+    """The request with the options laid over it and the history before it, as a copy that shares no data with what
+    was given. Raises `CallerError` naming what does not fit or cannot be encoded."""
     history: Sequence[Any] = options.get("message_history") or ()
     overrides = {name: value for name, value in options.items() if name in _REQUEST_OPTIONS}
     if isinstance(given, Request):
@@ -134,13 +160,18 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
             base["messages"] = [Message(role="user", content=[TextBlock(text=base["messages"])])]
         if not isinstance(base["messages"], str):
             base["messages"] = [*history, *cast("Iterable[Any]", base["messages"])]
-        return Request.model_validate({**base, **overrides})
+        return _owned(Request.model_validate({**base, **overrides}))
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         where = ".".join(map(str, problem["loc"]))
         raise CallerError(f"the request's {where}: {problem['msg']}") from None
     except TypeError as error:
         raise CallerError(f"the request cannot be read: {error}") from None
+
+
+def _owned(request: Request) -> Request:
+    copied = {name: getattr(request, name) for name in _SENT_AS_DATA}
+    return request.model_copy(update=refusing(copied, lambda words: CallerError(f"the request's {words}")))
 
 
 def resolve(
@@ -158,7 +189,7 @@ def resolve(
     check_option_names(options)
     request = resolve_request(given, options)
     if request.system is None and system is not None:
-        request = request.model_copy(update={"system": system})
+        request = _owned(request.model_copy(update={"system": system}))
     toolbox = tools.extended(request.tools) if request.tools else tools
     choice = request.tool_choice
     if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:

@@ -295,7 +295,7 @@ def as_tool(given: object) -> Tool:
             raise ToolDefinitionError(f"tool {given.name!r} is a method without its object: give instance.{given.name}")
         return given
     if not isinstance(given, _FUNCTIONS):
-        return Tool.from_definition(definition_of(given))
+        return Tool.from_definition(definition_of(given).model_copy(deep=True))  # its schema stays as it was given
     with _lock:
         made = _made.get(given)
     if made is None:
