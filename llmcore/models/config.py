@@ -30,7 +30,7 @@ class ModelConfig(BaseModel):
     prompted modes. `timeout`: seconds for each read.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False)
 
     alias: str
     provider: str = Field(min_length=1)
