@@ -116,9 +116,11 @@ class _Builder:
         """The items of a list; `start` opened it. Each is counted anew against the limit of values."""
         if start.anchor is not None:
             self._anchors[start.anchor] = None
-        outside = self._depth
+        outside, number = self._depth, 0
         while not isinstance(event := self.next(), yaml.SequenceEndEvent):
-            line = event.start_mark.line + 1
+            line, number = event.start_mark.line + 1, number + 1
+            if number > self._limits.exchanges:
+                raise YamlProblem(line, f"more than {self._limits.exchanges} interactions", ends_the_text=True)
             self._count = 0
             try:
                 yield line, self.value(event)
@@ -204,7 +206,8 @@ class _Builder:
     def _counted(self, event: Any) -> None:
         self._count += 1
         if self._count > self._limits.values:
-            raise _problem(event, f"more than {self._limits.values} values")
+            line = event.start_mark.line + 1
+            raise YamlProblem(line, f"more than {self._limits.values} values", ends_the_text=True)
 
     def _scalar(self, event: Any) -> Any:
         text: str = event.value

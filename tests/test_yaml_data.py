@@ -66,6 +66,14 @@ def test_items_are_counted_one_by_one() -> None:
     assert len(list(yaml_items(text, "interactions", SMALL))) == 50
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"), [("- a\n" * 9, "more than 8 interactions"), (f"- [{'a, ' * 99}]\n- b", "more than 25 values")]
+)
+def test_too_much_ends_the_reading(text: str, problem: str) -> None:
+    with pytest.raises(YamlProblem, match=problem):
+        list(yaml_items("interactions:\n" + text, "interactions", FileLimits(values=25, exchanges=8)))
+
+
 def test_items_before_a_mistake_are_given() -> None:
     items = yaml_items("interactions:\n- a\n- ]", "interactions", SMALL)
     assert next(items) == (2, "a")

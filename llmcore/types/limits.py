@@ -57,7 +57,8 @@ class FileLimits:
     | `number` | characters of one number |
     | `members` | gzip members of one body |
     | `encodings` | content encodings of one body, one around the other |
-    | `events` | events of one recorded stream |
+    | `events` | events of one recorded stream, and a quarter of its lines |
+    | `exchanges` | exchanges of one run, interactions of one cassette |
     """
 
     size: int = 64 * 1024 * 1024
@@ -68,6 +69,7 @@ class FileLimits:
     members: int = 10_000
     encodings: int = 4
     events: int = 500_000
+    exchanges: int = 50_000
 
 
 RECORDING_LIMITS = FileLimits()
