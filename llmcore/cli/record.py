@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.output import fail, inline, shortened
+from llmcore.cli.output import fail, note, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,12 +128,12 @@ class _Session:
         except CallerError:
             raise
         except LLMCoreError as error:
-            _say(f"failed: {shortened(prompt, 60)}: {error}")
+            note(f"failed: {shortened(prompt, 60)}: {error}")
             return False
         finally:
             if recorder.exchanges:
                 recorder.write(self._output, id=shortened(prompt, 60), tools=self._definitions)
-        _say(f"recorded: {shortened(prompt, 60)} ({len(recorder.exchanges)} exchanges)")
+        note(f"recorded: {shortened(prompt, 60)} ({len(recorder.exchanges)} exchanges)")
         return True
 
 
@@ -143,7 +143,3 @@ async def _run(orchestrator: Orchestrator, prompt: str, alias: str, *, stream: b
         return
     async for _ in orchestrator.stream(prompt, model=alias):
         pass
-
-
-def _say(text: str) -> None:
-    typer.echo(inline(text), err=True)

@@ -59,7 +59,9 @@ def judge(transcript: Transcript, index: int) -> Judgement:
         calls, problems = _checked(envelope, tools, facts.forced)
         mismatches, without_value = compared(expectation, envelope, calls, transcript.output_schema)
     except CallerError as error:
-        raise TranscriptError(transcript.path or "-", transcript.line, f"exchanges[{index}]: {error}") from error
+        raise _unusable(transcript, index, str(error)) from error
+    except Exception as error:  # one run costs only itself, whatever it is that nobody thought of
+        raise _unusable(transcript, index, f"cannot be judged: {type(error).__name__}: {_shortened(error)}") from error
     if expectation.calls is None and not expectation.judges_value:
         problems += _near_misses(envelope, problems)
     return Judgement(
@@ -71,6 +73,10 @@ def judge(transcript: Transcript, index: int) -> Judgement:
         mismatches=tuple(mismatches),
         unreadable_events=unreadable,
     )
+
+
+def _unusable(transcript: Transcript, index: int, why: str) -> TranscriptError:
+    return TranscriptError(transcript.path or "-", transcript.line, f"exchanges[{index}]: {why}")
 
 
 def _tools(transcript: Transcript, facts: RequestFacts) -> ToolSet | None:

@@ -227,3 +227,11 @@ def test_a_stream_over_a_limit_is_told_with_its_line(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(events, "RECORDING_LIMITS", replace(RECORDING_LIMITS, events=10))
     with pytest.raises(TranscriptError, match=r"exchanges\[0\]: a stream of more than 10 events"):
         judged({"sse": "data: {}\n\n" * 11})
+
+
+@pytest.mark.parametrize(
+    "tool", [{"name": "\ud83d", "parameters": {}}, {"name": "f", "description": 5, "parameters": {}}, {"name": "f", "strict": []}]
+)
+def test_tools_that_cannot_be_used_are_an_error_of_the_transcript(tool: dict[str, Any]) -> None:
+    with pytest.raises(TranscriptError, match=r"exchanges\[0\]: "):
+        judged({"text": "x"}, tools=[tool])
