@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from llmcore.types.limits import FileLimits
+from llmcore.types.narrowing import is_list
 
 __all__ = ["YamlProblem", "load_yaml", "yaml_items"]
 
@@ -184,7 +185,7 @@ class _Builder:
 
     def _merged(self, event: Any) -> list[dict[str, Any]]:
         value = self.value(event)
-        mappings: list[Any] = value if isinstance(value, list) else [value]
+        mappings = value if is_list(value) else [value]
         if not all(isinstance(mapping, dict) for mapping in mappings):
             raise _problem(event, f"`{_MERGE_KEY}` needs a mapping or a list of mappings")
         return mappings
@@ -213,7 +214,7 @@ class _Builder:
         text: str = event.value
         tag: str | None = event.tag
         if tag is None:
-            tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) if event.implicit[0] else "!"
+            tag = _implicit_tag(text) if event.implicit[0] else "!"
         if tag in _TEXT_TAGS:
             return text
         if tag == f"{_TAG}binary" and self._binary:
@@ -246,7 +247,7 @@ class _Builder:
         return YamlProblem(line, " ".join(str(reason).split()), ends_the_text=True)
 
 
-_RESOLVER = yaml.resolver.Resolver()
+_RESOLVER: Any = yaml.resolver.Resolver()
 _PLAIN = yaml.constructor.SafeConstructor()
 _READERS: dict[str, Callable[[yaml.ScalarNode], Any]] = {
     f"{_TAG}int": _PLAIN.construct_yaml_int,
@@ -254,6 +255,11 @@ _READERS: dict[str, Callable[[yaml.ScalarNode], Any]] = {
     f"{_TAG}bool": _PLAIN.construct_yaml_bool,
     f"{_TAG}null": _PLAIN.construct_yaml_null,
 }
+
+
+def _implicit_tag(text: str) -> str:
+    tag: str = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))
+    return tag
 
 
 def _decoded(event: Any) -> bytes:

@@ -19,7 +19,7 @@ from llmcore.adapters.output import FINAL_RESULT
 from llmcore.transcripts import Exchange
 from llmcore.transcripts.requests import function_tools
 from llmcore.types import Request, TextBlock, ToolDefinition
-from llmcore.types.narrowing import is_list, is_object, object_in
+from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
 __all__ = ["difference", "users_in"]
 
@@ -104,7 +104,7 @@ def _paired(was: Sequence[str | None], now: Sequence[str | None], first: int | N
 
 
 def _tools(body: dict[str, Any], call: ModelCall) -> str | None:
-    offered = next((body[key] for key in ("tools", "functions") if is_list(body.get(key))), [])
+    offered = next((found for key in ("tools", "functions") if is_list(found := body.get(key))), list[Any]())
     was = {_name(tool) for tool in function_tools(offered)} - {FINAL_RESULT, ""}
     now = {_plain_name(tool.name) for tool in call.tools} - {FINAL_RESULT}
     if call.request.tool_choice == "none" and not was:
@@ -193,7 +193,7 @@ def _add_item(words: _Words, item: dict[str, Any]) -> None:
             words.system.append(text)
         elif role in ("user", None) and text:
             words.users.append(_spaced(text))
-        words.calls += [_name(call) for call in item.get("tool_calls") or []]
+        words.calls += [_name(call) for call in objects_in(item.get("tool_calls"))]
         for part in content if is_list(content) else []:
             _add_part(words, object_in(part))
 

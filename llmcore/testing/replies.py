@@ -28,6 +28,7 @@ from llmcore.types import (
     ToolUseBlock,
     Usage,
 )
+from llmcore.types.narrowing import is_list, object_in
 
 __all__ = ["Answer", "checked", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
 
@@ -51,13 +52,16 @@ def checked(answer: object) -> Any:
         return _message_body(answer)
     if isinstance(answer, Envelope):
         return _envelope_body(answer)
-    if isinstance(answer, str | Mapping | Reply) or _is_error(answer):
-        return cast("object", answer)
-    if isinstance(answer, Sequence) and not isinstance(answer, bytes | bytearray | memoryview):
-        for index, chunk in enumerate(cast("Sequence[object]", answer)):
+    if isinstance(answer, str | Reply) or _is_error(answer):
+        return answer
+    if isinstance(answer, Mapping):
+        return cast("Mapping[str, Any]", answer)
+    if isinstance(answer, Sequence) and not isinstance(answer, bytes | bytearray):
+        chunks = cast("Sequence[object]", answer)
+        for index, chunk in enumerate(chunks):
             if not (isinstance(chunk, str | Mapping) or _is_error(chunk)):
                 raise ConfigError(f"chunk {index} of a stream is a str, a dict or an exception, not {_kind(chunk)}")
-        return cast("object", answer)
+        return chunks
     if callable(answer) and not isinstance(answer, type):
         return answer
     raise _no_answer(answer)
@@ -67,7 +71,7 @@ def _is_error(answer: object) -> bool:
     return isinstance(answer, BaseException) or (isinstance(answer, type) and issubclass(answer, BaseException))
 
 
-def _kind(value: object) -> str:
+def _kind(value: Any) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
@@ -260,11 +264,7 @@ _DELTAS = {"text": ("text_delta", "text"), "thinking": ("thinking_delta", "think
 def _is_anthropic(body: Mapping[str, Any]) -> bool:
     parts: object = body.get("content")
     known = {"text", "thinking", "redacted_thinking", "tool_use"}
-    return (
-        body.get("type") == "message"
-        and isinstance(parts, list)
-        and all(isinstance(part, dict) and part.get("type") in known for part in cast("list[Any]", parts))
-    )
+    return body.get("type") == "message" and is_list(parts) and all(object_in(part).get("type") in known for part in parts)
 
 
 def _anthropic_events(body: Mapping[str, Any], size: int | None) -> Iterator[dict[str, Any]]:

@@ -6,11 +6,11 @@ one table holds the names. Of a stream's events the last one that tells somethin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from llmcore.types import Usage
-from llmcore.types.narrowing import is_list, is_object, object_in
+from llmcore.types.narrowing import is_object, object_in
 
 __all__ = ["identity_in", "usage_in"]
 
@@ -62,7 +62,7 @@ def usage_in(raw: object) -> Usage | None:
     counts["reasoning_tokens"] = counts["reasoning_tokens"] or thoughts
     if apart:
         counts["input_tokens"] += counts["cache_read_tokens"] + counts["cache_write_tokens"]
-    return Usage(cost=cost, **counts)
+    return Usage.model_validate({**counts, "cost": cost})
 
 
 def identity_in(raw: object) -> tuple[str, str]:
@@ -92,8 +92,8 @@ def _holders(raw: object) -> Iterator[JsonObject]:
 
 def _events(raw: object) -> Iterable[JsonObject]:
     if isinstance(raw, Mapping):
-        return [dict(raw)]  # pyright: ignore[reportUnknownArgumentType]  # any JSON object
-    several = raw if is_list(raw) or isinstance(raw, tuple) else ()
+        return [dict(cast("Mapping[str, Any]", raw))]
+    several = cast("Sequence[object]", raw) if isinstance(raw, list | tuple) else ()
     return [object_in(event) for event in several]
 
 

@@ -174,13 +174,12 @@ class Answers:
 
 
 @pytest.mark.parametrize(
-    "wrong", [3, None, b"bytes", Answers, Message, Message(role="user", content="x"), [3], ["a", None], object(), {"a"}]
+    "wrong", [3, None, b"bytes", Answers, Message, Message(role="user", content=[]), [3], ["a", None], object(), {"a"}]
 )
 def test_a_wrong_kind_of_reply_is_refused_when_it_is_given(wrong: Any) -> None:
-    givers = [lambda: FakeModel(wrong), lambda: FakeModel().reply(wrong), lambda: FakeModel().default_reply(wrong)]
-    for give in givers:
+    for give in (FakeModel, FakeModel().reply, FakeModel().default_reply):
         with pytest.raises(ConfigError, match=r"not|holds"):
-            give()
+            give(wrong)
     image = ImageBlock(url="https://example.com/a.png")
     with pytest.raises(ConfigError, match="no ImageBlock"):
         FakeModel(Message(role="assistant", content=[image]))
@@ -233,10 +232,12 @@ async def usage_of(fake: FakeModel) -> list[Usage]:
 
 async def test_usage_of_each_reply_whole_and_streamed() -> None:
     each = Usage(input_tokens=7, output_tokens=3, cost=0.5)
-    for answer in ("text", SPOKEN, ["a", "b"], Reply(raw="x")):
+    told_nothing: list[Any] = ["text", SPOKEN, ["a", "b"], Reply(raw="x")]
+    for answer in told_nothing:
         assert await usage_of(FakeModel(default=answer).usage(input_tokens=7, output_tokens=3, cost=0.5)) == [each] * 2
-    own = {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
-    for answer in (own, [own], Reply(raw="x", usage=Usage(input_tokens=1, output_tokens=2))):
+    own: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
+    told: list[Any] = [own, [own], Reply(raw="x", usage=Usage(input_tokens=1, output_tokens=2))]
+    for answer in told:
         found = await usage_of(FakeModel(default=answer).usage(input_tokens=9))
         assert found == [Usage(input_tokens=1, output_tokens=2)] * 2
 

@@ -124,7 +124,7 @@ def asked(*messages: dict[str, Any], tools: bool = True, **fields: Any) -> dict[
 
 
 QUESTION = {"role": "user", "content": "weather?"}
-TURN = [
+TURN: list[dict[str, Any]] = [
     QUESTION,
     {"role": "assistant", "content": None, "tool_calls": [CALL]},
     {"role": "tool", "tool_call_id": "c1", "content": "sun over  Paris"},
@@ -149,7 +149,7 @@ async def test_the_request_that_was_recorded_is_answered() -> None:
 
 
 OTHER_TURN = [*TURN[:2], {**TURN[2], "content": "rain over Paris"}]
-OTHER_CALL = {**CALL, "function": {"name": "get_time", "arguments": "{}"}}
+OTHER_CALL: dict[str, Any] = {**CALL, "function": {"name": "get_time", "arguments": "{}"}}
 
 
 @pytest.mark.parametrize(
@@ -239,20 +239,27 @@ def test_a_way_to_match_that_there_is_not_is_refused() -> None:
         ReplayAdapter(run({"text": "x"}), match="all")  # type: ignore[arg-type]  # the mistake
 
 
-USAGE = {"prompt_tokens": 7, "completion_tokens": 3, "cost": 0}
+USAGE: dict[str, Any] = {"prompt_tokens": 7, "completion_tokens": 3, "cost": 0}
 
 
-@pytest.mark.parametrize(
-    "exchange",
-    [
-        {"response": {"id": "i", "model": "m", "choices": [{"message": {"content": "Sunny."}}], "usage": USAGE}},
-        {"chunks": [{**CHUNKS[0], "id": "i", "model": "m"}, *CHUNKS[1:], {"choices": [], "usage": USAGE}]},
-        {"sse": f'{SSE[:-14]}data: {json.dumps({"id": "i", "model": "m", "choices": [], "usage": USAGE})}\n\ndata: [DONE]\n\n'},
-        {"response": {"type": "message", "id": "i", "model": "m", "role": "assistant", "content": [{"type": "text", "text": "Sunny."}],
-                      "usage": {"input_tokens": 7, "output_tokens": 3}}},
-    ],
-    ids=["body", "chunks", "sse", "anthropic"],
-)  # fmt: skip
+TELLING: dict[str, dict[str, Any]] = {
+    "body": {"response": {"id": "i", "model": "m", "choices": [{"message": {"content": "Sunny."}}], "usage": USAGE}},
+    "chunks": {"chunks": [{**CHUNKS[0], "id": "i", "model": "m"}, *CHUNKS[1:], {"choices": [], "usage": USAGE}]},
+    "sse": {"sse": SSE[:-14] + f"data: {json.dumps({'id': 'i', 'model': 'm', 'choices': [], 'usage': USAGE})}\n\n"},
+    "anthropic": {
+        "response": {
+            "type": "message",
+            "id": "i",
+            "model": "m",
+            "role": "assistant",
+            "content": [{"type": "text", "text": "Sunny."}],
+            "usage": {"input_tokens": 7, "output_tokens": 3},
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("exchange", TELLING.values(), ids=TELLING)
 async def test_what_was_recorded_of_usage_id_and_model_is_told(exchange: dict[str, Any]) -> None:
     adapter = ReplayAdapter(run(exchange))
     result = await Orchestrator(adapter).run("x")

@@ -20,41 +20,41 @@ ANTHROPIC = {"input_tokens": 3, "output_tokens": 5, "cache_read_input_tokens": 4
 FULL = Usage(input_tokens=10, output_tokens=5, cache_read_tokens=4, cache_write_tokens=3)
 
 
-@pytest.mark.parametrize(
-    ("raw", "usage"),
-    [
-        ({"usage": OPENAI}, Usage(input_tokens=10, output_tokens=5, cache_read_tokens=4, reasoning_tokens=2)),
-        ({"usage": LITELLM_CLAUDE}, FULL.model_copy(update={"reasoning_tokens": 2})),
-        (
-            {"usage": {**OPENAI, "cost": 0.5}},
-            Usage(input_tokens=10, output_tokens=5, cache_read_tokens=4, reasoning_tokens=2, cost=0.5),
-        ),
-        ([{"choices": []}, {"usage": OPENAI}], Usage(input_tokens=10, output_tokens=5, cache_read_tokens=4, reasoning_tokens=2)),
-        ({"usage": ANTHROPIC}, FULL),
-        (
-            ({"message": {"usage": {**ANTHROPIC, "output_tokens": 1}}}, {"delta": {}, "usage": {"output_tokens": 5}}),
-            FULL,
-        ),
-        (
-            [{"response": {"usage": {"input_tokens": 10, "output_tokens": 5, "input_tokens_details": {"cached_tokens": 4}}}}],
-            Usage(input_tokens=10, output_tokens=5, cache_read_tokens=4),
-        ),
-        (
-            {"usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 3, "thoughtsTokenCount": 2}},
-            Usage(input_tokens=10, output_tokens=5, reasoning_tokens=2),
-        ),
-        ({"usage": {"inputTokens": 10, "outputTokens": 5}}, Usage(input_tokens=10, output_tokens=5)),
-        ([{"metadata": {"usage": {"inputTokens": 10, "outputTokens": 5}}}], Usage(input_tokens=10, output_tokens=5)),
-        ({"usage": {"tokens": {"input_tokens": 10, "output_tokens": 5}}}, Usage(input_tokens=10, output_tokens=5)),
-        ([{"delta": {"usage": {"tokens": {"input_tokens": 10, "output_tokens": 5}}}}], Usage(input_tokens=10, output_tokens=5)),
-        ({"prompt_eval_count": 10, "eval_count": 5, "done": True}, Usage(input_tokens=10, output_tokens=5)),
-        ({"choices": []}, None),
-        ({"usage": None}, None),
-        ({"usage": {"prompt_tokens": "many", "completion_tokens": -1, "cost": True}}, None),
-        ("text", None),
-        ([3, None, "x"], None),
-    ],
-)
+TOLD: list[tuple[Any, Usage | None]] = [
+    ({"usage": OPENAI}, Usage(input_tokens=10, output_tokens=5, cache_read_tokens=4, reasoning_tokens=2)),
+    ({"usage": LITELLM_CLAUDE}, FULL.model_copy(update={"reasoning_tokens": 2})),
+    (
+        {"usage": {**OPENAI, "cost": 0.5}},
+        Usage(input_tokens=10, output_tokens=5, cache_read_tokens=4, reasoning_tokens=2, cost=0.5),
+    ),
+    ([{"choices": []}, {"usage": OPENAI}], Usage(input_tokens=10, output_tokens=5, cache_read_tokens=4, reasoning_tokens=2)),
+    ({"usage": ANTHROPIC}, FULL),
+    (
+        ({"message": {"usage": {**ANTHROPIC, "output_tokens": 1}}}, {"delta": {}, "usage": {"output_tokens": 5}}),
+        FULL,
+    ),
+    (
+        [{"response": {"usage": {"input_tokens": 10, "output_tokens": 5, "input_tokens_details": {"cached_tokens": 4}}}}],
+        Usage(input_tokens=10, output_tokens=5, cache_read_tokens=4),
+    ),
+    (
+        {"usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 3, "thoughtsTokenCount": 2}},
+        Usage(input_tokens=10, output_tokens=5, reasoning_tokens=2),
+    ),
+    ({"usage": {"inputTokens": 10, "outputTokens": 5}}, Usage(input_tokens=10, output_tokens=5)),
+    ([{"metadata": {"usage": {"inputTokens": 10, "outputTokens": 5}}}], Usage(input_tokens=10, output_tokens=5)),
+    ({"usage": {"tokens": {"input_tokens": 10, "output_tokens": 5}}}, Usage(input_tokens=10, output_tokens=5)),
+    ([{"delta": {"usage": {"tokens": {"input_tokens": 10, "output_tokens": 5}}}}], Usage(input_tokens=10, output_tokens=5)),
+    ({"prompt_eval_count": 10, "eval_count": 5, "done": True}, Usage(input_tokens=10, output_tokens=5)),
+    ({"choices": []}, None),
+    ({"usage": None}, None),
+    ({"usage": {"prompt_tokens": "many", "completion_tokens": -1, "cost": True}}, None),
+    ("text", None),
+    ([3, None, "x"], None),
+]
+
+
+@pytest.mark.parametrize(("raw", "usage"), TOLD)
 def test_usage_is_read_on_every_wire(raw: Any, usage: Usage | None) -> None:
     assert usage_in(raw) == usage
 

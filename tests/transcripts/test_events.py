@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -146,8 +147,9 @@ def test_other_text_is_no_stream(begin: str) -> None:
 def test_a_stream_over_a_limit_says_which(monkeypatch: pytest.MonkeyPatch, text: str, limit: str, size: int) -> None:
     monkeypatch.setattr(events, "RECORDING_LIMITS", replace(RECORDING_LIMITS, size=10_000, events=100))
     splitter = EventSplitter()
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
     with pytest.raises(OverLimit, match=f"more than {limit}"):
-        [*(event for at in range(0, len(text), size) for event in splitter.feed(text[at : at + size])), *splitter.finish()]
+        list(chain(chain.from_iterable(map(splitter.feed, pieces)), splitter.finish()))
 
 
 def test_a_stream_of_more_values_than_may_be_read_is_no_stream_of_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,8 @@ def test_a_line_without_end_is_not_held(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_lines_that_would_fill_the_memory_are_refused_with_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "RECORDING_LIMITS", replace(RECORDING_LIMITS, values=1000))
-    many, chunks, runs = "[" + "{}," * 5000 + "{}]", {"chunks": [{}] * 5000}, {"exchanges": [1] * 400}
+    many, runs = "[" + "{}," * 5000 + "{}]", {"exchanges": [1] * 400}
+    chunks: dict[str, Any] = {"chunks": [{}] * 5000}
     path = write_lines(tmp_path / "runs.jsonl", RUN, '{"response": ' + many + "}", chunks, runs, {**RUN, "id": "b"})
     skipping = read_transcripts(path, on_error="skip")
     assert ids(skipping) == ["a", "b"]
@@ -98,10 +99,12 @@ def test_whatever_goes_wrong_in_a_file_costs_only_that_file(tmp_path: Path, monk
     (tmp_path / "b.txt").write_text("", "utf-8")
     write_lines(tmp_path / "c.jsonl", {**RUN, "id": "c"})
 
-    def fails(*_: object) -> None:
-        raise RecursionError("too deep")
+    def fails(data: bytes) -> str:
+        if not data:
+            raise RecursionError("too deep")
+        return data.decode()
 
-    monkeypatch.setitem(reader._FORMATS, ".txt", fails)
+    monkeypatch.setattr(reader, "decode_utf8", fails)
     skipping = read_transcripts(tmp_path, on_error="skip")
     assert ids(skipping) == ["a", "c"]
     assert [str(error) for error in skipping.skipped] == [f"{tmp_path / 'b.txt'}: cannot be read: RecursionError: too deep"]
