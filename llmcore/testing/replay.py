@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from pydantic import ValidationError
+
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.testing.failures import failed_generation_body, recorded_error
 from llmcore.testing.fake import why
@@ -14,6 +16,7 @@ from llmcore.testing.matching import difference, users_in
 from llmcore.testing.replies import chunks_of
 from llmcore.testing.usages import identity_in, usage_in
 from llmcore.transcripts import Exchange, Transcript, read_transcripts, split_events
+from llmcore.transcripts.building import first_problem
 from llmcore.types import ConfigError, Reply, Usage
 
 __all__ = ["ReplayAdapter"]
@@ -140,9 +143,15 @@ def _transcript(given: Any, run: str | None) -> Transcript:
     if isinstance(given, Transcript):
         return given
     if isinstance(given, Mapping):
-        return Transcript.model_validate(given)
-    found = list(read_transcripts(Path(given)))
-    chosen = [item for item in found if run is None or item.id == run]
-    if not chosen:
-        raise ConfigError(f"{given}: holds no run{f' {run!r}' if run else ''}; it has {[item.id for item in found][:10]}")
-    return chosen[0]
+        try:
+            return Transcript.model_validate(given)
+        except ValidationError as error:
+            raise ConfigError(f"the transcript that was given: {first_problem(error)}") from None
+    if not isinstance(given, str | os.PathLike):
+        raise ConfigError(f"a transcript is a Transcript, its dict or the path of a file, not {type(given).__name__}")
+    ids: list[str] = []
+    for found in read_transcripts(Path(given)):
+        if run is None or found.id == run:
+            return found
+        ids.append(found.id)
+    raise ConfigError(f"{given}: holds no run{f' {run!r}' if run else ''}; it has {ids[:10]}")

@@ -28,7 +28,7 @@ from llmcore.types import (
     ToolUseBlock,
     Usage,
 )
-from llmcore.types.narrowing import is_list, object_in
+from llmcore.types.narrowing import is_list, object_in, objects_in
 
 __all__ = ["Answer", "checked", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
 
@@ -220,6 +220,9 @@ def chunks_of(answer: object, size: int | None) -> Iterator[Any]:
         raise _no_answer(raw)
 
 
+_TEXTS = ("reasoning_content", "content", "refusal")
+
+
 def _cut(text: str, size: int | None) -> Iterator[str]:
     step = size or len(text) or 1
     for start in range(0, len(text), step):
@@ -227,11 +230,17 @@ def _cut(text: str, size: int | None) -> Iterator[str]:
 
 
 def _is_openai_chat(body: Mapping[str, Any]) -> bool:
-    choices: object = body.get("choices")
-    first: object = next(iter(cast("list[object]", choices)), None) if isinstance(choices, list) else None
-    message: object = cast("dict[str, Any]", first).get("message") if isinstance(first, dict) else None
-    known = {"role", "content", "tool_calls", "reasoning_content", "refusal"}
-    return isinstance(message, dict) and cast("dict[str, Any]", message).keys() <= known
+    """A chat body with one choice, everything in it of the kind it should be; any other is not cut into chunks."""
+    choices = objects_in(body.get("choices"))
+    message = object_in(choices[0].get("message")) if len(choices) == 1 else {}
+    calls = message.get("tool_calls") or []
+    return (
+        bool(message)
+        and message.keys() <= {"role", "tool_calls", *_TEXTS}
+        and all(isinstance(message.get(key) or "", str) for key in _TEXTS)
+        and is_list(calls)
+        and all(isinstance(object_in(object_in(call).get("function")).get("arguments"), str) for call in calls)
+    )
 
 
 def _openai_chunks(body: Mapping[str, Any], size: int | None) -> Iterator[dict[str, Any]]:
@@ -244,7 +253,7 @@ def _openai_chunks(body: Mapping[str, Any], size: int | None) -> Iterator[dict[s
         return {**head, "object": "chat.completion.chunk", "choices": choices}
 
     yield chunk({"role": "assistant", "content": ""})
-    for key in ("reasoning_content", "content", "refusal"):
+    for key in _TEXTS:
         for piece in _cut(message.get(key) or "", size):
             yield chunk({key: piece})
     for index, call in enumerate(message.get("tool_calls") or []):
@@ -262,9 +271,19 @@ _DELTAS = {"text": ("text_delta", "text"), "thinking": ("thinking_delta", "think
 
 
 def _is_anthropic(body: Mapping[str, Any]) -> bool:
-    parts: object = body.get("content")
-    known = {"text", "thinking", "redacted_thinking", "tool_use"}
-    return body.get("type") == "message" and is_list(parts) and all(object_in(part).get("type") in known for part in parts)
+    """A message whose parts are all of the known kinds; any other is not cut into events."""
+    parts = body.get("content")
+    return body.get("type") == "message" and is_list(parts) and all(map(_is_anthropic_part, map(object_in, parts)))
+
+
+def _is_anthropic_part(part: dict[str, Any]) -> bool:
+    match part.get("type"):
+        case "text" | "thinking" as kind:
+            return isinstance(part.get(kind), str)
+        case "tool_use":
+            return isinstance(part.get("input"), dict | str)
+        case kind:
+            return kind == "redacted_thinking"
 
 
 def _anthropic_events(body: Mapping[str, Any], size: int | None) -> Iterator[dict[str, Any]]:

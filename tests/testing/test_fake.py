@@ -72,8 +72,13 @@ ANTHROPIC = {
         '<tool_call>{"name": "get_weather", "arguments": {"city": "Bonn"}}</tool_call>',
         ANTHROPIC,
         ["Hel", "lo"],
+        {"choices": [{"message": {"content": [{"type": "text", "text": "parts"}]}}]},
+        {"choices": [{"message": {"content": None, "tool_calls": [{"id": "a", "function": {"name": "get_weather"}}]}}]},
+        {"choices": [{"message": {"content": 3, "tool_calls": {"a": 1}}}]},
+        {"type": "message", "content": [{"type": "text", "text": 3}, {"type": "tool_use", "input": []}, None]},
+        {"choices": [{"message": {"content": "one"}}, {"message": {"content": "two"}}]},
     ],
-    ids=["text", "call", "calls", "broken", "dialect", "anthropic", "chunks"],
+    ids=["text", "call", "calls", "broken", "dialect", "anthropic", "chunks", "parts", "null", "odd", "odd anthropic", "two"],
 )
 async def test_plain_and_streamed_answers_are_the_same(answer: Any, chunk_size: int | None) -> None:
     whole = normalize(await FakeModel(answer).complete(request()), TOOLS)

@@ -234,6 +234,13 @@ async def test_another_model_than_the_recorded_one_is_an_error() -> None:
         await Orchestrator(settings, adapter=ReplayAdapter(transcript)).run("x")
 
 
+def test_a_dict_that_is_no_transcript_is_the_callers_mistake() -> None:
+    with pytest.raises(ConfigError, match=r"exchanges\[0\]: holds no reply"):
+        ReplayAdapter({"exchanges": [{}]})
+    with pytest.raises(ConfigError, match="not int"):
+        ReplayAdapter(3)  # type: ignore[arg-type]  # the mistake
+
+
 def test_a_way_to_match_that_there_is_not_is_refused() -> None:
     with pytest.raises(ConfigError, match="'messages' or 'none', not 'all'"):
         ReplayAdapter(run({"text": "x"}), match="all")  # type: ignore[arg-type]  # the mistake
