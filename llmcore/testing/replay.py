@@ -147,10 +147,12 @@ def _transcript(given: Any, run: str | None) -> Transcript:
             return Transcript.model_validate(given)
         except ValidationError as error:
             raise ConfigError(f"the transcript that was given: {first_problem(error)}") from None
-    if not isinstance(given, str | os.PathLike):
-        raise ConfigError(f"a transcript is a Transcript, its dict or the path of a file, not {type(given).__name__}")
+    try:
+        path = Path(given)
+    except TypeError:
+        raise ConfigError(f"a transcript is a Transcript, its dict or the path of a file, not {type(given).__name__}") from None
     ids: list[str] = []
-    for found in read_transcripts(Path(given)):
+    for found in read_transcripts(path):
         if run is None or found.id == run:
             return found
         ids.append(found.id)

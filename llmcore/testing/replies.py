@@ -233,7 +233,7 @@ def _is_openai_chat(body: Mapping[str, Any]) -> bool:
     """A chat body with one choice, everything in it of the kind it should be; any other is not cut into chunks."""
     choices = objects_in(body.get("choices"))
     message = object_in(choices[0].get("message")) if len(choices) == 1 else {}
-    calls = message.get("tool_calls") or []
+    calls: Any = message.get("tool_calls") or []
     return (
         bool(message)
         and message.keys() <= {"role", "tool_calls", *_TEXTS}

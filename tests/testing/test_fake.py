@@ -61,25 +61,24 @@ ANTHROPIC = {
 }
 
 
+ANSWERS: dict[str, Any] = {
+    "text": "Hello there",
+    "call": tool_call_body([("get_weather", {"city": "Paris"})], "One moment.", 0),
+    "calls": tool_call_body([("get_weather", {"city": "Rome"}), ("get_weather", {"city": "Nice"})], None, 0),
+    "broken": tool_call_body([("get_weather", '{"city": "Paris"')], None, 0),
+    "dialect": '<tool_call>{"name": "get_weather", "arguments": {"city": "Bonn"}}</tool_call>',
+    "anthropic": ANTHROPIC,
+    "chunks": ["Hel", "lo"],
+    "parts": {"choices": [{"message": {"content": [{"type": "text", "text": "parts"}]}}]},
+    "null": {"choices": [{"message": {"content": None, "tool_calls": [{"id": "a", "function": {"name": "get_weather"}}]}}]},
+    "odd": {"choices": [{"message": {"content": 3, "tool_calls": {"a": 1}}}]},
+    "odd anthropic": {"type": "message", "content": [{"type": "text", "text": 3}, {"type": "tool_use", "input": []}, None]},
+    "two": {"choices": [{"message": {"content": "one"}}, {"message": {"content": "two"}}]},
+}
+
+
 @pytest.mark.parametrize("chunk_size", [None, 1, 3])
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Hello there",
-        tool_call_body([("get_weather", {"city": "Paris"})], "One moment.", 0),
-        tool_call_body([("get_weather", {"city": "Rome"}), ("get_weather", {"city": "Nice"})], None, 0),
-        tool_call_body([("get_weather", '{"city": "Paris"')], None, 0),
-        '<tool_call>{"name": "get_weather", "arguments": {"city": "Bonn"}}</tool_call>',
-        ANTHROPIC,
-        ["Hel", "lo"],
-        {"choices": [{"message": {"content": [{"type": "text", "text": "parts"}]}}]},
-        {"choices": [{"message": {"content": None, "tool_calls": [{"id": "a", "function": {"name": "get_weather"}}]}}]},
-        {"choices": [{"message": {"content": 3, "tool_calls": {"a": 1}}}]},
-        {"type": "message", "content": [{"type": "text", "text": 3}, {"type": "tool_use", "input": []}, None]},
-        {"choices": [{"message": {"content": "one"}}, {"message": {"content": "two"}}]},
-    ],
-    ids=["text", "call", "calls", "broken", "dialect", "anthropic", "chunks", "parts", "null", "odd", "odd anthropic", "two"],
-)
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 async def test_plain_and_streamed_answers_are_the_same(answer: Any, chunk_size: int | None) -> None:
     whole = normalize(await FakeModel(answer).complete(request()), TOOLS)
     assert (await streamed(FakeModel(answer, chunk_size=chunk_size))).model_dump() == whole.model_dump()
