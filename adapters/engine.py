@@ -17,6 +17,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from llmcore.adapters.log_scrubbing import filter_clients
 from llmcore.types import ConfigError
 
 __all__ = ["ENVIRONMENT", "RawReply", "close_clients", "litellm", "litellm_now", "raw_reply"]
@@ -61,6 +62,7 @@ async def litellm() -> Any:
     """The module, imported in a thread when this is the first call, so that the event loop goes on."""
     module = _loaded if _loaded is not None else await asyncio.to_thread(litellm_now)
     _hush()
+    filter_clients()
     return module
 
 

@@ -60,7 +60,7 @@ def _cells(config: ModelConfig) -> tuple[str, ...]:
     prices = config.prices
     return (
         config.alias,
-        f"{config.provider}/{config.model}" + (f" at {config.base_url}" if config.base_url else ""),
+        f"{config.provider}/{config.model}" + (f" at {config.endpoint.shown_url}" if config.base_url else ""),
         ", ".join(config.modes),
         _told(config.supports_tools),
         _told(config.supports_web_search),

@@ -6,7 +6,6 @@ secret. Whatever a file holds, reading it is bounded in time and memory, and not
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -166,6 +165,8 @@ def _build(alias: str, document: Document) -> ModelConfig:
         key = ".".join([where, *(_short(str(part)) for part in problem["loc"])])
         hint = f"add `{problem['loc'][-1]}:`" if problem["type"] == "missing" else problem["msg"]
         raise ConfigError(f"{source}: {key}: {hint}") from None  # the cause would quote the input
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {where}: {error}") from None
 
 
 def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,8 +232,6 @@ class _Filling:
             return {key: self.value(inner, f"{where}.{key}", depth + 1) for key, inner in settings.items()}
         if isinstance(value, list | tuple):
             return [self.value(inner, where, depth + 1) for inner in cast("list[object]", value)]
-        if isinstance(value, float) and not math.isfinite(value):
-            raise self._problem(where, "not a finite number")
         return self._text(value, where) if isinstance(value, str) and "${" in value else value
 
     def _text(self, text: str, where: str) -> str:

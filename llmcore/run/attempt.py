@@ -7,6 +7,7 @@ layer 4.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.output import output_plan
-from llmcore.adapters.usage import cost_of
+from llmcore.adapters.usage import accounted, cost_of
 from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
@@ -25,7 +26,7 @@ from llmcore.run.output import take_final_call
 from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
 from llmcore.run.state import RunState
-from llmcore.run.verdict import forced_tool, refuse_empty, unusable, without_calls
+from llmcore.run.verdict import forced_tool, refuse_empty, unusable, without_calls, without_failed_call
 from llmcore.tools import compile_tools
 from llmcore.types import (
     Attempt,
@@ -41,11 +42,12 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
+from llmcore.types.logs import failure_name, logger
 from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, parse_detailed
 
 __all__ = ["Accepted", "TurnAttempt"]
 
-_CHARACTERS_PER_TOKEN = 4
+_log = logger("run")
 _JSON_MODES = frozenset({"json_schema", "json_object"})
 
 
@@ -96,6 +98,7 @@ class TurnAttempt:
 
     async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
         config = self._catalog.registry.get(plan.model)
+        self._models.check_price(config)
         request = self._state.request()
         reason = self._first_reason if plan.reason == "first" else plan.reason
         async with aclosing(self._send(config, plan, request, self._tools, reason, plan.detail)) as events:
@@ -117,6 +120,8 @@ class TurnAttempt:
         """One request, entered in the ledger; leaves the reply in `_envelope` and `_final`."""
         request, tools = await self._asked(request, tools)
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail)
+        level = logging.INFO if reason == "reask" else logging.DEBUG
+        _log.log(level, "request %d: %s (%s), %s", attempt.n, plan.model, plan.mode, reason)
         sending: Sending | None = None
         try:
             can = self._models.can(config)
@@ -134,6 +139,7 @@ class TurnAttempt:
             self._broken_off(sending, attempt, error)
             raise
         await self._came(sending, attempt, call, config)
+        _tell_reply(attempt, sending.envelope or Envelope())
 
     async def _asked(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
         """The request with its tools, as the hooks leave it."""
@@ -171,15 +177,24 @@ class TurnAttempt:
 
     def _broken_off(self, sending: Sending | None, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
-        self._state.ledger.finish(attempt, sending.usage if sending else None, failure=failure)
+        self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
         if sending is not None and sending.envelope is not None:
             self._state.note(sending.envelope)
+        _log.debug("request %d failed after %.2f s: %s", attempt.n, attempt.duration, failure_name(error))
+
+    def _charged(self, sending: Sending | None) -> Usage | None:
+        """The usage of a request that was broken off: of what came, it is paid for; None when nothing did."""
+        if sending is None or not sending.came:
+            return None
+        return self._usage(sending.usage, sending.call, sending.envelope or Envelope())
 
     async def _came(self, sending: Sending, attempt: Attempt, call: ModelCall, config: ModelConfig) -> None:
         """A reply is there, whole."""
         envelope = sending.envelope or Envelope()
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
         envelope = await self._hooks.on_response(envelope)
+        if self.mode_matters:
+            envelope = without_failed_call(envelope, typed=self._state.settings.output is not None)
         self._state.note(envelope)
         self._learn(config, call, envelope)
         if call.request.tool_choice == "none" and self._state.settings.output is None:
@@ -187,17 +202,12 @@ class TurnAttempt:
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)
 
     def _usage(self, told: Usage | None, call: ModelCall, envelope: Envelope) -> Usage:
-        """Tokens and cost: as told; where a budget of tokens hangs on it and nothing was told, as estimated."""
+        """Tokens and cost: as told; where a budget hangs on them, estimated where nothing believable was told."""
+        budget = self._state.ledger.budget
+        if budget.tokens is not None or budget.cost is not None:
+            return accounted(told, call, envelope)
         usage = told or Usage()
-        if not usage.total_tokens and self._state.ledger.budget.tokens is not None:
-            asked = sum(len(message.model_dump_json()) for message in call.request.messages)
-            usage = Usage(
-                input_tokens=asked // _CHARACTERS_PER_TOKEN,
-                output_tokens=len(envelope.source) // _CHARACTERS_PER_TOKEN,
-                estimated=True,
-            )
-        priced = call.endpoint.prices is not None or self._state.ledger.budget.cost is not None
-        if usage.cost is None and usage.total_tokens and priced:
+        if usage.cost is None and usage.total_tokens and call.endpoint.prices is not None:
             usage = usage.model_copy(update={"cost": cost_of(usage, call.endpoint)})
         return usage
 
@@ -283,6 +293,18 @@ class TurnAttempt:
                 self._models.learn(config, "native_tools", works=True)
         elif can.emits_text_calls is None:
             self._models.learn(config, "emits_text_calls", works=True)
+
+
+def _tell_reply(attempt: Attempt, reply: Envelope) -> None:
+    _log.debug(
+        "reply %d after %.2f s: %s, %d calls, %d + %d tokens",
+        attempt.n,
+        attempt.duration,
+        reply.finish_reason,
+        len(reply.tool_calls),
+        attempt.usage.input_tokens,
+        attempt.usage.output_tokens,
+    )
 
 
 def _is_prose(text: str) -> bool:

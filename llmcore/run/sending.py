@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.hooks import HookChain, StreamedSoFar
@@ -27,17 +29,21 @@ __all__ = ["Sending", "within"]
 
 T = TypeVar("T")
 
+_GRACE = 0.5
+"""Seconds that tidying up and closing may take: a run may exceed its deadline by so much."""
+
 
 async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
-    """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile.
+    """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile; what is awaited may take
+    half a second more to tidy up, then it is cancelled once more.
 
     Set around each wait and never across a `yield`: between two events the time belongs to whoever listens.
     """
     if seconds is None:
         return await awaitable
-    limit = asyncio.timeout(max(seconds, 0))
+    limit, last = asyncio.timeout(max(seconds, 0)), asyncio.timeout(max(seconds, 0) + _GRACE)
     try:
-        async with limit:
+        async with last, limit:
             return await awaitable
     except TimeoutError as error:
         if limit.expired():
@@ -84,6 +90,16 @@ class Sending:
         else:
             for event in await self._whole():
                 yield event
+
+    @property
+    def call(self) -> ModelCall:
+        return self._call
+
+    @property
+    def came(self) -> bool:
+        """Did anything of a reply come?"""
+        reply = self.envelope
+        return self.usage is not None or (reply is not None and bool(reply.source or reply.reasoning or reply.tool_calls))
 
     async def _asked(self, awaitable: Awaitable[T]) -> T:
         try:
@@ -137,7 +153,9 @@ class Sending:
                 self.envelope = normalizer.envelope
             close = getattr(stream, "aclose", None)
             if close is not None:
-                await close()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_GRACE):
+                        await close()
         if so_far is not None:
             so_far.done = True
             await self._hooks.on_streaming_response(so_far)
@@ -147,7 +165,8 @@ class Sending:
 
     def _told(self, summary: dict[str, Any]) -> None:
         if summary.get("usage"):
-            self.usage = Usage.model_validate(summary["usage"])
+            with suppress(ValidationError):  # counts that are none: as if nothing was told
+                self.usage = Usage.model_validate(summary["usage"])
 
     async def _show(self, so_far: StreamedSoFar, event: Event) -> None:
         if isinstance(event, TextDelta):

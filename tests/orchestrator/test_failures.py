@@ -198,7 +198,7 @@ async def test_a_bad_key_stops_at_once() -> None:
 @pytest.mark.parametrize(
     ("failure", "reached"),
     [
-        (Overloaded("busy"), ["small", "small", "small", "large"]),
+        (Overloaded("busy"), ["small", "small", "large"]),
         (Refused("no"), ["small", "large"]),
         (ContextOverflow("too long"), ["small", "large"]),
         (RequestTooLarge("413"), ["small"]),
@@ -291,3 +291,19 @@ async def test_an_adapter_that_breaks_its_contract_is_an_internal_error() -> Non
         await Orchestrator(Broken(), strategies=()).run("go")
     assert isinstance(caught.value.__cause__, InternalError)
     assert isinstance(caught.value.__cause__.__cause__, ZeroDivisionError)
+
+
+async def test_a_run_with_failed_attempts_is_json_and_back() -> None:
+    fake = FakeModel(
+        RateLimited("slow", retry_after=0.0),
+        called("get_weather", {"town": 3}),
+        called("get_weather", {"city": "Oslo"}),
+        "Sunny.",
+    )
+    result = await stack({"a": fake}, [get_weather]).run("Weather?")
+    assert len(result.attempts) == 4
+    text = result.model_dump_json()
+    back = RunResult.model_validate_json(text)
+    assert back.model_dump_json() == text
+    assert isinstance(back.attempts[0].failure, RateLimited)
+    assert back.messages == result.messages
