@@ -157,11 +157,17 @@ class ModelCall(BaseModel):
     call_id: str = ""
     reason: AttemptReason | None = None
     """Why this request is made, for recordings; None = not told."""
+    detail: str = ""
+    """The same in words: the recorded problem behind `reason`. Empty where there is none, or it is not told."""
 
 
 @runtime_checkable
 class Adapter(Protocol):
-    """Layer 1's one protocol."""
+    """Layer 1's one protocol.
+
+    A test double that runs the test's own code says so by an attribute `lets_exceptions_through = True`: what it raises
+    that is no `LLMCoreError` ends the run as it is. Any other adapter's is an `InternalError`.
+    """
 
     @property
     def provider_id(self) -> str: ...

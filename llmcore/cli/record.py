@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.output import fail, inline, shortened
+from llmcore.cli.output import fail, note, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,12 +128,12 @@ class _Session:
         except CallerError:
             raise
         except LLMCoreError as error:
-            _say(f"failed: {_shown(prompt)}: {error}")
+            note(f"failed: {_shown(prompt)}: {error}")
             return False
         finally:
             if recorder.exchanges:
                 recorder.write(self._output, id=f"{self._output.stem}-1", tools=self._definitions)
-        _say(f"recorded: {_shown(prompt)} ({len(recorder.exchanges)} exchanges)")
+        note(f"recorded: {_shown(prompt)} ({len(recorder.exchanges)} exchanges)")
         return True
 
 
@@ -150,7 +150,3 @@ def _shown(prompt: str) -> str:
     from llmcore.adapters.secrets import Scrubber
 
     return shortened(Scrubber().text(prompt), 60)
-
-
-def _say(text: str) -> None:
-    typer.echo(inline(text), err=True)

@@ -31,7 +31,9 @@ class ModelConfig(BaseModel):
     prompted modes. `timeout`: seconds for each read.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, hide_input_in_errors=True
+    )
 
     alias: str
     provider: str = Field(min_length=1)

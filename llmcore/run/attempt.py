@@ -137,7 +137,9 @@ class TurnAttempt:
             can = self._models.can(config)
             output = self._state.settings.output
             limits = self._enforce_limits
-            call = build_call(config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason)
+            call = build_call(
+                config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason, detail=detail
+            )
             sending = self._sending(config, call, tools, can)
             yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason)
             async with aclosing(self._with_values(sending)) as events:
