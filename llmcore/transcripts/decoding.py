@@ -83,7 +83,7 @@ def load_json(text: str) -> Any:
 
 
 def check_values(text: str) -> None:
-    """Raises `OverLimit` when a JSON text holds more values than may be read at once. Commas and brackets are counted,
+    """Raises `OverLimit` when a JSON text holds more values than may be read at once, ValueError when it is too deep as well. Commas and brackets are counted,
     first everywhere, which takes next to no time, and only then outside of strings."""
     limit = RECORDING_LIMITS.values
     if sum(map(text.count, _VALUE_MARKS)) <= limit:
@@ -92,6 +92,7 @@ def check_values(text: str) -> None:
     for start, end in _outside_strings(text):
         found += sum(text.count(mark, start, end) for mark in _VALUE_MARKS)
         if found > limit:
+            _check_depth(text)  # brackets over and over are no JSON at all
             raise OverLimit(f"more than {limit} values in one JSON text")
 
 
