@@ -83,8 +83,9 @@ def load_json(text: str) -> Any:
 
 
 def check_values(text: str) -> None:
-    """Raises `OverLimit` when a JSON text holds more values than may be read at once, ValueError when it is too deep as well. Commas and brackets are counted,
-    first everywhere, which takes next to no time, and only then outside of strings."""
+    """Raises `OverLimit` when a JSON text holds more values than may be read at once, ValueError when it is too deep as
+    well. Commas and brackets are counted, first everywhere, which takes next to no time, and only then outside of
+    strings."""
     limit = RECORDING_LIMITS.values
     if sum(map(text.count, _VALUE_MARKS)) <= limit:
         return
