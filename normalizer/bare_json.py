@@ -43,6 +43,7 @@ _QUOTES = re.compile(r"[ \t\r\n`\"']*")
 _HEAD = 160  # within which the first key must stand
 _CALLING_CLOSED = re.compile(r"\)\s*\]?\Z")  # by the brackets around it, its own brace left out
 _CALLING_CUT = re.compile(r"\)\s*\]\s*(?:\n|\Z)")
+_CALLS_BEGUN = re.compile(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|calls)"\s*+:\s*+(?:\[[\s{]*+)?\Z""")
 _RAW_QUOTES = ('<|"|>', "<escape>")
 
 
@@ -190,7 +191,9 @@ def _no_calls(engine: TextEngine, at: int, end: int, bodies: list[Body], message
         and messages[0].content is not None
         and not messages[0].calls
         and (messages[0].form == "llmcore_envelope" or whole)
+        and not (bodies[-1].cut and not messages[0].content)  # of which nothing came but its beginning
     ):
+        engine.cut = engine.cut or _CALLS_BEGUN.search(engine.src.text, at) is not None
         engine.commit_to(at)
         engine.take("markup", end)
         engine.replace(at, end, messages[0].content)

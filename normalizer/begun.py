@@ -1,0 +1,290 @@
+"""A call that the text's end cut off before it could be read as one: its opener, or its name, is not whole.
+
+No reader takes such text, and it is none for the user. It is recognised by what it is made of: an opener of calls (or its
+beginning) and behind it nothing but what stands before a name in some dialect. Those words come from the dialects' own writers,
+so a new dialect needs nothing here. Text that goes on in words behind an opener is about the opener: content.
+
+Linear: looked for once, when a text is over, at its last places only.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from llmcore.normalizer import registry
+from llmcore.normalizer.call_objects import CALL_KEYS
+from llmcore.normalizer.names import is_known
+from llmcore.normalizer.verdicts import CALL_FENCES, leads_in
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.text import TextEngine
+
+__all__ = ["begun_call", "ends_in_opener"]
+
+_FARTHEST = 65536  # of the text's end in which it may have begun
+_PLACES = 512  # that are looked at, the last ones
+_HEAD = 2048  # longer than what stands before a name
+_PARTIAL = 400  # longer than an opener, with its attributes
+_MOST = 1 / 2  # of a name that can be nothing else any more,
+_SURE = 2 / 3  # of an opener; where a limit cut the text,
+_SHORT = 4  # so many characters of it
+_PLACE = re.compile(r"[<\[{]|\](?=<\])|`{3,}|(?<![^\n])Action:|\b(?:functools|function call)")
+_TOKEN = ("<|", "<｜")
+"""Special tokens open nothing that a user is shown, whatever row they are of."""
+_TAG = re.compile(r"<([\w:.-]+)")
+_WORD = re.compile(r"[\w.\-]+")
+_SPOKEN = re.compile(r"\w[.,;!?]?[ \t]+\w+[.,;!?]?[ \t]+\w")
+"""Three words in a row: prose."""
+_SIGN = re.compile(r"[|｜‖_:=▁]")
+"""What neither prose nor HTML has in a tag that is so short."""
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|(?P<open>\Z))|[\[{(]|[\]})]', re.DOTALL)
+_NAMED = re.compile(
+    r"""["'](?:name|tool_name|function|tool|tool_call|recipient_name|function_name|toolName|functionName|action)["']\s*+:\s*+"""
+    r"""["'](?P<name>[\w.\-:]*)(?P<end>["']|\Z)"""
+)
+_FIRST_KEY = re.compile(r"""[\s\[{]*+["'](?P<key>[\w.\-]+)(?P<end>["']|\Z)""")
+_CERTAIN_KEY = re.compile(r"""["'](?:toolCalls|tool_calls|tool_uses|function_call|functionCall|toolUse)["']\s*+(?::|\Z)""")
+_PYTHON = re.compile(r"[\s\[\"']*(?:print\(|Calling tool:\s*+)?(?P<name>(?:default_api\.)?[\w.]*)\(?\Z")
+_STEP = re.compile(r"Action:[ \t]*+(?P<name>[\w.\-]+)(?P<end>[ \t]*+\n(?P<input>[A-Za-z: ]{0,13}))?\Z")
+_CLOSER_BEGUN = re.compile(r"</?[\w:.|｜]{0,64}\Z")
+_FENCE = re.compile(r"(?:(?<=\n)|\A)[ \t]*+(`{3,})")
+_INFO = re.compile(r"`{3,}[ \t]*+(?P<info>[\w+#.-]*+)[ \t]*+(?:\r?\n|\Z)")
+
+
+@cache
+def _vocabulary() -> frozenset[str]:
+    """Every word that stands in a written call beside its name and its arguments."""
+    words: set[str] = set(CALL_KEYS)
+    for row in registry.DIALECTS.values():
+        words.update(_WORD.findall(row.write([("\x00", {"\x00": "\x00"})])))
+    return frozenset(word for word in words if len(word) > 1)
+
+
+def begun_call(engine: TextEngine) -> int:
+    """Where in the text that is not classified yet a call begins that the end cut off; -1 when none does."""
+    text, done = engine.src.text, engine.done
+    if not engine.takes_calls or engine.text_kind != "content" or done >= len(text):
+        return -1
+    start = max(done, len(text) - _FARTHEST)
+    places = [found.start() for found in _PLACE.finditer(text, start)][-_PLACES:]
+    behind = text[done:].strip()
+    telling = engine.ended_by_length or is_known(behind, engine.tools) or "<" in behind[1:]
+    if behind and telling and _behind_markup(engine, done) and _is_head(engine, behind):
+        return done
+    in_code, fence = _fences(text, done)
+    for at in places:
+        if fence >= 0 and at > fence:
+            break
+        if any(start < at < end for start, end in in_code):
+            continue
+        if _is_quoted(engine, at):
+            continue
+        if _may_stand(engine, at):
+            if _fenced(engine, at) if at == fence else _begins(engine, at):
+                return at
+        elif _opens_json(engine, at):
+            return at
+    return _cut_opener(engine)
+
+
+def ends_in_opener(engine: TextEngine) -> bool:
+    """Is the last thing of a text that a limit cut a marker that opens something, with no call behind it?"""
+    if not engine.ended_by_length or engine.drafts or not engine.pieces or engine.pieces[-1][2] != "markup":
+        return False
+    if engine.src.text[engine.done :].strip():
+        return False
+    last = engine.src.text[engine.pieces[-1][0] :].lstrip()
+    return engine.takes_calls and last[:1] in ("<", "[") and not last.startswith(("</", "[/"))
+
+
+# --- where ------------------------------------------------------------------------------------------------------------
+
+
+def _fences(text: str, start: int) -> tuple[list[tuple[int, int]], int]:
+    """The fences that are closed, and where the one begins that is open at the end of the text; -1 when none is."""
+    marks = [found.start(1) for found in _FENCE.finditer(text, start)]
+    return list(zip(marks[::2], marks[1::2], strict=False)), marks[-1] if len(marks) % 2 else -1
+
+
+def _behind_markup(engine: TextEngine, at: int) -> bool:
+    """Does nothing but white space stand between `at` and a call or a marker?"""
+    pieces = engine.pieces
+    return bool(pieces) and pieces[-1][2] in ("call", "markup") and not engine.src.text[engine.done : at].strip()
+
+
+def _is_quoted(engine: TextEngine, at: int) -> bool:
+    """Does it stand in quotes, in code, or in a line that is a quotation?"""
+    before = engine.line_before(at, _PARTIAL)
+    said = before.strip("`\"' \t")
+    return before.startswith(">") or (bool(said) and before[-1:] in ("`", '"', "'", "("))
+
+
+def _may_stand(engine: TextEngine, at: int) -> bool:
+    """May a call begin here? At a line's start, behind a lead-in or markup; anywhere, where a limit cut the text."""
+    return engine.ended_by_length or leads_in(engine.line_before(at, _PARTIAL)) or _behind_markup(engine, at)
+
+
+# --- what -------------------------------------------------------------------------------------------------------------
+
+
+def _begins(engine: TextEngine, at: int) -> bool:
+    """Does a call begin at `at` of which the rest of the text is the head?"""
+    text = engine.src.text
+    opener = engine.table.match(text, at)
+    tag = engine.table.match_tool_tag(text, at, engine.names)
+    for found in (opener, tag):
+        if found is not None and (any(row.calls for row in found[1]) or text.startswith(_TOKEN, at)):
+            rest = text[found[0] :]
+            return not _is_closed(engine, text, at, rest) and _is_head(engine, rest)
+    return _is_bare_head(engine, text[at:])
+
+
+def _is_closed(engine: TextEngine, text: str, at: int, rest: str) -> bool:
+    """Is the tag at `at` closed again, with no tool named in it?"""
+    name = _TAG.match(text, at)
+    if name is None:
+        return False
+    named = rest.partition("<")[0].strip()
+    return text.endswith("/>") or (f"</{name[1]}" in rest and not is_known(named, engine.tools))
+
+
+def _opens_json(engine: TextEngine, at: int) -> bool:
+    """Does an opener stand at `at` with JSON behind it that does not end? No prose goes on like that."""
+    opener = engine.table.match(engine.src.text, at)
+    return opener is not None and any(row.calls for row in opener[1]) and _is_open_json(engine.src.text[opener[0] :])
+
+
+def _is_head(engine: TextEngine, rest: str) -> bool:
+    """Is this, behind an opener, what stands before a call's name, or before what tells that it is one?"""
+    if _is_open_json(rest):
+        return True
+    if len(rest) > _HEAD or _SPOKEN.search(re.sub(r"<[^<>]*>|\"[^\"]*\"", "", rest)):
+        return False
+    words = _vocabulary()
+    strange = 0
+    for found in _WORD.finditer(rest):
+        word, last = found[0], found.end() == len(rest)
+        if word in words or word.isdigit() or is_known(word, engine.tools):
+            continue
+        if last and (any(one.startswith(word) for one in words) or (engine.names is not None and _is_prefix(engine, word))):
+            continue
+        strange += 1
+        if engine.names is not None or strange > 1:  # tools that were not told have a name
+            return False
+    return True
+
+
+def _is_bare_head(engine: TextEngine, rest: str) -> bool:
+    """Is this a bare call of a known tool that ends before its arguments?"""
+    if rest.startswith("Action:"):
+        step = _STEP.match(rest)
+        if step is None:
+            return False
+        name = step["name"]
+        ends = step["end"] is not None and "Action Input:".startswith(step["input"])
+        return ends and is_known(name, engine.tools) is not False if step["end"] else _is_prefix(engine, name)
+    if rest.startswith(("{", "[")) and _is_open(rest):
+        first = _FIRST_KEY.match(rest)
+        if _CERTAIN_KEY.search(rest):
+            return True
+        if first is not None and engine.tools is not None and _is_most(engine, first["key"], whole=bool(first["end"])):
+            return True
+        named = _NAMED.search(rest)
+        if named is not None and engine.tools is not None:
+            name = named["name"]
+            return is_known(name, engine.tools) if named["end"] else bool(name) and _is_prefix(engine, name)
+        if rest.startswith("["):
+            return _is_python_head(engine, rest)
+    return False
+
+
+def _is_python_head(engine: TextEngine, rest: str) -> bool:
+    """Is it the beginning of a Python call, whose name is all there or, where a limit cut the text, most of it?"""
+    found = _PYTHON.match(rest)
+    if found is None or engine.names is None or not found["name"]:
+        return False
+    name = found["name"].removeprefix("default_api.")
+    return not name or _is_most(engine, name, whole=False)
+
+
+def _is_most(engine: TextEngine, name: str, *, whole: bool) -> bool:
+    """Is it the name of a known tool or, where a limit cut the text, most of one?"""
+    if is_known(name, engine.tools):
+        return True
+    cut = engine.ended_by_length and not whole
+    return cut and any(one.startswith(name) and len(name) >= _MOST * len(one) for one in engine.names or ())
+
+
+def _fenced(engine: TextEngine, at: int) -> bool:
+    """Does an open fence hold nothing but a call's head?"""
+    text = engine.src.text
+    found = _INFO.match(text, at)
+    if found is None:
+        return False
+    body = text[found.end() :].lstrip()
+    if found["info"].lower() in CALL_FENCES or found["info"] == "tool_code":
+        return _is_head(engine, body)
+    inner = found.end() + len(text[found.end() :]) - len(body)
+    return bool(body) and (_begins(engine, inner) or _is_python_head(engine, body))
+
+
+def _cut_opener(engine: TextEngine) -> int:
+    """Where an opener begins that is not whole. Behind a call or a marker any beginning will do, elsewhere it must be one that
+    can be nothing else."""
+    text, done = engine.src.text, engine.done
+    start = max(done, len(text) - _PARTIAL)
+    tags = [f"<{name}>" for name in engine.names or ()]
+    for found in re.finditer(r"[<\[\]◁`]|\bf", text[start:]):
+        at = start + found.start()
+        begun = text[at:].rstrip()
+        behind = _behind_markup(engine, at)
+        if behind and engine.ended_by_length and (_CLOSER_BEGUN.match(begun) or begun in ("[", "]", "`", "``")):
+            return at
+        if not (engine.table.is_begun(begun) or any(tag.startswith(begun) for tag in tags)):
+            continue
+        if behind:
+            if len(begun) > 1:
+                return at
+        elif not _is_quoted(engine, at) and _may_stand(engine, at) and _is_sure(engine, begun, tags):
+            return at
+    return -1
+
+
+def _is_sure(engine: TextEngine, begun: str, tags: list[str]) -> bool:
+    openers = [*engine.table.literals, *tags]
+    if len(begun) > 1 and begun[0] in "<[]◁" and (_SIGN.search(begun) or (engine.ended_by_length and len(begun) >= _SHORT)):
+        return True
+    return any(one.startswith(begun) and len(begun) >= _SURE * len(one) for one in openers)
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _is_prefix(engine: TextEngine, word: str) -> bool:
+    """May a known tool's name begin so, with what a dialect adds before it? Any may, where tools were not told."""
+    if engine.names is None:
+        return True
+    bare = word.rpartition(".")[2] or word
+    return any(name.startswith((word, bare)) for name in engine.names)
+
+
+def _is_open_json(rest: str) -> bool:
+    return rest.lstrip().startswith(("{", "[")) and '"' in rest and _is_open(rest)
+
+
+def _is_open(text: str) -> bool:
+    """Does the text end inside its first value?"""
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        mark = found[0]
+        if found["open"] is not None:
+            return True
+        if mark in ("{", "[", "("):
+            depth += 1
+        elif mark in ("}", "]", ")"):
+            depth -= 1
+            if depth <= 0:
+                return False
+    return depth > 0
