@@ -185,15 +185,16 @@ def _take_messages(engine: TextEngine, at: int, end: int, bodies: list[Body], re
 
 
 def _no_calls(engine: TextEngine, at: int, end: int, bodies: list[Body], messages: list[Message], whole: bool) -> Steps[int]:
-    """An envelope without calls, an answer in JSON, or data."""
+    """An envelope without calls, an answer in JSON, or data. One cut off in its list of calls is no envelope without calls."""
+    begun = bodies[-1].cut and _CALLS_BEGUN.search(engine.src.text, at) is not None
     if (
         messages
         and messages[0].content is not None
         and not messages[0].calls
         and (messages[0].form == "llmcore_envelope" or whole)
-        and not (bodies[-1].cut and not messages[0].content)  # of which nothing came but its beginning
+        and (messages[0].content or not begun)
     ):
-        engine.cut = engine.cut or _CALLS_BEGUN.search(engine.src.text, at) is not None
+        engine.cut = engine.cut or begun
         engine.commit_to(at)
         engine.take("markup", end)
         engine.replace(at, end, messages[0].content)

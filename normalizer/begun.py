@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from llmcore.normalizer import registry
 from llmcore.normalizer.call_objects import CALL_KEYS
 from llmcore.normalizer.names import is_known
-from llmcore.normalizer.verdicts import CALL_FENCES, leads_in
+from llmcore.normalizer.verdicts import CALL_FENCES, STRAY_CLOSERS, leads_in
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -30,11 +30,15 @@ _PARTIAL = 400  # longer than an opener, with its attributes
 _MOST = 1 / 2  # of a name that can be nothing else any more,
 _SURE = 2 / 3  # of an opener; where a limit cut the text,
 _SHORT = 4  # so many characters of it
-_PLACE = re.compile(r"[<\[{]|\](?=<\])|`{3,}|(?<![^\n])Action:|\b(?:functools|function call)")
+_PLACE = re.compile(r"<(?!/)|[\[{]|\](?=<\]\w{0,16}\[>\[(?!</))|`{3,}|(?<![^\n])Action:|\b(?:functools|function call)")
 _TOKEN = ("<|", "<｜")
 """Special tokens open nothing that a user is shown, whatever row they are of."""
+_OPENS = re.compile(r"<[|｜][^<>]*(?:begin|start|sep|_model)")
+_OPENS_PART = re.compile(r"<\|open\|>[^>]{0,64}(?:<\|sep\|>)?\Z")
+"""Special tokens that more must follow, of messages as well as of calls."""
+_BEFORE_NAME = "\"'=>]:\n.|｜"
 _TAG = re.compile(r"<([\w:.-]+)")
-_WORD = re.compile(r"[\w.\-]+")
+_WORD = re.compile(r"\w[\w.\-]*+")
 _SPOKEN = re.compile(r"\w[.,;!?]?[ \t]+\w+[.,;!?]?[ \t]+\w")
 """Three words in a row: prose."""
 _SIGN = re.compile(r"[|｜‖_:=▁]")
@@ -70,8 +74,10 @@ def begun_call(engine: TextEngine) -> int:
     start = max(done, len(text) - _FARTHEST)
     places = [found.start() for found in _PLACE.finditer(text, start)][-_PLACES:]
     behind = text[done:].strip()
-    telling = engine.ended_by_length or is_known(behind, engine.tools) or "<" in behind[1:]
-    if behind and telling and _behind_markup(engine, done) and _is_head(engine, behind):
+    first = _WORD.search(behind)
+    cut = engine.ended_by_length and engine.names is not None
+    telling = first is not None and (is_known(first[0], engine.tools) or cut or "<|" in behind)
+    if telling and _behind_markup(engine, done) and _is_head(engine, behind):
         return done
     in_code, fence = _fences(text, done)
     for at in places:
@@ -95,8 +101,11 @@ def ends_in_opener(engine: TextEngine) -> bool:
         return False
     if engine.src.text[engine.done :].strip():
         return False
-    last = engine.src.text[engine.pieces[-1][0] :].lstrip()
-    return engine.takes_calls and last[:1] in ("<", "[") and not last.startswith(("</", "[/"))
+    text = engine.src.text.rstrip()
+    at = max(text.rfind("<", engine.pieces[-1][0]), text.rfind("[", engine.pieces[-1][0]))
+    found = engine.table.match(text, at) if at >= 0 and not text.startswith(("</", "[/"), at) else None
+    opens = found is not None and (any(row.calls for row in found[1]) or _OPENS.match(text, at) is not None)
+    return engine.takes_calls and (opens or _OPENS_PART.search(text[-_PARTIAL:]) is not None)
 
 
 # --- where ------------------------------------------------------------------------------------------------------------
@@ -137,13 +146,15 @@ def _begins(engine: TextEngine, at: int) -> bool:
     for found in (opener, tag):
         if found is not None and (any(row.calls for row in found[1]) or text.startswith(_TOKEN, at)):
             rest = text[found[0] :]
-            return not _is_closed(engine, text, at, rest) and _is_head(engine, rest)
+            return not _is_closed(engine, text, at, rest) and _is_head(engine, rest, text[found[0] - 1])
     return _is_bare_head(engine, text[at:])
 
 
 def _is_closed(engine: TextEngine, text: str, at: int, rest: str) -> bool:
     """Is the tag at `at` closed again, with no tool named in it?"""
     name = _TAG.match(text, at)
+    if any(closer in rest for closer in STRAY_CLOSERS) and name is None:
+        return True
     if name is None:
         return False
     named = rest.partition("<")[0].strip()
@@ -156,10 +167,13 @@ def _opens_json(engine: TextEngine, at: int) -> bool:
     return opener is not None and any(row.calls for row in opener[1]) and _is_open_json(engine.src.text[opener[0] :])
 
 
-def _is_head(engine: TextEngine, rest: str) -> bool:
-    """Is this, behind an opener, what stands before a call's name, or before what tells that it is one?"""
+def _is_head(engine: TextEngine, rest: str, last_before: str = "") -> bool:
+    """Is this, behind an opener that ends in `last_before`, what stands before a call's name?"""
     if _is_open_json(rest):
         return True
+    brace = rest.find("{")
+    if brace >= 0 and not _is_open(rest[brace:]):
+        return False
     if len(rest) > _HEAD or _SPOKEN.search(re.sub(r"<[^<>]*>|\"[^\"]*\"", "", rest)):
         return False
     words = _vocabulary()
@@ -171,7 +185,8 @@ def _is_head(engine: TextEngine, rest: str) -> bool:
         if last and (any(one.startswith(word) for one in words) or (engine.names is not None and _is_prefix(engine, word))):
             continue
         strange += 1
-        if engine.names is not None or strange > 1:  # tools that were not told have a name
+        before = rest[found.start() - 1] if found.start() else last_before
+        if engine.names is not None or strange > 1 or before not in _BEFORE_NAME:  # tools that were not told have a name
             return False
     return True
 
@@ -247,7 +262,9 @@ def _cut_opener(engine: TextEngine) -> int:
         if behind:
             if len(begun) > 1:
                 return at
-        elif not _is_quoted(engine, at) and _may_stand(engine, at) and _is_sure(engine, begun, tags):
+        elif (
+            not begun.startswith("</") and not _is_quoted(engine, at) and _may_stand(engine, at) and _is_sure(engine, begun, tags)
+        ):
             return at
     return -1
 
