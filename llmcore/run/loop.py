@@ -21,6 +21,7 @@ from llmcore.run.choices import RunModels
 from llmcore.run.sending import within
 from llmcore.run.settings import RunSettings, Toolbox
 from llmcore.run.state import RunState
+from llmcore.run.verdict import cause_of
 from llmcore.tools import RunContext, ToolConfig
 from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
 from llmcore.types import (
@@ -97,8 +98,9 @@ class Run:
         except FallbackExhausted as error:
             state.close_open_calls(_STOPPED)
             if state.settings.output is not None or not state.degrade():
-                self._attach_partial(error)
-                raise
+                failure = cause_of(error)
+                self._attach_partial(failure)
+                raise failure from (error if failure is not error else error.__cause__)
         except BaseException as error:
             state.close_open_calls(_STOPPED)
             self._attach_partial(error)

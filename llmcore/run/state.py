@@ -41,9 +41,10 @@ class RunState:
         return self.settings.request.model_copy(update=changes)
 
     def note(self, envelope: Envelope) -> None:
-        """A reply came: it is the last one, and its text may have to stand in for an answer."""
+        """A reply came: it is the last one, and its text may have to stand in for an answer, if it is not a part of one."""
         self.envelope = envelope
-        self._best_text = envelope.content.strip() or self._best_text
+        if not envelope.truncated:
+            self._best_text = envelope.content.strip() or self._best_text
 
     def add_reply(self, envelope: Envelope, calls: Sequence[ToolCall], final: ToolCall | None) -> list[ToolCall]:
         """Enter an accepted reply. Returns its calls as they stand in the history, the one of the output tool (closed

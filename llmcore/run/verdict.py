@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from llmcore.types import (
     Envelope,
+    FallbackExhausted,
     LLMCoreError,
     ModelError,
     OutputParseError,
@@ -17,7 +18,7 @@ from llmcore.types import (
 )
 from llmcore.validator import CorrectionResult
 
-__all__ = ["forced_tool", "refuse_empty", "unusable", "without_calls"]
+__all__ = ["cause_of", "forced_tool", "refuse_empty", "unusable", "without_calls"]
 
 _MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 """Gemini's words for a call it could not read and threw away."""
@@ -46,6 +47,12 @@ def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     if typed and not result.envelope.tool_calls:
         return OutputParseError(f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content)
     return ModelError(f"the reply cannot be used and {how}: {said}")
+
+
+def cause_of(error: FallbackExhausted) -> LLMCoreError:
+    """What ends the run when nothing is left to try: a cut reply as itself, since only more room would have helped."""
+    last = error.attempts[-1].error if error.attempts else None
+    return last if isinstance(last, Truncated) else error
 
 
 def without_calls(envelope: Envelope) -> Envelope:
