@@ -43,7 +43,7 @@ from llmcore.types import (
     Usage,
 )
 from llmcore.types.logs import failure_name, logger
-from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, parse_detailed
+from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, ParseDetail
 
 __all__ = ["Accepted", "TurnAttempt"]
 
@@ -165,7 +165,7 @@ class TurnAttempt:
     async def _with_values(self, sending: Sending) -> AsyncGenerator[Event, None]:
         """The events of a reply, and with a typed output its partial values in between."""
         settings = self._state.settings
-        values = PartialValues(settings.output, settings.request.output_type) if settings.output else None
+        values = PartialValues(settings.output) if settings.output else None
         async with aclosing(sending.events()) as events:
             async for event in events:
                 yield event
@@ -229,7 +229,13 @@ class TurnAttempt:
             strictness=settings.strictness,
             output_type=None if unfinished else settings.request.output_type,
             max_tokens=request.max_tokens,
+            read=self._read if settings.output else None,
         )
+
+    def _read(self, text: str) -> ParseDetail:
+        settings = self._state.settings
+        assert settings.output is not None  # only then is a value read
+        return settings.output.read(text, settings.strictness)
 
     async def _corrected(
         self, loop: CorrectionLoop, config: ModelConfig, request: Request, plan: Plan
@@ -268,12 +274,12 @@ class TurnAttempt:
         ]
         return repaired + [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
 
-    def _beside_calls(self, final: ToolCall) -> Any:
+    def _beside_calls(self, final: ToolCall) -> ParseDetail | None:
         """The output given in one reply with calls, None when it does not fit: then the calls' results come first."""
-        settings = self._state.settings
-        assert settings.output is not None  # without it no call is the output tool's
+        output = self._state.settings.output
+        assert output is not None  # without it no call is the output tool's
         try:
-            return parse_detailed(settings.output.text_of(final), settings.request.output_type, strictness=settings.strictness)
+            return self._read(output.text_of(final))
         except OutputParseError:
             return None
 
