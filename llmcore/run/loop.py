@@ -100,7 +100,7 @@ class Run:
             if state.settings.output is not None or not state.degrade():
                 failure = cause_of(error)
                 self._attach_partial(failure)
-                raise failure from (error if failure is not error else error.__cause__)
+                raise failure from failure.__cause__
         except BaseException as error:
             state.close_open_calls(_STOPPED)
             self._attach_partial(error)
@@ -141,7 +141,7 @@ class Run:
                     async for outcome in outcomes:
                         yield outcome
             if accepted.is_final:
-                state.output = accepted.value
+                state.take_output(accepted.value)
                 return
             if state.pending:
                 return

@@ -11,15 +11,17 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, ValidationError
 from typing_extensions import TypedDict
 
 from llmcore.adapters.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
 from llmcore.types.narrowing import is_object
-from llmcore.validator import ParseDetail, parse, parse_detailed
+
+if TYPE_CHECKING:
+    from llmcore.validator import ParseDetail  # loads jsonschema, as all of it does: only where typed output is asked for
 
 __all__ = ["OutputSpec", "take_final_call"]
 
@@ -37,7 +39,7 @@ class OutputSpec:
     __slots__ = ("asked_wrapped", "output_type", "schema", "tool", "wrapped_type")
 
     def __init__(self, output_type: Any) -> None:
-        from llmcore.validator import json_schema  # loads jsonschema: only where typed output is asked for
+        from llmcore.validator import json_schema
 
         self.output_type = output_type
         try:
@@ -81,6 +83,8 @@ class OutputSpec:
 
     def read_partial(self, text: str) -> Any:
         """What is certain of the value while the answer is still coming; None while nothing is."""
+        from llmcore.validator import parse
+
         if not self.asked_wrapped or not _may_be_wrapped(text):
             return parse(text, self.output_type, partial=True)
         found = parse(text, self.wrapped_type, partial=True)
@@ -94,10 +98,32 @@ class OutputSpec:
         """The answer that a call of the output tool holds, as JSON text; what could not be read, raw."""
         return call.raw_arguments if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False)
 
+    def fitting(self, value: Any) -> tuple[Any] | None:
+        """A Python value as one of the type, if it is one without any conversion but that of its JSON form; else None."""
+        from pydantic_core import PydanticSerializationError, to_json
+
+        from llmcore.validator.output_types import compile_output
+
+        output = compile_output(self.output_type)
+        if output.adapter is None:
+            return (value,) if output.schema.is_valid(value) else None
+        try:
+            return (output.adapter.validate_python(value, strict=True),)
+        except ValidationError:
+            pass
+        try:
+            return (output.adapter.validate_json(to_json(value), strict=True),)
+        except (ValidationError, PydanticSerializationError):
+            return None
+
     def _plain(self, text: str, strictness: Any) -> ParseDetail:
+        from llmcore.validator import parse_detailed
+
         return parse_detailed(text, self.output_type, strictness=strictness)
 
     def _unwrapped(self, text: str, strictness: Any) -> ParseDetail:
+        from llmcore.validator import ParseDetail, parse_detailed
+
         detail = parse_detailed(text, self.wrapped_type, strictness=strictness)
         if self._takes_any_text and any(repair.path == WRAPPER for repair in detail.repairs):
             raise OutputParseError("it wraps no text", [], text)  # JSON that is the answer itself

@@ -26,6 +26,8 @@ class RunState:
         self.messages: list[Message] = list(settings.request.messages)
         self.envelope = Envelope()
         self.output: Any = None
+        self.has_output = False
+        """Is `output` a value of the type that was asked for? It may be None."""
         self.degraded = False
         self.pending: list[ToolCall] = []
         self.tool_turns = 0
@@ -85,11 +87,21 @@ class RunState:
         else:
             self.add_results(blocks)
 
+    def take_output(self, value: Any) -> None:
+        """The run is over; `value` is the typed output, if one was asked for."""
+        self.output = value
+        self.has_output = self.settings.output is not None
+
     def end(self, ended: TerminateLoop) -> None:
-        """A tool or hook ended the run: its value is the final content."""
+        """A tool or hook ended the run: its value is the final content, and the output if it is of the type asked for."""
+        asked = self.settings.output
+        fit = asked.fitting(ended.value) if asked is not None else None
+        if fit is not None:
+            self.take_output(fit[0])
+        elif asked is None:
+            self.output = ended.value
         if ended.value is None:
             return
-        self.output = ended.value
         text = as_text(ended.value)
         self.envelope = Envelope(content=text).attach(text, (), [TextBlock(text=text)])
         self.messages.append(Message(role="assistant", content=[TextBlock(text=text)]))
@@ -113,7 +125,7 @@ class RunState:
             degraded=self.degraded,
             pending=self.pending,
             output=self.output,
-        ).given(self._given)
+        ).given(self._given, has_output=self.has_output)
 
 
 def _taken(call: ToolCall) -> ToolResultBlock:
