@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
 
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
 
@@ -61,7 +61,11 @@ class Usage(BaseModel):
 
 
 class Attempt(BaseModel):
-    """One request to a model and what became of it. A run's attempts are one growing list; `n` counts from 1."""
+    """One request to a model and what became of it. A run's attempts are one growing list; `n` counts from 1.
+
+    In JSON, `failure` is an object with `type`, `message` and the error's fields, from which the error is made again;
+    `report` is read back as the data it was written as.
+    """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -80,6 +84,17 @@ class Attempt(BaseModel):
     """Seconds of `duration` that passed before the request was sent: a provider's `Retry-After`, or a back-off."""
     report: Any = None
     """The `ValidationReport` of its reply, or None when none came."""
+
+    @field_validator("failure", mode="before")
+    @classmethod
+    def _error_of_data(cls, value: Any) -> Any:
+        from llmcore.types.errors import LLMCoreError  # which imports this module
+
+        return LLMCoreError.from_data(value) if isinstance(value, dict) else value
+
+    @field_serializer("failure", when_used="json")
+    def _data_of_error(self, failure: Any) -> Any:
+        return None if failure is None else failure.as_data()
 
     @property
     def error(self) -> LLMCoreError | None:

@@ -288,3 +288,19 @@ async def test_an_adapter_that_breaks_its_contract_is_an_internal_error() -> Non
         await Orchestrator(Broken(), strategies=()).run("go")
     assert isinstance(caught.value.__cause__, InternalError)
     assert isinstance(caught.value.__cause__.__cause__, ZeroDivisionError)
+
+
+async def test_a_run_with_failed_attempts_is_json_and_back() -> None:
+    fake = FakeModel(
+        RateLimited("slow", retry_after=0.0),
+        called("get_weather", {"town": 3}),
+        called("get_weather", {"city": "Oslo"}),
+        "Sunny.",
+    )
+    result = await stack({"a": fake}, [get_weather]).run("Weather?")
+    assert len(result.attempts) == 4
+    text = result.model_dump_json()
+    back = RunResult.model_validate_json(text)
+    assert back.model_dump_json() == text
+    assert isinstance(back.attempts[0].failure, RateLimited)
+    assert back.messages == result.messages
