@@ -104,8 +104,9 @@ class TurnAttempt:
         async with aclosing(self._send(config, plan, request, self._tools, reason, plan.detail)) as events:
             async for event in events:
                 yield event
-        self._refuse_empty()
         loop = self._loop(request)
+        self._judged(loop)
+        self._refuse_empty()
         async with aclosing(self._corrected(loop, config, request, plan)) as events:
             async for event in events:
                 yield event
@@ -190,6 +191,8 @@ class TurnAttempt:
         """A reply is there, whole."""
         envelope = sending.envelope or Envelope()
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
+        attempt.response_id, attempt.response_model = sending.response_id, sending.response_model
+        attempt.time_to_first_token = sending.time_to_first_token
         envelope = await self._hooks.on_response(envelope)
         self._state.note(envelope)
         self._learn(config, call, envelope)
@@ -241,15 +244,21 @@ class TurnAttempt:
         self, loop: CorrectionLoop, config: ModelConfig, request: Request, plan: Plan
     ) -> AsyncGenerator[Event, None]:
         """The re-asks, each a request of its own that replaces the bad turn."""
-        ledger = self._state.ledger
-        ledger.finish(ledger.attempts[-1], report=loop.result.report)
         while (correction := loop.next()) is not None:
             asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
             async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
                 async for event in events:
                     yield event
             loop.receive(self._envelope)
-            ledger.finish(ledger.attempts[-1], report=loop.result.report)
+            self._judged(loop)
+
+    def _judged(self, loop: CorrectionLoop) -> None:
+        """Enter the report of the last reply, with the problems of the typed output, if that is what is wrong."""
+        ledger, result = self._state.ledger, loop.result
+        report = result.report
+        if result.problems and report.ok:
+            report = report.model_copy(update={"problems": list(result.problems)})
+        ledger.finish(ledger.attempts[-1], report=report)
 
     def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
@@ -267,6 +276,8 @@ class TurnAttempt:
         is_final = detail is not None if typed else done
         value = detail.value if detail is not None else None
         self.accepted = Accepted(envelope, calls, final, value, is_final)
+        state.note_repairs("reply", envelope.repairs)
+        state.note_repairs("output", detail.repairs if detail is not None else ())
         repaired: list[Event] = [
             Repaired(index, repair)
             for index, (before, after) in enumerate(zip(envelope.tool_calls, result.report.calls, strict=True))

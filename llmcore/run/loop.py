@@ -199,6 +199,7 @@ class Run:
                         break
                     yield outcome.event()
         finally:
+            state.note_outcomes(running.outcomes)
             if runnable:
                 state.add_results([outcome.block() for outcome in running.outcomes])
         if accepted.final is not None:

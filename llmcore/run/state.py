@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from llmcore.fallback import Ledger
 from llmcore.run.history import assistant_message, ids_in, open_calls, results_message, with_unique_ids
-from llmcore.run.result import RunResult
+from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.settings import RunSettings
 from llmcore.tools.execution import Outcome
 from llmcore.tools.results import as_text
-from llmcore.types import Budget, Envelope, Message, Request, TerminateLoop, TextBlock, ToolCall, ToolResultBlock
+from llmcore.types import Budget, Envelope, Message, Repair, Request, TerminateLoop, TextBlock, ToolCall, ToolResultBlock
 
 __all__ = ["RunState"]
 
@@ -31,6 +31,8 @@ class RunState:
         self.degraded = False
         self.pending: list[ToolCall] = []
         self.tool_turns = 0
+        self.tool_results: list[ToolRecord] = []
+        self.repairs: list[RepairRecord] = []
         self._ids = ids_in(self.messages)
         self._given = len(self.messages)
         self._best_text = ""
@@ -62,7 +64,18 @@ class RunState:
         )
         if final is not None and not calls:
             self.add_results([_taken(unique[-1])])
+        for call in unique:
+            self.note_repairs("call", call.repairs, call.id)
         return runnable
+
+    def note_repairs(self, of: Literal["call", "output", "reply"], repairs: Sequence[Repair], call_id: str | None = None) -> None:
+        """Enter what was repaired of the reply to the last request, which is accepted."""
+        n = self.ledger.attempts[-1].n if self.ledger.attempts else 0
+        self.repairs += [RepairRecord(attempt=n, of=of, call_id=call_id, repair=repair) for repair in repairs]
+
+    def note_outcomes(self, outcomes: Sequence[Outcome]) -> None:
+        """Enter what became of this turn's calls."""
+        self.tool_results += [_record(outcome, self.tool_turns) for outcome in outcomes]
 
     def add_results(self, blocks: Sequence[ToolResultBlock]) -> Message:
         message = results_message(blocks)
@@ -112,7 +125,7 @@ class RunState:
             return False
         self.degraded = True
         text = self._best_text
-        self.envelope = Envelope(content=text, finishReason=self.envelope.finish_reason).attach(text, (), [TextBlock(text=text)])
+        self.envelope = Envelope(content=text, finish_reason=self.envelope.finish_reason).attach(text, (), [TextBlock(text=text)])
         self.messages.append(Message(role="assistant", content=[TextBlock(text=text)]))
         return True
 
@@ -125,7 +138,26 @@ class RunState:
             degraded=self.degraded,
             pending=self.pending,
             output=self.output,
-        ).given(self._given, has_output=self.has_output)
+            has_output=self.has_output,
+            tool_results=self.tool_results,
+            repairs=self.repairs,
+            given_messages=self._given,
+        )
+
+
+def _record(outcome: Outcome, turn: int) -> ToolRecord:
+    call, error = outcome.call, outcome.error
+    return ToolRecord(
+        id=call.id,
+        name=call.name,
+        arguments=call.arguments,
+        value=outcome.value,
+        content=outcome.text,
+        error=ToolFailure(type=error.type, message=error.message) if error is not None else None,
+        duration=outcome.duration,
+        retries=outcome.retries,
+        turn=turn,
+    )
 
 
 def _taken(call: ToolCall) -> ToolResultBlock:

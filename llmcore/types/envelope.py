@@ -118,10 +118,12 @@ class Envelope(BaseModel):
     content: str = ""
     reasoning: str = ""
     needs_more_work: bool | None = Field(default=None, alias="needsMoreWork")
-    finish_reason: FinishReason | None = Field(default=None, alias="finishReason")
-    finish_word: str | None = Field(default=None, alias="finishWord")
+    finish_reason: FinishReason | None = Field(default=None, validation_alias=AliasChoices("finish_reason", "finishReason"))
+    finish_word: str | None = Field(default=None, validation_alias=AliasChoices("finish_word", "finishWord"))
     truncated: bool = False
-    near_misses: list[NearMiss] = Field(default_factory=list[NearMiss], alias="nearMisses")
+    near_misses: list[NearMiss] = Field(
+        default_factory=list[NearMiss], validation_alias=AliasChoices("near_misses", "nearMisses")
+    )
     repairs: list[Repair] = Field(default_factory=list[Repair])
 
     _source: str = PrivateAttr(default="")
