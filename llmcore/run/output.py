@@ -132,7 +132,8 @@ class OutputSpec:
 
 def _wrapping(output_type: Any) -> Any:
     """The type of an object that holds one value of `output_type` and nothing else."""
-    made: Any = TypedDict("Result", {WRAPPER: output_type})
+    make: Any = TypedDict  # checkers take only literal keys and types
+    made = make("Result", {WRAPPER: output_type})
     made.__pydantic_config__ = ConfigDict(extra="forbid")
     return made
 

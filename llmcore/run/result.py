@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 from pydantic_core import to_jsonable_python
 
 from llmcore.types import Attempt, Envelope, Message, Repair, ToolCall, Usage
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["RepairRecord", "RunResult", "ToolFailure", "ToolRecord"]
 
@@ -21,7 +22,7 @@ class ToolFailure(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    type: Literal["validation", "execution", "timeout", "not_found"]
+    type: str
     message: str
 
 
@@ -163,6 +164,6 @@ def _encodable(value: Any) -> Any:
     """JSON data without lone surrogates, which no UTF-8 text holds."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in cast("dict[Any, Any]", value).items()}
-    return [_encodable(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
+    if is_object(value):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if is_list(value) else value

@@ -184,4 +184,4 @@ async def test_a_wrapped_object_that_was_not_asked_for_is_still_read() -> None:
 async def test_what_fits_neither_form_is_told_by_its_place() -> None:
     fake = FakeModel('{"result": "many"}', '{"result": 3}')
     assert await Orchestrator(fake).execute("go", int) == 3
-    assert "`result`" in str(fake.last_request.messages[-1])
+    assert "`result`" in str(fake.requests[-1].messages[-1])

@@ -14,6 +14,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult, ToolFailure
 from llmcore.testing import FakeModel
 from llmcore.types import Budget, LLMCoreError, RateLimited, Reply, TerminateLoop, Usage
+from llmcore.types.narrowing import is_list, is_object
 from tests.orchestrator.support import FAST, add, called
 
 pytestmark = pytest.mark.anyio
@@ -156,9 +157,9 @@ def test_a_tools_value_that_is_no_json_is_written_all_the_same(value: Any) -> No
 
 
 def _keys(value: Any) -> set[str]:
-    if isinstance(value, dict):
-        return {str(key) for key in value} | {key for item in value.values() for key in _keys(item)}
-    return {key for item in value for key in _keys(item)} if isinstance(value, list) else set()
+    if is_object(value):
+        return {*value, *(key for item in value.values() for key in _keys(item))}
+    return {key for item in value for key in _keys(item)} if is_list(value) else set()
 
 
 async def test_json_keys_are_snake_case_but_for_the_words_of_the_envelope() -> None:

@@ -269,7 +269,10 @@ async def test_a_hook_that_ends_the_run_with_another_type_gives_no_value_either(
 
 @pytest.mark.parametrize("output_type", [int, City | None, str])
 async def test_pending_calls_are_an_error_that_says_what_is_pending(output_type: Any) -> None:
-    tool = {"type": "function", "function": {"name": "ask_user", "parameters": {"type": "object", "properties": {}}}}
+    tool: dict[str, Any] = {
+        "type": "function",
+        "function": {"name": "ask_user", "parameters": {"type": "object", "properties": {}}},
+    }
     orchestrator = Orchestrator(FakeModel(default=called("ask_user")), [tool])
     with pytest.raises(CallerError, match=r"pending of tools without a function: ask_user \(call_fake_0\).*run\(\)") as caught:
         await orchestrator.execute("go", output_type)
