@@ -10,6 +10,7 @@ Linear: looked for once, when a text is over, at its last places only.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["begun_call", "ends_in_opener"]
 
-_FARTHEST = 65536  # of the text's end in which it may have begun
-_PLACES = 512  # that are looked at, the last ones
+_FARTHEST = 32768  # of the text's end in which it may have begun
+_PLACES = 512  # that are looked at, the last ones,
+_BARE = 16  # and so many of them for a form without a marker
 _HEAD = 2048  # longer than what stands before a name
 _PARTIAL = 400  # longer than an opener, with its attributes
 _MOST = 1 / 2  # of a name that can be nothing else any more,
@@ -79,18 +81,22 @@ def begun_call(engine: TextEngine) -> int:
     telling = first is not None and (is_known(first[0], engine.tools) or cut or "<|" in behind)
     if telling and _behind_markup(engine, done) and _is_head(engine, behind):
         return done
-    in_code, fence = _fences(text, done)
+    fences = [found.start(1) for found in _FENCE.finditer(text, done)]
+    bare = 0
     for at in places:
-        if fence >= 0 and at > fence:
-            break
-        if any(start < at < end for start, end in in_code):
+        within = bisect_left(fences, at)
+        if within % 2:  # in a fence
             continue
-        if _is_quoted(engine, at):
-            continue
-        if _may_stand(engine, at):
-            if _fenced(engine, at) if at == fence else _begins(engine, at):
+        if within == len(fences) - 1 and at == fences[within]:  # which is open at the end of the text
+            if _starts_line(engine, at) and _fenced(engine, at):
                 return at
-        elif _opens_json(engine, at):
+            break
+        end = _opener_end(engine, at)
+        if end < 0:
+            bare += 1
+            if text[at] == "<" or bare > _BARE or not _starts_line(engine, at):
+                continue
+        if not _is_quoted(engine, at) and _begins(engine, at, end):
             return at
     return _cut_opener(engine)
 
@@ -111,12 +117,6 @@ def ends_in_opener(engine: TextEngine) -> bool:
 # --- where ------------------------------------------------------------------------------------------------------------
 
 
-def _fences(text: str, start: int) -> tuple[list[tuple[int, int]], int]:
-    """The fences that are closed, and where the one begins that is open at the end of the text; -1 when none is."""
-    marks = [found.start(1) for found in _FENCE.finditer(text, start)]
-    return list(zip(marks[::2], marks[1::2], strict=False)), marks[-1] if len(marks) % 2 else -1
-
-
 def _behind_markup(engine: TextEngine, at: int) -> bool:
     """Does nothing but white space stand between `at` and a call or a marker?"""
     pieces = engine.pieces
@@ -130,24 +130,37 @@ def _is_quoted(engine: TextEngine, at: int) -> bool:
     return before.startswith(">") or (bool(said) and before[-1:] in ("`", '"', "'", "("))
 
 
-def _may_stand(engine: TextEngine, at: int) -> bool:
-    """May a call begin here? At a line's start, behind a lead-in or markup; anywhere, where a limit cut the text."""
-    return engine.ended_by_length or leads_in(engine.line_before(at, _PARTIAL)) or _behind_markup(engine, at)
+def _starts_line(engine: TextEngine, at: int) -> bool:
+    """Does it stand at a line's start, behind a lead-in or behind markup?"""
+    return leads_in(engine.line_before(at, _PARTIAL)) or _behind_markup(engine, at)
+
+
+def _may_be_cut_off(engine: TextEngine, at: int) -> bool:
+    """May an opener be cut off here? Anywhere, where a limit cut the text, but in a quotation."""
+    return (engine.ended_by_length or _starts_line(engine, at)) and not _is_quoted(engine, at)
 
 
 # --- what -------------------------------------------------------------------------------------------------------------
 
 
-def _begins(engine: TextEngine, at: int) -> bool:
-    """Does a call begin at `at` of which the rest of the text is the head?"""
+def _opener_end(engine: TextEngine, at: int) -> int:
+    """Where the opener of a call, or the special token, at `at` ends; -1 when none stands there."""
     text = engine.src.text
-    opener = engine.table.match(text, at)
-    tag = engine.table.match_tool_tag(text, at, engine.names)
-    for found in (opener, tag):
-        if found is not None and (any(row.calls for row in found[1]) or text.startswith(_TOKEN, at)):
-            rest = text[found[0] :]
-            return not _is_closed(engine, text, at, rest) and _is_head(engine, rest, text[found[0] - 1])
-    return _is_bare_head(engine, text[at:])
+    found = engine.table.match(text, at)
+    if found is None or not (any(row.calls for row in found[1]) or text.startswith(_TOKEN, at)):
+        found = engine.table.match_tool_tag(text, at, engine.names)
+    return -1 if found is None else found[0]
+
+
+def _begins(engine: TextEngine, at: int, end: int) -> bool:
+    """Does a call begin at `at` of which the rest of the text is the head? `end`: of the opener there, -1 for none."""
+    text = engine.src.text
+    if end < 0:
+        return _is_bare_head(engine, text[at:])
+    rest = text[end:]
+    if not (engine.ended_by_length or _starts_line(engine, at)):
+        return _is_open_json(rest)  # no prose goes on like that
+    return not _is_closed(engine, text, at, rest) and _is_head(engine, rest, text[end - 1])
 
 
 def _is_closed(engine: TextEngine, text: str, at: int, rest: str) -> bool:
@@ -159,12 +172,6 @@ def _is_closed(engine: TextEngine, text: str, at: int, rest: str) -> bool:
         return False
     named = rest.partition("<")[0].strip()
     return text.endswith("/>") or (f"</{name[1]}" in rest and not is_known(named, engine.tools))
-
-
-def _opens_json(engine: TextEngine, at: int) -> bool:
-    """Does an opener stand at `at` with JSON behind it that does not end? No prose goes on like that."""
-    opener = engine.table.match(engine.src.text, at)
-    return opener is not None and any(row.calls for row in opener[1]) and _is_open_json(engine.src.text[opener[0] :])
 
 
 def _is_head(engine: TextEngine, rest: str, last_before: str = "") -> bool:
@@ -242,7 +249,7 @@ def _fenced(engine: TextEngine, at: int) -> bool:
     if found["info"].lower() in CALL_FENCES or found["info"] == "tool_code":
         return _is_head(engine, body)
     inner = found.end() + len(text[found.end() :]) - len(body)
-    return bool(body) and (_begins(engine, inner) or _is_python_head(engine, body))
+    return bool(body) and (_begins(engine, inner, _opener_end(engine, inner)) or _is_python_head(engine, body))
 
 
 def _cut_opener(engine: TextEngine) -> int:
@@ -262,9 +269,7 @@ def _cut_opener(engine: TextEngine) -> int:
         if behind:
             if len(begun) > 1:
                 return at
-        elif (
-            not begun.startswith("</") and not _is_quoted(engine, at) and _may_stand(engine, at) and _is_sure(engine, begun, tags)
-        ):
+        elif not begun.startswith("</") and _may_be_cut_off(engine, at) and _is_sure(engine, begun, tags):
             return at
     return -1
 
