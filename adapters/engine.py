@@ -11,13 +11,14 @@ import asyncio
 import importlib
 import os
 import re
-import threading
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from llmcore.adapters.log_scrubbing import filter_clients
 from llmcore.types import ConfigError
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["ENVIRONMENT", "RawReply", "close_clients", "litellm", "litellm_now", "raw_reply"]
 
@@ -43,7 +44,7 @@ _QUIET = (
 """Warnings of LiteLLM's own code, as entries of `warnings.filters`. LiteLLM ignores some at its import, but test
 runners reset the filters for each test, and where warnings are errors a stream would then break inside LiteLLM."""
 
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 _loaded: Any = None
 _pending: dict[str, RawReply] = {}
 
@@ -61,6 +62,7 @@ async def litellm() -> Any:
     """The module, imported in a thread when this is the first call, so that the event loop goes on."""
     module = _loaded if _loaded is not None else await asyncio.to_thread(litellm_now)
     _hush()
+    filter_clients()
     return module
 
 

@@ -18,11 +18,12 @@ from typing import Any, NoReturn
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.engine import close_clients, litellm, raw_reply
-from llmcore.adapters.failures import classify, failed_generation, recordable, shown_text
+from llmcore.adapters.failures import classify, failed_generation, is_clean, recordable
 from llmcore.adapters.guard import check_requests_allowed
+from llmcore.adapters.log_scrubbing import hide_in_logs
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
-from llmcore.adapters.secrets import Scrubber
+from llmcore.adapters.secrets import Scrubber, secrets_in, without_key
 from llmcore.adapters.usage import read_usage
 from llmcore.types import Reply, Usage
 from llmcore.types.narrowing import object_in, objects_in
@@ -105,6 +106,7 @@ class LiteLLMAdapter:
         check_requests_allowed(call.endpoint.model)
         store = self._store
         prepared = prepare(call, store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint))
+        hide_in_logs(secrets_in(prepared.arguments))
         self._observe(call, "request", prepared.arguments)
         return prepared
 
@@ -116,7 +118,7 @@ class LiteLLMAdapter:
         """The provider's own body where it is at hand, else LiteLLM's reading of it."""
         own = _parsed(raw)
         reading = body if own is None or (raw is not None and holds_litellm_tool(raw)) else own
-        mapped = ReplyMapper(prepared).map(reading)
+        mapped = without_key(ReplyMapper(prepared).map(reading), prepared.arguments)
         self._observe(call, "response", mapped)
         return Reply(
             raw=mapped,
@@ -147,12 +149,15 @@ class LiteLLMAdapter:
 
     def _raise(self, error: Exception, call: ModelCall, prepared: Prepared) -> NoReturn:
         """Raise the error as ours. The original is chained only when its own text holds no secret."""
-        headers: dict[str, str] = prepared.arguments.get("extra_headers") or {}
-        scrubber = Scrubber([prepared.arguments.get("api_key"), *headers.values()])
+        scrubber = Scrubber(secrets_in(prepared.arguments))
         ours = classify(error, call, scrubber)
-        self._observe(call, "error", recordable(error))
-        shown = shown_text(error)
-        raise ours from (error if scrubber.text(shown) == shown else None)
+        self._observe(call, "error", recordable(error, scrubber))
+        cause = error if ours is not error and is_clean(error, scrubber) else None
+        try:
+            raise ours from cause
+        except type(ours):
+            ours.__context__ = None  # Python keeps the original there, secrets and all
+            raise
 
 
 def _dumped(answer: Any) -> dict[str, Any]:

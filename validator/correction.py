@@ -44,12 +44,15 @@ from llmcore.validator.problems import Problem, summary
 from llmcore.validator.reask_prompt import correction_prompt
 from llmcore.validator.report import ValidationReport, validate
 
-__all__ = ["MORE_ROOM", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
+__all__ = ["FAILED_CALL_WORDS", "MORE_ROOM", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
 
 Outcome = Literal["ok", "answered", "repeated", "spent", "stopped"]
 """`ok`: every call may run and the value fits. `answered`: the model gave words where no call was required; the
 failing calls are withdrawn. `repeated`: an attempt equalled an earlier one. `spent`: no re-ask is left. `stopped`:
 `ask` returned None."""
+
+FAILED_CALL_WORDS = frozenset({"tool_use_failed", "json_validate_failed"})
+"""Groq's finish words for a reply it could not read as what was asked for."""
 
 MORE_ROOM = 8192
 """Tokens given to the re-ask of a cut turn when the request had set no `max_tokens`; a given one is doubled."""
@@ -158,8 +161,12 @@ class CorrectionLoop:
         self._corrections.append(correction)
         return correction
 
-    def receive(self, answer: Envelope | None) -> None:
-        """Take the normalised reply to the last correction; None means that it could not be sent, and ends the loop."""
+    def receive(self, answer: Envelope | None, tools: ToolSet | None = None) -> None:
+        """Take the normalised reply to the last correction; None means that it could not be sent, and ends the loop.
+
+        `tools`: what the turn is judged by from now on, where other tools were offered than the correction said.
+        """
+        self._tools = self._tools if tools is None else tools
         if self._outcome is not None:
             return
         if answer is None:
@@ -197,7 +204,8 @@ class CorrectionLoop:
         return None
 
     def _judge(self, envelope: Envelope, required: bool) -> _Review:
-        report = validate(envelope, self._tools, strictness=self._strictness, required=required)
+        due = required or _call_failed(envelope)
+        report = validate(envelope, self._tools, strictness=self._strictness, required=due)
         if report.problems or envelope.tool_calls or self._output_type is None:
             return _Review(report, None, tuple(report.problems))
         try:
@@ -300,6 +308,12 @@ def _signature(envelope: Envelope, review: _Review) -> str:
     ]
     text = "" if failing else envelope.content.strip()
     return json.dumps([failing, text], sort_keys=True, default=str)
+
+
+def _call_failed(envelope: Envelope) -> bool:
+    """The model made a call that its provider could not read: the reply holds no words, only near misses."""
+    nothing_said = not envelope.tool_calls and not envelope.content.strip()
+    return nothing_said and bool(envelope.near_misses) and envelope.finish_word in FAILED_CALL_WORDS
 
 
 def _same_call(one: ToolCall, other: ToolCall) -> bool:

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
-from llmcore.adapters.base import Capabilities, Endpoint, Prices
+from llmcore.adapters.base import BaseUrl, Capabilities, Endpoint, Prices, SecretHeaders
 from llmcore.tools.config import ToolConfig
 from llmcore.types import OutputMode
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
@@ -31,13 +31,15 @@ class ModelConfig(BaseModel):
     prompted modes. `timeout`: seconds for each read.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, hide_input_in_errors=True
+    )
 
     alias: str
     provider: str = Field(min_length=1)
     model: str = Field(min_length=1)
     api_key: SecretStr | None = Field(default=None, repr=False)
-    base_url: str | None = None
+    base_url: BaseUrl | None = Field(default=None, repr=False)
     supports_tools: bool | None = None
     supports_web_search: bool | None = None
     supports_images: bool | None = None
@@ -55,7 +57,7 @@ class ModelConfig(BaseModel):
     tools: ToolConfig = ToolConfig()
     text_dialect: str | None = None
     timeout: PositiveAmount = 60.0
-    extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
+    extra_headers: SecretHeaders = Field(default_factory=dict[str, str], repr=False)
 
     @field_validator("api_key", "base_url", mode="before")
     @classmethod

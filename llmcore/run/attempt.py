@@ -21,12 +21,16 @@ from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
 from llmcore.run.choices import RunModels
+from llmcore.run.copies import own
+from llmcore.run.history import fit_reply
+from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
 from llmcore.run.output import take_final_call
 from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
+from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
-from llmcore.run.verdict import forced_tool, refuse_empty, unusable, without_calls
+from llmcore.run.verdict import forced_tool, refuse_empty, unusable, without_calls, without_failed_call
 from llmcore.tools import compile_tools
 from llmcore.types import (
     Attempt,
@@ -39,6 +43,7 @@ from llmcore.types import (
     Repaired,
     Request,
     ToolCall,
+    ToolCallFinished,
     ToolSet,
     Usage,
 )
@@ -72,7 +77,7 @@ class TurnAttempt:
         state: RunState,
         catalog: Catalog,
         hooks: HookChain,
-        tools: ToolSet,
+        toolbox: Toolbox,
         models: RunModels,
         *,
         listening: bool,
@@ -82,11 +87,15 @@ class TurnAttempt:
         self._state = state
         self._catalog = catalog
         self._hooks = hooks
-        self._tools = tools
+        self._given = toolbox
+        self.toolbox = toolbox
+        """The tools of this turn: the given ones, as `before_request` left them."""
+        self._offered = self._tools = toolbox.tool_set()
         self._models = models
         self._listening = listening
         self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
+        self._request = Request(messages=[])
         self._envelope = Envelope()
         self._final: ToolCall | None = None
         self.accepted: Accepted | None = None
@@ -99,11 +108,12 @@ class TurnAttempt:
     async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
         config = self._catalog.registry.get(plan.model)
         self._models.check_price(config)
-        request = self._state.request()
+        self.toolbox, self._tools = self._given, self._offered
         reason = self._first_reason if plan.reason == "first" else plan.reason
-        async with aclosing(self._send(config, plan, request, self._tools, reason, plan.detail)) as events:
+        async with aclosing(self._send(config, plan, self._state.request(), self._tools, reason, plan.detail)) as events:
             async for event in events:
                 yield event
+        request = self._request
         loop = self._loop(request)
         self._judged(loop)
         self._refuse_empty()
@@ -128,7 +138,9 @@ class TurnAttempt:
             can = self._models.can(config)
             output = self._state.settings.output
             limits = self._enforce_limits
-            call = build_call(config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason)
+            call = build_call(
+                config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason, detail=detail
+            )
             sending = self._sending(config, call, tools, can)
             yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason)
             async with aclosing(self._with_values(sending)) as events:
@@ -141,11 +153,14 @@ class TurnAttempt:
         _tell_reply(attempt, sending.envelope or Envelope())
 
     async def _asked(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
-        """The request with its tools, as the hooks leave it."""
-        if not self._hooks.has("before_request"):
-            return request, tools
-        request = await self._hooks.before_request(request.model_copy(update={"tools": tuple(tools)}))
-        return request, compile_tools(request.tools)
+        """The request with its tools, as the hooks leave it. What they did to the tools holds for the whole turn."""
+        self._request = request
+        if self._hooks.has("before_request"):
+            self._request, left = await hooked_request(self._hooks, request, self.toolbox.told(tool.name for tool in tools))
+            others = self.toolbox.told(tool.name for tool in self._tools if tool.name not in tools)
+            self.toolbox, tools = Toolbox.telling([*others, *left]), compile_tools([definition for _, definition in left])
+            self._tools = self.toolbox.tool_set()
+        return self._request, tools
 
     def _sending(self, config: ModelConfig, call: ModelCall, tools: ToolSet, can: Capabilities) -> Sending:
         state, output = self._state, self._state.settings.output
@@ -169,7 +184,7 @@ class TurnAttempt:
         values = PartialValues(settings.output) if settings.output else None
         async with aclosing(sending.events()) as events:
             async for event in events:
-                yield event
+                yield _to_listener(event)
                 partial = values.saw(event) if values else None
                 if partial is not None:
                     yield partial
@@ -177,8 +192,8 @@ class TurnAttempt:
     def _broken_off(self, sending: Sending | None, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
         self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
-        if sending is not None and sending.envelope is not None:
-            self._state.note(sending.envelope)
+        if sending is not None and sending.envelope is not None and not self._hooks.has("on_response"):
+            self._state.note(fit_reply(sending.envelope))  # such a hook sees whole replies only, and may have hidden a part
         _log.debug("request %d failed after %.2f s: %s", attempt.n, attempt.duration, failure_name(error))
 
     def _charged(self, sending: Sending | None) -> Usage | None:
@@ -193,9 +208,12 @@ class TurnAttempt:
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
         attempt.response_id, attempt.response_model = sending.response_id, sending.response_model
         attempt.time_to_first_token = sending.time_to_first_token
-        envelope = await self._hooks.on_response(envelope)
-        self._state.note(envelope)
+        envelope = fit_reply(envelope)
         self._learn(config, call, envelope)
+        envelope = await hooked_reply(self._hooks, envelope)
+        if self.mode_matters:
+            envelope = without_failed_call(envelope, typed=self._state.settings.output is not None)
+        self._state.note(envelope)
         if call.request.tool_choice == "none" and self._state.settings.output is None:
             envelope = without_calls(envelope)
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)
@@ -223,10 +241,9 @@ class TurnAttempt:
     def _loop(self, request: Request) -> CorrectionLoop:
         settings, choice = self._state.settings, request.tool_choice
         unfinished = self._envelope.needs_more_work is True and self._final is None
-        named = self._tools.get(choice.get("name", "")) if isinstance(choice, dict) else None
         return CorrectionLoop(
             self._envelope,
-            compile_tools([named.definition]) if named else self._tools,
+            self._admitted(request),
             reasks=self._state.ledger.reasks_left,
             required=choice not in ("auto", "none"),
             strictness=settings.strictness,
@@ -240,6 +257,12 @@ class TurnAttempt:
         assert settings.output is not None  # only then is a value read
         return settings.output.read(text, settings.strictness)
 
+    def _admitted(self, request: Request) -> ToolSet:
+        """The tools whose calls are taken: the turn's, or the one that was named."""
+        choice = request.tool_choice
+        named = self._tools.get(choice.get("name", "")) if isinstance(choice, dict) else None
+        return compile_tools([named.definition]) if named else self._tools
+
     async def _corrected(
         self, loop: CorrectionLoop, config: ModelConfig, request: Request, plan: Plan
     ) -> AsyncGenerator[Event, None]:
@@ -249,7 +272,7 @@ class TurnAttempt:
             async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
                 async for event in events:
                     yield event
-            loop.receive(self._envelope)
+            loop.receive(self._envelope, self._admitted(request))
             self._judged(loop)
 
     def _judged(self, loop: CorrectionLoop) -> None:
@@ -283,7 +306,8 @@ class TurnAttempt:
             for index, (before, after) in enumerate(zip(envelope.tool_calls, result.report.calls, strict=True))
             for repair in after.repairs[len(before.repairs) :]
         ]
-        return repaired + [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
+        repaired += [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
+        return list(map(_to_listener, repaired))
 
     def _beside_calls(self, final: ToolCall) -> ParseDetail | None:
         """The output given in one reply with calls, None when it does not fit: then the calls' results come first."""
@@ -306,6 +330,13 @@ class TurnAttempt:
                 self._models.learn(config, "native_tools", works=True)
         elif can.emits_text_calls is None:
             self._models.learn(config, "emits_text_calls", works=True)
+
+
+def _to_listener(event: Event) -> Event:
+    """The event; where it holds data of the reply, with a copy of it."""
+    if isinstance(event, ToolCallFinished):
+        return ToolCallFinished(event.index, own(event.call))
+    return Repaired(event.index, own(event.repair)) if isinstance(event, Repaired) else event
 
 
 def _tell_reply(attempt: Attempt, reply: Envelope) -> None:

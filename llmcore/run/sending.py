@@ -111,6 +111,8 @@ class Sending:
         except (LLMCoreError, StopAsyncIteration):
             raise
         except Exception as error:  # the adapter's contract is broken
+            if getattr(self._adapter, "lets_exceptions_through", False):
+                raise
             raise InternalError(f"the adapter raised {type(error).__name__}: {error}") from error
 
     async def _whole(self) -> list[Any]:

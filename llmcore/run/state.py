@@ -6,19 +6,31 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from llmcore.fallback import Ledger
-from llmcore.run.history import assistant_message, ids_in, open_calls, results_message, with_unique_ids
+from llmcore.run.copies import encodable, mended, own, recorded
+from llmcore.run.history import assistant_message, fit_call, ids_in, open_calls, results_message, with_unique_ids
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.settings import RunSettings
 from llmcore.tools.execution import Outcome
 from llmcore.tools.results import as_text
-from llmcore.types import Budget, Envelope, Message, Repair, Request, TerminateLoop, TextBlock, ToolCall, ToolResultBlock
+from llmcore.types import (
+    Budget,
+    Envelope,
+    Message,
+    Repair,
+    Request,
+    TerminateLoop,
+    TextBlock,
+    ToolCall,
+    ToolResultBlock,
+    ToolUseBlock,
+)
 
 __all__ = ["RunState"]
 
 
 class RunState:
-    """Mutable, of one run and one task. `messages` grows; a request gets a copy, so that nothing recorded changes
-    later."""
+    """Mutable, of one run and one task. `messages` grows; nobody outside holds a part of it while the run goes on: what
+    enters is copied (and made encodable), what leaves is a copy, so that nothing recorded changes later."""
 
     def __init__(self, settings: RunSettings, budget: Budget) -> None:
         self.settings = settings
@@ -39,7 +51,7 @@ class RunState:
 
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
-        changes: dict[str, Any] = {"messages": list(self.messages)}
+        changes: dict[str, Any] = {"messages": own(self.messages)}
         if self.tool_turns and self.settings.request.tool_choice != "none":
             changes["tool_choice"] = "auto"
         return self.settings.request.model_copy(update=changes)
@@ -54,14 +66,12 @@ class RunState:
         """Enter an accepted reply. Returns its calls as they stand in the history, the one of the output tool (closed
         at once) left out."""
         before = [*calls, *([final] if final else [])]
-        unique = with_unique_ids(before, self._ids)
+        unique = [fit_call(call) for call in with_unique_ids(before, self._ids)]
         message = assistant_message(envelope, before, unique)
-        if message is not None:
-            self.messages.append(message)
         runnable = unique[: len(calls)]
-        self.envelope = envelope.model_copy(update={"tool_calls": runnable}).attach(
-            envelope.source, envelope.segments, message.content if message else []
-        )
+        self.envelope = envelope.model_copy(update={"tool_calls": runnable})
+        entered = self._enter(message).content if message is not None else []
+        self.envelope.attach(envelope.source, envelope.segments, entered)
         if final is not None and not calls:
             self.add_results([_taken(unique[-1])])
         for call in unique:
@@ -78,12 +88,32 @@ class RunState:
         self.tool_results += [_record(outcome, self.tool_turns) for outcome in outcomes]
 
     def add_results(self, blocks: Sequence[ToolResultBlock]) -> Message:
-        message = results_message(blocks)
-        self.messages.append(message)
-        return message
+        """Enter the results of calls of the last turn, each under the name its call has in the history."""
+        names = {use.id: use.name for use in open_calls(self.messages)}
+        named = [block.model_copy(update={"name": names.get(block.tool_use_id, block.name)}) for block in blocks]
+        return self._enter(results_message(named))
+
+    def replace_call(self, call: ToolCall) -> None:
+        """Let this call stand in the place of the one with its id, in the last turn and in the last reply."""
+        at = max(index for index, message in enumerate(self.messages) if message.role == "assistant")
+        block = ToolUseBlock(id=call.id, name=call.name, input=own(call.arguments), raw_input=call.raw_arguments)
+        content = [block if isinstance(old, ToolUseBlock) and old.id == call.id else old for old in self.messages[at].content]
+        self.messages[at] = Message(role="assistant", content=content)
+        calls = [call if old.id == call.id else old for old in self.envelope.tool_calls]
+        self.envelope = self.envelope.model_copy(update={"tool_calls": calls}).attach(
+            self.envelope.source, self.envelope.segments, content
+        )
+
+    def _enter(self, message: Message) -> Message:
+        """The one way into the history."""
+        entered, found = mended(message)
+        if found:
+            self.envelope = self.envelope.model_copy(update={"repairs": [*self.envelope.repairs, *recorded(found)]})
+        self.messages.append(entered)
+        return entered
 
     def add_user(self, text: str) -> None:
-        self.messages.append(Message(role="user", content=[TextBlock(text=text)]))
+        self._enter(Message(role="user", content=[TextBlock(text=text)]))
 
     def close_open_calls(self, reason: str) -> None:
         """Give each open call the one result it lacks, so that the history stays valid."""
@@ -115,9 +145,9 @@ class RunState:
             self.output = ended.value
         if ended.value is None:
             return
-        text = as_text(ended.value)
+        text = encodable(as_text(ended.value))
         self.envelope = Envelope(content=text).attach(text, (), [TextBlock(text=text)])
-        self.messages.append(Message(role="assistant", content=[TextBlock(text=text)]))
+        self._enter(Message(role="assistant", content=[TextBlock(text=text)]))
 
     def degrade(self) -> bool:
         """Every strategy failed: let the best text stand in for an answer. False when no attempt gave any."""
@@ -126,10 +156,11 @@ class RunState:
         self.degraded = True
         text = self._best_text
         self.envelope = Envelope(content=text, finish_reason=self.envelope.finish_reason).attach(text, (), [TextBlock(text=text)])
-        self.messages.append(Message(role="assistant", content=[TextBlock(text=text)]))
+        self._enter(Message(role="assistant", content=[TextBlock(text=text)]))
         return True
 
     def result(self) -> RunResult:
+        """The run as it stands. Asked for when it is over: the caller is given the history itself."""
         return RunResult(
             envelope=self.envelope,
             messages=self.messages,

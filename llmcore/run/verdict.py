@@ -12,6 +12,7 @@ from llmcore.types import (
     FallbackExhausted,
     LLMCoreError,
     ModelError,
+    NearMiss,
     OutputParseError,
     Refused,
     Repair,
@@ -20,17 +21,23 @@ from llmcore.types import (
     Truncated,
 )
 from llmcore.validator import CorrectionResult
+from llmcore.validator.correction import FAILED_CALL_WORDS
+from llmcore.validator.problems import cut
 
-__all__ = ["cause_of", "forced_tool", "no_output", "refuse_empty", "unusable", "without_calls"]
+__all__ = ["cause_of", "forced_tool", "no_output", "refuse_empty", "unusable", "without_calls", "without_failed_call"]
 
 _MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 """Gemini's words for a call it could not read and threw away."""
+_MAX_SAID = 300
+"""Characters of a failed call that the re-ask quotes."""
+_BAD_JSON = frozenset({"json_validate_failed"})
+"""Of these words, the one for text that is not the JSON it was to be."""
 
 
 def refuse_empty(envelope: Envelope, *, answer_due: bool) -> None:
     """Raises `Refused` when a filter held the reply back, `ModelError` when it holds nothing although an answer was
-    due."""
-    if envelope.content.strip() or envelope.tool_calls:
+    due. A failed call is no empty reply: it is asked for again."""
+    if envelope.content.strip() or envelope.tool_calls or envelope.finish_word in FAILED_CALL_WORDS:
         return
     if envelope.finish_reason == "content_filter":
         raise Refused("the provider's content filter held the reply back")
@@ -70,6 +77,21 @@ def no_output(result: RunResult, output_type: Any) -> CallerError:
     error = CallerError(f"execute() has no value of {name}: {why}")
     error.with_partial(result, result.attempts)
     return error
+
+
+def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:
+    """The envelope of a reply that its provider could not read as a call, and neither could we: what it says is no
+    answer, but a near miss. With a typed output bad JSON is left to the type to judge.
+
+    Any other envelope is returned as it is.
+    """
+    words = FAILED_CALL_WORDS - _BAD_JSON if typed else FAILED_CALL_WORDS
+    if envelope.tool_calls or envelope.finish_word not in words:
+        return envelope
+    said = cut(envelope.content.strip(), _MAX_SAID)
+    miss = NearMiss(span=(0, len(envelope.source)), name=None, reason=f"its provider could not read it as a call: {said!r}")
+    changed = envelope.model_copy(update={"content": "", "near_misses": [miss, *envelope.near_misses]})
+    return changed.attach(envelope.source, envelope.segments, [])
 
 
 def without_calls(envelope: Envelope) -> Envelope:

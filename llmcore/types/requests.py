@@ -39,7 +39,7 @@ class Request(BaseModel):
     thinking: bool | int = False
     output_type: Any = None
     deadline: PositiveAmount | None = None
-    extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
+    extra_body: dict[str, Any] = Field(default_factory=dict[str, Any], repr=False)
     extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
 
     @field_validator("messages", mode="before")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
 
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
+from llmcore.types.narrowing import is_object
 
 if TYPE_CHECKING:
     from llmcore.types.errors import LLMCoreError
@@ -95,7 +96,7 @@ class Attempt(BaseModel):
     def _error_of_data(cls, value: Any) -> Any:
         from llmcore.types.errors import LLMCoreError  # which imports this module
 
-        return LLMCoreError.from_data(value) if isinstance(value, dict) else value
+        return LLMCoreError.from_data(value) if is_object(value) else value
 
     @field_serializer("failure", when_used="json")
     def _data_of_error(self, failure: Any) -> Any:

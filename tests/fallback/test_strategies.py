@@ -69,7 +69,6 @@ class Data(Half):
         ([Data()], r"\(Data\): its execute cannot be called"),
         ([Async()], r"\(Async\): its can_handle is async"),
     ],
-    ids=str,
 )
 def test_what_is_no_strategy_is_refused_when_the_manager_is_made(given: Any, told: str) -> None:
     with pytest.raises(ConfigError, match=told):

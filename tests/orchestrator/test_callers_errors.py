@@ -46,7 +46,11 @@ SECRET = "sk-very-secret"
         ({"tool_errors": "ignore"}, ConfigError, "errors"),
         ({"tools": [3]}, ToolDefinitionError, "not a tool: int"),
         ({"tools": [print]}, ToolDefinitionError, "'print'"),
-        ({"tools": [ToolDefinition(name="add")]}, ToolDefinitionError, "two different tools are called 'add'"),
+        (
+            {"tools": [ToolDefinition(name="add")]},
+            ToolDefinitionError,
+            r"'add' has the name of one of the orchestrator's.*replacing\(\)",
+        ),
         ({"allow_web_search": True}, ModelNotFound, "fake lacks web search"),
     ],
 )

@@ -281,6 +281,8 @@ async def test_saying_nothing_after_a_tool_ran_is_an_answer() -> None:
 
 async def test_an_adapter_that_breaks_its_contract_is_an_internal_error() -> None:
     class Broken(FakeModel):
+        lets_exceptions_through = False
+
         async def complete(self, call: Any) -> Any:
             raise ZeroDivisionError("bug")
 

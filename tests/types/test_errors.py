@@ -40,7 +40,8 @@ SPECIAL: dict[type[LLMCoreError], LLMCoreError] = {
 
 def sent(value: Any) -> Any:
     """As a process pool sends it."""
-    return ForkingPickler.loads(ForkingPickler.dumps(value))
+    loads: Callable[[object], Any] = vars(ForkingPickler)["loads"]
+    return loads(ForkingPickler.dumps(value))
 
 
 WAYS: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, sent]
