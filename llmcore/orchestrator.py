@@ -115,9 +115,15 @@ class Orchestrator:
         """The final answer as a value of `output_type`: anything `pydantic.TypeAdapter` takes, or a JSON Schema (then
         plain data).
 
-        Raises `FallbackExhausted` when no strategy gave one; its `__cause__` is the first failure.
+        Raises `FallbackExhausted` when no strategy gave one; its `__cause__` is the first failure. Raises `CallerError`
+        when the run ended without one: calls of tools without a function are pending, or a tool or hook ended it with
+        a value of another type (one that fits without any conversion is returned).
         """
         result = await self._finish(self._prepare(request, {**options, "output_type": output_type}, listening=False))
+        if output_type is not None and not result.has_output:
+            from llmcore.run.verdict import no_output
+
+            raise no_output(result, output_type)
         return result.output
 
     def stream(self, request: Given, output_type: Any = None, **options: Any) -> AsyncGenerator[Event, None]:

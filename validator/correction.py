@@ -122,7 +122,8 @@ class CorrectionLoop:
 
     `reasks`: how many are left of the budget. `required`: the request forced a call, so words or near misses are no
     answer. `output_type`: when given, a turn without calls must parse as it (`llmcore.parse` takes the same).
-    `max_tokens`: the request's own. `strictness`: as for `validate` and `parse`.
+    `max_tokens`: the request's own. `strictness`: as for `validate` and `parse`. `read`: how the typed output is read
+    from a text, for a caller that asks for it in a form of its own; it raises `OutputParseError`. None = `parse`.
     """
 
     def __init__(
@@ -135,12 +136,14 @@ class CorrectionLoop:
         strictness: Strictness = "safe",
         output_type: Any = None,
         max_tokens: int | None = None,
+        read: Callable[[str], ParseDetail] | None = None,
     ) -> None:
         if reasks < 0:
             raise CallerError(f"reasks must be 0 or more, got {reasks}")
         self._tools, self._required = tools, required
         self._strictness: Strictness = strictness
         self._output_type, self._max_tokens, self._left = output_type, max_tokens, reasks
+        self._read = read or self._parsed
         self._corrections: list[Correction] = []
         self._envelope = envelope
         self._review = self._judge(envelope, required)
@@ -195,7 +198,7 @@ class CorrectionLoop:
     def _after(self, signature: str) -> Outcome | None:
         if not self._review.problems:
             return "ok"
-        if signature in self._seen:
+        if signature in self._seen and not self._cut_short:  # with more room it may yet end elsewhere
             return "repeated"
         self._seen.add(signature)
         return None
@@ -206,10 +209,13 @@ class CorrectionLoop:
         if report.problems or envelope.tool_calls or self._output_type is None:
             return _Review(report, None, tuple(report.problems))
         try:
-            detail = parse_detailed(envelope.content, self._output_type, strictness=self._strictness)
+            detail = self._read(envelope.content)
         except OutputParseError as error:
             return _Review(report, None, tuple(error.problems))
         return _Review(report, detail, ())
+
+    def _parsed(self, text: str) -> ParseDetail:
+        return parse_detailed(text, self._output_type, strictness=self._strictness)
 
     def _correction(self) -> Correction:
         problems = self._review.problems
@@ -226,7 +232,10 @@ class CorrectionLoop:
         )
 
     def _offered(self, calls: Sequence[ToolCall], problems: Sequence[Problem]) -> tuple[ToolDefinition, ...]:
-        open_choice = any(problem.kind in ("unknown_tool", "no_call", "near_miss") for problem in problems)
+        """The failing calls' tools; all of them where it is open which call was meant."""
+        unnamed = ("unknown_tool", "no_call", "near_miss")
+        cut = self._envelope.truncated and not calls
+        open_choice = cut or any(problem.kind in unnamed for problem in problems)
         if open_choice:
             return tuple(self._tools)
         names = {problem.tool for problem in problems} | {call.name for call in calls}

@@ -115,6 +115,8 @@ def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool
     if calls:
         what = "these calls" if len(calls) > 1 else "this call"
         return f"Make {what} again, corrected and whole, and nothing else.{brief}"
+    if cut_short and not any(problem.kind in ("no_call", "near_miss") for problem in problems):
+        return f"Give the whole reply again.{brief}"
     return f"Answer again with a call of one of the tools.{brief}"
 
 

@@ -48,7 +48,7 @@ from llmcore.types import (
     Usage,
 )
 from llmcore.types.logs import failure_name, logger
-from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, parse_detailed
+from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, ParseDetail
 
 __all__ = ["Accepted", "TurnAttempt"]
 
@@ -114,8 +114,9 @@ class TurnAttempt:
             async for event in events:
                 yield event
         request = self._request
-        self._refuse_empty()
         loop = self._loop(request)
+        self._judged(loop)
+        self._refuse_empty()
         async with aclosing(self._corrected(loop, config, request, plan)) as events:
             async for event in events:
                 yield event
@@ -180,7 +181,7 @@ class TurnAttempt:
     async def _with_values(self, sending: Sending) -> AsyncGenerator[Event, None]:
         """The events of a reply, and with a typed output its partial values in between."""
         settings = self._state.settings
-        values = PartialValues(settings.output, settings.request.output_type) if settings.output else None
+        values = PartialValues(settings.output) if settings.output else None
         async with aclosing(sending.events()) as events:
             async for event in events:
                 yield _to_listener(event)
@@ -205,6 +206,8 @@ class TurnAttempt:
         """A reply is there, whole."""
         envelope = sending.envelope or Envelope()
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
+        attempt.response_id, attempt.response_model = sending.response_id, sending.response_model
+        attempt.time_to_first_token = sending.time_to_first_token
         envelope = fit_reply(envelope)
         self._learn(config, call, envelope)
         envelope = await hooked_reply(self._hooks, envelope)
@@ -246,7 +249,13 @@ class TurnAttempt:
             strictness=settings.strictness,
             output_type=None if unfinished else settings.request.output_type,
             max_tokens=request.max_tokens,
+            read=self._read if settings.output else None,
         )
+
+    def _read(self, text: str) -> ParseDetail:
+        settings = self._state.settings
+        assert settings.output is not None  # only then is a value read
+        return settings.output.read(text, settings.strictness)
 
     def _admitted(self, request: Request) -> ToolSet:
         """The tools whose calls are taken: the turn's, or the one that was named."""
@@ -258,15 +267,21 @@ class TurnAttempt:
         self, loop: CorrectionLoop, config: ModelConfig, request: Request, plan: Plan
     ) -> AsyncGenerator[Event, None]:
         """The re-asks, each a request of its own that replaces the bad turn."""
-        ledger = self._state.ledger
-        ledger.finish(ledger.attempts[-1], report=loop.result.report)
         while (correction := loop.next()) is not None:
             asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
             async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
                 async for event in events:
                     yield event
             loop.receive(self._envelope, self._admitted(request))
-            ledger.finish(ledger.attempts[-1], report=loop.result.report)
+            self._judged(loop)
+
+    def _judged(self, loop: CorrectionLoop) -> None:
+        """Enter the report of the last reply, with the problems of the typed output, if that is what is wrong."""
+        ledger, result = self._state.ledger, loop.result
+        report = result.report
+        if result.problems and report.ok:
+            report = report.model_copy(update={"problems": list(result.problems)})
+        ledger.finish(ledger.attempts[-1], report=report)
 
     def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
@@ -284,6 +299,8 @@ class TurnAttempt:
         is_final = detail is not None if typed else done
         value = detail.value if detail is not None else None
         self.accepted = Accepted(envelope, calls, final, value, is_final)
+        state.note_repairs("reply", envelope.repairs)
+        state.note_repairs("output", detail.repairs if detail is not None else ())
         repaired: list[Event] = [
             Repaired(index, repair)
             for index, (before, after) in enumerate(zip(envelope.tool_calls, result.report.calls, strict=True))
@@ -292,12 +309,12 @@ class TurnAttempt:
         repaired += [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
         return list(map(_to_listener, repaired))
 
-    def _beside_calls(self, final: ToolCall) -> Any:
+    def _beside_calls(self, final: ToolCall) -> ParseDetail | None:
         """The output given in one reply with calls, None when it does not fit: then the calls' results come first."""
-        settings = self._state.settings
-        assert settings.output is not None  # without it no call is the output tool's
+        output = self._state.settings.output
+        assert output is not None  # without it no call is the output tool's
         try:
-            return parse_detailed(settings.output.text_of(final), settings.request.output_type, strictness=settings.strictness)
+            return self._read(output.text_of(final))
         except OutputParseError:
             return None
 

@@ -21,6 +21,7 @@ from llmcore.run.choices import RunModels
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
 from llmcore.run.settings import RunSettings, Toolbox
 from llmcore.run.state import RunState
+from llmcore.run.verdict import cause_of
 from llmcore.tools import RunContext, ToolConfig
 from llmcore.tools.copies import MessageCopies
 from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
@@ -104,8 +105,9 @@ class Run:
         except FallbackExhausted as error:
             state.close_open_calls(_STOPPED)
             if state.settings.output is not None or not state.degrade():
-                self._attach_partial(error)
-                raise
+                failure = cause_of(error)
+                self._attach_partial(failure)
+                raise failure from failure.__cause__
         except BaseException as error:
             state.close_open_calls(_STOPPED)
             self._attach_partial(error)
@@ -146,7 +148,7 @@ class Run:
                     async for outcome in outcomes:
                         yield outcome
             if accepted.is_final:
-                state.output = accepted.value
+                state.take_output(accepted.value)
                 return
             if state.pending:
                 return
@@ -203,6 +205,7 @@ class Run:
                     yield outcome.event()
         finally:
             outcomes = [self._withheld.get(outcome.call.id, outcome) for outcome in running.outcomes]
+            state.note_outcomes(outcomes)
             if runnable:
                 state.add_results([outcome.block() for outcome in outcomes])
         if accepted.final is not None:

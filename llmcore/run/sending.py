@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from typing import Any, TypeVar, cast
@@ -80,6 +81,9 @@ class Sending:
         self._forced_tool = forced_tool
         self.envelope: Envelope | None = None
         self.usage: Usage | None = None
+        self.response_id = ""
+        self.response_model = ""
+        self.time_to_first_token: float | None = None
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """Send it. The adapter raises `LLMCoreError`s; what else comes out of it is an `InternalError`."""
@@ -114,6 +118,8 @@ class Sending:
     async def _whole(self) -> list[Any]:
         reply = await self._asked(self._adapter.complete(self._call))
         self.usage = reply.usage
+        self.response_id, self.response_model = reply.id, reply.model
+        self.time_to_first_token = reply.time_to_first_token
         forced = reply.forced_tool or self._forced_tool
         if not self._listening and _events_in(reply) is None:
             self.envelope = normalize(reply, self._tools, forced_tool=forced)
@@ -128,6 +134,7 @@ class Sending:
     async def _streamed(self) -> AsyncGenerator[Event, None]:
         normalizer = self._normalizer(self._forced_tool, False)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
+        started = time.perf_counter()
         stream: Any = self._adapter.stream(self._call)
         try:
             while True:
@@ -138,6 +145,8 @@ class Sending:
                 if isinstance(chunk, dict) and "llmcore" in chunk:
                     self._told(cast("dict[str, Any]", chunk)["llmcore"])
                     continue
+                if self.time_to_first_token is None:
+                    self.time_to_first_token = time.perf_counter() - started
                 for event in normalizer.feed(cast("object", chunk)):
                     if so_far is not None:
                         await self._show(so_far, event)
@@ -167,6 +176,8 @@ class Sending:
         if summary.get("usage"):
             with suppress(ValidationError):  # counts that are none: as if nothing was told
                 self.usage = Usage.model_validate(summary["usage"])
+        self.response_id, self.response_model = str(summary.get("id") or ""), str(summary.get("model") or "")
+        self.time_to_first_token = summary.get("time_to_first_token", self.time_to_first_token)
 
     async def _show(self, so_far: StreamedSoFar, event: Event) -> None:
         if isinstance(event, TextDelta):

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from llmcore.fallback import Ledger
 from llmcore.run.copies import encodable, mended, own, recorded
 from llmcore.run.history import assistant_message, fit_call, ids_in, open_calls, results_message, with_unique_ids
-from llmcore.run.result import RunResult
+from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.settings import RunSettings
 from llmcore.tools.execution import Outcome
 from llmcore.tools.results import as_text
-from llmcore.types import Budget, Envelope, Message, Request, TerminateLoop, TextBlock, ToolCall, ToolResultBlock, ToolUseBlock
+from llmcore.types import (
+    Budget,
+    Envelope,
+    Message,
+    Repair,
+    Request,
+    TerminateLoop,
+    TextBlock,
+    ToolCall,
+    ToolResultBlock,
+    ToolUseBlock,
+)
 
 __all__ = ["RunState"]
 
@@ -27,9 +38,13 @@ class RunState:
         self.messages: list[Message] = list(settings.request.messages)
         self.envelope = Envelope()
         self.output: Any = None
+        self.has_output = False
+        """Is `output` a value of the type that was asked for? It may be None."""
         self.degraded = False
         self.pending: list[ToolCall] = []
         self.tool_turns = 0
+        self.tool_results: list[ToolRecord] = []
+        self.repairs: list[RepairRecord] = []
         self._ids = ids_in(self.messages)
         self._given = len(self.messages)
         self._best_text = ""
@@ -42,9 +57,10 @@ class RunState:
         return self.settings.request.model_copy(update=changes)
 
     def note(self, envelope: Envelope) -> None:
-        """A reply came: it is the last one, and its text may have to stand in for an answer."""
+        """A reply came: it is the last one, and its text may have to stand in for an answer, if it is not a part of one."""
         self.envelope = envelope
-        self._best_text = envelope.content.strip() or self._best_text
+        if not envelope.truncated:
+            self._best_text = envelope.content.strip() or self._best_text
 
     def add_reply(self, envelope: Envelope, calls: Sequence[ToolCall], final: ToolCall | None) -> list[ToolCall]:
         """Enter an accepted reply. Returns its calls as they stand in the history, the one of the output tool (closed
@@ -58,7 +74,18 @@ class RunState:
         self.envelope.attach(envelope.source, envelope.segments, entered)
         if final is not None and not calls:
             self.add_results([_taken(unique[-1])])
+        for call in unique:
+            self.note_repairs("call", call.repairs, call.id)
         return runnable
+
+    def note_repairs(self, of: Literal["call", "output", "reply"], repairs: Sequence[Repair], call_id: str | None = None) -> None:
+        """Enter what was repaired of the reply to the last request, which is accepted."""
+        n = self.ledger.attempts[-1].n if self.ledger.attempts else 0
+        self.repairs += [RepairRecord(attempt=n, of=of, call_id=call_id, repair=repair) for repair in repairs]
+
+    def note_outcomes(self, outcomes: Sequence[Outcome]) -> None:
+        """Enter what became of this turn's calls."""
+        self.tool_results += [_record(outcome, self.tool_turns) for outcome in outcomes]
 
     def add_results(self, blocks: Sequence[ToolResultBlock]) -> Message:
         """Enter the results of calls of the last turn, each under the name its call has in the history."""
@@ -103,11 +130,21 @@ class RunState:
         else:
             self.add_results(blocks)
 
+    def take_output(self, value: Any) -> None:
+        """The run is over; `value` is the typed output, if one was asked for."""
+        self.output = value
+        self.has_output = self.settings.output is not None
+
     def end(self, ended: TerminateLoop) -> None:
-        """A tool or hook ended the run: its value is the final content."""
+        """A tool or hook ended the run: its value is the final content, and the output if it is of the type asked for."""
+        asked = self.settings.output
+        fit = asked.fitting(ended.value) if asked is not None else None
+        if fit is not None:
+            self.take_output(fit[0])
+        elif asked is None:
+            self.output = ended.value
         if ended.value is None:
             return
-        self.output = ended.value
         text = encodable(as_text(ended.value))
         self.envelope = Envelope(content=text).attach(text, (), [TextBlock(text=text)])
         self._enter(Message(role="assistant", content=[TextBlock(text=text)]))
@@ -118,7 +155,7 @@ class RunState:
             return False
         self.degraded = True
         text = self._best_text
-        self.envelope = Envelope(content=text, finishReason=self.envelope.finish_reason).attach(text, (), [TextBlock(text=text)])
+        self.envelope = Envelope(content=text, finish_reason=self.envelope.finish_reason).attach(text, (), [TextBlock(text=text)])
         self._enter(Message(role="assistant", content=[TextBlock(text=text)]))
         return True
 
@@ -132,7 +169,26 @@ class RunState:
             degraded=self.degraded,
             pending=self.pending,
             output=self.output,
-        ).given(self._given)
+            has_output=self.has_output,
+            tool_results=self.tool_results,
+            repairs=self.repairs,
+            given_messages=self._given,
+        )
+
+
+def _record(outcome: Outcome, turn: int) -> ToolRecord:
+    call, error = outcome.call, outcome.error
+    return ToolRecord(
+        id=call.id,
+        name=call.name,
+        arguments=call.arguments,
+        value=outcome.value,
+        content=outcome.text,
+        error=ToolFailure(type=error.type, message=error.message) if error is not None else None,
+        duration=outcome.duration,
+        retries=outcome.retries,
+        turn=turn,
+    )
 
 
 def _taken(call: ToolCall) -> ToolResultBlock:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from llmcore.run.result import RunResult
 from llmcore.types import (
+    CallerError,
     Envelope,
+    FallbackExhausted,
     LLMCoreError,
     ModelError,
     NearMiss,
@@ -20,7 +24,7 @@ from llmcore.validator import CorrectionResult
 from llmcore.validator.correction import FAILED_CALL_WORDS
 from llmcore.validator.problems import cut
 
-__all__ = ["forced_tool", "refuse_empty", "unusable", "without_calls", "without_failed_call"]
+__all__ = ["cause_of", "forced_tool", "no_output", "refuse_empty", "unusable", "without_calls", "without_failed_call"]
 
 _MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 """Gemini's words for a call it could not read and threw away."""
@@ -53,6 +57,26 @@ def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     if typed and not result.envelope.tool_calls:
         return OutputParseError(f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content)
     return ModelError(f"the reply cannot be used and {how}: {said}")
+
+
+def cause_of(error: FallbackExhausted) -> LLMCoreError:
+    """What ends the run when nothing is left to try: a cut reply as itself, since only more room would have helped."""
+    last = error.attempts[-1].error if error.attempts else None
+    return last if isinstance(last, Truncated) else error
+
+
+def no_output(result: RunResult, output_type: Any) -> CallerError:
+    """Why `execute` has no value to return of a run that ended well; the result rides on it."""
+    name = getattr(output_type, "__name__", None) or repr(output_type)
+    if result.pending:
+        calls = ", ".join(f"{call.name} ({call.id})" for call in result.pending)
+        why = f"calls are pending of tools without a function: {calls}. Give the tools functions, or use run() and answer"
+        why += " its `pending` calls in the next request's message_history"
+    else:
+        why = f"a tool or hook ended the run with a value that is no {name}. End it with one that is, or use run()"
+    error = CallerError(f"execute() has no value of {name}: {why}")
+    error.with_partial(result, result.attempts)
+    return error
 
 
 def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:

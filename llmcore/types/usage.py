@@ -85,6 +85,11 @@ class Attempt(BaseModel):
     """Seconds of `duration` that passed before the request was sent: a provider's `Retry-After`, or a back-off."""
     report: Any = None
     """The `ValidationReport` of its reply, or None when none came."""
+    response_id: str = ""
+    """The reply's id, where the provider gave one; so for `response_model`, the model that the provider says answered."""
+    response_model: str = ""
+    time_to_first_token: float | None = None
+    """Seconds until the first piece of the reply came; None where it is not known."""
 
     @field_validator("failure", mode="before")
     @classmethod

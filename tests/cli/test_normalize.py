@@ -60,7 +60,7 @@ def test_every_form_of_reply(invoke: Invoke, tools: Path, stdin: str) -> None:
 def test_a_file(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "reply.txt").write_text(HERMES, "utf-8")
     envelope = json.loads(invoke("normalize", tmp_path / "reply.txt").stdout)
-    assert (envelope["content"].strip(), envelope["needsMoreWork"], envelope["nearMisses"]) == (
+    assert (envelope["content"].strip(), envelope["needsMoreWork"], envelope["near_misses"]) == (
         "Let me look.",
         True,
         [],
@@ -80,7 +80,7 @@ def test_how_the_reply_is_read_can_be_told(invoke: Invoke) -> None:
     forced = invoke("normalize", "--forced-tool", "get_weather", stdin='{"city": "Paris"}')
     assert canonical(forced.stdout) == [CALL]
     cut = json.loads(invoke("normalize", "--finish-reason", "length", stdin="Hello").stdout)
-    assert cut["finishReason"] == "length"
+    assert cut["finish_reason"] == "length"
 
 
 @pytest.mark.parametrize("stdin", ["", " ", "{", "Hi", "data", "null", "[3]", "3", '{"a": 1}'])
