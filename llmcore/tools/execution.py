@@ -212,9 +212,9 @@ def _deadline_passed() -> Timeout:
 
 
 def _is_sound(error: ToolError) -> bool:
-    """Can it be shown? A tool's own subclass may fail there."""
+    """Can it be shown? A tool's own subclass may fail there, or lack the fields."""
     try:
-        return isinstance(error.message, str) and isinstance(str(error), str)  # pyright: ignore[reportUnnecessaryIsInstance]  # subclasses do as they like
+        return bool(error.type) and all(isinstance(part, str) for part in (error.message, error.tool_name, error.tool_id))
     except BaseException:
         return False
 
