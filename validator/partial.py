@@ -9,7 +9,6 @@ Rules
 from __future__ import annotations
 
 import dataclasses
-import json
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -21,7 +20,7 @@ from pydantic.errors import PydanticUserError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.candidates import Candidate
 from llmcore.validator.coercion import Strictness, settle
-from llmcore.validator.output_types import CompiledOutput
+from llmcore.validator.output_types import CompiledOutput, typed
 from llmcore.validator.problems import type_name
 from llmcore.validator.schema import CompiledSchema
 from llmcore.validator.views import view_of
@@ -148,7 +147,7 @@ _WRAPPERS = (typing.Annotated, typing.Required, typing.NotRequired, typing.Class
 
 def _validated(annotation: Any, data: Any) -> Any:
     try:
-        return TypeAdapter[Any](annotation).validate_json(json.dumps(data))
+        return typed(TypeAdapter[Any](annotation), data)
     except (ValidationError, PydanticUserError):
         return None
 

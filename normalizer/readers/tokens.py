@@ -11,6 +11,7 @@ from typing import Any
 
 from llmcore.normalizer.readers.state import CLOSERS, DIGITS_LIMIT, NESTED_CALL, Ended, State, Stop, too_long
 from llmcore.normalizer.readers.strings import starts_member
+from llmcore.types.numbers import exact_float
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
 
@@ -163,7 +164,7 @@ def _int(token: str, base: int, digits: int) -> Any:
 
 
 def _float(token: str) -> float:
-    value = float(token)
+    value = exact_float(token)
     if math.isinf(value):
         raise Stop
     return value
