@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -130,28 +131,30 @@ class _Scan:
         scalar = _sound(self.text, start, end)
         return scalar if scalar is not None and not isinstance(scalar.value, (dict, list)) else None
 
-    def _without_examples(self, values: Sequence[Candidate]) -> tuple[list[Candidate], set[int]]:
+    def _without_examples(self, values: Sequence[Candidate]) -> tuple[list[Candidate], list[int]]:
         """The values with what announces them, and where those begin that are examples."""
         kept: list[Candidate] = []
-        examples: set[int] = set()
+        examples: list[int] = []
         since, before = 0, LeadIn.NOTHING
         for value in values:
             before = lead_in(self.text, value.start, since, before, alone=len(values) == 1)
             since = value.end
             if before is LeadIn.EXAMPLE:
-                examples.add(value.start)
+                examples.append(value.start)
             else:
                 kept.append(replace(value, announced=before) if before else value)
         return kept, examples
 
-    def _is_example(self, fence: tuple[int, int], examples: set[int]) -> bool:
+    def _is_example(self, fence: tuple[int, int], examples: list[int]) -> bool:
         start, end = fence
-        if any(start <= example < end for example in examples):
+        at = bisect_left(examples, start)
+        if at < len(examples) and examples[at] < end:
             return True
         return lead_in(self.text, start, 0, LeadIn.NOTHING, alone=True) is LeadIn.EXAMPLE
 
     def _in_reasoning(self, start: int, end: int) -> bool:
-        return any(span.start <= start and end <= span.end for span in self.reasoning)
+        at = bisect_right(self.reasoning, start, key=lambda span: span.start) - 1
+        return at >= 0 and end <= self.reasoning[at].end
 
     def _containers(self) -> Iterator[Candidate]:
         text, found = self.text, 0

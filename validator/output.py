@@ -129,6 +129,8 @@ class _Parse:
         """The candidate that fits best as the structure it is, or several of them as the items of an array."""
         whole: list[_Fit] = []
         self.members_left = found.members_left
+        if any(self.around.lists_items(candidate) for candidate in found.values):
+            found = found._replace(unread=True)  # values beside a list of items are not all of them
         for candidate in found.values:
             fits = [fit for fit in self._of_value(candidate) if not self._leaves_items_out(fit, candidate, found)]
             self.values += fits
@@ -227,10 +229,10 @@ class _Parse:
         items = [candidate for candidate in candidates if self._fits_item(candidate)]
         if len(items) < (1 if self.strictness == "lenient" else 2):
             return
-        others = [candidate for candidate in found.values if candidate not in items]
-        for other in others:
-            if other in candidates and self.around.meant_as_item(other.value):
-                return  # an item that does not fit fails its array
+        taken = set(map(id, items))
+        others = [candidate for candidate in found.values if id(candidate) not in taken]
+        if any(self.around.meant_as_item(one.value) for one in candidates if id(one) not in taken):
+            return  # an item that does not fit fails its array
         if any(self.around.is_inner(item) or self.around.swallows_members(item) for item in items):
             return
         safety: Safety = "lossless" if not others and len(items) > 1 else "coerced"

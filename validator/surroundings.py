@@ -94,6 +94,10 @@ class Surroundings:
             return any("object" in view.types for view in views)
         return any(spelling(key) in names for key in value)
 
+    def lists_items(self, candidate: Candidate) -> bool:
+        """Is the value itself a list of what is meant as items?"""
+        return is_list(candidate.value) and any(self.meant_as_item(item) for item in candidate.value)
+
     def fits_item(self, value: Any, *, strict: bool = False) -> bool:
         """Is the value an item? A list is none, where items are no lists: one of its own items would stand for all.
         `strict`: as it is."""
