@@ -51,7 +51,8 @@ class Candidate:
 
 
 class Found(NamedTuple):
-    """`values` in order. `fences`: the bodies of closed code fences that are neither reasoning nor examples. `unread`:
+    """`values` in order. `fences`: the bodies of closed code fences that hold something else and are neither
+    reasoning nor examples. `unread`:
     something that begins like a value could not be read, or there was too much to look at."""
 
     values: list[Candidate]
@@ -109,7 +110,8 @@ class _Scan:
         fences = [(start, end) for start, end in self.all_fences if not self._in_reasoning(start, end)]
         scalars = [scalar for start, end in fences if (scalar := self._scalar(start, end)) is not None]
         values, examples = self._without_examples(sorted([*scalars, *containers], key=lambda value: value.start))
-        kept = [fence for fence in fences if not self._is_example(fence, examples)]
+        others = [fence for fence in fences if self.text[fence[0] : fence[1]].lstrip()[:1] not in ("{", "[")]
+        kept = [fence for fence in others if not self._is_example(fence, examples)]
         members_left = self.members_left or any(map(self._holds_members, self._between(containers)))
         return Found(values, kept, self.reasoning, self.unread or members_left, members_left)
 

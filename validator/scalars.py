@@ -51,8 +51,9 @@ def _finite(number: float) -> float | None:
 
 def whole(number: float) -> int | None:
     """The integer that a float is, where no digit can have been lost on the way."""
-    if isinstance(number, ExactFloat):
-        return int(number.decimal) if number.is_integer() and number.decimal.adjusted() < DEFAULT_LIMITS.digits else None
+    exact = number.decimal if isinstance(number, ExactFloat) else None
+    if exact is not None:
+        return int(exact) if exact.adjusted() < DEFAULT_LIMITS.digits and exact == exact.to_integral_value() else None
     return int(number) if number.is_integer() and abs(number) <= _LARGEST_EXACT_FLOAT else None
 
 

@@ -52,18 +52,20 @@ class Surroundings:
         before = self.text[max(0, candidate.start - _LOOKED_AT) : candidate.start]
         if (key := _KEY_BEFORE.search(before)) and self._is_member(key[2] or key[3], key[2] is not None, candidate.value):
             return True
-        if self.array is None and self.is_recursive and _MEMBER_BEFORE.search(before):
+        if _MEMBER_BEFORE.search(before) and self.array is None and self.is_recursive:
             return True
         closers = "".join(_CLOSERS.match(self.text, candidate.end)[0].split())  # type: ignore[index]  # matches always
-        allowed = "]" if is_list(candidate.value) or self.array is not None else "}"
-        return closers not in ("", allowed) and self.is_recursive
+        if not closers or (len(closers) == 1 and closers == ("]" if is_list(candidate.value) or self.array else "}")):
+            return False
+        return self.is_recursive
 
     def goes_on(self, candidate: Candidate) -> bool:
         """Do further members stand behind the last bracket of the value, so that it was closed too early?"""
         if _MORE_KEYS.match(self.text, candidate.end):
             return True
-        holds_more = is_list(candidate.value) or self.is_recursive
-        return holds_more and _MORE_ITEMS.match(self.text, candidate.end) is not None
+        if _MORE_ITEMS.match(self.text, candidate.end) is None:
+            return False
+        return is_list(candidate.value) or self.is_recursive
 
     def swallows_members(self, candidate: Candidate) -> bool:
         """Does a string whose end was guessed hold members of the type, because a quote is missing before it?"""

@@ -43,7 +43,7 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
         return ToolSet(given)  # never kept: its schema may differ at each look
     for tool in given:
         if isinstance(tool, Mapping):  # before `repr` and `deepcopy` recurse into it
-            check_schema_shape(tool, "a tool's definition: ", around=4)
+            check_schema_shape(cast("Mapping[str, Any]", tool), "a tool's definition: ", around=4)
         elif isinstance(tool, ToolDefinition):
             check_schema_shape(tool.parameters, f"tool {tool.name!r}: parameters: ")
     content = tuple(map(_content_key, given))

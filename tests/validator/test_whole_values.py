@@ -108,8 +108,11 @@ def test_a_partial_list_ends_before_an_item_that_does_not_fit() -> None:
 
 # --- trees ------------------------------------------------------------------------------------------------------------
 
-TREE = {"value": 1, "children": [{"value": 2, "children": [{"value": 3, "children": []}]}, {"value": 4, "children": []}]}
-CHAIN = {"value": 1, "next": {"value": 2, "next": {"value": 3, "next": None}}}
+TREE: dict[str, Any] = {
+    "value": 1,
+    "children": [{"value": 2, "children": [{"value": 3, "children": []}]}, {"value": 4, "children": []}],
+}
+CHAIN: dict[str, Any] = {"value": 1, "next": {"value": 2, "next": {"value": 3, "next": None}}}
 
 
 @pytest.mark.parametrize(("output_type", "whole"), [(Node, TREE), (Link, CHAIN), (dict[str, Any], TREE)])
