@@ -266,7 +266,10 @@ class _Scan:
 
 _MEMBER = re.compile(r'"\s{0,8}:\s{0,8}(?:["\d-]|true\b|false\b|null\b)')
 _OPENER = re.compile(r"[{\[]")
-_LIKE_JSON = re.compile(r"""\{\s*(?:["'“}]|[\w$-]+\s*[:=])|\[\s*(?:["'“{\[]|-?[\d.]|[$€£]\s*\d|(?:true|false|null)\b)""")
+_LIKE_JSON = re.compile(
+    r"""\{\s*(?:["'“}]|[\w$-]+\s*[:=])|\[(?![^\[\]{}"'\n]{0,40}\))\s*(?:["'“{\[]|-?[\d.]|[$€£]\s*\d|(?:true|false|null)\b)"""
+)
+"""The look ahead: `[0, 5)` is an interval."""
 _BRACKETS = {"{": re.compile(r"[{}]"), "[": re.compile(r"[\[\]]")}
 
 

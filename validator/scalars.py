@@ -51,8 +51,9 @@ def _finite(number: float) -> float | None:
 
 def whole(number: float) -> int | None:
     """The integer that a float is, where no digit can have been lost on the way."""
-    exact = number.decimal if isinstance(number, ExactFloat) else None
-    if exact is not None:
+    given: object = number  # told apart, `number` would be narrowed to int, which has no `is_integer` before Python 3.12
+    if isinstance(given, ExactFloat):
+        exact = given.decimal
         return int(exact) if exact.adjusted() < DEFAULT_LIMITS.digits and exact == exact.to_integral_value() else None
     return int(number) if number.is_integer() and abs(number) <= _LARGEST_EXACT_FLOAT else None
 
