@@ -8,7 +8,6 @@ from. Nothing given is modified. O(length of the history).
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Any
@@ -30,6 +29,7 @@ from llmcore.types import (
     ToolUseBlock,
 )
 from llmcore.types.narrowing import object_in
+from llmcore.types.numbers import exact_json
 
 __all__ = ["render_messages"]
 
@@ -162,7 +162,7 @@ class _Native:
     def _calls(self, blocks: Sequence[Block]) -> Iterable[Rendered]:
         for at, block in enumerate(blocks):
             if isinstance(block, ToolUseBlock):
-                arguments = json.dumps(block.input or {}, ensure_ascii=False)
+                arguments = exact_json(block.input or {})
                 function = {"name": self._names.sent(block.name), "arguments": arguments}
                 call = {"id": self._ids.sent(block.id), "type": "function", "function": function}
                 annotations = takewhile(lambda part: isinstance(part, ProviderBlock), blocks[at + 1 :])

@@ -7,13 +7,13 @@ are tried in the order of `order`, then of their registration; the first whose `
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from llmcore.normalizer.source import Follows, Steps, always
+from llmcore.types.numbers import exact_json
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -28,8 +28,8 @@ Writer = Callable[[Calls], str]
 Trust = Literal["delimited", "bare"]
 
 
-as_json: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False).encode
-"""A value as JSON text. One encoder for all: `json.dumps` makes a new one a call for any setting of its own."""
+as_json: Callable[[Any], str] = exact_json
+"""A value as JSON text, its numbers with all their digits."""
 
 
 @dataclass(frozen=True, slots=True)

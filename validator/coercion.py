@@ -100,6 +100,8 @@ class _Coercer:
         self.schema, self.run, self.floats = schema, run, floats
         self.strictness: Strictness = strictness
         self.wrapping = False
+        self.listing = False
+        """Is the value a list, for which an alternative beside the one at hand is meant?"""
 
     def fits(self, value: Any, subschema: Any) -> bool:
         return self.schema.fits(value, subschema, self.run)
@@ -144,7 +146,11 @@ class _Coercer:
     def _branches(self, value: Any, view: View, path: Path) -> list[Coerced]:
         """What each alternative would make of the value, those that fit as it is first."""
         branches = [branch for alternatives in view.alternatives for branch in alternatives]
-        return [self.fixed(value, branch, path) for branch in branches]
+        before = self.listing
+        self.listing = is_list(value) and "array" in kinds_of(self.schema, view)
+        made = [self.fixed(value, branch, path) for branch in branches]
+        self.listing = before
+        return made
 
     def _converted(self, value: Any, view: View, path: Path) -> Iterator[Coerced]:
         """The rows of the table for the types that the schema admits."""
@@ -224,7 +230,7 @@ class _Coercer:
         if not self.may("lenient"):
             return
         if is_list(value):
-            if "array" not in kinds_of(self.schema, view):
+            if not self.listing and "array" not in kinds_of(self.schema, view):
                 yield from self._only_item(value, subschema, path)
         elif value is not None:
             yield from self._wrapped(value, view, path)
@@ -238,6 +244,8 @@ class _Coercer:
         reading = read_json(text)
         if len(reading.values) != 1 or not reading.complete or any(r.safety != "lossless" for r in reading.repairs):
             return
+        if reading.error or text[reading.end :].strip():
+            return  # what stands behind it would be lost
         made = reading.values[0]
         found = survey(made)
         if found.problem is None and type_name(made) == wanted:

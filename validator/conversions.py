@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from llmcore.types import Safety
+from llmcore.types.numbers import ExactFloat
 from llmcore.validator import scalars
 from llmcore.validator.keywords import json_key
 from llmcore.validator.problems import type_name
@@ -55,7 +56,7 @@ def _rounded(value: Any) -> int | None:
 
 def _text_of(value: Any) -> str | None:
     if isinstance(value, bool) or (isinstance(value, (int, float)) and not _too_long(value)):
-        return json.dumps(value)
+        return str(value) if isinstance(value, ExactFloat) else json.dumps(value)
     return None
 
 

@@ -4,10 +4,13 @@ Rules
 - Sound JSON that fits is taken as it is; every other step is recorded. `strictness` bounds both the repairs of the
   JSON (off: lossless; safe: coerced too; lenient: guess and truncated too) and the coercion of the value (see
   `coercion`).
-- Of several values an array type takes all that fit as its items, any other type the one that can be trusted most,
-  the first of equals. An item that does not fit fails its array.
-- A type that is plain text takes the text as it is. Other scalars may stand in JSON, in a fence or, if lenient, in
-  prose.
+- Of several values an array type takes all that fit as its items, any other type the one that the text announces as
+  the answer, else the one that can be trusted most, the first of equals; that others fit too is recorded. Reasoning
+  and what stands behind an example's lead-in are no values (see `candidates`).
+- Nothing shortens an array: an item that does not fit fails it, and where something in the text could not be read,
+  or a value goes on behind its last bracket, no part of it stands for the whole.
+- A type that is plain text takes the text as it is, without the reasoning, and without the code fence that is all of
+  it. Other scalars may stand in JSON, in a fence or, if lenient, in prose.
 - `off` and `safe` refuse a text that ends inside the value. `lenient` closes what is open; `partial` leaves out what is
   not certain, so that no number, enum or literal is ever shown by half.
 Deterministic, no I/O; linear in the text but for the budgets of the readers and the validator.
@@ -15,21 +18,25 @@ Deterministic, no I/O; linear in the text but for the budgets of the readers and
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.reasoning_spans import reasoning_spans
 from llmcore.types import CallerError, JsonSchema, OutputParseError, Repair, Safety
 from llmcore.types.narrowing import is_list
-from llmcore.validator.candidates import MAX_CANDIDATES, Candidate, fenced, find_values
+from llmcore.validator.candidates import MAX_CANDIDATES, Candidate, Found, find_values, only_fence
 from llmcore.validator.coercion import Strictness, settle, trust
 from llmcore.validator.guessed_keys import without_guessed_keys
+from llmcore.validator.lead_ins import LeadIn
 from llmcore.validator.output_types import CompiledOutput, compile_output
 from llmcore.validator.partial import certain_part, partial_value
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, shown, summary
 from llmcore.validator.schema import CompiledSchema
-from llmcore.validator.views import kinds_of, view_of
+from llmcore.validator.surroundings import Surroundings
+from llmcore.validator.views import view_of
 from llmcore.validator.wording import described
 
 __all__ = ["ParseDetail", "json_schema", "parse", "parse_detailed"]
@@ -92,6 +99,7 @@ class _Fit(NamedTuple):
     data: Any
     repairs: list[Repair]
     complete: bool = True
+    of: Candidate | None = None
 
 
 class _Parse:
@@ -105,39 +113,59 @@ class _Parse:
         self.problems: list[tuple[int, list[Problem]]] = []
         self.refused: list[Repair] = []
         self.values: list[_Fit] = []
+        self.members_left = False
+        self.around = Surroundings(text, output.schema, strictness)
 
     def run(self) -> ParseDetail:
         if (verbatim := self.plain_text()) is not None:
             return ParseDetail(verbatim.value, verbatim.repairs)
-        candidates = find_values(self.text, cut=False)
-        best = self.best_of(candidates) or self._verbatim() or self._best([*self.values, *self._of_texts()])
+        found = find_values(self.text, cut=False)
+        best = self.best_of(found) or self._verbatim() or self._best([*self.values, *self._of_texts(found)])
         if best is None:
-            raise self._error(candidates)
-        return ParseDetail(best.value, best.repairs, candidates, best.complete)
+            raise self._error(found)
+        return ParseDetail(best.value, best.repairs, found.values, best.complete)
 
-    def best_of(self, candidates: Sequence[Candidate]) -> _Fit | None:
+    def best_of(self, found: Found) -> _Fit | None:
         """The candidate that fits best as the structure it is, or several of them as the items of an array."""
         whole: list[_Fit] = []
-        for fit in (fit for candidate in candidates for fit in self._of_value(candidate)):
-            self.values.append(fit)
-            if isinstance(fit.data, (dict, list)) or not fit.repairs:
-                whole.append(fit)
-                if trust(fit.repairs) == 0:
-                    return fit  # none can be better, and the first of equals is taken
-        return self._best([*whole, *self._gathered(candidates)])
+        self.members_left = found.members_left
+        if any(self.around.lists_items(candidate) for candidate in found.values):
+            found = found._replace(unread=True)  # values beside a list of items are not all of them
+        for candidate in found.values:
+            fits = [fit for fit in self._of_value(candidate) if not self._leaves_items_out(fit, candidate, found)]
+            self.values += fits
+            whole += [fit for fit in fits if isinstance(fit.data, (dict, list)) or not fit.repairs]
+        return self._best([*whole, *self._gathered(found)])
 
-    def plain_text(self) -> _Fit | None:
-        """The text itself, where text is all that the type admits."""
-        return self._verbatim() if self._admits_text_only() else None
+    def plain_text(self, *, cut: bool = False) -> _Fit | None:
+        """The text itself, where text is all that the type admits. `cut`: it may go on."""
+        if not self._admits_text_only():
+            return None
+        fence = None if cut or self.strictness == "off" else only_fence(self.text)
+        if fence is not None:
+            code = textwrap.dedent(self.text[slice(*fence)]).strip("\n")
+            fenced = Repair(kind="code_fence", before=self.text[: fence[0]].strip(), after="", safety="coerced")
+            for fit in self._settled(code, [fenced]):
+                return fit
+        return self._verbatim()
 
     # --- the ways to a value ------------------------------------------------------------------------------------------
 
     def _verbatim(self) -> _Fit | None:
-        """The text itself, where the type admits it."""
-        if not self.schema.is_valid(self.text):
+        """The text itself without its reasoning, where the type admits it."""
+        text, repairs = self._without_reasoning()
+        if not self.schema.is_valid(text):
             return None
-        value, problems = self.output.finish(self.text)
-        return None if problems else _Fit(value, self.text, [])
+        value, problems = self.output.finish(text)
+        return None if problems else _Fit(value, text, repairs)
+
+    def _without_reasoning(self) -> tuple[str, list[Repair]]:
+        spans = reasoning_spans(self.text)
+        starts = [0, *(span.end for span in spans)]
+        ends = [*(span.start for span in spans), len(self.text)]
+        kept = "".join(self.text[start:end] for start, end in zip(starts, ends, strict=True))
+        notes = [Repair(kind="reasoning", before=[span.start, span.end], after=None) for span in spans]
+        return (kept.strip() if spans else kept), notes
 
     def _admits_text_only(self) -> bool:
         """Is text all the type admits? A bare `null` is the null of a type that admits it."""
@@ -147,11 +175,31 @@ class _Parse:
         return types == {"string"} or (types == {"string", "null"} and self.text.strip() != "null")
 
     def _of_value(self, candidate: Candidate) -> Iterator[_Fit]:
+        if self._is_part(candidate):
+            self.problems.append((candidate.end - candidate.start, [_part_of(candidate, self.text)]))
+            return
         first = list(candidate.repairs)
         if not candidate.alone:
             first.insert(0, Repair(kind="found_in_text", before=[candidate.start, candidate.end], after=None))
         value, dropped = without_guessed_keys(candidate.value, first, self.schema)
-        yield from self._settled(value, [*first, *dropped], candidate.complete, candidate.end - candidate.start)
+        size = candidate.end - candidate.start
+        for fit in self._settled(value, [*first, *dropped], candidate.complete, size):
+            yield fit._replace(of=candidate)
+
+    def _is_part(self, candidate: Candidate) -> bool:
+        """Is a part of something taken for the whole, or does a string of it hold what should be members?"""
+        around = self.around
+        if around.swallows_members(candidate):
+            return True
+        left = self.members_left and around.is_recursive
+        return not candidate.alone and (left or around.is_inner(candidate) or around.goes_on(candidate))
+
+    def _leaves_items_out(self, fit: _Fit, candidate: Candidate, found: Found) -> bool:
+        """Is it an array made of one value where the text holds more that are meant as items, or cannot be read?"""
+        if self.around.array is None or not is_list(fit.data) or is_list(candidate.value):
+            return False
+        others = (other for other in found.values if other is not candidate)
+        return found.unread or any(self.around.meant_as_item(other.value) for other in others)
 
     def _settled(self, value: Any, first: list[Repair], complete: bool = True, size: int = 0) -> Iterator[_Fit]:
         """The value brought into shape, if the strictness admits all that it took. `size`: how much of the text it
@@ -172,45 +220,46 @@ class _Parse:
         else:
             yield _Fit(made, settled.value, [*first, *settled.repairs], complete)
 
-    def _gathered(self, candidates: Sequence[Candidate]) -> Iterator[_Fit]:
-        """Several values as the items of an array type: all that fit. A single one only where that is `lenient`."""
-        view = view_of(self.schema, self.schema.schema)
-        if view.types != ("array",) or view.prefix or len(candidates) >= MAX_CANDIDATES:
+    def _gathered(self, found: Found) -> Iterator[_Fit]:
+        """Several values as the items of an array type: all that fit, none of those meant as items being left out. A
+        single one only where that is `lenient`."""
+        candidates = _announced(found.values)
+        if self.around.array is None or found.unread or len(found.values) >= MAX_CANDIDATES:
             return
-        items = [candidate for candidate in candidates if self._fits_item(candidate, view.items)]
+        items = [candidate for candidate in candidates if self._fits_item(candidate)]
         if len(items) < (1 if self.strictness == "lenient" else 2):
             return
-        safety: Safety = "lossless" if len(items) == len(candidates) > 1 else "coerced"
+        taken = set(map(id, items))
+        others = [candidate for candidate in found.values if id(candidate) not in taken]
+        if any(self.around.meant_as_item(one.value) for one in candidates if id(one) not in taken):
+            return  # an item that does not fit fails its array
+        if any(self.around.is_inner(item) or self.around.swallows_members(item) for item in items):
+            return
+        safety: Safety = "lossless" if not others and len(items) > 1 else "coerced"
+        left_out = [[other.start, other.end] for other in others] or None
         places = [[candidate.start, candidate.end] for candidate in items]
         repairs = [repair for candidate in items for repair in candidate.repairs]
-        note = Repair(kind="gathered_items", before=places, after=None, safety=safety)
+        note = Repair(kind="gathered_items", before=places, after=left_out, safety=safety)
         complete = all(candidate.complete for candidate in items)
         yield from self._settled([candidate.value for candidate in items], [note, *repairs], complete)
 
-    def _fits_item(self, candidate: Candidate, item: Any) -> bool:
-        """Is the value an item? A list is none, where items are no lists: one of its own items would stand for all."""
-        if (
-            is_list(candidate.value)
-            and not isinstance(item, bool)
-            and "array" not in kinds_of(self.schema, view_of(self.schema, item))
-        ):
-            return False
-        if len(self.problems) >= _MAX_FAILURES:
-            return self.schema.is_valid(candidate.value, at=item)
-        return not settle(candidate.value, self.schema, strictness=self.strictness, at=item).problems
+    def _fits_item(self, candidate: Candidate) -> bool:
+        return self.around.fits_item(candidate.value, strict=len(self.problems) >= _MAX_FAILURES)
 
-    def _of_texts(self) -> Iterator[_Fit]:
+    def _of_texts(self, found: Found) -> Iterator[_Fit]:
         """The text, or what stands in its fences, read as the one value it says or names."""
-        texts = [self.text[start:end] for start, end in fenced(self.text)] + [self.text]
-        for stripped in (text.strip() for text in texts):
+        whole, notes = self._without_reasoning()
+        texts = [(self.text[start:end].strip(), list[Repair]()) for start, end in found.fences] + [(whole.strip(), notes)]
+        for stripped, notes in texts:
             if stripped.startswith(("{", "[")):
                 continue  # what it holds was found already
             reading = read_json(stripped)  # None, .5, 1_000: other notations of one scalar
-            if len(reading.values) == 1 and reading.end == len(stripped) and reading.complete and not reading.error:
-                yield from self._settled(reading.values[0], reading.repairs)
+            alone = len(reading.values) == 1 and reading.end == len(stripped) and reading.complete and not reading.error
+            if alone and not isinstance(reading.values[0], (dict, list)):
+                yield from self._settled(reading.values[0], [*notes, *reading.repairs])
             inner = _unquoted(stripped)
             first = [] if inner == stripped else [Repair(kind="quotes", before=stripped[:1], after="")]
-            yield from self._settled(inner, first)
+            yield from self._settled(inner, [*notes, *first])
 
     def _enough(self) -> bool:
         """Is what was found so good, or was so much tried in vain, that only a value that fits as it is matters now?"""
@@ -220,14 +269,32 @@ class _Parse:
     # --- choosing -----------------------------------------------------------------------------------------------------
 
     def _best(self, fits: Sequence[_Fit]) -> _Fit | None:
-        admitted = [fit for fit in fits if all(repair.safety in self.admitted for repair in fit.repairs)]
-        return min(admitted, key=lambda fit: trust(fit.repairs), default=None)
+        admitted = [fit for fit in fits if self._admits(fit.repairs)]
+        best = min(admitted, key=_preference, default=None)
+        if best is None or best.of is None:
+            return best
+        rivals = [fit for fit in admitted if fit.of is not None and fit.of is not best.of and fit.data != best.data]
+        same = [fit.of for fit in rivals if fit.of is not None and fit.of.announced == best.of.announced]
+        if not same:
+            return best
+        places = [[other.start, other.end] for other in (best.of, *same[:_MAX_FITS])]
+        note = Repair(kind="several_fit", before=places, after=places[0], safety="coerced")
+        if not self._admits([note]):
+            self.refused.append(note)
+            return None
+        return best._replace(repairs=[*best.repairs, note])
 
-    def _error(self, candidates: Sequence[Candidate]) -> OutputParseError:
+    def _admits(self, repairs: Sequence[Repair]) -> bool:
+        return all(repair.safety in self.admitted for repair in repairs)
+
+    def _error(self, found: Found) -> OutputParseError:
         problems = max(self.problems, key=lambda found: found[0])[1] if self.problems else []
         if self.refused:
             problems = [_refusal(self.refused, self.strictness), *problems]
-        if not problems or (self.refused and len(problems) == 1 and not candidates):
+        elif found.unread:
+            got = "text that begins like a value and cannot be read"
+            problems = [Problem(kind="untrusted", expected="sound JSON", got=got, message=f"it holds {got}"), *problems]
+        if not problems or (self.refused and len(problems) == 1 and not found.values):
             expected = described(self.schema.schema, self.schema.resolve)
             got = shown(self.text.strip())
             message = f"the text holds no value of the type: expected {expected}, got {got}"
@@ -236,6 +303,21 @@ class _Parse:
 
     def _name(self) -> str:
         return str(self.output.json_schema.get("title") or described(self.schema.schema, self.schema.resolve))
+
+
+def _preference(fit: _Fit) -> tuple[int, int]:
+    """What the text announces comes first, then what can be trusted most."""
+    return -(fit.of.announced if fit.of is not None else LeadIn.NOTHING), trust(fit.repairs)
+
+
+def _announced(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Those that the text calls its final ones; all, where it does not."""
+    return [candidate for candidate in candidates if candidate.announced is LeadIn.FINAL] or candidates
+
+
+def _part_of(candidate: Candidate, text: str) -> Problem:
+    got = f"a part of it: {shown(text[candidate.start : candidate.end])}"
+    return Problem(kind="untrusted", expected="the whole value", got=got, message=f"brackets around it are missing; it is {got}")
 
 
 def _refusal(refused: Sequence[Repair], strictness: Strictness) -> Problem:
@@ -262,12 +344,13 @@ def _unquoted(text: str) -> str:
 def _partial(text: str, output: CompiledOutput, strictness: Strictness) -> ParseDetail:
     """The first value that is whole and fits; else what is certain of the one that the text ends in."""
     whole = _Parse(text, output, strictness)
-    if (verbatim := whole.plain_text()) is not None:
+    if (verbatim := whole.plain_text(cut=True)) is not None:
         return ParseDetail(verbatim.value, verbatim.repairs, complete=False)
-    candidates = find_values(text, cut=True)
-    found = whole.best_of([candidate for candidate in candidates if candidate.complete])
-    if found is not None:
-        return ParseDetail(found.value, found.repairs, candidates)
+    found = find_values(text, cut=True)
+    candidates = found.values
+    best = whole.best_of(found._replace(values=[candidate for candidate in candidates if candidate.complete]))
+    if best is not None:
+        return ParseDetail(best.value, best.repairs, candidates)
     last = candidates[-1] if candidates else None
     admitted = _ADMITTED[strictness] | {"truncated"}
     if last is None or last.complete or any(repair.safety not in admitted for repair in last.repairs):

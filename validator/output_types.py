@@ -16,11 +16,12 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
 from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import exact_json, holds_exact_floats
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, join_path, shown
 from llmcore.validator.schema import CompiledSchema, compile_schema
 
-__all__ = ["CompiledOutput", "compile_output"]
+__all__ = ["CompiledOutput", "compile_output", "typed"]
 
 _CACHED_TYPES = 512
 
@@ -43,9 +44,41 @@ class CompiledOutput:
         if self.adapter is None:
             return value, []
         try:
-            return self.adapter.validate_json(json.dumps(value)), []
+            return typed(self.adapter, value), []
         except ValidationError as error:
             return None, [_problem(dict(detail)) for detail in error.errors(include_url=False)[:MAX_PROBLEMS]]
+
+
+def typed(adapter: TypeAdapter[Any], value: Any) -> Any:
+    """The typed value of JSON data. Raises pydantic's ValidationError.
+
+    Pydantic reads each number of a JSON text as a float. So where a type holds a Decimal and the data a number that a
+    float would change, the data are given as Python objects, whose `str()` a Decimal is made of; a strict model refuses
+    those, but takes the number as a JSON string.
+    """
+    if not holds_exact_floats(value) or not _holds_decimal(adapter.core_schema):
+        return adapter.validate_json(json.dumps(value))
+    try:
+        return adapter.validate_python(value)
+    except ValidationError:
+        return adapter.validate_json(exact_json(value, quoted=True))
+
+
+def _holds_decimal(core_schema: object) -> bool:
+    """Is a Decimal anywhere in pydantic's schema of a type?"""
+    waiting, seen = [core_schema], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if is_object(part):
+            if part.get("type") == "decimal":
+                return True
+            waiting += part.values()
+        elif is_list(part) or isinstance(part, tuple):
+            waiting += part
+    return False
 
 
 def compile_output(output_type: Any) -> CompiledOutput:

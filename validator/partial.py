@@ -3,16 +3,17 @@
 Rules
 - A cut text may go on, so of its last leaf only plain text is shown: never half a number, enum, literal, date or key.
 - What is missing is left out of dicts; in models and dataclasses it is the field's default, or None.
-- What came whole but does not fit its place is left out as well.
+- What came whole but does not fit its place is left out as well; a list ends before such an item, so that no other
+  moves to its place.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import types
 import typing
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -21,7 +22,7 @@ from pydantic.errors import PydanticUserError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.candidates import Candidate
 from llmcore.validator.coercion import Strictness, settle
-from llmcore.validator.output_types import CompiledOutput
+from llmcore.validator.output_types import CompiledOutput, typed
 from llmcore.validator.problems import type_name
 from llmcore.validator.schema import CompiledSchema
 from llmcore.validator.views import view_of
@@ -69,7 +70,7 @@ class _Pruner:
         else:
             values = enumerate(value)
             parts = [self.part(item, view.item_schema(index), f"{path}[{index}]") for index, item in values]
-            inside = [item for item in parts if item is not _ABSENT]
+            inside = list(takewhile(lambda item: item is not _ABSENT, parts))
         return self._settled(inside, subschema, inside)
 
     def _settled(self, value: Any, subschema: Any, otherwise: Any) -> Any:
@@ -148,7 +149,7 @@ _WRAPPERS = (typing.Annotated, typing.Required, typing.NotRequired, typing.Class
 
 def _validated(annotation: Any, data: Any) -> Any:
     try:
-        return TypeAdapter[Any](annotation).validate_json(json.dumps(data))
+        return typed(TypeAdapter[Any](annotation), data)
     except (ValidationError, PydanticUserError):
         return None
 

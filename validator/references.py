@@ -12,11 +12,10 @@ from urllib.parse import unquote
 
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.schema_shape import MAX_SCHEMA_DEPTH
 
-__all__ = ["IN_PLACE_LISTS", "MAX_IN_PLACE", "MAX_SCHEMA_DEPTH", "Path", "check_in_place", "pointer_to", "resolve_pointer"]
+__all__ = ["IN_PLACE_LISTS", "MAX_IN_PLACE", "Path", "check_in_place", "pointer_to", "resolve_pointer"]
 
-MAX_SCHEMA_DEPTH = 128
-"""Levels of JSON; a property costs two. Also the number of in-place steps (`$ref`, `anyOf`, ...) in a row."""
 MAX_IN_PLACE = 4096
 """Subschemas that may apply to one and the same value, references followed."""
 

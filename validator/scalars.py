@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from llmcore.types import DEFAULT_LIMITS
+from llmcore.types.numbers import ExactFloat, exact_float
 
 __all__ = ["choice_in_prose", "exact_boolean", "exact_number", "folded", "number_in_prose", "truth_in_prose", "whole"]
 
@@ -41,7 +42,7 @@ def exact_number(text: str) -> int | float | None:
     found = _JSON_NUMBER.fullmatch(text) if len(text) <= DEFAULT_LIMITS.digits else None
     if found is None:
         return None
-    return int(text) if found[1] is None and found[2] is None else _finite(float(text))
+    return int(text) if found[1] is None and found[2] is None else _finite(exact_float(text))
 
 
 def _finite(number: float) -> float | None:
@@ -50,6 +51,10 @@ def _finite(number: float) -> float | None:
 
 def whole(number: float) -> int | None:
     """The integer that a float is, where no digit can have been lost on the way."""
+    given: object = number  # told apart, `number` would be narrowed to int, which has no `is_integer` before Python 3.12
+    if isinstance(given, ExactFloat):
+        exact = given.decimal
+        return int(exact) if exact.adjusted() < DEFAULT_LIMITS.digits and exact == exact.to_integral_value() else None
     return int(number) if number.is_integer() and abs(number) <= _LARGEST_EXACT_FLOAT else None
 
 
@@ -83,7 +88,7 @@ def _number(token: str) -> int | float | None:
     if not (_GROUPED.fullmatch(token) or _DECIMAL.fullmatch(token)) or len(token) > DEFAULT_LIMITS.digits:
         return None
     plain = token.replace(",", "").removeprefix("+")
-    return _finite(float(plain)) if set(plain) & set(".eE") else int(plain)
+    return _finite(exact_float(plain)) if set(plain) & set(".eE") else int(plain)
 
 
 def _reduced(fraction: re.Match[str]) -> int | float | None:

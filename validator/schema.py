@@ -20,10 +20,11 @@ from referencing.jsonschema import EMPTY_REGISTRY
 
 from llmcore.types import DEFAULT_LIMITS, JsonSchema, ToolDefinition, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.schema_shape import check_schema_shape
 from llmcore.validator.drafts import MAX_SCHEMA_CHARACTERS, convert
 from llmcore.validator.keywords import HardenedValidator, Run, TooMuchWork, Validator, current_run
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, join_path, shown
-from llmcore.validator.references import MAX_SCHEMA_DEPTH, resolve_pointer
+from llmcore.validator.references import resolve_pointer
 from llmcore.validator.wording import explain
 
 __all__ = ["BASE_BUDGET", "CompiledSchema", "Survey", "check_tool", "check_tool_schema", "compile_schema", "survey"]
@@ -82,30 +83,14 @@ def check_tool(tool: ToolDefinition) -> CompiledSchema:
 def _as_json(schema: JsonSchema) -> str:
     if not is_object(schema):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
         raise ToolDefinitionError(f"a JSON Schema must be an object, got {shown(schema)}")
+    check_schema_shape(schema)
     try:
         text = json.dumps(schema, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolDefinitionError(f"the schema is not JSON: {error}") from None
     if len(text) > MAX_SCHEMA_CHARACTERS:
         raise ToolDefinitionError(f"the schema is too large: {len(text)} characters, at most {MAX_SCHEMA_CHARACTERS}")
-    if _deeper_than(schema, MAX_SCHEMA_DEPTH):
-        raise ToolDefinitionError(f"the schema is nested more than {MAX_SCHEMA_DEPTH} levels deep; use $defs")
     return text
-
-
-def _deeper_than(value: Any, depth: int) -> bool:
-    level = [value]
-    for _ in range(depth + 1):
-        level = [child for item in level for child in _children(item)]
-        if not level:
-            return False
-    return True
-
-
-def _children(value: Any) -> list[Any]:
-    if is_object(value):
-        return list(value.values())
-    return value if is_list(value) else []
 
 
 class CompiledSchema:

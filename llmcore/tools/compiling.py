@@ -17,6 +17,7 @@ from cachetools import LRUCache
 from llmcore.tools.tool import Tool
 from llmcore.types import ToolDefinition, ToolSet
 from llmcore.types.locks import ForkSafeLock
+from llmcore.types.schema_shape import check_schema_shape
 
 __all__ = ["compile_tools"]
 
@@ -40,6 +41,11 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
         return known[2]
     if any(isinstance(tool, Tool) and tool.is_dynamic for tool in given):
         return ToolSet(given)  # never kept: its schema may differ at each look
+    for tool in given:
+        if isinstance(tool, Mapping):  # before `repr` and `deepcopy` recurse into it
+            check_schema_shape(cast("Mapping[str, Any]", tool), "a tool's definition: ", around=4)
+        elif isinstance(tool, ToolDefinition):
+            check_schema_shape(tool.parameters, f"tool {tool.name!r}: parameters: ")
     content = tuple(map(_content_key, given))
     with _lock:
         equal = _by_content.get(content)

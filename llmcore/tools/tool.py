@@ -26,6 +26,7 @@ from llmcore.tools.schema_fragments import is_dynamic, merge_fragments, resolve
 from llmcore.tools.signature import ArgumentsError, SignatureSchema, UnresolvedAnnotation, schema_of_type
 from llmcore.types import JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.locks import ForkSafeLock
+from llmcore.types.schema_shape import check_schema_shape
 
 __all__ = ["Tool", "ToolOptions", "as_tool"]
 
@@ -99,6 +100,7 @@ class Tool:
         made = cls.__new__(cls)
         made.function, made.options, made.instance = function, ToolOptions(read_only=definition.read_only), None
         made.name, made.__doc__ = definition.name, definition.description
+        check_schema_shape(definition.parameters, f"tool {definition.name!r}: parameters: ")  # the copy recurses
         made._is_method, made._given, made._compiled_with = False, definition.model_copy(deep=True), None
         return made
 
@@ -295,7 +297,7 @@ def as_tool(given: object) -> Tool:
             raise ToolDefinitionError(f"tool {given.name!r} is a method without its object: give instance.{given.name}")
         return given
     if not isinstance(given, _FUNCTIONS):
-        return Tool.from_definition(definition_of(given).model_copy(deep=True))  # its schema stays as it was given
+        return Tool.from_definition(definition_of(given))  # which copies it: its schema stays as it was given
     with _lock:
         made = _made.get(given)
     if made is None:

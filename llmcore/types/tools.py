@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.schema_shape import check_schema_shape
 
 __all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "definition_of"]
 
@@ -212,7 +213,8 @@ class ToolSet:
     """Tools, compiled once. Iterating gives the definitions; `name in tools` and `tools.get(name)` look up exactly.
 
     Give `ToolDefinition`s, `Tool`s, functions (through `llmcore.ToolSet`) or provider tool dicts.
-    Raises `ToolDefinitionError` for something that is no tool, or two different tools of one name (the same one twice is one).
+    Raises `ToolDefinitionError` for something that is no tool, parameters that hold themselves or are nested too deeply, or
+    two different tools of one name (the same one twice is one).
     """
 
     __slots__ = ("__weakref__", "_by_name", "names")
@@ -221,6 +223,7 @@ class ToolSet:
         self._by_name: dict[str, CompiledTool] = {}
         for tool in tools:
             definition = definition_of(tool)
+            check_schema_shape(definition.parameters, f"tool {definition.name!r}: parameters: ")
             earlier = self._by_name.get(definition.name)
             if earlier is not None and earlier.definition != definition:
                 raise ToolDefinitionError(f"two different tools are called {definition.name!r}; rename one")

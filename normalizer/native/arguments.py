@@ -15,6 +15,7 @@ from llmcore.normalizer.native.shape import json_text
 from llmcore.normalizer.readers.json import JsonReading, read_json
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
+from llmcore.types.numbers import exact_json
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["Arguments", "Ending", "free_text_arguments", "no_arguments", "object_arguments", "text_arguments"]
@@ -113,7 +114,7 @@ def _split(found: list[dict[str, Any]], text: str, whole: bool, repairs: list[Re
     calls: dict[str, Arguments] = {}
     repeats = 0
     for value in found:
-        raw = json_text(value)
+        raw = exact_json(value)
         repeats += raw in calls
         calls.setdefault(raw, Arguments(value, raw, repairs=list(repairs)))
     read = list(calls.values())

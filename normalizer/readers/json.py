@@ -33,8 +33,6 @@ _BETWEEN = re.compile(r"[ \t\r\n]*+[,;]?[ \t\r\n]*+")
 _FENCE = re.compile(r"```[A-Za-z0-9_+-]{0,32}[ \t]{0,16}\r?\n?")
 _BYTE_ORDER_MARK = re.compile("\ufeff")
 _STRAY = re.compile(r"[ \t\r\n}\]]*+")
-_MAY_BEUNSOUND: frozenset[object] = frozenset({dict, list, float})
-_MAY_BEUNSOUND_WHEN_LONG = _MAY_BEUNSOUND | {int}
 
 
 @dataclass(slots=True)
@@ -70,10 +68,10 @@ def read_json(text: str, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) 
         return _read_values(text, limits, cut)
     if cut and type(value) in (int, float) and text[-1:].isdigit():
         return JsonReading(complete=False, error=UNREADABLE)  # more digits may have followed
-    error, repairs = audited(value, text, 0, len(text), limits)
-    if error:
-        return JsonReading(error=error)
-    return JsonReading([value], repairs, True, len(text.rstrip(" \t\r\n")), None, True)
+    audit = audited(value, text, 0, len(text), limits)
+    if audit.error:
+        return JsonReading(error=audit.error)
+    return JsonReading([audit.value], audit.repairs, True, len(text.rstrip(" \t\r\n")), None, True)
 
 
 def read_value(text: str, start: int = 0, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) -> JsonReading:

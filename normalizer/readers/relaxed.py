@@ -12,7 +12,8 @@ The kinds of `Repair`, of this reader and of those around it:
   double_encoded code_fence byte_order_mark
 - coerced: arithmetic leading_zero
 - guess: inner_quotes smart_quotes missing_comma missing_colon key_separator comma bare_word bare_text key_of_words
-  literal windows_path escaped_closer missing_quote missing_delimiter code_block; also extra_comma between two others,
+  literal windows_path escaped_closer missing_quote missing_delimiter code_block
+  code_block_words; also extra_comma between two others,
   wrong_closer and extra_closer where members follow, number_notation with a plus sign
 - truncated: cut_member cut_string missing_closer
 """

@@ -1,13 +1,15 @@
 """Strict JSON: what is valid is read by parsers in C and never touched.
 
 `pydantic_core`, or the json module where a value begins in the middle of a text; then one walk for what both let through:
-infinite floats, too deep nesting, too long integers, keys given twice. Linear; raises nothing on text.
+infinite floats, too deep nesting, too long integers, keys given twice. Linear; raises nothing on text. Both parsers read
+fractions as floats; a text that holds a literal too long for one is read once more, so that no digit is lost.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -16,11 +18,15 @@ from pydantic_core import from_json
 from llmcore.normalizer.readers.state import ARGUMENTS_LIMIT, DEPTH_LIMIT, DIGITS_LIMIT, UNREADABLE, clipped, too_long
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from llmcore.types.numbers import exact_float
 
-__all__ = ["UNSOUND", "Strict", "audited", "parsed", "sound_container", "sound_object", "strict_at"]
+__all__ = ["UNSOUND", "Audit", "Strict", "audited", "parsed", "sound_container", "sound_object", "strict_at"]
 
 _MAY_BE_UNSOUND: frozenset[object] = frozenset({dict, list, float})
 _MAY_BE_UNSOUND_WHEN_LONG = _MAY_BE_UNSOUND | {int}
+_LONG_FRACTION = re.compile(r"\.(?:[0-9]{8}|(?<=[0-9]{8}\.))")  # begins with a literal: found at the speed of `str.find`
+_LONG_LITERAL = re.compile(r"[0-9.]{17}|[0-9]{16}[eE]|[eE]-[0-9]{3}")
+_ALL_DIGITS_KEPT = 1e16  # a whole number below it is a float without loss
 UNSOUND = (ValueError, TypeError, RecursionError)
 """What `parsed` raises for a text that is no JSON."""
 
@@ -38,8 +44,8 @@ def sound_container(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any
         value = parsed(text)
     except UNSOUND:
         return None
-    error, repairs = audited(value, text, 0, len(text), limits)
-    return None if error or repairs else value
+    audit = audited(value, text, 0, len(text), limits)
+    return None if audit.error or audit.repairs else audit.value
 
 
 def sound_object(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | None:
@@ -53,6 +59,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+_EXACT_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=exact_float)
 
 
 class Strict(NamedTuple):
@@ -72,14 +79,23 @@ def strict_at(text: str, start: int, limits: Limits) -> Strict | None:
         return None
     if end - start > limits.arguments:
         return Strict(None, start, [], ARGUMENTS_LIMIT)
-    error, repairs = audited(value, text, start, end, limits)
-    return Strict(value, start if error else end, repairs, error)
+    audit = audited(value, text, start, end, limits)
+    return Strict(audit.value, start if audit.error else end, audit.repairs, audit.error)
 
 
-def audited(value: Any, text: str, start: int, end: int, limits: Limits) -> tuple[str | None, list[Repair]]:
-    """What parsers let through: infinite floats, too deep nesting, too long integers; and keys given twice."""
+class Audit(NamedTuple):
+    """The value, its long numbers read exactly; the limit it breaks; the keys given twice."""
+
+    value: Any
+    error: str | None
+    repairs: list[Repair]
+
+
+def audited(value: Any, text: str, start: int, end: int, limits: Limits) -> Audit:
+    """What parsers let through: infinite floats, too deep nesting, too long integers; keys given twice; digits lost."""
     looked_at = _MAY_BE_UNSOUND if end - start <= limits.digits else _MAY_BE_UNSOUND_WHEN_LONG
     keys = 0
+    floats: list[float] = []
     containers: list[Iterable[Any]] = [(value,)]
     for items in containers:  # grows while it is read
         for item in items:
@@ -93,14 +109,28 @@ def audited(value: Any, text: str, start: int, end: int, limits: Limits) -> tupl
                 containers.append(item)
             elif kind is float:
                 if math.isinf(item):
-                    return UNREADABLE, []
+                    return Audit(None, UNREADABLE, [])
+                floats.append(item)
             elif too_long(item, limits.digits):
-                return DIGITS_LIMIT, []
+                return Audit(None, DIGITS_LIMIT, [])
     if len(containers) > limits.depth and _depth(value) > limits.depth:
-        return DEPTH_LIMIT, []
+        return Audit(None, DEPTH_LIMIT, [])
+    if floats and _may_lose_digits(floats, text, start, end):
+        value = _EXACT_DECODER.decode(text[start:end])
     if not keys or keys == text.count(":", start, end) or keys == text.count('":', start, end):
-        return None, []
-    return None, _duplicates(text[start:end])
+        return Audit(value, None, [])
+    return Audit(value, None, _duplicates(text[start:end]))
+
+
+def _may_lose_digits(floats: list[float], text: str, start: int, end: int) -> bool:
+    """May one of the floats have been written with more digits than it holds? A quick look, then one that tells."""
+    return (
+        _LONG_FRACTION.search(text, start, end) is not None
+        or text.find("e-", start, end) >= 0
+        or text.find("E-", start, end) >= 0
+        or max(floats) >= _ALL_DIGITS_KEPT
+        or min(floats) <= -_ALL_DIGITS_KEPT
+    ) and _LONG_LITERAL.search(text, start, end) is not None
 
 
 def _items(container: Any) -> Iterable[Any]:

@@ -28,7 +28,7 @@ from llmcore.normalizer.readers.state import (
     clipped,
 )
 
-__all__ = ["QUOTES", "Role", "read_delimited", "read_quoted", "starts_member", "starts_value"]
+__all__ = ["QUOTES", "Role", "info_string", "read_delimited", "read_quoted", "starts_member", "starts_value"]
 
 Role = Literal["key", "value"]
 
@@ -42,6 +42,13 @@ _BARE_KEY = re.compile(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
 _KEYWORD = re.compile(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
 _STRUCTURAL = re.compile(r"[:=,{}\[\]]")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2})?\Z")
+_INFO_STRING = re.compile(r"[ \t]*([\w.+#/:-]+|\{[.#][^{}\n]*\})?([^\n`]*)")
+_ATTRIBUTES = re.compile(
+    r"(?:[ \t]+(?:[\w./\\:+#@%,()-]*[./\\:][\w./\\:+#@%,()-]*|[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|\{[^{}\n]*\}|[^\s\"'{}\[\]]*)"
+    r"|\{[\d,\s-]*\}))*[ \t\r]*"
+)
+_LONGEST_INFO = 256
+_PLAIN_WORDS = re.compile(r"[\w \t./\\:+#@%,-]*")
 _LITERAL_STARTS = ("true", "false", "null", "True", "False", "None")
 _MAX_RESCUES = 4
 _MAX_RESCUES_TRIED = 64
@@ -121,10 +128,23 @@ def _code_block(state: State, body: int, close: int) -> str:
         raise Ended
     lines = state.text[body:close]
     info, line_break, rest = lines.partition("\n")
-    value = rest.removesuffix("\n") if line_break and not info.strip().count(" ") else lines
+    certain = info_string(info) if line_break else None
     state.pos = close + 3
-    state.record("code_block", lines, value, "guess")
+    value = lines if certain is None else rest.removesuffix("\n")
+    state.record("code_block" if certain is not False else "code_block_words", lines, value, "guess")
     return value
+
+
+def info_string(words: str) -> bool | None:
+    """Is what stands behind the opening of a code fence its info string? True for a language, alone or with file
+    names and attributes; False for other words, which are one as well unless the code begins there; None when it is
+    the code that does."""
+    found = _INFO_STRING.fullmatch(words.rstrip("\r")) if len(words) <= _LONGEST_INFO else None
+    if found is None or (found[1] is None and found[2].strip()):
+        return None
+    if _ATTRIBUTES.fullmatch(found[2]):
+        return True
+    return False if _PLAIN_WORDS.fullmatch(found[2]) else None
 
 
 def _read_over_escaped(state: State, role: Role) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from llmcore.normalizer.readers.state import CLOSERS, DIGITS_LIMIT, NESTED_CALL, Ended, State, Stop, too_long
 from llmcore.normalizer.readers.strings import starts_member
+from llmcore.types.numbers import exact_float
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
 
@@ -25,6 +26,8 @@ _NOT_FINITE = frozenset({"nan", "inf", "infinity"})
 
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _NUMBER_LIKE = re.compile(r"[+-]?[0-9.][0-9_.eE+-]*")
+_CURRENCY_GROUPED = re.compile(r"[+-]?(?:[$\u20ac\u00a3]|[A-Za-z]{1,3}) ?[0-9]{1,3},[0-9]{3}(?![0-9])")
+_GROUP = re.compile(r"[0-9]{3}(?![0-9])")
 _BASED = re.compile(r"[+-]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9_]")
 _OPERATOR = re.compile(r"\s?(\*\*|[*/])\s?|\s([+-])\s")
@@ -41,6 +44,8 @@ _MAX_EXPONENT = 1024
 
 def read_bare(state: State) -> Any:
     """The value at the position, which starts with no quote and no bracket; a word becomes a string, as a guess."""
+    if state.frames and (_CURRENCY_GROUPED.match(state.text, state.pos, state.end) or _later_group(state)):
+        raise Stop  # two items and one number with a comma between its thousands look alike
     token = _token(state)
     after = state.pos + len(token)
     at_end = after >= state.end
@@ -62,6 +67,14 @@ def read_bare(state: State) -> Any:
         after = state.pos + len(token.rstrip())  # white space is left to who knows which is JSON's
     state.pos = after
     return value
+
+
+def _later_group(state: State) -> bool:
+    """Do three digits that are no number stand right behind a digit and a comma?"""
+    text, pos = state.text, state.pos
+    if text[pos - 1] != "," or not text[pos - 2].isdigit() or not _GROUP.match(text, pos, state.end):
+        return False
+    return not _JSON_NUMBER.fullmatch(text[pos : _token_end(state, pos)].strip())
 
 
 def _token(state: State) -> str:
@@ -163,7 +176,7 @@ def _int(token: str, base: int, digits: int) -> Any:
 
 
 def _float(token: str) -> float:
-    value = float(token)
+    value = exact_float(token)
     if math.isinf(value):
         raise Stop
     return value

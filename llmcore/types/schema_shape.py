@@ -1,0 +1,63 @@
+"""Is a schema given as Python objects a tree that JSON could hold, of a bearable depth and size?
+
+Asked before anything recurses into a schema (`repr`, `==`, `json.dumps`, `deepcopy`). Each object is looked at once,
+however often it is referred to, so a hostile schema costs no more than a plain one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llmcore.types.errors import ToolDefinitionError
+from llmcore.types.narrowing import is_list, is_object
+
+__all__ = ["MAX_SCHEMA_DEPTH", "MAX_SCHEMA_NODES", "check_schema_shape"]
+
+MAX_SCHEMA_DEPTH = 128
+"""Levels of JSON; a property costs two. Also the number of in-place steps (`$ref`, `anyOf`, ...) in a row."""
+MAX_SCHEMA_NODES = 500_000
+"""Values in a schema written out, where one object may stand in many places."""
+
+
+def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> None:
+    """Raise `ToolDefinitionError` for a schema that holds itself, is nested too deeply or becomes too large when
+    written out. `where`: what the message begins with. `around`: levels around the schema that are not its own."""
+    sizes: dict[int, tuple[int, int]] = {}  # of each container done: its depth and its size
+    open_ones: set[int] = set()
+    waiting: list[object] = [schema]
+    while waiting:
+        part = waiting[-1]
+        key = id(part)
+        children = _children(part)
+        if key in sizes or children is None:
+            waiting.pop()
+        elif key not in open_ones:
+            open_ones.add(key)
+            inner = [child for child in children if _children(child) is not None and id(child) not in sizes]
+            if any(id(child) in open_ones for child in inner):
+                raise ToolDefinitionError(f"{where}the schema holds itself as a Python object; use $defs and $ref instead")
+            waiting += inner
+        else:
+            waiting.pop()
+            open_ones.discard(key)
+            measured = [sizes.get(id(child), (0, 1)) for child in children]
+            depth = 1 + max((deep for deep, _ in measured), default=0)
+            size = 1 + sum(large for _, large in measured)
+            if depth > MAX_SCHEMA_DEPTH + around:
+                raise ToolDefinitionError(
+                    f"{where}the schema is nested more than {MAX_SCHEMA_DEPTH} levels deep; "
+                    "move inner schemas to $defs and refer to them by $ref"
+                )
+            if size > MAX_SCHEMA_NODES:
+                raise ToolDefinitionError(
+                    f"{where}the schema is too large: more than {MAX_SCHEMA_NODES} values written out; "
+                    "move what repeats to $defs and refer to it by $ref"
+                )
+            sizes[key] = depth, size
+
+
+def _children(part: object) -> list[Any] | None:
+    """What a container holds; None for a scalar."""
+    if is_object(part):
+        return list(part.values())
+    return part if is_list(part) else None
