@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from llmcore import Budget, CapabilityStore, FallbackExhausted, LLMCoreError, ModelRegistry, Orchestrator, RunResult, tool
 from llmcore.adapters.engine import close_clients
 from llmcore.fallback import EscalateModel, OtherMode, Retry, TextOnly
+from llmcore.tools.threads import idle
 from llmcore.types import Finished, InternalError, RetryConfig
 from tests.orchestrator.support import assert_valid
 from tests.support.chaos_server import ChaosServer, answer_of, prompt_of, result_of
@@ -229,8 +230,10 @@ def _sockets() -> int:
 
 
 def _left_behind(threads: set[threading.Thread], sockets: int) -> list[str]:
-    """What still stands. LiteLLM keeps the threads that it logs with."""
+    """What still stands. LiteLLM keeps the threads that it logs with, and threads of tools wait for the next call."""
     new = [thread.name for thread in threading.enumerate() if thread not in threads]
-    left = [f"a thread is left: {name}" for name in new if not name.startswith("litellm-logging")]
+    left = [f"a thread is left: {name}" for name in new if not name.startswith(("litellm-logging", "llmcore-tool"))]
+    running = sum(thread.name == "llmcore-tool" for thread in threading.enumerate()) - len(idle)
+    left += [f"{running} tools still run"] * (running > 0)
     more = _sockets() - sockets
-    return left + ([f"{more} sockets are left"] if more > 0 else [])
+    return left + [f"{more} sockets are left"] * (more > 0)

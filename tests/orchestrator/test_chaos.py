@@ -1,0 +1,18 @@
+"""A storm in a small size: a tool loop on three wires against a server that is sick three times in ten.
+
+`python -m benchmarks.chaos` is the same in full.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.chaos import chaos
+
+
+@pytest.mark.slow
+def test_every_run_of_a_storm_ends_as_it_should() -> None:
+    told = chaos(runs=60, concurrency=20, cancellations=12, share=0.4, seed=1, timeout=0.7)
+    assert not told.wrong
+    assert len(told.met) > 10
+    assert told.counts["answer"] > 30
