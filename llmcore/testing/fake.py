@@ -147,11 +147,11 @@ class FakeModel:
             raise_if_error(chunk)
             yield chunk
             await asyncio.sleep(0)  # where a real stream would wait, so that cancellation can come in between
+        whole = not isinstance(answer, list | tuple)  # chunks are a stream as it is scripted, which may be a cut one
         usage = self._usage(call.request, answer)
-        if usage is None and not isinstance(answer, list | tuple):
+        if usage is None and whole:
             usage = reply_of(answer, None).usage
-        if usage:
-            yield {"llmcore": {"usage": usage.model_dump()}}
+        yield {"llmcore": {"usage": usage.model_dump() if usage else None, "ended": whole}}
 
     async def _answer(self, call: ModelCall) -> Any:
         number = len(self.requests)

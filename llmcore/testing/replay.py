@@ -15,6 +15,9 @@ from llmcore.types import ConfigError, Reply
 
 __all__ = ["ReplayAdapter"]
 
+_ENDED: dict[str, Any] = {"llmcore": {"ended": True}}
+"""What an adapter says of a stream that came to its own end."""
+
 
 class ReplayAdapter:
     """Answers the n-th request with the n-th exchange of a transcript.
@@ -62,6 +65,8 @@ class ReplayAdapter:
         raw = _raw(self._next(call))
         for chunk in chunks_of(raw, None):
             yield chunk
+        if not isinstance(raw, list):
+            yield _ENDED
 
     def _next(self, call: ModelCall) -> Exchange:
         exchanges = self.transcript.exchanges
@@ -91,7 +96,9 @@ def _raw(exchange: Exchange) -> Any:
     if exchange.kind == "text":
         return exchange.text or ""
     if exchange.kind == "sse" or (exchange.stream and isinstance(exchange.response, str)):
-        return list(split_events(exchange.sse or "" if exchange.kind == "sse" else str(exchange.response))[0])
+        text = exchange.sse or "" if exchange.kind == "sse" else str(exchange.response)
+        ended = [_ENDED] if text.rstrip().endswith("[DONE]") else []
+        return [*split_events(text)[0], *ended]
     return exchange.response
 
 

@@ -93,14 +93,15 @@ async def test_a_plain_reply_is_the_providers_own_body(adapter: LiteLLMAdapter, 
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-async def test_a_stream_is_litellms_chunks_and_a_summary(adapter: LiteLLMAdapter, provider: str) -> None:
+async def test_a_stream_is_openai_shaped_chunks_and_a_summary(adapter: LiteLLMAdapter, provider: str) -> None:
     with WireServer([TWO_CALLS]) as server:
         chunks, summary = await collected(adapter, call_of(endpoint_at(server, provider)))
     assert streamed_calls(chunks) == [("get_weather", {"city": "Paris"}), ("get_weather", {"city": "Rome"})]
     text = "".join(choice["delta"].get("content") or "" for chunk in chunks for choice in chunk["choices"])
     assert text == "Let me look."
     assert (summary["usage"]["input_tokens"], summary["usage"]["output_tokens"]) == (50, 12)
-    assert summary["usage"]["estimated"] is (provider == "mistral")  # LiteLLM strips `stream_options` there
+    assert summary["usage"]["estimated"] is False
+    assert summary["ended"] is True
     assert 0 < summary["time_to_first_token"] <= summary["duration"]
     assert summary["wire"] == "openai-chat"
     assert len(server.requests) == 1
