@@ -171,7 +171,7 @@ class TurnAttempt:
         failure = error if isinstance(error, LLMCoreError) else None
         self._state.ledger.finish(attempt, sending.usage if sending else None, failure=failure)
         if sending is not None and sending.envelope is not None:
-            self._state.note(sending.envelope)
+            self._state.note(sending.envelope, whole=False)
 
     async def _came(self, sending: Sending, attempt: Attempt, call: ModelCall, config: ModelConfig) -> None:
         """A reply is there, whole."""

@@ -40,10 +40,11 @@ class RunState:
             changes["tool_choice"] = "auto"
         return self.settings.request.model_copy(update=changes)
 
-    def note(self, envelope: Envelope) -> None:
-        """A reply came: it is the last one, and its text may have to stand in for an answer."""
+    def note(self, envelope: Envelope, *, whole: bool = True) -> None:
+        """A reply came: it is the last one, and its text, if it is whole, may have to stand in for an answer."""
         self.envelope = envelope
-        self._best_text = envelope.content.strip() or self._best_text
+        if whole:
+            self._best_text = envelope.content.strip() or self._best_text
 
     def add_reply(self, envelope: Envelope, calls: Sequence[ToolCall], final: ToolCall | None) -> list[ToolCall]:
         """Enter an accepted reply. Returns its calls as they stand in the history, the one of the output tool (closed
