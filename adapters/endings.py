@@ -72,6 +72,8 @@ def ending_of(
             raise ErrorEvent(document["error"])
         if is_whole_reply(document):
             return document
+    if not said and exchange.in_place and not exchange.end.known:
+        raise _fault_in_body(call, exchange) from error
     if error is not None and exchange.broken is None and exchange.end.events:
         raise error
     nothing = not exchange.end.events and (known or not exchange.received)

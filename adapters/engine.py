@@ -28,6 +28,7 @@ ENVIRONMENT = {
 }
 """Set before the import, with `setdefault`: the user may know better."""
 
+_ODD_REPLY = r"pydantic serializer warnings:[\s\S]*chatcompletion"
 _TYPED_DICT = r"items? .* on typeddict class '(chatcompletion|standardlog)"
 _QUIET = (
     (
@@ -37,6 +38,7 @@ _QUIET = (
         None,
         0,
     ),
+    ("ignore", re.compile(_ODD_REPLY, re.IGNORECASE), UserWarning, None, 0),
     ("ignore", None, DeprecationWarning, re.compile(r"litellm\."), 0),
 )
 """Warnings of LiteLLM's own code, as entries of `warnings.filters`. LiteLLM ignores some at its import, but test

@@ -63,7 +63,7 @@ class LiteLLMAdapter:
     async def complete(self, call: ModelCall) -> Reply:
         prepared = self._prepare(call)
         module = await litellm()
-        watch = Watch(self._limits, streamed=False)
+        watch = Watch(self._limits, streamed=False, known=prepared.provider.wire is not None)
         started = time.perf_counter()
         answer, failure = None, None
         try:
@@ -105,7 +105,8 @@ class LiteLLMAdapter:
         Those before the first that says something are held back: it may be that a JSON body came in place of a stream.
         """
         module = await litellm()
-        watch = Watch(self._limits, streamed=True)
+        known = prepared.provider.wire is not None
+        watch = Watch(self._limits, streamed=True, known=known)
         answer, failure, said = None, None, False
         held: list[dict[str, Any]] = []
         try:
@@ -130,7 +131,6 @@ class LiteLLMAdapter:
             if answer is not None:
                 with suppress(Exception):  # closing a stream that broke
                     await answer.aclose()
-        known = prepared.provider.wire is not None
         in_place = ending_of(call, watch.exchange, failure, said=said, known=known)
         for event in held if in_place is None else [in_place]:
             yield event
@@ -195,7 +195,7 @@ class LiteLLMAdapter:
 
 
 def _dumped(answer: Any) -> dict[str, Any]:
-    dumped: dict[str, Any] = answer.model_dump(exclude_none=True)
+    dumped: dict[str, Any] = answer.model_dump(exclude_none=True, warnings=False)
     return dumped
 
 

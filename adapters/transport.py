@@ -28,7 +28,7 @@ class _WatchedStream(httpx.AsyncByteStream):
         self._exchange = exchange
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._exchange.chunks()
+        return self._exchange.passed_on()
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -39,15 +39,17 @@ def current_watch() -> Watch | None:
 
 
 class Watch:
-    """Watches the HTTP requests of one call. `streamed`: the reply was asked for as a stream.
+    """Watches the HTTP requests of one call. `streamed`: the reply was asked for as a stream; `known`: its wire is one whose
+    bodies are known.
 
     `exchange` is the last one made inside a `watching` block; None when there was none that could be seen (a client of the
     user's own).
     """
 
-    def __init__(self, limits: Limits, *, streamed: bool) -> None:
+    def __init__(self, limits: Limits, *, streamed: bool, known: bool) -> None:
         self.limits = limits
         self.streamed = streamed
+        self.known = known
         self.exchange: Exchange | None = None
         self._task: asyncio.Task[Any] | None = None
 
@@ -70,10 +72,10 @@ class Watch:
 
 
 class Exchange:
-    """One HTTP response. Its bytes are read once: by LiteLLM (`chunks`), or by us (`events`).
+    """One HTTP response. Its bytes are read once: by LiteLLM (`passed_on`), or by us (`events`).
 
-    `taken`: somebody has begun to read. `received`: bytes, unpacked. `end`: what the events of a stream told. `broken`: what
-    broke the connection before the reply's end. `failure`: a bound was broken.
+    `taken`: somebody has begun to read. `received`: bytes, unpacked. `in_place`: they begin as JSON does. `end`: what the events
+    of a stream told. `broken`: what broke the connection before the reply's end. `failure`: a bound was broken.
     """
 
     def __init__(self, watch: Watch, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> None:
@@ -82,19 +84,21 @@ class Exchange:
         self.kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         self.taken = False
         self.received = 0
+        self.in_place = False
         self.end = StreamEnd()
         self.broken: Exception | None = None
         self.failure: RemoteServerError | None = None
         self._source = source
         self._encoding = headers.get("content-encoding")
         self._limits = watch.limits
+        self._known = watch.known
         self._streamed = watch.streamed and self.ok
         self._most = watch.limits.stream if self._streamed else watch.limits.body
         self._lines: EventLines | Frames = (Frames if _BINARY in self.kind else EventLines)(watch.limits.line)
         self._parsed: list[dict[str, Any]] | None = None
         """Events that wait for `events`; None while only their end is watched."""
         self._body = bytearray()
-        self._in_place = False
+        self._parsed_body: tuple[int, Any] = (0, None)  # at which length, and what
         self._whole = True  # `_body` is all that came, not a head of it
 
     @property
@@ -108,8 +112,10 @@ class Exchange:
 
     @property
     def document(self) -> Any:
-        """The body as JSON; None when it is none, or is cut."""
-        return parse_json(self.body) if self._whole and self._body else None
+        """The body as JSON; None when it is none, or is cut. Parsed once, while nothing more comes."""
+        if self._parsed_body[0] != len(self._body):
+            self._parsed_body = len(self._body), parse_json(self.body) if self._whole else None
+        return self._parsed_body[1]
 
     @property
     def is_web_page(self) -> bool:
@@ -130,6 +136,19 @@ class Exchange:
         return found if end.seen else []
 
     # Reading
+
+    async def passed_on(self) -> AsyncGenerator[bytes, None]:
+        """What LiteLLM is to read: a stream as it comes; of a whole body that is no reply only a head.
+
+        LiteLLM puts such a body into an error and searches that, four seconds a megabyte, in which the event loop stands still.
+        """
+        async with aclosing(self.chunks()) as chunks:
+            async for piece in chunks:
+                if self._streamed or not self.ok:
+                    yield piece
+        if not self._streamed and self.ok:
+            fit = is_whole_reply(self.document) if self._known else self.document is not None
+            yield self.body if fit else self.body[: self._limits.error_body]
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The bytes as they come, unpacked, and of an error's body no more than the limit.
@@ -201,7 +220,7 @@ class Exchange:
         if self.received > self._most:
             raise self._fails(f"the reply is longer than {self._most:,} bytes")
         self._keep(piece)
-        if self._streamed and not (self._parsed is not None and self._in_place):
+        if self._streamed and not (self._parsed is not None and self.in_place):
             try:
                 self._take(self._lines.feed(piece))
             except TooLong:
@@ -211,10 +230,14 @@ class Exchange:
         if not self._whole:
             return
         self._body += piece
-        self._in_place = self._in_place or self._body[:_HEAD].lstrip(_BLANK)[:1] in _IN_PLACE
-        if len(self._body) > (self._limits.body if self._in_place or not self._streamed else _HEAD):
-            del self._body[_HEAD:]
-            self._whole = False
+        self.in_place = self.in_place or self._body[:_HEAD].lstrip(_BLANK)[:1] in _IN_PLACE
+        most = self._limits.body if self.in_place or not self._streamed else _HEAD
+        if len(self._body) <= most:
+            return
+        if self.in_place and self._parsed is not None:
+            raise self._fails(f"the reply is longer than {most:,} bytes")
+        del self._body[_HEAD:]
+        self._whole = False
 
     def _take(self, found: Iterator[bytes]) -> None:
         for data in found:
@@ -228,7 +251,7 @@ class Exchange:
         """The bytes are at their end: a last line without its line break, a body in place of a stream."""
         if not self._streamed or self.end.done:
             return
-        if self._parsed is None or not self._in_place:
+        if self._parsed is None or not self.in_place:
             self._take(self._lines.finish())
         elif is_object(document := self.document):
             self.end.saw_event(document)
