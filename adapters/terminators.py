@@ -39,6 +39,7 @@ _FRAME_HEAD, _FRAME_CHECK = 12, 4
 
 _FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "blockReason")
 _NO_FINISH = frozenset({"", "null", "none", "finish_reason_unspecified", "block_reason_unspecified"})
+_TYPE_KEYS = ("type", "event_type")
 _END_TYPES = frozenset(
     {"message_stop", "message-end", "stream-end", "response.completed", "response.incomplete", "response.failed"}
 )
@@ -54,7 +55,7 @@ _KNOWN_TYPES = re.compile(
     r"(?:message|content_block|content|tool-call|tool-plan|response)[_.-]|ping|stream-start|text-generation"
 )
 _REPLY_KEYS = frozenset({"choices", "candidates", "generations", "promptFeedback"})
-_WHOLE_TYPES = frozenset({None, "message", "response", "chat.completion"})
+_WHOLE_TYPES = (None, "message", "response", "chat.completion")
 
 
 class TooLong(ValueError):
@@ -77,7 +78,7 @@ def ends_reply(event: object) -> bool:
     """Does this event of a stream, of whatever wire, say that the reply is whole?"""
     if not is_object(event):
         return False
-    if event.get("type") in _END_TYPES or event.get("event_type") in _END_TYPES:
+    if any(isinstance(kind := event.get(key), str) and kind in _END_TYPES for key in _TYPE_KEYS):
         return True
     if any(event.get(key) is True for key in _END_FLAGS) or _finishes(event):
         return True
@@ -104,7 +105,9 @@ def is_whole_reply(body: object) -> bool:
     """Is this JSON the body of a whole reply, on any wire, rather than one event of a stream or an error?"""
     if not is_object(body) or body.get("error") or body.get("done") is False:
         return False
-    if any("delta" in choice for choice in objects_in(body.get("choices"))) or body.get("type") not in _WHOLE_TYPES:
+    if any("delta" in choice for choice in objects_in(body.get("choices"))) or all(
+        body.get("type") != kind for kind in _WHOLE_TYPES
+    ):
         return False
     told = body.get("content"), body.get("message"), body.get("output")
     return not _REPLY_KEYS.isdisjoint(body) or any(is_object(part) or is_list(part) for part in told)

@@ -162,9 +162,10 @@ class Exchange:
             inflater = self._inflater()
             while (data := await self._next(source)) is not None:
                 for piece in (data,) if inflater is None else self._unpacked(inflater, data):
-                    self._saw(piece)
-                    yield piece
-                    if not self.ok and self.received >= self._limits.error_body:
+                    head = piece if self.ok else piece[: self._limits.error_body - self.received]
+                    self._saw(head)
+                    yield head
+                    if len(head) < len(piece):
                         return
             self._over()
         finally:
