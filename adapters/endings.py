@@ -82,7 +82,7 @@ def ending_of(
     return None
 
 
-def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dict[str, Any] | tuple[dict[str, Any], ...]:
+def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dict[str, Any] | list[dict[str, Any]]:
     """The reply that a whole body holds: its JSON, or the events of a stream, which some servers send unasked.
 
     Raises what went wrong, as `ending_of` does.
@@ -97,7 +97,7 @@ def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dic
     if is_object(document) and document.get("error"):
         raise ErrorEvent(document["error"])
     if events := exchange.events_in_body():
-        return tuple(events)
+        return events
     raise _fault_in_body(call, exchange) from error
 
 

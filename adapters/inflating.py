@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 __all__ = ["ACCEPTED", "Inflater", "UnknownEncoding", "inflater_of"]
 
@@ -29,7 +30,7 @@ class Inflater:
     def __init__(self, encoding: str, members: int) -> None:
         self._gzip = encoding == "gzip"
         self._left = members
-        self._member: zlib._Decompress | None = None
+        self._member: Any = None  # zlib's object, whose type has no public name
         self._ended = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -49,7 +50,7 @@ class Inflater:
                 data, self._member = member.unused_data, None
                 self._ended = not self._gzip or (bool(data) and not _GZIP_START.startswith(data[:2]))
 
-    def _next(self, data: bytes) -> zlib._Decompress:
+    def _next(self, data: bytes) -> Any:
         if self._left <= 0:
             raise ValueError("too many gzip members")
         self._left -= 1

@@ -26,7 +26,7 @@ from llmcore.adapters.terminators import ends_reply, is_whole_reply
 from llmcore.adapters.usage import read_usage, usage_in
 from llmcore.adapters.watching import Exchange, Watch
 from llmcore.types import DEFAULT_LIMITS, Limits, Reply, Usage
-from llmcore.types.narrowing import object_in, objects_in
+from llmcore.types.narrowing import is_list, object_in, objects_in
 
 __all__ = ["LiteLLMAdapter", "Observer"]
 
@@ -151,13 +151,12 @@ class LiteLLMAdapter:
             self._observer(call, what, value)
 
     def _reply(self, call: ModelCall, prepared: Prepared, reading: Any, body: dict[str, Any], duration: float) -> Reply:
-        """`reading` is what the normaliser is to read; `body` LiteLLM's dict, or the provider's own where that is all."""
-        mapper = ReplyMapper(prepared)
-        own = reading[-1] if isinstance(reading, tuple) else reading
-        mapped = tuple(map(mapper.map, reading)) if isinstance(reading, tuple) else mapper.map(reading)
-        self._observe(call, "response", list(mapped) if isinstance(mapped, tuple) else mapped)
+        """`reading` is what the normaliser is to read, a body or a stream's events; `body` tells usage and identity."""
+        own = reading[-1] if is_list(reading) else reading
+        mapped = ReplyMapper(prepared).map(reading)
+        self._observe(call, "response", mapped)
         return Reply(
-            raw=mapped,
+            raw=tuple(mapped) if is_list(mapped) else mapped,
             wire=_STREAM_WIRE if reading is body else prepared.provider.wire,
             provider=call.endpoint.provider,
             model=_identity(own, body, "model", "modelVersion") or call.endpoint.model,
@@ -227,7 +226,7 @@ def _reading(
     if failure is None and holds_litellm_tool(exchange.body.decode("utf-8", "replace")):
         return body, body
     own = body_of(call, exchange, failure)
-    return own, body or (own[-1] if isinstance(own, tuple) else own)
+    return own, body or (own[-1] if is_list(own) else object_in(own))
 
 
 def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:

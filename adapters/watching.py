@@ -231,7 +231,7 @@ class Exchange:
         if not self._whole:
             return
         self._body += piece
-        self.in_place = self.in_place or self._body[:_HEAD].lstrip(_BLANK)[:1] in _IN_PLACE
+        self.in_place = self.in_place or self._body[:_HEAD].lstrip(_BLANK).startswith(_IN_PLACE)
         most = self._limits.body if self.in_place or not self._streamed else _HEAD
         if len(self._body) <= most:
             return

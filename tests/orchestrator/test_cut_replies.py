@@ -15,7 +15,7 @@ from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel, ReplayAdapter
 from llmcore.types import Event, FallbackExhausted, Finished, RemoteServerError
 from tests.orchestrator.support import FAST, get_weather
-from tests.support.wire_server import Raw, Turn, WireServer
+from tests.support.wire_server import Raw, Step, Turn, WireServer
 from tests.support.wires import WIRES, frames
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +32,8 @@ def orchestrator_at(server: WireServer, provider: str, ran: list[str], **options
         return "sunny"
 
     model = {"provider": provider, "model": MODELS[provider], "base_url": server.base_url(provider), "api_key": "k"}
-    return Orchestrator(ModelRegistry.from_dict({"models": {"m": model}}), [get_weather], **{"strategies": FAST, **options})
+    options.setdefault("strategies", FAST)
+    return Orchestrator(ModelRegistry.from_dict({"models": {"m": model}}), [get_weather], **options)
 
 
 def cut_stream(provider: str, turn: Turn, upto: str) -> Raw:
@@ -43,14 +44,14 @@ def cut_stream(provider: str, turn: Turn, upto: str) -> Raw:
 
 
 async def finished(events: AsyncIterator[Event]) -> RunResult:
-    (result,) = [event.result async for event in events if isinstance(event, Finished)]
-    return result
+    results: list[RunResult] = [event.result async for event in events if isinstance(event, Finished)]
+    return results[0]
 
 
 @pytest.mark.parametrize("provider", MODELS)
 async def test_no_call_of_a_cut_stream_runs_and_it_is_asked_again(provider: str) -> None:
     ran: list[str] = []
-    script = [cut_stream(provider, CALL, "Rome"), CALL, cut_stream(provider, ANSWER, "Paris."), ANSWER]
+    script: list[Step] = [cut_stream(provider, CALL, "Rome"), CALL, cut_stream(provider, ANSWER, "Paris."), ANSWER]
     with WireServer(script) as server:
         orchestrator = orchestrator_at(server, provider, ran)
         result = await finished(orchestrator.stream("Weather?"))
@@ -95,11 +96,11 @@ async def test_what_came_of_a_cut_stream_rides_on_the_error(provider: str) -> No
     assert ran == []
 
 
-DELTA = {"choices": [{"index": 0, "delta": {"content": "Half an "}}]}
-CALLS = {"choices": [{"index": 0, "delta": {"tool_calls": [
+DELTA: dict[str, Any] = {"choices": [{"index": 0, "delta": {"content": "Half an "}}]}
+CALLS: dict[str, Any] = {"choices": [{"index": 0, "delta": {"tool_calls": [
     {"index": 0, "id": "a", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
 ]}}]}  # fmt: skip
-STOP = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+STOP: dict[str, Any] = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 
 
 @pytest.mark.parametrize("streamed", [True, False])
