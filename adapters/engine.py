@@ -86,6 +86,7 @@ def _load() -> Any:
         ) from error
     module.suppress_debug_info = True  # else coloured text on stdout with every error
     module.disable_hf_tokenizer_download = True  # else counting tokens offline blocks for ~23 s
+    module.REPEATED_STREAMING_CHUNK_LIMIT = 1_000_000_000  # else a hundred equal chunks, a ruled line, are an error
     importlib.import_module("llmcore.adapters.transport").install(aiohttp, importlib.import_module("httpx").AsyncHTTPTransport)
     return module
 

@@ -22,7 +22,7 @@ from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.secrets import Scrubber
-from llmcore.adapters.terminators import ends_reply, is_whole_reply
+from llmcore.adapters.terminators import is_whole_reply
 from llmcore.adapters.usage import read_usage, usage_in
 from llmcore.adapters.watching import Exchange, Watch
 from llmcore.types import DEFAULT_LIMITS, Limits, Reply, Usage
@@ -81,8 +81,9 @@ class LiteLLMAdapter:
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
         prepared = self._prepare(call)
         mapper, progress = ReplyMapper(prepared), _Progress(call, prepared)
+        watch = Watch(self._limits, streamed=True, known=prepared.provider.wire is not None)
         try:
-            async with aclosing(self._events(call, prepared)) as events:
+            async with aclosing(self._events(call, prepared, watch)) as events:
                 async for event in events:
                     mapped = mapper.map(event)
                     self._observe(call, "chunk", mapped)
@@ -94,19 +95,17 @@ class LiteLLMAdapter:
                 self._raise(error, call, prepared)
             self._observe(call, "error", {"error": body})
             yield {"error": body}
-        if not progress.finished:  # an end mark came without a finish reason: the recording must tell of it
+        if watch.exchange is not None and watch.exchange.end.done and not watch.exchange.end.finished:  # no chunk tells the end
             self._observe(call, "chunk", {"llmcore": {"ended": True}})
         self._observe(call, "end", None)
         yield {"llmcore": progress.summary()}
 
-    async def _events(self, call: ModelCall, prepared: Prepared) -> AsyncGenerator[dict[str, Any], None]:
+    async def _events(self, call: ModelCall, prepared: Prepared, watch: Watch) -> AsyncGenerator[dict[str, Any], None]:
         """The events of a stream: the provider's own on OpenAI's wire, else LiteLLM's chunks. Raises when it was cut.
 
         Those before the first that says something are held back: it may be that a JSON body came in place of a stream.
         """
         module = await litellm()
-        known = prepared.provider.wire is not None
-        watch = Watch(self._limits, streamed=True, known=known)
         answer, failure, said = None, None, False
         held: list[dict[str, Any]] = []
         try:
@@ -131,7 +130,9 @@ class LiteLLMAdapter:
             if answer is not None:
                 with suppress(Exception):  # closing a stream that broke
                     await answer.aclose()
-        in_place = ending_of(call, watch.exchange, failure, said=said, known=known)
+            if watch.exchange is not None:
+                await watch.exchange.aclose()
+        in_place = ending_of(call, watch.exchange, failure, said=said, known=watch.known)
         for event in held if in_place is None else [in_place]:
             yield event
 
@@ -282,7 +283,6 @@ class _Progress:
         self._first: float | None = None
         self._id = self._model = ""
         self._usage: Any = None
-        self.finished = False  # a finish reason came
 
     def saw(self, event: dict[str, Any]) -> None:
         if self._first is None and _says_something(event):
@@ -290,7 +290,6 @@ class _Progress:
         self._id = self._id or str(event.get("id") or "")
         self._model = self._model or str(event.get("model") or "")
         self._usage = usage_in(event) or self._usage
-        self.finished = self.finished or ends_reply(event)
 
     def summary(self) -> dict[str, Any]:
         """`usage` as a `Usage` dict; times in seconds; the identity of the reply. A summary comes after a whole stream only."""

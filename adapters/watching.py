@@ -194,6 +194,13 @@ class Exchange:
         parsed, self._parsed = self._parsed or [], []
         return parsed
 
+    async def aclose(self) -> None:
+        """Close the connection, unless its end was reached; also one that nobody has begun to read."""
+        close = getattr(self._source, "aclose", None)
+        if close is not None:
+            with suppress(Exception):  # it may be closed already
+                await close()
+
     async def _next(self, source: AsyncIterator[bytes]) -> bytes | None:
         try:
             return await anext(source, None)
@@ -245,7 +252,7 @@ class Exchange:
             if self._parsed is None or data == DONE:
                 self.end.saw(data)
             elif is_object(event := parse_json(data)):
-                self.end.saw_event(event)
+                self.end.saw(data, event)
                 self._parsed.append(event)
 
     def _over(self) -> None:
@@ -255,7 +262,7 @@ class Exchange:
         if self._parsed is None or not self.in_place:
             self._take(self._lines.finish())
         elif is_object(document := self.document):
-            self.end.saw_event(document)
+            self.end.saw(self.body, document)
             self._parsed.append(document)
         else:  # JSON lines
             self._take(iter([*self._lines.feed(self.body), *self._lines.finish()]))

@@ -16,8 +16,9 @@ from llmcore.adapters.inflating import Inflater, UnknownEncoding, inflater_of
 from llmcore.adapters.litellm import LiteLLMAdapter
 from llmcore.adapters.transport import install
 from llmcore.adapters.watching import Watch
-from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, RemoteServerError
-from tests.adapters.conftest import call_of, endpoint_at
+from llmcore.normalizer import normalize
+from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, RemoteServerError, ToolSet
+from tests.adapters.conftest import WEATHER, call_of, endpoint_at
 from tests.support.wire_server import Failure, Raw, Turn, WireServer
 from tests.support.wires import WIRES, frames
 
@@ -115,6 +116,17 @@ async def test_of_a_body_that_is_no_reply_litellm_reads_only_a_head(small: LiteL
             await whole(small, server, provider)
         cause = str(caught.value.__cause__)
         assert cause.count("<p>") + cause.count("word") < 600
+
+
+@pytest.mark.parametrize("provider", ["openai_compatible", "groq"])
+async def test_hostile_arguments_come_out_the_same_whole_and_streamed(adapter: LiteLLMAdapter, provider: str) -> None:
+    deep = '{"city": ' + "[" * 20_000 + "]" * 20_000 + "}"
+    with WireServer([Turn(calls=[("get_weather", deep)], chunk=5000)]) as server:
+        at_once = normalize(await whole(adapter, server, provider), ToolSet([WEATHER]))
+        in_pieces = normalize((await stream(adapter, server, provider))[:-1], ToolSet([WEATHER]))
+    assert at_once == in_pieces
+    assert at_once.tool_calls[0].raw_arguments == deep
+    assert at_once.tool_calls[0].arguments is None
 
 
 def test_what_is_unpacked_comes_in_small_pieces() -> None:

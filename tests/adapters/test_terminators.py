@@ -58,7 +58,7 @@ def test_these_end_a_reply(event: dict[str, Any]) -> None:
     assert judged(event).seen
     assert judged(*NO_ENDS, event).seen
     end = StreamEnd()
-    end.saw_event(event)
+    end.saw(json.dumps(event, separators=(",", ":")).encode(), event)
     assert end.seen
 
 
