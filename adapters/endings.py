@@ -74,7 +74,7 @@ def ending_of(
             return document
     if not said and exchange.in_place and not exchange.end.known:
         raise _fault_in_body(call, exchange) from error
-    if error is not None and exchange.broken is None and exchange.end.events:
+    if error is not None and exchange.end.events and (exchange.came_to_its_end or not exchange.over):
         raise error
     nothing = not exchange.end.events and (known or not exchange.received)
     if error is not None or nothing or not (exchange.came_to_its_end or not (known or exchange.end.known)):

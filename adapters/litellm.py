@@ -158,7 +158,7 @@ class LiteLLMAdapter:
         self._observe(call, "response", mapped)
         return Reply(
             raw=tuple(mapped) if is_list(mapped) else mapped,
-            wire=_STREAM_WIRE if reading is body else prepared.provider.wire,
+            wire=_STREAM_WIRE if reading is body else _wire_of(own, prepared),
             provider=call.endpoint.provider,
             model=_identity(own, body, "model", "modelVersion") or call.endpoint.model,
             id=_identity(own, body, "id", "responseId"),
@@ -242,8 +242,8 @@ def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dic
 async def _own_events(exchange: Exchange) -> AsyncGenerator[dict[str, Any], None]:
     async with aclosing(exchange.events()) as events:
         async for event in events:
-            if event.get("error"):
-                raise ErrorEvent(event["error"])
+            if event.get("error") or event.get("object") == "error":  # older vLLM sends the error's fields themselves
+                raise ErrorEvent(event.get("error") or event)
             yield event
 
 
@@ -261,6 +261,12 @@ def _identity(own: Any, body: dict[str, Any], *keys: str) -> str:
     """What the provider's own body says, else LiteLLM's, which may have made it up."""
     told = (source.get(key) for source in (object_in(own), body) for key in keys)
     return str(next((value for value in told if value), ""))
+
+
+def _wire_of(body: Any, prepared: Prepared) -> str | None:
+    """The wire of the provider's own body; None leaves it to the normaliser: LiteLLM may have asked OpenAI's other endpoint."""
+    wire = prepared.provider.wire
+    return None if wire == _STREAM_WIRE and "choices" not in object_in(body) else wire
 
 
 def _forced_tool(call: ModelCall, prepared: Prepared) -> str | None:

@@ -74,15 +74,16 @@ class Watch:
 class Exchange:
     """One HTTP response. Its bytes are read once: by LiteLLM (`passed_on`), or by us (`events`).
 
-    `taken`: somebody has begun to read. `received`: bytes, unpacked. `in_place`: they begin as JSON does. `end`: what the events
-    of a stream told. `broken`: what broke the connection before the reply's end. `failure`: a bound was broken.
+    `taken`: somebody has begun to read; `over`: to the end. `received`: bytes, unpacked. `in_place`: they begin as JSON does.
+    `end`: what the events of a stream told. `broken`: what broke the connection before the reply's end. `failure`: a bound was
+    broken.
     """
 
     def __init__(self, watch: Watch, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> None:
         self.url = url
         self.status = status
         self.kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        self.taken = False
+        self.taken = self.over = False
         self.received = 0
         self.in_place = False
         self.end = StreamEnd()
@@ -257,6 +258,7 @@ class Exchange:
 
     def _over(self) -> None:
         """The bytes are at their end: a last line without its line break, a body in place of a stream."""
+        self.over = True
         if not self._streamed or self.end.done:
             return
         if self._parsed is None or not self.in_place:

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from llmcore.adapters.engine import litellm_now
 from llmcore.adapters.litellm import LiteLLMAdapter
 from llmcore.adapters.terminators import ends_reply, parse_json
-from llmcore.types import Overloaded, RateLimited, RemoteServerError
-from tests.adapters.conftest import KEY, PROVIDERS, call_of, endpoint_at
+from llmcore.normalizer import normalize
+from llmcore.types import Overloaded, RateLimited, RemoteServerError, ToolSet
+from tests.adapters.conftest import KEY, PROVIDERS, WEATHER, call_of, endpoint_at
 from tests.support.wire_server import Failure, Raw, Turn, WireServer
 from tests.support.wires import WIRES, frames
 
@@ -227,10 +229,12 @@ async def test_an_error_object_with_status_200_means_what_it_says(adapter: LiteL
 async def test_an_error_event_in_the_middle_is_an_error_and_no_end(adapter: LiteLLMAdapter) -> None:
     parts = streamed("openai_compatible")[:2]
     error = b'data: {"error": {"message": "overloaded", "code": 503}}\n\ndata: [DONE]\n\n'
+    bare = b'data: {"object": "error", "message": "overloaded", "code": 503}\n\ndata: [DONE]\n\n'
     named = streamed("anthropic")[:3]
     event = b'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}\n\n'
-    with WireServer([raw_stream("openai_compatible", [*parts, error]), raw_stream("anthropic", [*named, event])]) as server:
-        for provider in ("openai_compatible", "anthropic"):
+    openai = [raw_stream("openai_compatible", [*parts, sent]) for sent in (error, bare)]
+    with WireServer([*openai, raw_stream("anthropic", [*named, event])]) as server:
+        for provider in ("openai_compatible", "openai_compatible", "anthropic"):
             with pytest.raises(Overloaded, match=r"(?i)overloaded"):
                 await read(adapter, server, provider)
 
@@ -251,3 +255,51 @@ async def test_an_http_error_is_no_cut_reply(adapter: LiteLLMAdapter) -> None:
         for ask in (read(adapter, server, "openai"), adapter.complete(call_of(endpoint_at(server, "openai")))):
             with pytest.raises(Overloaded):
                 await ask
+
+
+def responses_events() -> list[bytes]:
+    """A call on OpenAI's other endpoint, which LiteLLM chooses for some models."""
+    item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "get_weather", "arguments": "", "status": "x"}
+    called = item | {"arguments": '{"city": "Paris"}', "status": "completed"}
+    counted = {"input_tokens": 5, "output_tokens": 6, "total_tokens": 11}
+    body = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m", "status": "completed", "output": [called]}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": body | {"status": "in_progress", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.function_call_arguments.delta", "item_id": "fc_1", "output_index": 0, "delta": called["arguments"]},
+        {"type": "response.output_item.done", "output_index": 0, "item": called},
+        {"type": "response.completed", "response": body | {"usage": counted}},
+    ]
+    return [f"data: {json.dumps(event | {'sequence_number': number})}\n\n".encode() for number, event in enumerate(events)]
+
+
+async def test_replies_of_openais_other_endpoint_are_judged_by_their_own_end(adapter: LiteLLMAdapter) -> None:
+    events = responses_events()
+    whole = json.dumps(json.loads(events[-1][6:])["response"]).encode()
+    tools = ToolSet([WEATHER])
+    with WireServer([raw_stream("openai", events), raw_stream("openai", events[:-1]), Raw([whole]), Raw([whole[:-9]])]) as server:
+        call = call_of(endpoint_at(server, "openai", "responses/gpt-4o"))
+        *chunks, summary = [event async for event in adapter.stream(call)]
+        with pytest.raises(RemoteServerError, match="ended before its end"):
+            [event async for event in adapter.stream(call)]
+        reply = await adapter.complete(call)
+        with pytest.raises(RemoteServerError, match="ended before its end"):
+            await adapter.complete(call)
+    assert [made.arguments for made in normalize(chunks, tools).tool_calls] == [{"city": "Paris"}]
+    assert [made.arguments for made in normalize(reply, tools).tool_calls] == [{"city": "Paris"}]
+    assert isinstance(summary, dict)
+    assert summary["llmcore"]["ended"] is True
+
+
+@pytest.mark.parametrize("provider", ["openai_compatible", "groq", "anthropic"])
+async def test_the_other_http_client_is_watched_as_well(
+    adapter: LiteLLMAdapter, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(litellm_now(), "disable_aiohttp_transport", True)
+    parts = streamed(provider)
+    for ending in ENDINGS:
+        with WireServer([raw_stream(provider, sent, ending) for sent in (parts[:2], parts)]) as server:
+            call = call_of(endpoint_at(server, provider), timeout=17.5)  # a timeout of its own gets a client of its own
+            with pytest.raises(RemoteServerError, match="ended before its end"):
+                [event async for event in adapter.stream(call)]
+            assert [event async for event in adapter.stream(call)]
