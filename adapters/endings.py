@@ -26,7 +26,8 @@ class ErrorEvent(Exception):
         self.body: dict[str, Any] = body if isinstance(body, dict) else {"message": str(body)}
         self.message = str(self.body.get("message") or self.body)
         code = self.body.get("code", self.body.get("status"))
-        self.status_code = code if isinstance(code, int) and 400 <= code < 600 else 500
+        limited = "rate_limit" in f"{self.body.get('type')} {code}"
+        self.status_code = code if isinstance(code, int) and 400 <= code < 600 else 429 if limited else 500
         super().__init__(self.message)
 
 
@@ -65,8 +66,8 @@ def ending_of(
         if error is not None:
             raise error
         return None
-    if exchange.failure is not None:
-        raise exchange.failure from error
+    if exchange.failure:
+        raise _told(call, exchange, exchange.failure) from error
     if not said and is_object(document := exchange.document):
         if document.get("error"):
             raise ErrorEvent(document["error"])
@@ -87,8 +88,8 @@ def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dic
 
     Raises what went wrong, as `ending_of` does.
     """
-    if exchange.failure is not None:
-        raise exchange.failure from error
+    if exchange.failure:
+        raise _told(call, exchange, exchange.failure) from error
     document = exchange.document
     if is_object(document) and is_whole_reply(document):
         return document

@@ -1,8 +1,8 @@
 """What a server's bytes tell of one call, seen beneath LiteLLM: status, body, and whether the reply came to its end.
 
 LiteLLM keeps no raw body of a stream, invents an end where there was none, and reads bodies of any size. An `Exchange` stands
-between the socket and LiteLLM: it unpacks, counts, bounds and remembers. What breaks a bound ends the call with a
-`RemoteServerError`. Memory is bounded by `Limits`; work is linear in the bytes.
+between the socket and LiteLLM: it unpacks, counts, bounds and remembers. What breaks a bound is read no further. Memory is
+bounded by `Limits`; work is linear in the bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from llmcore.adapters.inflating import Inflater, UnknownEncoding, inflater_of
 from llmcore.adapters.terminators import DONE, EventLines, Frames, StreamEnd, TooLong, is_whole_reply, parse_json
-from llmcore.types import Limits, RemoteServerError
+from llmcore.types import Limits
 from llmcore.types.narrowing import is_object
 
 __all__ = ["Exchange", "Watch", "current_watch"]
@@ -36,6 +36,10 @@ _watching: ContextVar[Watch | None] = ContextVar("llmcore_watching", default=Non
 def current_watch() -> Watch | None:
     """What watches requests made here, if anything."""
     return _watching.get()
+
+
+class _BoundBroken(Exception):
+    """What the server sends is more than it may send, or cannot be unpacked. LiteLLM may wrap it: `Exchange.failure` stays."""
 
 
 class Watch:
@@ -75,8 +79,8 @@ class Exchange:
     """One HTTP response. Its bytes are read once: by LiteLLM (`passed_on`), or by us (`events`).
 
     `taken`: somebody has begun to read; `over`: to the end. `received`: bytes, unpacked. `in_place`: they begin as JSON does.
-    `end`: what the events of a stream told. `broken`: what broke the connection before the reply's end. `failure`: a bound was
-    broken.
+    `end`: what the events of a stream told. `broken`: what broke the connection before the reply's end. `failure`: which bound
+    was broken, in words.
     """
 
     def __init__(self, watch: Watch, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> None:
@@ -88,7 +92,7 @@ class Exchange:
         self.in_place = False
         self.end = StreamEnd()
         self.broken: Exception | None = None
-        self.failure: RemoteServerError | None = None
+        self.failure = ""
         self._source = source
         self._encoding = headers.get("content-encoding")
         self._limits = watch.limits
@@ -154,7 +158,7 @@ class Exchange:
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The bytes as they come, unpacked, and of an error's body no more than the limit.
 
-        Raises what the connection raises, and `RemoteServerError` when a bound is broken. A connection that breaks after the
+        Raises what the connection raises, and an error of its own when a bound is broken. A connection that breaks after the
         reply's own end has only ended.
         """
         self.taken = True
@@ -177,7 +181,7 @@ class Exchange:
 
     async def events(self) -> AsyncGenerator[dict[str, Any], None]:
         """The parsed events of a stream of OpenAI's form, or the one JSON body that came in its place. Raises as `chunks`."""
-        self._parsed = []
+        self._parsed, failure = [], None
         async with aclosing(self.chunks()) as chunks:
             try:
                 async for _ in chunks:
@@ -186,10 +190,12 @@ class Exchange:
                     if self.end.done:
                         await _run_out(chunks)
                         break
-            finally:  # what came before the connection broke
-                rest = self._drained()
-            for event in rest:
+            except Exception as error:
+                failure = error
+            for event in self._drained():  # what came with the end, or before the connection broke
                 yield event
+        if failure is not None:
+            raise failure
 
     def _drained(self) -> list[dict[str, Any]]:
         parsed, self._parsed = self._parsed or [], []
@@ -269,9 +275,9 @@ class Exchange:
         else:  # JSON lines
             self._take(iter([*self._lines.feed(self.body), *self._lines.finish()]))
 
-    def _fails(self, why: str) -> RemoteServerError:
-        self.failure = RemoteServerError(f"{why} (HTTP {self.status}, {self.url})", status=self.status)
-        return self.failure
+    def _fails(self, why: str) -> _BoundBroken:
+        self.failure = why
+        return _BoundBroken(why)
 
 
 async def _run_out(chunks: AsyncIterator[bytes]) -> None:

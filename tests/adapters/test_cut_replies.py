@@ -226,6 +226,24 @@ async def test_an_error_object_with_status_200_means_what_it_says(adapter: LiteL
                 await ask
 
 
+async def test_a_rate_limit_told_in_a_stream_is_one(adapter: LiteLLMAdapter) -> None:
+    error = b'data: {"error": {"message": "later", "type": "rate_limit_error"}}\n\n'
+    with WireServer([raw_stream("groq", [error])]) as server, pytest.raises(RateLimited, match="later"):
+        await read(adapter, server, "groq")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+async def test_a_last_event_without_its_line_break_still_counts(adapter: LiteLLMAdapter, ending: str) -> None:
+    last = streamed("openai_compatible")[1].strip()
+    events: list[Any] = []
+    with WireServer([raw_stream("openai_compatible", [last], ending)]) as server:
+        stream = adapter.stream(call_of(endpoint_at(server, "openai_compatible")))
+        events.append(await anext(stream))
+        with pytest.raises(RemoteServerError, match="ended before its end: 1 events"):
+            await anext(stream)
+    assert "Größer." in json.dumps(events, ensure_ascii=False)
+
+
 async def test_an_error_event_in_the_middle_is_an_error_and_no_end(adapter: LiteLLMAdapter) -> None:
     parts = streamed("openai_compatible")[:2]
     error = b'data: {"error": {"message": "overloaded", "code": 503}}\n\ndata: [DONE]\n\n'

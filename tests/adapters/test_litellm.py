@@ -286,8 +286,10 @@ async def test_a_streamed_call_that_is_written_oddly_is_not_lost(adapter: LiteLL
     function = {"name": "get_weather", "arguments": '{"city": "Paris"}'}
     call = {"function": function, **ODD_CALLS[what]}
     deltas: list[dict[str, Any]] = [{"tool_calls": [call]}, {"content": None, "role": None}]
-    chunks = [{"id": 7, "created": None, "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
-    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+    chunks: list[dict[str, Any]] = [
+        {"id": 7, "created": None, "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas
+    ]
+    end: dict[str, Any] = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
     sent = [f"data: {json.dumps(chunk)}\n\n".encode() for chunk in [*chunks, end]]
     whole = {"choices": [{"index": 0, "message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}]}
     with WireServer([Raw(sent, "text/event-stream"), Raw([json.dumps(whole).encode()])]) as server:
