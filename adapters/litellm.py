@@ -224,7 +224,7 @@ def _reading(
         return body, body
     if failure is None and prepared.provider.wire is None and not is_whole_reply(exchange.document):
         return body, body
-    if failure is None and holds_litellm_tool(exchange.body.decode("utf-8", "replace")):
+    if failure is None and holds_litellm_tool(exchange.body):
         return body, body
     own = body_of(call, exchange, failure)
     return own, body or (own[-1] if is_list(own) else object_in(own))

@@ -8,6 +8,7 @@ bounded by `Limits`; work is linear in the bytes.
 from __future__ import annotations
 
 import asyncio
+import json
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterator, Mapping
 from contextlib import aclosing, contextmanager, suppress
@@ -15,6 +16,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from llmcore.adapters.inflating import Inflater, UnknownEncoding, inflater_of
+from llmcore.adapters.replies import holds_litellm_tool
 from llmcore.adapters.terminators import DONE, EventLines, Frames, StreamEnd, TooLong, is_whole_reply, parse_json
 from llmcore.types import Limits
 from llmcore.types.narrowing import is_object
@@ -26,6 +28,7 @@ _LINGER = 0.05
 _BINARY = "vnd.amazon.eventstream"
 _HTML = (b"<!doctype", b"<html", b"<head", b"<body", b"<?xml")
 _HEAD = 1024
+_OUTLINE = ("id", "object", "created", "model", "service_tier", "usage")
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _IN_PLACE = (b"{", b"[")
 """How a JSON body (or JSON lines) begins that comes in place of server-sent events: it is kept."""
@@ -143,9 +146,10 @@ class Exchange:
     # Reading
 
     async def passed_on(self) -> AsyncGenerator[bytes, None]:
-        """What LiteLLM is to read: a stream as it comes; of a whole body that is no reply only a head.
+        """What LiteLLM is to read: a stream as it comes, of a body that is no reply only a head, of a large reply an outline.
 
-        LiteLLM puts such a body into an error and searches that, four seconds a megabyte, in which the event loop stands still.
+        LiteLLM puts a body that it refuses into an error and searches that, four seconds a megabyte, in which the event loop
+        stands still. What the model said is read from the body itself; LiteLLM only counts the usage.
         """
         async with aclosing(self.chunks()) as chunks:
             async for piece in chunks:
@@ -153,7 +157,8 @@ class Exchange:
                     yield piece
         if not self._streamed and self.ok:
             fit = is_whole_reply(self.document) if self._known else self.document is not None
-            yield self.body if fit else self.body[: self._limits.error_body]
+            large = self._known and len(self._body) > self._limits.error_body
+            yield (_outline(self.body, self.document) if large else self.body) if fit else self.body[: self._limits.error_body]
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The bytes as they come, unpacked, and of an error's body no more than the limit.
@@ -278,6 +283,15 @@ class Exchange:
     def _fails(self, why: str) -> _BoundBroken:
         self.failure = why
         return _BoundBroken(why)
+
+
+def _outline(body: bytes, document: dict[str, Any]) -> bytes:
+    """A body of OpenAI's form without what the model said; any other as it is, and one that only LiteLLM's reading explains."""
+    if "choices" not in document or holds_litellm_tool(body):
+        return body
+    message = {"role": "assistant", "content": ""}
+    kept = {key: document[key] for key in _OUTLINE if key in document}
+    return json.dumps({**kept, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
 
 
 async def _run_out(chunks: AsyncIterator[bytes]) -> None:

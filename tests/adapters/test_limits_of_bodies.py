@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from llmcore.adapters.endings import body_of
 from llmcore.adapters.inflating import Inflater, UnknownEncoding, inflater_of
 from llmcore.adapters.litellm import LiteLLMAdapter
 from llmcore.adapters.transport import install
@@ -116,6 +117,29 @@ async def test_of_a_body_that_is_no_reply_litellm_reads_only_a_head(small: LiteL
             await whole(small, server, provider)
         cause = str(caught.value.__cause__)
         assert cause.count("<p>") + cause.count("word") < 600
+
+
+@PROVIDERS
+async def test_a_large_reply_is_read_whole_and_its_usage_counted(small: LiteLLMAdapter, provider: str) -> None:
+    turn = Turn("Here it is. " * 500, calls=[("get_weather", {"city": "Paris"})], usage=(50, 12))
+    with WireServer([turn]) as server:
+        reply = await small.complete(call_of(endpoint_at(server, provider)))
+    envelope = normalize(reply, ToolSet([WEATHER]))
+    assert envelope.content == turn.text
+    assert [made.arguments for made in envelope.tool_calls] == [{"city": "Paris"}]
+    assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.model) == (50, 12, "wire-model")
+
+
+async def test_a_large_reply_that_litellm_cannot_read_is_in_none_of_its_errors(
+    small: LiteLLMAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[object] = []
+    monkeypatch.setattr(
+        "llmcore.adapters.litellm.body_of", lambda call, seen, error: told.append(error) or body_of(call, seen, error)
+    )
+    with WireServer([Turn(calls=[("get_weather", "[" * 8000 + "]" * 8000)])]) as server:
+        await whole(small, server, "openai_compatible")
+    assert told == [None]
 
 
 @pytest.mark.parametrize("provider", ["openai_compatible", "groq"])
