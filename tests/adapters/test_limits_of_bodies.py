@@ -12,11 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
+from llmcore.adapters.base import ModelCall
 from llmcore.adapters.endings import body_of
 from llmcore.adapters.inflating import Inflater, UnknownEncoding, inflater_of
 from llmcore.adapters.litellm import LiteLLMAdapter
 from llmcore.adapters.transport import install
-from llmcore.adapters.watching import Watch
+from llmcore.adapters.watching import Exchange, Watch
 from llmcore.normalizer import normalize
 from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, RemoteServerError, ToolSet
 from tests.adapters.conftest import WEATHER, call_of, endpoint_at
@@ -133,10 +134,13 @@ async def test_a_large_reply_is_read_whole_and_its_usage_counted(small: LiteLLMA
 async def test_a_large_reply_that_litellm_cannot_read_is_in_none_of_its_errors(
     small: LiteLLMAdapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[object] = []
-    monkeypatch.setattr(
-        "llmcore.adapters.litellm.body_of", lambda call, seen, error: told.append(error) or body_of(call, seen, error)
-    )
+    told: list[Exception | None] = []
+
+    def spy(call: ModelCall, exchange: Exchange, error: Exception | None) -> object:
+        told.append(error)
+        return body_of(call, exchange, error)
+
+    monkeypatch.setattr("llmcore.adapters.litellm.body_of", spy)
     with WireServer([Turn(calls=[("get_weather", "[" * 8000 + "]" * 8000)])]) as server:
         await whole(small, server, "openai_compatible")
     assert told == [None]
