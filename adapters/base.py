@@ -6,48 +6,97 @@ raises only errors of `llmcore.types` (see `failures`).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import AsyncIterator, Iterable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, SkipValidation
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SecretStr,
+    SkipValidation,
+)
 
-from llmcore.types import AttemptReason, CallWriter, JsonSchema, OutputMode, Reply, Request, ToolDefinition
+from llmcore.adapters.secrets import shown_url, url_secrets
+from llmcore.types import AttemptReason, CallWriter, ConfigError, JsonSchema, OutputMode, Reply, Request, ToolDefinition
+from llmcore.types.bounds import Amount
+from llmcore.types.narrowing import is_object
 
-__all__ = ["Adapter", "Capabilities", "Endpoint", "ModelCall", "Prices"]
+__all__ = ["Adapter", "BaseUrl", "Capabilities", "Endpoint", "ModelCall", "Prices", "SecretHeaders"]
+
+
+def _without_secrets(url: str) -> str:
+    """Raises `ConfigError`: a URL is shown, logged and sent around, and so is no place for a key."""
+    if where := url_secrets(url):
+        raise ConfigError(
+            f"base_url holds a secret ({', '.join(where)}); take it out of the URL and give it as "
+            "`api_key: ${NAME_OF_A_VARIABLE}`, or as a header in `extra_headers`"
+        )
+    return url
+
+
+def _revealed(value: object) -> object:
+    """Headers with the values that were given as `SecretStr`."""
+    if not is_object(value):
+        return value
+    return {name: text.get_secret_value() if isinstance(text, SecretStr) else text for name, text in value.items()}
+
+
+def _hidden(headers: dict[str, str]) -> dict[str, SecretStr]:
+    return {name: SecretStr(value) for name, value in headers.items()}
+
+
+BaseUrl = Annotated[str, AfterValidator(_without_secrets), PlainSerializer(shown_url)]
+"""A server's URL. One with a user name, a password or a key is refused; other parameters of its query are not shown."""
+SecretHeaders = Annotated[dict[str, str], BeforeValidator(_revealed), PlainSerializer(_hidden, dict[str, SecretStr])]
+"""Headers by name, any of which may hold a key: their values are `SecretStr` in what is dumped."""
 
 
 class Prices(BaseModel):
-    """US dollars per million tokens; None = unknown, never free."""
+    """US dollars per million tokens; None = unknown, never free. Raises `pydantic.ValidationError` for an unknown field
+    and for anything but a finite number of at least 0."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input: float | None = None
-    output: float | None = None
-    cache_read: float | None = None
-    cache_write: float | None = None
+    input: Amount | None = None
+    output: Amount | None = None
+    cache_read: Amount | None = None
+    cache_write: Amount | None = None
 
 
 class Endpoint(BaseModel):
-    """One model at one place: what an adapter needs to reach it."""
+    """One model at one place: what an adapter needs to reach it. Shown and dumped without secrets."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     provider: str
     """openai, anthropic, gemini, groq, openrouter, mistral, deepseek, ollama, or openai_compatible with a base_url."""
     model: str
     alias: str = ""
     api_key: SecretStr | None = Field(default=None, repr=False)
-    base_url: str | None = None
+    base_url: BaseUrl | None = Field(default=None, repr=False)
     context_window: int | None = None
     max_output_tokens: int | None = None
     prices: Prices | None = None
-    extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
+    extra_headers: SecretHeaders = Field(default_factory=dict[str, str], repr=False)
 
     @property
     def key(self) -> str:
         """What learnt capabilities are filed under: base URL and model, for they belong to the endpoint, not to the
         model."""
-        return f"{self.base_url or self.provider}|{self.model}"
+        return f"{self.shown_url or self.provider}|{self.model}"
+
+    @property
+    def shown_url(self) -> str:
+        """The base URL as it may be shown; empty when there is none."""
+        return shown_url(self.base_url) if self.base_url else ""
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        yield from super().__repr_args__()
+        yield "base_url", self.shown_url or None
 
 
 class Capabilities(BaseModel):
@@ -108,11 +157,17 @@ class ModelCall(BaseModel):
     call_id: str = ""
     reason: AttemptReason | None = None
     """Why this request is made, for recordings; None = not told."""
+    detail: str = ""
+    """The same in words: the recorded problem behind `reason`. Empty where there is none, or it is not told."""
 
 
 @runtime_checkable
 class Adapter(Protocol):
-    """Layer 1's one protocol."""
+    """Layer 1's one protocol.
+
+    A test double that runs the test's own code says so by an attribute `lets_exceptions_through = True`: what it raises
+    that is no `LLMCoreError` ends the run as it is. Any other adapter's is an `InternalError`.
+    """
 
     @property
     def provider_id(self) -> str: ...

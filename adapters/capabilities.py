@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from threading import RLock
 from typing import Any, NamedTuple, Protocol
 
 from cachetools import TLRUCache
@@ -22,6 +21,7 @@ from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.model_table import litellm_entry, table_capabilities
 from llmcore.adapters.providers import DEFAULT_DIALECT, provider_of, text_dialect
 from llmcore.types import ConfigError
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["LEARNABLE", "CapabilityStore", "Fact", "SharedFacts", "known_capabilities"]
 
@@ -83,7 +83,7 @@ class CapabilityStore:
         self._table = table
         self._clock = clock
         self._backend = backend
-        self._lock = RLock()
+        self._lock = ForkSafeLock()
         self._overrides: dict[str, Capabilities] = {}
         self._names: defaultdict[str, set[str]] = defaultdict(set)  # of the facts, by endpoint key
 

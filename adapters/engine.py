@@ -11,12 +11,13 @@ import asyncio
 import importlib
 import os
 import re
-import threading
 import warnings
 from contextlib import suppress
 from typing import Any
 
+from llmcore.adapters.log_scrubbing import filter_clients
 from llmcore.types import ConfigError
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["ENVIRONMENT", "close_clients", "litellm", "litellm_now"]
 
@@ -44,7 +45,7 @@ _QUIET = (
 """Warnings of LiteLLM's own code, as entries of `warnings.filters`. LiteLLM ignores some at its import, but test
 runners reset the filters for each test, and where warnings are errors a stream would then break inside LiteLLM."""
 
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 _loaded: Any = None
 
 
@@ -52,6 +53,7 @@ async def litellm() -> Any:
     """The module, imported in a thread when this is the first call, so that the event loop goes on."""
     module = _loaded if _loaded is not None else await asyncio.to_thread(litellm_now)
     _hush()
+    filter_clients()
     return module
 
 

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, cast
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.refusals import refused_capability
+from llmcore.adapters.refusals import is_quoted, own_words, refused_capability
 from llmcore.adapters.secrets import Scrubber
 from llmcore.types import (
     AuthenticationFailed,
@@ -45,23 +45,27 @@ __all__ = [
     "error_body",
     "facts_of",
     "failed_generation",
+    "is_clean",
     "recordable",
     "retry_after",
     "shown_text",
 ]
 
 _MAX_MESSAGE = 2000
+_MAX_SCRUBBED = 100_000
+"""Characters of a message that are looked through for secrets: far more than are shown."""
 _MAX_CHAIN = 8
 
 
-def error_body(error: BaseException) -> dict[str, Any]:
+def error_body(error: BaseException, call: ModelCall | None = None) -> dict[str, Any]:
     """The provider's error object: from `error.body`, else the JSON that stands in the message ("GroqException -
-    {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as bytes)."""
+    {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as bytes). JSON in a message that
+    is quoted from the request of `call` is none of the provider's."""
     body: object = getattr(error, "body", None)
     if is_object(body):
         return _inner(body)
     nothing: dict[str, Any] = {}
-    return next((found for part in _chain(error) if (found := _json_in(_message(part)))), nothing)
+    return next((found for part in _chain(error) if (found := _json_in(_message(part), call))), nothing)
 
 
 def _message(error: BaseException) -> str:
@@ -69,12 +73,13 @@ def _message(error: BaseException) -> str:
     return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message or error)
 
 
-def _json_in(text: str) -> dict[str, Any]:
+def _json_in(text: str, call: ModelCall | None) -> dict[str, Any]:
     try:
-        found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))  # text may follow the JSON
+        start = text.index("{")
+        found, end = json.JSONDecoder().raw_decode(text, start)  # text may follow the JSON
     except (ValueError, RecursionError):
         return {}
-    return _inner(found)
+    return {} if call is not None and is_quoted(text[start:end], call) else _inner(found)
 
 
 def _inner(body: dict[str, Any]) -> dict[str, Any]:
@@ -113,8 +118,8 @@ def failed_generation(error: BaseException) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of an exception. `text` is its whole message in lower case, `codes` the body's words for what it
-    is."""
+    """What is known of an exception. `text` is its whole message in lower case, without what it quotes of the
+    request; `codes` the body's words for what it is."""
 
     status: int | None
     kinds: frozenset[str]
@@ -153,9 +158,9 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-def recordable(error: BaseException) -> dict[str, Any]:
+def recordable(error: BaseException, scrubber: Scrubber | None = None) -> dict[str, Any]:
     """The error as transcripts hold it, enough to classify it anew: the client's exception, its message and, where
-    there are any, HTTP status, body and how long to wait. Not yet free of secrets."""
+    there are any, HTTP status, body and how long to wait. Only the message is free of secrets."""
     error = _cause(error)
     body, status = error_body(error), getattr(error, "status_code", None)
     wait = retry_after(error, body)
@@ -165,12 +170,42 @@ def recordable(error: BaseException) -> dict[str, Any]:
         "headers": {"retry-after": f"{wait:g}"} if wait is not None else None,
     }
     kept = {key: value for key, value in told.items() if value is not None}
-    return {"type": type(error).__name__, "message": _message(error)[:_MAX_MESSAGE], **kept}
+    return {"type": type(error).__name__, "message": _clean(_message(error), scrubber), **kept}
+
+
+def _clean(message: str, scrubber: Scrubber | None) -> str:
+    """Scrubbed before it is cut to size: half a key is no known one."""
+    return (scrubber or Scrubber()).text(message[:_MAX_SCRUBBED])[:_MAX_MESSAGE]
+
+
+def is_clean(error: BaseException, scrubber: Scrubber) -> bool:
+    """May the error be chained: would nothing that it shows be scrubbed? What is too long to look through may not."""
+    shown = shown_text(error)
+    return len(shown) <= _MAX_SCRUBBED and scrubber.text(shown) == shown
 
 
 def shown_text(error: BaseException) -> str:
-    """Every message a traceback of the error would print."""
-    return "\n".join(f"{part} {_message(part)}" for part in _chain(error))
+    """Everything that printing the error and all it is chained to would show: messages, arguments, notes and fields."""
+    waiting: list[BaseException] = [error]
+    seen: set[int] = set()
+    texts: list[str] = []
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        texts += (_message(part), *(_printed(what) for what in (part, part.args, vars(part))))
+        beneath: tuple[object, ...] = (part.__cause__, part.__context__, getattr(part, "original_exception", None))
+        group = cast("BaseExceptionGroup[BaseException]", part) if isinstance(part, BaseExceptionGroup) else None
+        waiting += (inner for inner in (*beneath, *(group.exceptions if group else ())) if isinstance(inner, BaseException))
+    return "\n".join(texts)
+
+
+def _printed(value: object) -> str:
+    try:
+        return f"{value!s} {value!r}"
+    except Exception as error:  # a client's own __str__ or __repr__ that fails
+        return type(error).__name__
 
 
 def _class_names(error: BaseException) -> set[str]:
@@ -182,10 +217,11 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
     named."""
     beneath = {name for start in (error, _cause(error)) for part in _chain(start) for name in _class_names(part)}
     error = _cause(error)
-    body = error_body(error)
+    body = error_body(error, call)
     message = _message(error)
     inner = body.get("message")
     shown = inner if isinstance(inner, str) and inner else message
+    said = own_words(message.lower(), call, lambda words: _tells(words, call))
     status = getattr(error, "status_code", None)
     words = (body.get("code"), body.get("type"), body.get("status"), getattr(error, "code", None))
     return Facts(
@@ -193,10 +229,10 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
         kinds=frozenset(_class_names(error)),
         codes=frozenset(str(word).lower() for word in words if word is not None),
         param=str(body.get("param") or getattr(error, "param", None) or ""),
-        text=message.lower(),
-        message=(scrubber or Scrubber()).text(shown)[:_MAX_MESSAGE],
+        text=said,
+        message=_clean(shown, scrubber),
         retry_after=retry_after(error, body),
-        capability=refused_capability(message.lower(), str(body.get("param") or ""), call),
+        capability=refused_capability(said, str(body.get("param") or ""), call),
         connection=not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not beneath.isdisjoint(_TIMEOUTS),
     )
@@ -245,6 +281,10 @@ def _with_status(kind: Callable[..., LLMCoreError]) -> Callable[[Facts], LLMCore
 
 def _rate_limited(facts: Facts) -> LLMCoreError:
     return RateLimited(facts.message, status=facts.status, retry_after=facts.retry_after)
+
+
+def _overloaded(facts: Facts) -> LLMCoreError:
+    return Overloaded(facts.message, status=facts.status, retry_after=facts.retry_after)
 
 
 def _timed_out(facts: Facts) -> LLMCoreError:
@@ -333,9 +373,9 @@ ROWS: tuple[Row, ...] = (
     _row(_plain(ModelNotFound), status=(400,), text=_MISSING_MODEL),
     _row(_rate_limited, status=(429,)),
     _row(_rate_limited, kinds=("RateLimitError",)),
-    _row(_with_status(Overloaded), status=(503, 529)),
-    _row(_with_status(Overloaded), codes=("overloaded_error", "unavailable", "503", "529")),
-    _row(_with_status(Overloaded), status=(500, 502), text=("overloaded",)),
+    _row(_overloaded, status=(503, 529)),
+    _row(_overloaded, codes=("overloaded_error", "unavailable", "503", "529")),
+    _row(_overloaded, status=(500, 502), text=("overloaded",)),
     _row(_with_status(Timeout), status=(408, 504)),
     _row(_with_status(RemoteServerError), also=lambda facts: facts.connection),
     _row(
@@ -363,6 +403,11 @@ ROWS: tuple[Row, ...] = (
     _row(_fault),
 )
 """The first row that holds counts; the last one always does."""
+
+
+def _tells(words: str, call: ModelCall | None) -> bool:
+    """Would these words of an error (lower case) decide what it means?"""
+    return refused_capability(words, "", call) is not None or any(part in words for row in ROWS for part in row.text)
 
 
 def classify(error: BaseException, call: ModelCall | None = None, scrubber: Scrubber | None = None) -> LLMCoreError:

@@ -3,14 +3,13 @@ first."""
 
 from __future__ import annotations
 
-import threading
-
 from llmcore.types import ConfigError
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["RequestBlock", "check_requests_allowed"]
 
 _holding: list[RequestBlock] = []
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 
 
 class RequestBlock:

@@ -18,6 +18,7 @@ from llmcore.types import Block, Message, TextBlock, ToolResultBlock, ToolUseBlo
 
 __all__ = ["NO_RESULT", "sound_history"]
 
+_MAX_ID_SHOWN = 64
 NO_RESULT = "No result: this call was not run, or was cancelled before it finished."
 
 _Position = tuple[int, int]
@@ -75,4 +76,4 @@ def _readable(call: ToolUseBlock) -> ToolUseBlock:
 
 def _as_text(block: ToolResultBlock) -> TextBlock:
     text = "".join(part.text for part in block.content if isinstance(part, TextBlock))
-    return TextBlock(text=f"Result of the tool call {block.tool_use_id!r}: {text}")
+    return TextBlock(text=f"Result of the tool call {block.tool_use_id[:_MAX_ID_SHOWN]!r}: {text}")

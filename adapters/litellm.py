@@ -17,11 +17,12 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.endings import ErrorEvent, body_of, ending_of
 from llmcore.adapters.engine import close_clients, litellm
-from llmcore.adapters.failures import classify, failed_generation, recordable, shown_text
+from llmcore.adapters.failures import classify, failed_generation, is_clean, recordable
 from llmcore.adapters.guard import check_requests_allowed
+from llmcore.adapters.log_scrubbing import hide_in_logs
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
-from llmcore.adapters.secrets import Scrubber
+from llmcore.adapters.secrets import Scrubber, secrets_in, without_key
 from llmcore.adapters.terminators import is_whole_reply
 from llmcore.adapters.usage import read_usage, usage_in
 from llmcore.adapters.watching import Exchange, Watch
@@ -96,7 +97,7 @@ class LiteLLMAdapter:
             self._observe(call, "error", {"error": body})
             yield {"error": body}
         if watch.exchange is not None and watch.exchange.end.done and not watch.exchange.end.finished:  # no chunk tells the end
-            self._observe(call, "chunk", {"llmcore": {"ended": True}})
+            self._observe(call, "chunk", {"choices": [], "llmcore": {"ended": True}})
         self._observe(call, "end", None)
         yield {"llmcore": progress.summary()}
 
@@ -144,6 +145,7 @@ class LiteLLMAdapter:
         check_requests_allowed(call.endpoint.model)
         store = self._store
         prepared = prepare(call, store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint))
+        hide_in_logs(secrets_in(prepared.arguments))
         self._observe(call, "request", prepared.arguments)
         return prepared
 
@@ -154,7 +156,7 @@ class LiteLLMAdapter:
     def _reply(self, call: ModelCall, prepared: Prepared, reading: Any, body: dict[str, Any], duration: float) -> Reply:
         """`reading` is what the normaliser is to read, a body or a stream's events; `body` tells usage and identity."""
         own = reading[-1] if is_list(reading) else reading
-        mapped = ReplyMapper(prepared).map(reading)
+        mapped = without_key(ReplyMapper(prepared).map(reading), prepared.arguments)
         self._observe(call, "response", mapped)
         return Reply(
             raw=tuple(mapped) if is_list(mapped) else mapped,
@@ -185,13 +187,16 @@ class LiteLLMAdapter:
 
     def _raise(self, error: Exception, call: ModelCall, prepared: Prepared) -> NoReturn:
         """Raise the error as ours. The original is chained only when its own text holds no secret."""
-        headers: dict[str, str] = prepared.arguments.get("extra_headers") or {}
-        scrubber = Scrubber([prepared.arguments.get("api_key"), *headers.values()])
+        scrubber = Scrubber(secrets_in(prepared.arguments))
         ours = classify(error, call, scrubber)
-        self._observe(call, "error", recordable(error))
+        self._observe(call, "error", recordable(error, scrubber))
         original = error.__cause__ if ours is error else error
-        shown = shown_text(original) if original is not None else ""
-        raise ours from (original if scrubber.text(shown) == shown else None)
+        cause = original if original is not None and is_clean(original, scrubber) else None
+        try:
+            raise ours from cause
+        except type(ours):
+            ours.__context__ = None  # Python keeps the original there, secrets and all
+            raise
 
 
 def _dumped(answer: Any) -> dict[str, Any]:

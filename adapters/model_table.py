@@ -4,8 +4,8 @@ The file is read where it stands in the installed package, so that looking somet
 Once litellm is loaded its live table is used, which knows models registered with `litellm.register_model`.
 
 Rules, for the table is easily misread: only a name that is a key counts (its name patterns invent entries); True counts
-and False means unknown; a price of 0 is unknown, never free. The first look-up costs about 35 ms, later ones are a dict
-access.
+and False means unknown; a price of 0 is unknown, never free, and so is one that is no finite number. The first look-up
+costs about 35 ms, later ones are a dict access.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, Prices
 from llmcore.adapters.providers import provider_of
+from llmcore.types.bounds import is_amount
 from llmcore.types.narrowing import is_object
 
 __all__ = ["litellm_entry", "table_capabilities", "table_prices"]
@@ -87,6 +88,6 @@ def table_prices(endpoint: Endpoint) -> Prices | None:
     models and prices of 0."""
     row: Mapping[str, Any] = {} if endpoint.base_url else litellm_entry(endpoint)
     prices: dict[str, float] = {
-        field: row[key] * _PER_MILLION for field, key in _PRICES.items() if isinstance(row.get(key), int | float) and row[key] > 0
+        field: price * _PER_MILLION for field, key in _PRICES.items() if is_amount(price := row.get(key)) and price > 0
     }
     return Prices(**prices) if {"input", "output"} <= prices.keys() else None

@@ -2,23 +2,33 @@
 
 One mechanism for all modes: where tools are offered too, the final output is the arguments of one more tool,
 `final_result`, unless the endpoint takes a response schema beside tools. Where no tools are offered the schema itself
-is asked for. Tools and strict formats want an object at the root, so any other schema is wrapped as `{"result": ...}`;
-`unwrap_output` undoes it.
+is asked for. Tools and strict formats want an object at the root, so any other schema is wrapped as `{"result": ...}`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.types import JsonSchema, ToolDefinition
 from llmcore.types.narrowing import is_object
 
-__all__ = ["FINAL_RESULT", "OutputPlan", "object_schema", "output_plan", "output_tool", "tools_of", "unwrap_output"]
+__all__ = [
+    "FINAL_RESULT",
+    "WRAPPER",
+    "OutputPlan",
+    "is_object_schema",
+    "object_schema",
+    "output_plan",
+    "output_tool",
+    "tools_of",
+    "wrapped_schema",
+]
 
 FINAL_RESULT = "final_result"
 """The name of the output tool. A call of it is the final output and is never run."""
-_WRAPPER = "result"
+WRAPPER = "result"
+"""The key under which a value stands that is no object."""
 
 OutputPlan = Literal["none", "format", "tool", "prompt"]
 """Typed output by nothing, the provider's response format, the output tool, or words in the prompt."""
@@ -59,30 +69,27 @@ def output_tool(schema: JsonSchema) -> ToolDefinition:
     )
 
 
-def _is_object(schema: JsonSchema) -> bool:
+def is_object_schema(schema: JsonSchema) -> bool:
+    """Does a schema say that its root is an object?"""
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith("#/$defs/"):
         target = schema.get("$defs", {}).get(reference.removeprefix("#/$defs/"))
-        return is_object(target) and _is_object(target)
+        return is_object(target) and is_object_schema(target)
     return schema.get("type") == "object" or ("properties" in schema and "type" not in schema)
 
 
 def object_schema(schema: JsonSchema) -> JsonSchema:
-    """`schema` if its root is an object, else `{"result": schema}` with the definitions kept at the root."""
-    if _is_object(schema):
-        return schema
+    """`schema` if its root is an object, else wrapped in one."""
+    return schema if is_object_schema(schema) else wrapped_schema(schema)
+
+
+def wrapped_schema(schema: JsonSchema) -> JsonSchema:
+    """`{"result": schema}` with the definitions kept at the root."""
     inner = {key: value for key, value in schema.items() if key not in {"$defs", "definitions", "$schema"}}
     wrapped: JsonSchema = {
         "type": "object",
-        "properties": {_WRAPPER: inner},
-        "required": [_WRAPPER],
+        "properties": {WRAPPER: inner},
+        "required": [WRAPPER],
         "additionalProperties": False,
     }
     return wrapped | {key: schema[key] for key in ("$defs", "definitions") if key in schema}
-
-
-def unwrap_output(schema: JsonSchema, value: Any) -> Any:
-    """The final output that `value` (the arguments of `final_result`, or the answer's JSON) holds for `schema`."""
-    if not _is_object(schema) and is_object(value) and set(value) == {_WRAPPER}:
-        return value[_WRAPPER]
-    return value

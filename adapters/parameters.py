@@ -42,7 +42,8 @@ _log = logging.getLogger("llmcore.adapters")
 class Prepared:
     """What goes to LiteLLM, and what is needed to read the answer."""
 
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] = field(repr=False)
+    """Key and headers are among them: not to be shown."""
     provider: Provider
     names: NameMap
     tools: tuple[ToolDefinition, ...]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.output import FINAL_RESULT, OutputPlan
+from llmcore.adapters.output import FINAL_RESULT, OutputPlan, object_schema
 from llmcore.types import CallWriter, JsonSchema, ToolChoice, ToolDefinition
 from llmcore.types.narrowing import is_list, is_object
 
@@ -58,7 +58,7 @@ def instructions(call: ModelCall, tools: tuple[ToolDefinition, ...], plan: Outpu
         parts.append(_ENVELOPE if call.mode in _ENVELOPE_MODES else _text_section(offered, call.writer))
         parts.extend(_choice(call.request.tool_choice, call.request.parallel_tool_calls, plan))
     elif call.output_schema is not None:
-        parts.append(_output_section(call.output_schema))
+        parts.append(_output_section(object_schema(call.output_schema)))
     elif call.mode in _ENVELOPE_MODES:
         parts.append(_ENVELOPE)
     if call.strict_json_instructions and (call.mode in _ENVELOPE_MODES or (not offered and call.output_schema is not None)):

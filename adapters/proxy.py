@@ -11,7 +11,9 @@ memory: one reply.
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,10 +22,11 @@ from typing import Any, Self
 
 import httpx
 
-from llmcore.adapters.recording import transcript
-from llmcore.adapters.secrets import SECRET_HEADERS, Scrubber
+from llmcore.adapters.log_scrubbing import hide_in_logs
+from llmcore.adapters.recording import TranscriptFile, transcript
+from llmcore.adapters.secrets import Scrubber, secrets_in
 from llmcore.types import definition_of
-from llmcore.types.narrowing import object_in, objects_in
+from llmcore.types.narrowing import is_object, object_in, objects_in
 
 __all__ = ["RecordingProxy"]
 
@@ -42,6 +45,8 @@ _HOP_BY_HOP = frozenset(
         "upgrade",
     }
 )
+_LINE = re.compile(r"((?:data:[ ]?)?)([^\r\n]*)([\r\n]*)")
+"""A line of a stream: what stands before its data, the data, the end."""
 _STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl")
 
 
@@ -55,6 +60,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _forward(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         headers = _forwarded(dict(self.headers.items())) | {"Accept-Encoding": "identity"}
+        hide_in_logs(self.server.owner.secrets(self.path, headers))
         got = bytearray()
         try:
             with self.server.client.stream(
@@ -120,8 +126,7 @@ class RecordingProxy:
     ) -> None:
         self._path = Path(path)
         self._provider, self._provenance = provider, provenance
-        self._lock = threading.Lock()
-        self._count = 0
+        self._file = TranscriptFile(path)
         self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.owner, self._server.upstream = self, upstream.rstrip("/")
         self._server.client = httpx.Client(timeout=timeout)
@@ -132,30 +137,32 @@ class RecordingProxy:
         """Where the proxy listens; put the provider's usual path behind it."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
+    def secrets(self, path: str, sent: Mapping[str, str]) -> list[str]:
+        """What a request holds of secrets. For the proxy's own handler."""
+        return list(secrets_in({"api_base": self._server.upstream + path, "extra_headers": sent}))
+
     def keep(
         self, path: str, sent: Mapping[str, str], body: bytes, status: int, headers: Mapping[str, str], reply: bytes
     ) -> None:
         """Write one exchange. For the proxy's own handler."""
-        scrubber = Scrubber(_secret_values(sent))
+        scrubber = Scrubber(self.secrets(path, sent))
         request = _json(body)
+        model = _model(path, request)
         exchange: dict[str, Any] = {
-            "attempt": {"model": _model(path, request), "mode": "native_tools", "reason": "first"},
-            "request": scrubber.value(request),
+            "attempt": {"model": model, "mode": "native_tools", "reason": "first"},
+            "request": request,
             **_response(scrubber, status, headers.get("content-type", ""), reply),
         }
-        with self._lock:
-            self._count += 1
-            line = transcript(
-                [exchange],
-                id=f"{self._path.stem}-{self._count}",
-                provider=self._provider,
-                model=_model(path, request),
-                provenance=self._provenance,
-                level="wire",
-                tools=[definition_of(tool) for tool in _tools(request)],
-            )
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")  # ASCII: bytes that are no UTF-8 stand as lone surrogates
+        line = transcript(
+            [exchange],
+            id=f"{self._path.stem}-1",
+            provider=self._provider,
+            model=model,
+            provenance=self._provenance,
+            level="wire",
+            tools=[definition_of(tool) for tool in _tools(request)],
+        )
+        self._file.append(scrubber.value(line), ascii_only=True)  # bytes that are no UTF-8 stand as lone surrogates
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -165,10 +172,6 @@ class RecordingProxy:
         self._server.shutdown()
         self._server.server_close()
         self._server.client.close()
-
-
-def _secret_values(headers: Mapping[str, str]) -> list[str]:
-    return [value.removeprefix("Bearer ") for name, value in headers.items() if name.lower() in SECRET_HEADERS]
 
 
 def _json(body: bytes) -> Any:
@@ -181,13 +184,24 @@ def _json(body: bytes) -> Any:
 def _response(scrubber: Scrubber, status: int, content_type: str, reply: bytes) -> dict[str, Any]:
     text = scrubber.text(reply.decode("utf-8", "surrogateescape"))
     if content_type.split(";")[0].strip() in _STREAMS:
-        return {"status": status, "sse": text}
+        return {"status": status, "sse": _stream(scrubber, text)}
     parsed = _json(text.encode("utf-8", "surrogateescape"))
     return {"status": status, "body": text, "response" if status < 400 else "error": parsed}
 
 
+def _stream(scrubber: Scrubber, text: str) -> str:
+    """A stream's text; the events that hold a piece of a secret are written anew, all others stay bit for bit."""
+    lines = _LINE.findall(text)
+    events = {index: event for index, line in enumerate(lines) if is_object(event := _json(line[1].encode("utf-8", "replace")))}
+    for (index, before), after in zip(events.items(), scrubber.events(events.values()), strict=True):
+        if after != before:
+            prefix, _, end = lines[index]
+            lines[index] = (prefix, json.dumps(after), end)
+    return "".join(itertools.chain.from_iterable(lines))
+
+
 def _model(path: str, request: Any) -> str:
-    return str(object_in(request).get("model") or path.rpartition("/models/")[2].partition(":")[0])
+    return str(object_in(request).get("model") or path.partition("?")[0].rpartition("/models/")[2].partition(":")[0])
 
 
 def _tools(request: Any) -> list[dict[str, Any]]:

@@ -6,25 +6,29 @@
     recorder.write("fixtures/recorded/run.jsonl", id="weather", tools=tools)
 
 The format is the project's own (JSON Lines; design section 4) and what `llmcore replay` reads. Secrets are never
-written: keys and secret headers are left out, and whatever looks like a key is hidden wherever it stands. Safe to use
-from several threads; exchanges stand in the order of their requests.
+written: keys and secret headers are left out, and what is known or looks like a key is hidden wherever it stands in a
+line, also where a stream brought it in pieces. Safe to use from several threads; exchanges stand in the order of their
+requests.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.secrets import Scrubber
+from llmcore.adapters.secrets import Scrubber, secrets_in
 from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
+from llmcore.types.locks import ForkSafeLock
+from llmcore.types.narrowing import is_object
 
-__all__ = ["Exchange", "Recorder", "tool_dict", "transcript"]
+__all__ = ["Exchange", "Recorder", "TranscriptFile", "tool_dict", "transcript"]
 
 Exchange = dict[str, Any]
+_NUMBERED = re.compile(r"-[0-9]{1,9}\Z")
 _NOT_WRITTEN = frozenset({"api_key", "api_base", "timeout", "num_retries", "max_retries", "extra_headers"})
 
 
@@ -61,14 +65,64 @@ def transcript(
     return line | ({"expect": dict(expect)} if expect is not None else {})
 
 
+class TranscriptFile:
+    """A file that lines are appended to. No two of its lines have the same id: after `run` comes `run-2`, after `run-1`
+    as well.
+
+    What stands in the file already is read with the first line. Thread-safe; lines of several processes at once may
+    share an id.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._lock = ForkSafeLock()
+        self._ids: set[str] | None = None
+        self._last: dict[str, int] = {}
+
+    def append(self, line: Mapping[str, Any], *, ascii_only: bool = False) -> str:
+        """Write a line; returns the id it has got."""
+        with self._lock:
+            unique = self._unique(str(line["id"]))
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({**line, "id": unique}, ensure_ascii=ascii_only) + "\n")
+        return unique
+
+    def _unique(self, id: str) -> str:
+        if self._ids is None:
+            self._ids = _ids_in(self._path)
+        name, _, number = id.rpartition("-") if _NUMBERED.search(id) else (id, "", "1")
+        last = self._last.get(name, int(number))
+        while id in self._ids:
+            last += 1
+            id = f"{name}-{last}"
+        self._ids.add(id)
+        self._last[name] = last
+        return id
+
+
+def _ids_in(path: Path) -> set[str]:
+    if not path.exists():
+        return set()
+    ids: set[str] = set()
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for text in file:
+            try:
+                line: object = json.loads(text)
+            except (ValueError, RecursionError):
+                continue  # whoever reads the file says what is wrong with it
+            if is_object(line):
+                ids.add(str(line.get("id")))
+    return ids
+
+
 class Recorder:
     """Collects the exchanges of one run. `observe` is an adapter's observer; `secrets` are hidden besides the calls'
     own."""
 
     def __init__(self, *, provenance: str, secrets: Iterable[str | None] = ()) -> None:
         self._provenance = provenance
-        self._secrets = list(secrets)
-        self._lock = Lock()
+        self._scrubber = Scrubber(secrets)
+        self._lock = ForkSafeLock()
         self._open: dict[int, Exchange] = {}
         self._previous: ModelCall | None = None
         self._first: ModelCall | None = None
@@ -80,12 +134,13 @@ class Recorder:
             if what == "request":
                 self._begin(call, value)
             elif (exchange := self._open.get(id(call))) is not None:
-                self._add(call, exchange, what, self._scrubber(call).value(value))
+                self._add(call, exchange, what, self._scrubber.value(value))
 
     def _begin(self, call: ModelCall, arguments: Mapping[str, Any]) -> None:
         sent = {key: value for key, value in arguments.items() if key not in _NOT_WRITTEN}
+        self._scrubber = self._scrubber.with_secrets(secrets_in(arguments))
         attempt = {"model": call.endpoint.model, "mode": call.mode, "reason": call.reason or self._reason(call)}
-        exchange = {"attempt": attempt, "request": self._scrubber(call).value(sent)}
+        exchange = {"attempt": attempt, "request": self._scrubber.value(sent)}
         self.exchanges.append(exchange)
         self._open[id(call)] = exchange
         self._first = self._first or call
@@ -112,11 +167,6 @@ class Recorder:
         answered = any(message.tool_results for message in last)
         return "turn" if answered and len(call.request.messages) > len(before.request.messages) else "reask"
 
-    def _scrubber(self, call: ModelCall) -> Scrubber:
-        key = call.endpoint.api_key
-        headers = (*call.endpoint.extra_headers.values(), *call.request.extra_headers.values())
-        return Scrubber([*self._secrets, key.get_secret_value() if key else None, *headers])
-
     def line(
         self,
         *,
@@ -129,8 +179,9 @@ class Recorder:
         if self._first is None:
             raise ValueError("nothing was recorded: give `recorder.observe` to the adapter as its observer")
         endpoint = self._first.endpoint
-        return transcript(
-            self.exchanges,
+        exchanges = [exchange | self._chunks(exchange) for exchange in self.exchanges]
+        line = transcript(
+            exchanges,
             id=id,
             provider=endpoint.provider,
             model=endpoint.model,
@@ -140,9 +191,13 @@ class Recorder:
             output_schema=output_schema,
             expect=expect,
         )
+        clean: dict[str, Any] = self._scrubber.value(line)
+        return clean
 
-    def write(self, path: str | Path, **line: Any) -> None:
-        """Append the run to a transcript file; keywords as for `line`."""
-        text = json.dumps(self.line(**line), ensure_ascii=False)
-        with Path(path).open("a", encoding="utf-8") as file:
-            file.write(text + "\n")
+    def _chunks(self, exchange: Exchange) -> Exchange:
+        return {"chunks": self._scrubber.events(exchange["chunks"])} if "chunks" in exchange else {}
+
+    def write(self, path: str | Path, **line: Any) -> str:
+        """Append the run to a transcript file; keywords as for `line`. Returns the line's id, which is the one given
+        unless the file has it already."""
+        return TranscriptFile(path).append(self.line(**line))

@@ -1,18 +1,23 @@
 """Which capability a server says it does not have, read from its error text.
 
 Servers refuse in words, not codes, so the words are data: the first phrase that occurs names the capability (a field of
-`Capabilities`, or a request parameter). Sources: error texts of the providers' and servers' own code and recorded
+`Capabilities`, or a request parameter). What a server quotes of the request is taken out first: a user may write the
+same words. Sources: error texts of the providers' and servers' own code and recorded
 replies.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from llmcore.adapters.base import ModelCall
-from llmcore.types.narrowing import is_object
+from llmcore.adapters.spellings import unescaped, united
+from llmcore.types import ToolDefinition
+from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["PHRASES", "refused_capability"]
+__all__ = ["PHRASES", "is_quoted", "own_words", "refused_capability"]
 
 PHRASES: tuple[tuple[str, str], ...] = (
     ("json mode cannot be combined with tool", "schema_with_tools"),  # Groq
@@ -93,3 +98,79 @@ def refused_capability(text: str, param: str, call: ModelCall | None) -> str | N
     if named == "tool_choice" and call is not None and is_object(call.request.tool_choice):
         return "tool_choice_named"
     return _BY_PARAMETER.get(named) or (named if named in _PARAMETERS else None)
+
+
+# What is quoted
+
+_QUOTE = 12
+"""So many characters that stand in the request as well are a quotation."""
+_MAX_READ = 32_768
+"""Characters of an error that are compared with the request; of a longer one as many at each end."""
+_LONG_WORD = 1000
+_ELSEWHERE = "\n\x00\n"
+_SPACES = re.compile(r"\s+")
+
+
+def own_words(text: str, call: ModelCall | None, tells: Callable[[str], bool]) -> str:
+    """The text of an error (lower case) without the quotations from the request that would tell something (`tells`)
+    were they the server's: from its messages, instructions and tools, in whatever letters and escapes.
+
+    Linear in the text and the request.
+    """
+    if call is None or not tells(text):
+        return text
+    text = _plain(text if len(text) <= 2 * _MAX_READ else text[:_MAX_READ] + _ELSEWHERE + text[-_MAX_READ:])
+    windows = {window for _, window in _windows(text)}
+    quoted = {window for sent in _sent(call) for _, window in _windows(_plain(sent)) if window in windows}
+    parts: list[str] = []
+    last = 0
+    for start, end in united((start, start + _QUOTE) for start, window in _windows(text) if window in quoted):
+        if tells(text[start:end]) or _is_part_of_telling(text[start:end], text[end : end + 1]):
+            parts.append(text[last:start])
+            last = end
+    return _ELSEWHERE.join((*parts, text[last:]))
+
+
+def _is_part_of_telling(quotation: str, following: str) -> bool:
+    """Half of "'tools' is not supported": with a server's own words it would tell something. The second half is common
+    in English: when it is short, or goes on in other words, it need not be a quotation."""
+    if _NAMED.search(quotation):
+        return True
+    is_whole = len(quotation) >= 2 * _QUOTE and not following.isalnum()
+    return is_whole and any(word in quotation for word in _UNSUPPORTED)
+
+
+def is_quoted(text: str, call: ModelCall) -> bool:
+    """Does the whole text stand somewhere in the request?"""
+    plain = _plain(text)
+    return any(plain in _plain(sent) for sent in _sent(call))
+
+
+def _windows(text: str) -> Iterator[tuple[int, str]]:
+    return ((start, text[start : start + _QUOTE]) for start in range(len(text) - _QUOTE + 1))
+
+
+def _plain(text: str) -> str:
+    return _SPACES.sub(" ", unescaped(text)).lower()
+
+
+def _sent(call: ModelCall) -> Iterator[str]:
+    """Every text of the request that a person, a program or a model wrote."""
+    request = call.request
+    parts: list[Any] = [block.model_dump() for message in request.messages for block in message.content]
+    system = request.system
+    parts += [system] if isinstance(system, str) else [block.text for block in system or ()]
+    parts += [tool.model_dump() for tool in (*call.tools, *request.tools) if isinstance(tool, ToolDefinition)]
+    return _texts([*parts, call.output_schema, request.extra_body])
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if len(value) <= _LONG_WORD or " " in value:  # not the data of an image
+            yield value
+    elif is_object(value):
+        for item in value.values():
+            yield from _texts(item)
+    elif is_list(value):
+        for item in value:
+            yield from _texts(item)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from llmcore.fallback.ledger import Ledger
+from llmcore.fallback.remedies import PATIENCE, TRIES, remedies
 from llmcore.types import AttemptReason, LLMCoreError, OutputMode
 
 __all__ = ["FallbackContext", "Models", "Plan"]
@@ -15,7 +16,10 @@ __all__ = ["FallbackContext", "Models", "Plan"]
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The next attempt: which model (alias), in which mode, why (`detail`: the recorded problem), after how many
-    seconds."""
+    seconds.
+
+    What a strategy leaves out of `reason` and `detail` is filled in: what the plan changes, and the latest failure.
+    """
 
     model: str
     mode: OutputMode
@@ -28,7 +32,10 @@ class Models(Protocol):
     """What strategies may ask about models. Answers reflect what was learnt meanwhile."""
 
     def modes(self, model: str) -> Sequence[OutputMode]:
-        """The modes this model may be asked in, best first; those known to be refused left out. One entry at least."""
+        """The modes this model may be asked in, best first; those known to be refused left out. One entry at least.
+
+        Raises `ModelNotFound` for an alias that does not exist.
+        """
         ...
 
     def escalations(self, model: str) -> Sequence[str]:
@@ -50,19 +57,20 @@ class Models(Protocol):
 
 @dataclass(slots=True)
 class FallbackContext:
-    """One turn's state. `mode_matters`: tools or a typed answer are asked for, so another mode is another request."""
+    """One turn's state; strategies get a copy. `mode_matters`: tools or a typed answer are asked for, so another mode is
+    another request."""
 
     models: Models
     ledger: Ledger
     plan: Plan
     mode_matters: bool = True
-    tried: list[Plan] = field(default_factory=list[Plan])
-    failures: list[LLMCoreError] = field(default_factory=list[LLMCoreError])
+    tried: tuple[Plan, ...] = ()
+    failures: tuple[LLMCoreError, ...] = ()
 
     def failed(self, failure: LLMCoreError) -> None:
         """The current plan failed."""
-        self.tried.append(self.plan)
-        self.failures.append(failure)
+        self.tried += (self.plan,)
+        self.failures += (failure,)
 
     @property
     def failure(self) -> LLMCoreError:
@@ -75,6 +83,17 @@ class FallbackContext:
 
     def was_tried(self, model: str, mode: OutputMode | None = None) -> bool:
         return any(plan.model == model and mode in (None, plan.mode) for plan in self.tried)
+
+    def overstays(self, plan: Plan) -> bool:
+        """Does the plan keep to a model that was asked often enough, or would be waited for too long, while another is
+        left? See `remedies`."""
+        if plan.model != self.plan.model or "retry" not in remedies(self.failure):
+            return False
+        faults = sum(
+            past.model == plan.model and "retry" in remedies(failure)
+            for past, failure in zip(self.tried, self.failures, strict=True)
+        )
+        return faults >= TRIES or plan.wait > PATIENCE
 
     @property
     def retries_in_a_row(self) -> int:

@@ -2,13 +2,15 @@
 
 Rules: no request without an attempt in the list; no attempt but the first and a turn's without the recorded problem
 that made it necessary. `Budget.attempts` and `reasks` count within one turn, tokens, cost and the deadline over the
-whole run.
+whole run. An attempt that failed before its request went out stands in no list, but counts: so the budget bounds
+whatever strategies make of failures.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitExceeded, LLMCoreError, OutputMode, Usage
@@ -26,23 +28,41 @@ class Ledger:
         self.attempts: list[Attempt] = []
         self.usage = Usage()
         self._clock = clock
-        self._attempts_per_turn = budget.attempts
+        self.attempts_per_turn = budget.attempts
         self._started = clock()
         self._turn_started_at = 0
+        self._unsent = 0
+        self._cost = 0.0
+        self._wait: tuple[float, float] | None = None
         self._begun: dict[int, float] = {}
 
     def start_turn(self, attempts: int | None = None) -> None:
         """A new turn has its attempts and re-asks anew; `attempts` replaces the budget's number for it."""
         self._turn_started_at = len(self.attempts)
-        self._attempts_per_turn = self.budget.attempts if attempts is None else attempts
+        self._unsent = 0
+        self.attempts_per_turn = self.budget.attempts if attempts is None else attempts
 
     @property
     def attempts_left(self) -> int:
-        return max(0, self._attempts_per_turn - self.attempts_in_turn)
+        return max(0, self.attempts_per_turn - self.attempts_in_turn - self._unsent)
 
     @property
     def attempts_in_turn(self) -> int:
         return len(self.attempts) - self._turn_started_at
+
+    def count_unsent(self) -> None:
+        """An attempt of this turn failed before its request was entered."""
+        self._unsent += 1
+        self._wait = None
+
+    @contextmanager
+    def waiting(self) -> Generator[None, None, None]:
+        """Set around the wait before the next attempt, which the wait is a part of."""
+        since = self._clock()
+        try:
+            yield
+        finally:
+            self._wait = (since, self._clock() - since)
 
     @property
     def reasks_left(self) -> int:
@@ -64,9 +84,11 @@ class Ledger:
         if not detail and reason not in _NEEDS_NO_DETAIL:
             raise InternalError(f"a request of reason {reason!r} without a recorded problem")
         self.check()
-        attempt = Attempt(n=len(self.attempts) + 1, model=model, mode=mode, reason=reason, detail=detail)
+        begun, waited = self._wait or (self._clock(), 0.0)
+        self._wait = None
+        attempt = Attempt(n=len(self.attempts) + 1, model=model, mode=mode, reason=reason, detail=detail, waited=waited)
         self.attempts.append(attempt)
-        self._begun[attempt.n] = self._clock()
+        self._begun[attempt.n] = begun
         return attempt
 
     def finish(
@@ -76,6 +98,7 @@ class Ledger:
         if usage is not None:
             attempt.usage = usage
             self.usage += usage
+            self._cost += max(0.0, usage.cost or 0.0)
         begun = self._begun.pop(attempt.n, None)
         if begun is not None:
             attempt.duration = self._clock() - begun
@@ -83,9 +106,12 @@ class Ledger:
         attempt.report = report or attempt.report
 
     def check(self) -> None:
-        """Raises `LimitExceeded` when tokens or cost are spent."""
-        budget, spent = self.budget, self.usage
-        if budget.tokens is not None and spent.total_tokens >= budget.tokens:
-            raise LimitExceeded(f"the budget of {budget.tokens} tokens is spent ({spent.total_tokens} were used)")
-        if budget.cost is not None and spent.cost is not None and spent.cost >= budget.cost:
-            raise LimitExceeded(f"the budget of {budget.cost:g} US dollars is spent ({spent.cost:.6f} were used)")
+        """Raises `LimitExceeded` when tokens or cost are spent.
+
+        The cost has a sum of its own: that of `usage` is unknown as soon as one cost is.
+        """
+        budget, tokens = self.budget, self.usage.total_tokens
+        if budget.tokens is not None and tokens >= budget.tokens:
+            raise LimitExceeded(f"the budget of {budget.tokens} tokens is spent ({tokens} were used)")
+        if budget.cost is not None and self._cost >= budget.cost:
+            raise LimitExceeded(f"the budget of {budget.cost:g} US dollars is spent ({self._cost:.6f} were used)")

@@ -2,7 +2,7 @@
 left.
 
 It knows no adapter and no prompt: it is given an `attempt` that carries out one plan. Each further attempt has a
-recorded reason and is drawn from the one budget. There is no other retry loop.
+recorded reason and is drawn from the one budget, whether or not its request went out. There is no other retry loop.
 """
 
 from __future__ import annotations
@@ -10,12 +10,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
+from llmcore.fallback.checks import ask, check_strategies
 from llmcore.fallback.context import FallbackContext, Plan
+from llmcore.fallback.remedies import PATIENCE
 from llmcore.fallback.strategies import DEFAULT_STRATEGIES, Strategy
-from llmcore.types import CallerError, CapabilityRefused, Event, FallbackExhausted, LLMCoreError
+from llmcore.types import CallerError, CapabilityRefused, Event, FallbackExhausted, LLMCoreError, ProviderError, Waiting
+from llmcore.types.logs import failure_name, logger
 
 __all__ = ["Attempting", "FallbackManager"]
+
+_log = logger("fallback")
 
 Attempting = Callable[[Plan], AsyncGenerator[Event, None]]
 """Carries out one plan: yields its events; ends when the reply was accepted; raises an `LLMCoreError` when it was
@@ -23,18 +29,27 @@ not."""
 
 
 class FallbackManager:
-    """Asks its strategies, in order, for a way out of each failure."""
+    """Asks its strategies, in order, for a way out of each failure.
+
+    The first plan counts; one that keeps to a sick model gives way to a later strategy's plan for another model (see
+    `remedies`), and one that would wait beyond the deadline to any later one. Raises `ConfigError` when something among
+    `strategies` is none.
+    """
 
     def __init__(self, strategies: Sequence[Strategy] | None = None) -> None:
-        self.strategies = tuple(DEFAULT_STRATEGIES if strategies is None else strategies)
+        self.strategies = check_strategies(DEFAULT_STRATEGIES if strategies is None else strategies)
 
     async def run(self, context: FallbackContext, attempt: Attempting) -> AsyncGenerator[Event, None]:
-        """Carry out `context.plan` and what follows from its failures; yields the events of every attempt.
+        """Carry out `context.plan` and what follows from its failures; yields the events of every attempt, and `Waiting`
+        before each wait.
 
-        Raises a `CallerError` as it is, at once; else, when nothing is left to try, `FallbackExhausted` from the
-        first failure.
+        Raises a `CallerError` as it is, at once; the latest failure when the deadline has passed, and a provider's when
+        the deadline leaves no time for the wait it needs; a `ConfigError` from the latest failure when a strategy is at
+        fault; else, when nothing is left to try, `FallbackExhausted` from the first failure.
         """
+        ledger = context.ledger
         while True:
+            entered = ledger.attempts_in_turn
             try:
                 async with aclosing(attempt(context.plan)) as events:
                     async for event in events:
@@ -42,9 +57,15 @@ class FallbackManager:
                 return
             except LLMCoreError as failure:
                 context.failed(failure)
-            context.plan = self.next_plan(context)
-            if context.plan.wait > 0:
-                await asyncio.sleep(context.plan.wait)
+            if ledger.attempts_in_turn == entered:
+                ledger.count_unsent()
+            plan = context.plan = self.next_plan(context)
+            number = len(ledger.attempts) + 1
+            _tell(context, number)
+            if plan.wait > 0:
+                yield Waiting(number, plan.model, plan.mode, plan.reason, plan.detail, plan.wait)
+                with ledger.waiting():
+                    await asyncio.sleep(_bounded(plan.wait, ledger.seconds_left))
 
     def next_plan(self, context: FallbackContext) -> Plan:
         """What to try after the latest failure. Raises what `run` raises."""
@@ -54,13 +75,48 @@ class FallbackManager:
         left = context.ledger.seconds_left
         if left is not None and left <= 0:
             raise failure  # the deadline has passed: whatever failed, nothing more can be tried
-        if context.ledger.attempts_left > 0:
-            for strategy in self.strategies:
-                if strategy.can_handle(failure, context):
-                    return strategy.execute(context)
-        if isinstance(failure, CallerError):
+        plan = self._chosen(context) if context.ledger.attempts_left > 0 else None
+        if plan is not None and not _too_late(plan, left):
+            return plan
+        no_time = plan is not None and isinstance(failure, ProviderError)
+        if no_time or isinstance(failure, CallerError):
             raise failure
         raise _exhausted(context) from context.first_failure
+
+    def _chosen(self, context: FallbackContext) -> Plan | None:
+        """The plan of the first strategy that has one, unless a later one's is better."""
+        left, held = context.ledger.seconds_left, None
+        for strategy in self.strategies:
+            plan = ask(strategy, replace(context))  # a copy: what a strategy does to it is its own affair
+            if plan is None:
+                continue
+            if held is None or _too_late(held, left) or (plan.model != held.model and plan.wait <= PATIENCE):
+                held = plan
+            if not (_too_late(held, left) or context.overstays(held)):
+                break
+        return held
+
+
+def _too_late(plan: Plan, left: float | None) -> bool:
+    return left is not None and plan.wait >= left
+
+
+def _bounded(wait: float, left: float | None) -> float:
+    """Whoever listens may have taken time since the plan was made."""
+    return wait if left is None else max(0.0, min(wait, left))
+
+
+def _tell(context: FallbackContext, number: int) -> None:
+    plan = context.plan
+    _log.info(
+        "attempt %d: %s (%s), %s after %s, waiting %.2f s",
+        number,
+        plan.model,
+        plan.mode,
+        plan.reason,
+        failure_name(context.failure),
+        plan.wait,
+    )
 
 
 def _exhausted(context: FallbackContext) -> FallbackExhausted:
@@ -69,5 +125,5 @@ def _exhausted(context: FallbackContext) -> FallbackExhausted:
         f"{plan.model} ({plan.mode}): {type(failure).__name__}: {failure}"
         for plan, failure in zip(context.tried, context.failures, strict=True)
     )
-    spent = "" if context.ledger.attempts_left else f" (the budget's {context.ledger.attempts_in_turn} attempts are spent)"
+    spent = "" if context.ledger.attempts_left else f" (the budget's {context.ledger.attempts_per_turn} attempts are spent)"
     return FallbackExhausted(f"no strategy is left{spent}: {words}", attempts)

@@ -5,14 +5,18 @@
 | a caller's error (key, configuration, limits) | nothing: stop at once |
 | quota spent | another provider; waiting does not help |
 | model unknown or not accessible | another model, if one is listed |
-| rate limit | wait as told, in the same mode; else another model. It is no reason to change the mode |
+| rate limit, overloaded | wait as told, in the same mode; else another model. It is no reason to change the mode |
 | context overflow | a model with a larger window only |
 | request too large | nothing: the caller must shorten it |
 | a capability refused | learn it; the same mode without it, the next mode, another model, text only |
-| overloaded, server error, timeout | the same again after a back-off, then another model |
+| server error, timeout | the same again after a back-off, then another model |
 | refused, cut short | another model |
 | a bad answer | the next mode, another model, text only |
 | ours | once more at most |
+
+Where another model is left, a model may fail `TRIES` times in a turn by what a retry may help against (a rate limit, an
+overload, a server error, a timeout), and is waited for `PATIENCE` seconds at most: then the other one is asked. Where
+none is left, a wait may take all the time the run's deadline leaves (without a deadline: `Retry.max_wait`).
 """
 
 from __future__ import annotations
@@ -35,7 +39,10 @@ from llmcore.types import (
     Truncated,
 )
 
-__all__ = ["Remedy", "remedies"]
+__all__ = ["PATIENCE", "TRIES", "Remedy", "remedies"]
+
+TRIES = 2
+PATIENCE = 5.0
 
 Remedy = Literal["retry", "retry_once", "mode", "model", "larger_window", "other_provider", "text"]
 

@@ -1,8 +1,9 @@
 """The strategies: the same again later, another output mode, a more capable model, text only.
 
 A strategy says whether it can help against a failure (`can_handle`) and what to try (`execute`, which gives the next
-`Plan`; the manager carries it out). Which failures a strategy answers to stands in `remedies`. A strategy of one's
-own needs these two methods.
+`Plan`; the manager carries it out, unless a later strategy's suits better: see `remedies`). Which failures a strategy
+answers to stands there as well. A strategy of one's own needs these two methods, both plain functions. Its plan may
+name any alias of the registry. An error in it ends the run as a `ConfigError` that names it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ from typing import Protocol, runtime_checkable
 
 from llmcore.fallback.context import FallbackContext, Plan
 from llmcore.fallback.remedies import remedies
-from llmcore.types import CapabilityRefused, LLMCoreError, OutputMode, RateLimited, RetryConfig
+from llmcore.types import (
+    CapabilityRefused,
+    ConfigError,
+    LLMCoreError,
+    OutputMode,
+    Overloaded,
+    RateLimited,
+    RetryConfig,
+)
+from llmcore.types.bounds import is_amount
 
 __all__ = ["DEFAULT_STRATEGIES", "EscalateModel", "OtherMode", "Retry", "Strategy", "TextOnly"]
 
@@ -34,28 +44,36 @@ class Strategy(Protocol):
 class Retry:
     """The same request again, after what the provider said (`retry_after`) or an exponential back-off.
 
-    Not when the wait exceeds `max_wait` seconds or the run's deadline: then another model may be sooner.
+    In a run with a deadline the wait may take all the time that is left; in one without, `max_wait` seconds at most.
+    Where another model is left, that one is asked sooner: see `remedies`. `random` in [0, 1) decides the back-off's
+    jitter. Raises `ConfigError` for settings that are none.
     """
 
     backoff: RetryConfig = field(default_factory=lambda: RetryConfig(max_retries=2))
     max_wait: float = 60.0
     random: Callable[[], float] = random.random
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.backoff, RetryConfig):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise ConfigError(f"Retry's backoff is an llmcore.RetryConfig, not {self.backoff!r}")
+        if not is_amount(self.max_wait):
+            raise ConfigError(f"Retry's max_wait is a finite number of seconds, 0 or more, not {self.max_wait!r}")
+
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
         allowed = remedies(failure)
         most = self.backoff.max_retries if "retry" in allowed else 1 if "retry_once" in allowed else 0
         if context.retries_in_a_row >= most:
             return False
-        wait, left = self._wait(failure, context, 0.0), context.ledger.seconds_left
-        return wait <= self.max_wait and (left is None or wait < left)
+        return context.ledger.seconds_left is not None or self._wait(failure, context, 0.0) <= self.max_wait
 
     def execute(self, context: FallbackContext) -> Plan:
         wait = self._wait(context.failure, context, self.random())
         return Plan(context.plan.model, context.plan.mode, "retry", context.problem, wait)
 
     def _wait(self, failure: LLMCoreError, context: FallbackContext, jitter: float) -> float:
-        if isinstance(failure, RateLimited) and failure.retry_after is not None:
-            return failure.retry_after
+        told = failure.retry_after if isinstance(failure, RateLimited | Overloaded) else None
+        if told is not None and told >= 0:  # neither negative nor NaN
+            return told
         return self.backoff.delay(context.retries_in_a_row + 1, jitter)
 
 
@@ -107,7 +125,8 @@ class OtherMode:
 @dataclass(frozen=True, slots=True)
 class EscalateModel:
     """The next model of the registry's `escalates_to` that was not tried: with a larger window after an overflow, of
-    another provider when the account's quota is spent."""
+    another provider when the account's quota is spent. The current model's list first, then those of the models that
+    led to it in this turn."""
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
         return self._next(failure, context) is not None
@@ -119,7 +138,8 @@ class EscalateModel:
 
     def _next(self, failure: LLMCoreError, context: FallbackContext) -> str | None:
         allowed, models = remedies(failure), context.models
-        for model in models.escalations(context.plan.model):
+        asked = dict.fromkeys([context.plan.model, *(plan.model for plan in reversed(context.tried))])
+        for model in (listed for one in asked for listed in models.escalations(one)):
             if context.was_tried(model):
                 continue
             if (

@@ -62,7 +62,8 @@ _NAMES_BY_MODULE = {
         "ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused RemoteServerError "
         "Repair Repaired Reply Request RequestTooLarge RetryConfig RetryTool Role Safety Segment SegmentKind TerminateLoop "
         "TextBlock TextDelta ThinkingBlock Timeout ToolCall ToolCallFinished ToolCallStarted ToolChoice ToolDefinition "
-        "ToolDefinitionError ToolError ToolResult ToolResultBlock ToolUseBlock Truncated Usage definition_of"
+        "ToolDefinitionError ToolError ToolResult ToolResultBlock ToolUseBlock Truncated Usage Waiting "
+        "definition_of"
     ),
     "llmcore.validator": "ParseDetail Problem ValidationReport json_schema parse parse_detailed",
 }

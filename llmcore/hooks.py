@@ -1,18 +1,26 @@
 """Hooks alter or veto; events only observe.
 
-Each hook is a function, sync or async. What it returns takes the place of what it was given; None leaves it as it is.
+Each hook is a function, sync or async, given to `Hooks` or written as a method of a class derived from it. What it
+returns takes the place of what it was given; None leaves that as it is (what was changed in place counts as changed).
 What it raises ends the run with the partial result (`TerminateLoop` ends it cleanly). Several `Hooks` are asked in
 order, each with what the one before made of it.
+
+Async hooks stand under the run's deadline and are left behind when they do not end; those after a reply or a tool have
+half a second more, so that what had come in time is not lost. A sync hook runs on the event loop: one that blocks
+holds up everything, and no deadline can stop it.
 """
 
 from __future__ import annotations
 
+import copy
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from llmcore.types import ConfigError, Envelope, Message, Request, ToolCall
+from llmcore.tools.leaving import LeftBehind, bounded
+from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
 
 if TYPE_CHECKING:
     from llmcore.tools.execution import Outcome
@@ -39,8 +47,19 @@ class StreamedSoFar:
 T = TypeVar("T")
 Maybe = Awaitable[Any] | Any
 
+_PARAMETERS = {
+    "before_request": ("request",),
+    "on_response": ("envelope",),
+    "on_streaming_response": ("so_far",),
+    "before_tool_run": ("call", "context"),
+    "after_tool_run": ("call", "outcome"),
+    "on_tool_response": ("message",),
+}
+"""The hooks, and what each is called with, by position."""
+_GRACE = 0.5
+_HAVE_GRACE = frozenset({"on_response", "on_streaming_response", "after_tool_run", "on_tool_response"})
 
-@dataclass(frozen=True, slots=True)
+
 class Hooks:
     """Functions called at fixed points of a run; each is optional.
 
@@ -52,28 +71,123 @@ class Hooks:
     | `before_tool_run` | the `ToolCall` and its `RunContext` | another `ToolCall`, or a `Veto` |
     | `after_tool_run` | the call and its `Outcome` | another `Outcome` |
     | `on_tool_response` | the `Message` with all results of the turn | another `Message` |
+
+    They are keyword arguments, `Hooks(before_tool_run=check)`, or methods of a class of your own:
+
+        class Guard(Hooks):
+            async def before_tool_run(self, call, context):
+                return Veto("not today") if call.name == "delete" else None
+
+    Where an instance has both, its method is asked first. What a hook made is what counts from there on:
+
+    - `before_request` is asked before each request, also before one that corrects a bad reply; that one builds on the
+      first one's changes, so make changes that may be made twice. Tools that it removes can neither be called nor run
+      in that turn; a tool that it renames runs under the new name; one that it adds runs, or its calls become
+      `pending` when it has no function. The history keeps its own messages. `model`, `output_type` and `deadline`
+      cannot be changed.
+    - `on_response`: text, reasoning and calls are judged, stored, shown and sent as it leaves them. Where text or
+      reasoning changed, thinking loses its signature and opaque parts that may repeat it are dropped. Of a streamed
+      reply the listener has seen the pieces already, and they cannot be taken back; the result is the hook's. A reply
+      that breaks off never comes here, so with this hook its text is not kept.
+    - `before_tool_run`: a changed call is judged again and keeps its id; one that does not fit its tool is an error
+      that the model is told. It runs and stands in the history as changed.
+    - `after_tool_run`: the outcome must be that call's own; setting its `ended` to a `TerminateLoop` ends the run. If
+      the hook raises, the history says only that the tool ran.
+    - `on_tool_response`: exactly one result for each call.
+
+    Raises `ConfigError` for a hook that cannot be called so, and when a class is made with a method whose name is
+    almost a hook's. What a hook returned and cannot be honoured is a `ConfigError` that ends the run.
     """
 
-    before_request: Callable[[Request], Maybe] | None = None
-    on_response: Callable[[Envelope], Maybe] | None = None
-    on_streaming_response: Callable[[StreamedSoFar], Maybe] | None = None
-    before_tool_run: Callable[[ToolCall, Any], Maybe] | None = None
-    after_tool_run: Callable[[ToolCall, Outcome], Maybe] | None = None
-    on_tool_response: Callable[[Message], Maybe] | None = None
+    _given: Mapping[str, Callable[..., Any]] = {}
+
+    def __init__(
+        self,
+        *,
+        before_request: Callable[[Request], Maybe] | None = None,
+        on_response: Callable[[Envelope], Maybe] | None = None,
+        on_streaming_response: Callable[[StreamedSoFar], Maybe] | None = None,
+        before_tool_run: Callable[[ToolCall, Any], Maybe] | None = None,
+        after_tool_run: Callable[[ToolCall, Outcome], Maybe] | None = None,
+        on_tool_response: Callable[[Message], Maybe] | None = None,
+    ) -> None:
+        given: dict[str, Callable[..., Any] | None] = {
+            "before_request": before_request,
+            "on_response": on_response,
+            "on_streaming_response": on_streaming_response,
+            "before_tool_run": before_tool_run,
+            "after_tool_run": after_tool_run,
+            "on_tool_response": on_tool_response,
+        }
+        self._given = {name: function for name, function in given.items() if function is not None}
+        for name in _PARAMETERS:
+            self.functions(name)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for base in cls.__mro__:
+            if base not in Hooks.__mro__:
+                _refuse_misspelt(base)
+
+    def functions(self, name: str) -> list[Callable[..., Any]]:
+        """The functions of one hook, in the order in which they are asked: the class's method, then what the instance
+        was given. Raises `ConfigError` for one that cannot be called."""
+        method = next((vars(base)[name] for base in type(self).__mro__ if name in vars(base)), None)
+        bound = method.__get__(self, type(self)) if hasattr(method, "__get__") and method is not None else method
+        found = [function for function in (bound, vars(self).get(name), self._given.get(name)) if function is not None]
+        for function in found:
+            _check_callable(name, function)
+        return found
+
+
+def _refuse_misspelt(owner: type) -> None:
+    """Raises `ConfigError` for a method that looks like a hook and would never be asked."""
+    for name, value in vars(owner).items():
+        if name in _PARAMETERS or name.startswith("_") or not (callable(value) or isinstance(value, staticmethod | classmethod)):
+            continue
+        near = get_close_matches(name, _PARAMETERS, n=1, cutoff=0.75)
+        if near or name.startswith(("before_", "after_", "on_")):
+            near = near or get_close_matches(name, _PARAMETERS, n=1, cutoff=0)
+            raise ConfigError(f"{owner.__name__}.{name} is no hook; did you mean {near[0]!r}? Call it _{name} if it is a helper")
+
+
+def _check_callable(name: str, function: object) -> None:
+    expected = f"{name}({', '.join(_PARAMETERS[name])})"
+    if not callable(function):
+        raise ConfigError(f"the hook {name} must be a function, called as {expected}, not {type(function).__name__}")
+    try:
+        inspect.signature(function).bind(*_PARAMETERS[name])
+    except TypeError as error:
+        raise ConfigError(f"the hook {name} is called as {expected}, which its function does not take: {error}") from None
+    except ValueError:  # it tells no signature
+        pass
+
+
+def _check_hooks(given: object) -> None:
+    kind = type(given).__name__
+    if isinstance(given, type) and issubclass(given, Hooks):
+        raise ConfigError(f"hooks must be instances: write {given.__name__}() for {given.__name__}")
+    if not isinstance(given, Hooks):
+        raise ConfigError(f"hooks must be llmcore.Hooks, not {kind}")
 
 
 class HookChain:
     """Several `Hooks` as one. Costs nothing at points where none of them has a function."""
 
     def __init__(self, hooks: Hooks | Iterable[Hooks] | None) -> None:
-        given = [] if hooks is None else [hooks] if isinstance(hooks, Hooks) else list(hooks)
+        given: list[Any] = [] if hooks is None else [hooks] if isinstance(hooks, Hooks | type) else list(hooks)
         for each in given:
-            if not isinstance(each, Hooks):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
-                raise ConfigError(f"hooks must be llmcore.Hooks, not {type(each).__name__}")
+            _check_hooks(each)
         self._by_name: dict[str, list[Callable[..., Any]]] = {
-            name: [function for each in given if (function := getattr(each, name)) is not None]
-            for name in Hooks.__dataclass_fields__
+            name: [function for each in given for function in each.functions(name)] for name in _PARAMETERS
         }
+        self._seconds_left: Callable[[], float | None] = lambda: None
+
+    def under(self, seconds_left: Callable[[], float | None]) -> HookChain:
+        """The same hooks under a run's deadline; `seconds_left` may give None: there is none."""
+        made = copy.copy(self)
+        made._seconds_left = seconds_left
+        return made
 
     def has(self, name: str) -> bool:
         return bool(self._by_name[name])
@@ -86,11 +200,13 @@ class HookChain:
 
     async def on_streaming_response(self, so_far: StreamedSoFar) -> None:
         for function in self._by_name["on_streaming_response"]:
-            await _awaited(function(so_far))
+            answer = await self._awaited("on_streaming_response", function(so_far))
+            _checked("on_streaming_response", (), answer)
 
     async def before_tool_run(self, call: ToolCall, context: Any) -> ToolCall | Veto:
         for function in self._by_name["before_tool_run"]:
-            changed = _checked("before_tool_run", (ToolCall, Veto), await _awaited(function(call, context)))
+            answer = await self._awaited("before_tool_run", function(call, context))
+            changed = _checked("before_tool_run", (ToolCall, Veto), answer)
             if isinstance(changed, Veto):
                 return changed
             call = call if changed is None else changed
@@ -98,7 +214,8 @@ class HookChain:
 
     async def after_tool_run(self, call: ToolCall, outcome: Outcome) -> Outcome:
         for function in self._by_name["after_tool_run"]:
-            changed = _checked("after_tool_run", (type(outcome),), await _awaited(function(call, outcome)))
+            answer = await self._awaited("after_tool_run", function(call, outcome))
+            changed = _checked("after_tool_run", (type(outcome),), answer)
             outcome = outcome if changed is None else changed
         return outcome
 
@@ -107,17 +224,25 @@ class HookChain:
 
     async def _altered(self, name: str, kind: type[T], value: T) -> T:
         for function in self._by_name[name]:
-            changed: T | None = _checked(name, (kind,), await _awaited(function(value)))
+            changed: T | None = _checked(name, (kind,), await self._awaited(name, function(value)))
             value = value if changed is None else changed
         return value
 
-
-async def _awaited(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
+    async def _awaited(self, name: str, value: Any) -> Any:
+        """The answer of a hook. Raises `Timeout` when it does not come before the deadline."""
+        if not inspect.isawaitable(value):
+            return value
+        left = self._seconds_left()
+        if left is not None and name in _HAVE_GRACE:
+            left += _GRACE
+        try:
+            return await bounded(value, left, f"the hook {name}")
+        except LeftBehind:
+            raise Timeout(f"the run's deadline has passed while the hook {name} ran", status=None) from None
 
 
 def _checked(name: str, kinds: tuple[type[Any], ...], value: Any) -> Any:
     if value is None or isinstance(value, kinds):
         return value
-    expected = " or ".join(kind.__name__ for kind in kinds)
-    raise ConfigError(f"the hook {name} must return None or {expected}, not {type(value).__name__}")
+    expected = " or ".join(["None", *(kind.__name__ for kind in kinds)])
+    raise ConfigError(f"the hook {name} must return {expected}, not {type(value).__name__}")

@@ -46,7 +46,8 @@ class Orchestrator:
 
     `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they
     override), `message_history`, `budget`, `deps`, `strictness`, `max_tool_turns`, `max_parallel_tools`,
-    `tool_timeout`, `tool_errors`.
+    `tool_timeout`, `tool_errors`. A run's `tools` are offered beside the orchestrator's; one of the same name is an error
+    unless it is given as `tool(f).replacing()`.
 
     Raises `CallerError`s before anything is sent: an unusable tool, an unknown model, option or price. Every error
     that ends a run carries `partial` (a `RunResult`) and `attempts`; so does `asyncio.CancelledError`.
@@ -114,9 +115,15 @@ class Orchestrator:
         """The final answer as a value of `output_type`: anything `pydantic.TypeAdapter` takes, or a JSON Schema (then
         plain data).
 
-        Raises `FallbackExhausted` when no strategy gave one; its `__cause__` is the first failure.
+        Raises `FallbackExhausted` when no strategy gave one; its `__cause__` is the first failure. Raises `CallerError`
+        when the run ended without one: calls of tools without a function are pending, or a tool or hook ended it with
+        a value of another type (one that fits without any conversion is returned).
         """
         result = await self._finish(self._prepare(request, {**options, "output_type": output_type}, listening=False))
+        if output_type is not None and not result.has_output:
+            from llmcore.run.verdict import no_output
+
+            raise no_output(result, output_type)
         return result.output
 
     def stream(self, request: Given, output_type: Any = None, **options: Any) -> AsyncGenerator[Event, None]:
@@ -130,10 +137,13 @@ class Orchestrator:
         return self._prepare(request, options, listening=True).events()
 
     def run_sync(self, request: Given, **options: Any) -> RunResult:
-        """`run` for code without an event loop: all such calls share one background loop."""
+        """`run` for code without an event loop: all such calls share one background loop.
+
+        Raises `CallerError` where an event loop runs. Ctrl-C stops the run; `KeyboardInterrupt` then carries `partial`.
+        """
         from llmcore.run.background import run_in_background
 
-        return run_in_background(self.run(request, **options))
+        return run_in_background("run", lambda: self.run(request, **options))
 
     @overload
     def execute_sync(self, request: Given, output_type: type[T], **options: Any) -> T: ...
@@ -142,10 +152,10 @@ class Orchestrator:
     def execute_sync(self, request: Given, output_type: Any, **options: Any) -> Any: ...
 
     def execute_sync(self, request: Given, output_type: Any, **options: Any) -> Any:
-        """`execute` for code without an event loop."""
+        """`execute` for code without an event loop; see `run_sync`."""
         from llmcore.run.background import run_in_background
 
-        return run_in_background(self.execute(request, output_type, **options))
+        return run_in_background("execute", lambda: self.execute(request, output_type, **options))
 
     async def aclose(self) -> None:
         """Close the adapters' connections in the running loop."""

@@ -43,6 +43,7 @@ _QUOTES = re.compile(r"[ \t\r\n`\"']*")
 _HEAD = 160  # within which the first key must stand
 _CALLING_CLOSED = re.compile(r"\)\s*\]?\Z")  # by the brackets around it, its own brace left out
 _CALLING_CUT = re.compile(r"\)\s*\]\s*(?:\n|\Z)")
+_CALLS_BEGUN = re.compile(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|calls)"\s*+:\s*+(?:\[[\s{]*+)?\Z""")
 _RAW_QUOTES = ('<|"|>', "<escape>")
 
 
@@ -184,13 +185,16 @@ def _take_messages(engine: TextEngine, at: int, end: int, bodies: list[Body], re
 
 
 def _no_calls(engine: TextEngine, at: int, end: int, bodies: list[Body], messages: list[Message], whole: bool) -> Steps[int]:
-    """An envelope without calls, an answer in JSON, or data."""
+    """An envelope without calls, an answer in JSON, or data. One cut off in its list of calls is no envelope without calls."""
+    begun = bodies[-1].cut and _CALLS_BEGUN.search(engine.src.text, at) is not None
     if (
         messages
         and messages[0].content is not None
         and not messages[0].calls
         and (messages[0].form == "llmcore_envelope" or whole)
+        and (messages[0].content or not begun)
     ):
+        engine.cut = engine.cut or begun
         engine.commit_to(at)
         engine.take("markup", end)
         engine.replace(at, end, messages[0].content)

@@ -37,11 +37,16 @@ def envelope_of_one_thing(
         "needs_more_work": None if call is None else True,
         "finish_reason": finish_reason_of(word, call is not None),
         "finish_word": word or None,
-        "truncated": False,
+        "truncated": call is None and word is not None and _came_to_nothing(finish_reason_of(word, False), source),
         "near_misses": [],
         "repairs": [],
     }
     return Envelope.trusted(fields, source, segments, lambda: blocks_of_text(source, segments(), calls))
+
+
+def _came_to_nothing(reason: FinishReason | None, content: str) -> bool:
+    """Did a limit end the reply before any of its answer came?"""
+    return reason == "length" and not content.strip()
 
 
 class Additions:
@@ -73,7 +78,7 @@ def assembled(
         "needs_more_work": (True if calls else None) if needs_more_work is None else needs_more_work,
         "finish_reason": reason,
         "finish_word": word or None,
-        "truncated": said.truncated,
+        "truncated": said.truncated or (not calls and _came_to_nothing(reason, said.content)),
         "near_misses": said.near_misses,
         "repairs": said.repairs,
     }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from llmcore.normalizer.bodies import swallow
 from llmcore.normalizer.names import is_known
 from llmcore.normalizer.source import Steps, past, settle, skip_space
-from llmcore.normalizer.verdicts import STRAY_CLOSERS, rest_is_blank
+from llmcore.normalizer.verdicts import CALL_FENCES, STRAY_CLOSERS, rest_is_blank
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "without_code"]
 
 _RUN = re.compile(r"`+")
-_PURPOSES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
 _WORD = re.compile(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
 _FIRST_LINE = 400
 _WORD_AND_LINE = (
@@ -40,9 +39,9 @@ _CODE = re.compile(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
 """Code in a line, or the first line of a fence with its info word."""
 _PLAIN_CODE = re.compile(
     r"`(?:(?<!``)[^`\n]++`(?!`)"
-    r"|(?<=\n`)``(?!(?i:tool|function))[\w+#.-]{0,32}+[ \t]{0,16}+\n(?:[^`]++|`(?!``))*+(?:(?<=\n)```(?!`)|\Z))"
+    r"|(?<=\n`)``(?!(?i:tool|function))[\w+#.-]{0,32}+[ \t]{0,16}+\n(?:[^`]++|`(?!``))*+(?<=\n)```(?!`))"
 )
-"""Code in a line, or a fence that does not say that it is a call, whole or up to the end of the text."""
+"""Code in a line, or a whole fence that does not say that it is a call."""
 _ESCAPE = re.compile(r"\\[uUxN0-7_\[\]*.\-]")
 """By which a name may be written otherwise."""
 _CLOSER_BLANKS = 64  # that may stand before a closer and belong to it
@@ -80,7 +79,7 @@ def _past_code(engine: TextEngine, at: int) -> int:
     end = stop + len("\n```")
     if stop < 0 or text[stop] != "\n" or end >= len(text) or text[end] == "`" or text[at - 1] != "\n":
         return at
-    return at if info.lower() in _PURPOSES or is_known(info, engine.tools) or _may_call(engine, body, stop) else end
+    return at if info.lower() in CALL_FENCES or is_known(info, engine.tools) or _may_call(engine, body, stop) else end
 
 
 def _may_call(engine: TextEngine, start: int, stop: int) -> bool:
@@ -190,7 +189,7 @@ def _fence(engine: TextEngine, at: int) -> Steps[int]:
                 engine.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
             return _explicit_none(engine, fence, opens)
         group.append((fence, inner))
-        if opens or fence.info in _PURPOSES:
+        if opens or fence.info in CALL_FENCES:
             _take(engine, fence, inner)
             group.clear()
             return fence.end
@@ -247,14 +246,14 @@ def _worth(engine: TextEngine, fence: Fence, opens: bool) -> bool:
     """May the body be a call? With tools not told, only in a fence that opens the message."""
     if not engine.takes_calls or len(engine.drafts) >= engine.limits.calls:
         return False
-    if engine.tools is None or fence.info in _PURPOSES:
-        return (opens or fence.info in _PURPOSES) and _NOT_A_CALL.match(engine.src.text, fence.body) is None
+    if engine.tools is None or fence.info in CALL_FENCES:
+        return (opens or fence.info in CALL_FENCES) and _NOT_A_CALL.match(engine.src.text, fence.body) is None
     return _may_call(engine, fence.body, fence.stop)
 
 
 def _take(engine: TextEngine, fence: Fence, inner: TextEngine) -> None:
     dialect = None
-    if fence.info in _PURPOSES:
+    if fence.info in CALL_FENCES:
         dialect = "fenced_function_call"
     elif inner.drafts[0].dialect in ("bare_json", "bare_array"):
         dialect = "fenced_json"

@@ -215,7 +215,7 @@ class NativeReply:
             return envelope_of_text(text, word)
         if self._listening:
             self._events.append(TextDelta(said))
-        envelope = Envelope(content=said, finishReason=finish_reason_of(word, False), finishWord=word)
+        envelope = Envelope(content=said, finish_reason=finish_reason_of(word, False), finish_word=word)
         return envelope.attach(said, [Segment(0, len(said), "content")], [TextBlock(text=said)])
 
     def _read_calls(self) -> Readings:

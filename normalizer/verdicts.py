@@ -19,7 +19,10 @@ from llmcore.normalizer.tokens import TURN_TOKENS
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
 
-__all__ = ["STRAY_CLOSERS", "Place", "leads_in", "line_is_over", "refusal", "rest_is_blank"]
+__all__ = ["CALL_FENCES", "STRAY_CLOSERS", "Place", "leads_in", "line_is_over", "refusal", "rest_is_blank"]
+
+CALL_FENCES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
+"""Info words by which a fence says that it is a call."""
 
 STRAY_CLOSERS = (
     "</tool_call>",

@@ -14,9 +14,11 @@ import re
 from typing import TYPE_CHECKING
 
 from llmcore.normalizer import bare
+from llmcore.normalizer.begun import begun_call, ends_in_opener
 from llmcore.normalizer.candidates import Candidates, signs_of
 from llmcore.normalizer.rows import Marker
 from llmcore.normalizer.source import Steps, always, past, skip_space
+from llmcore.types.envelope import Repair
 
 if TYPE_CHECKING:
     from llmcore.normalizer.text import TextEngine
@@ -27,7 +29,6 @@ _OPENER = 16  # what an opener costs that no row takes,
 _ROW = 4  # each row that shares it,
 _TRIED = 16  # and each reader that declined
 _NESTED_SHIFT = 3  # a nested reading has an eighth of the looks: the one around it learns what it spent only when it is over
-_LONGEST_OPENER = 400  # with the attributes of a tag
 _LAYOUT = re.compile(r"\s{0,8}+")  # between an opener that was written twice
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
@@ -102,15 +103,17 @@ class Walk:
         self._end()
 
     def _end(self) -> None:
-        """The rest is text; but an opener that was cut off right behind a call or a marker is no text for the user."""
+        """The rest is text; but a call that was begun and cut off is no text for the user."""
         engine = self._engine
-        text, pieces = engine.src.text, engine.pieces
-        behind = bool(pieces) and pieces[-1][2] in ("call", "markup") and engine.text_kind == "content"
-        if behind and engine.takes_calls and len(text) - engine.done <= _LONGEST_OPENER:
-            tail = text[engine.done :].strip()
-            if len(tail) > 1 and engine.table.is_begun(tail):
-                engine.cut = True
-                engine.take("markup", len(text))
+        text = engine.src.text
+        begun = begun_call(engine) if not engine.nested and engine.done < len(text) else -1
+        if begun >= 0:
+            engine.commit_to(begun)
+            engine.cut = True
+            engine.repairs.append(Repair(kind="cut_off", before=text[begun:], safety="truncated"))
+            engine.take("markup", len(text))
+        elif not engine.nested and ends_in_opener(engine):
+            engine.cut = True
         engine.commit_to(len(text))
 
     def _pass_over(self, position: int) -> None:

@@ -44,12 +44,15 @@ from llmcore.validator.problems import Problem, summary
 from llmcore.validator.reask_prompt import correction_prompt
 from llmcore.validator.report import ValidationReport, validate
 
-__all__ = ["MORE_ROOM", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
+__all__ = ["FAILED_CALL_WORDS", "MORE_ROOM", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
 
 Outcome = Literal["ok", "answered", "repeated", "spent", "stopped"]
 """`ok`: every call may run and the value fits. `answered`: the model gave words where no call was required; the
 failing calls are withdrawn. `repeated`: an attempt equalled an earlier one. `spent`: no re-ask is left. `stopped`:
 `ask` returned None."""
+
+FAILED_CALL_WORDS = frozenset({"tool_use_failed", "json_validate_failed"})
+"""Groq's finish words for a reply it could not read as what was asked for."""
 
 MORE_ROOM = 8192
 """Tokens given to the re-ask of a cut turn when the request had set no `max_tokens`; a given one is doubled."""
@@ -119,7 +122,8 @@ class CorrectionLoop:
 
     `reasks`: how many are left of the budget. `required`: the request forced a call, so words or near misses are no
     answer. `output_type`: when given, a turn without calls must parse as it (`llmcore.parse` takes the same).
-    `max_tokens`: the request's own. `strictness`: as for `validate` and `parse`.
+    `max_tokens`: the request's own. `strictness`: as for `validate` and `parse`. `read`: how the typed output is read
+    from a text, for a caller that asks for it in a form of its own; it raises `OutputParseError`. None = `parse`.
     """
 
     def __init__(
@@ -132,12 +136,14 @@ class CorrectionLoop:
         strictness: Strictness = "safe",
         output_type: Any = None,
         max_tokens: int | None = None,
+        read: Callable[[str], ParseDetail] | None = None,
     ) -> None:
         if reasks < 0:
             raise CallerError(f"reasks must be 0 or more, got {reasks}")
         self._tools, self._required = tools, required
         self._strictness: Strictness = strictness
         self._output_type, self._max_tokens, self._left = output_type, max_tokens, reasks
+        self._read = read or self._parsed
         self._corrections: list[Correction] = []
         self._envelope = envelope
         self._review = self._judge(envelope, required)
@@ -155,8 +161,12 @@ class CorrectionLoop:
         self._corrections.append(correction)
         return correction
 
-    def receive(self, answer: Envelope | None) -> None:
-        """Take the normalised reply to the last correction; None means that it could not be sent, and ends the loop."""
+    def receive(self, answer: Envelope | None, tools: ToolSet | None = None) -> None:
+        """Take the normalised reply to the last correction; None means that it could not be sent, and ends the loop.
+
+        `tools`: what the turn is judged by from now on, where other tools were offered than the correction said.
+        """
+        self._tools = self._tools if tools is None else tools
         if self._outcome is not None:
             return
         if answer is None:
@@ -188,20 +198,24 @@ class CorrectionLoop:
     def _after(self, signature: str) -> Outcome | None:
         if not self._review.problems:
             return "ok"
-        if signature in self._seen:
+        if signature in self._seen and not self._cut_short:  # with more room it may yet end elsewhere
             return "repeated"
         self._seen.add(signature)
         return None
 
     def _judge(self, envelope: Envelope, required: bool) -> _Review:
-        report = validate(envelope, self._tools, strictness=self._strictness, required=required)
+        due = required or _call_failed(envelope)
+        report = validate(envelope, self._tools, strictness=self._strictness, required=due)
         if report.problems or envelope.tool_calls or self._output_type is None:
             return _Review(report, None, tuple(report.problems))
         try:
-            detail = parse_detailed(envelope.content, self._output_type, strictness=self._strictness)
+            detail = self._read(envelope.content)
         except OutputParseError as error:
             return _Review(report, None, tuple(error.problems))
         return _Review(report, detail, ())
+
+    def _parsed(self, text: str) -> ParseDetail:
+        return parse_detailed(text, self._output_type, strictness=self._strictness)
 
     def _correction(self) -> Correction:
         problems = self._review.problems
@@ -218,7 +232,10 @@ class CorrectionLoop:
         )
 
     def _offered(self, calls: Sequence[ToolCall], problems: Sequence[Problem]) -> tuple[ToolDefinition, ...]:
-        open_choice = any(problem.kind in ("unknown_tool", "no_call", "near_miss") for problem in problems)
+        """The failing calls' tools; all of them where it is open which call was meant."""
+        unnamed = ("unknown_tool", "no_call", "near_miss")
+        cut = self._envelope.truncated and not calls
+        open_choice = cut or any(problem.kind in unnamed for problem in problems)
         if open_choice:
             return tuple(self._tools)
         names = {problem.tool for problem in problems} | {call.name for call in calls}
@@ -291,6 +308,12 @@ def _signature(envelope: Envelope, review: _Review) -> str:
     ]
     text = "" if failing else envelope.content.strip()
     return json.dumps([failing, text], sort_keys=True, default=str)
+
+
+def _call_failed(envelope: Envelope) -> bool:
+    """The model made a call that its provider could not read: the reply holds no words, only near misses."""
+    nothing_said = not envelope.tool_calls and not envelope.content.strip()
+    return nothing_said and bool(envelope.near_misses) and envelope.finish_word in FAILED_CALL_WORDS
 
 
 def _same_call(one: ToolCall, other: ToolCall) -> bool:

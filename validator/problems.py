@@ -74,7 +74,7 @@ def join_path(parts: Iterable[str | int]) -> str:
     for part in parts:
         if isinstance(part, int):
             path += f"[{part}]"
-        elif part and _PLAIN.issuperset(part):
+        elif 0 < len(part) <= MAX_SHOWN and _PLAIN.issuperset(part):
             path += f".{part}" if path else part
         else:
             path += f"[{json.dumps(cut(part, MAX_SHOWN), ensure_ascii=False)}]"

@@ -1,21 +1,31 @@
 """The words of a correction: what the model wrote, what is wrong with it, what it must match, and what to do now.
 
-Nothing else: no history, no other tools, no values or schemas beyond their stated lengths.
+Nothing else: no history, no other tools. Whatever a model made long or many is shortened and counted, so that apart from
+the schemas, which are the caller's, a correction stays below some 16,000 characters.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from llmcore.types import Envelope, JsonSchema, ToolCall, ToolDefinition
-from llmcore.validator.problems import Problem, cut
+from llmcore.validator.problems import MAX_SHOWN, Problem, cut
 
 __all__ = ["correction_prompt"]
 
 _MAX_QUOTED = 4000
-"""Characters of the model's own text that a correction quotes."""
+"""Characters of one call, or of words, that a correction quotes."""
+_MIN_QUOTED = 400
+"""As few where there are many calls."""
+_MAX_CALLS = 8000
+_FRAMES = 1000
+"""Characters of all quoted calls, and of what stands around them."""
+_MAX_LINE = 1500
+_MAX_LINES = 6000
+"""Characters of one problem, and of all of them."""
 _MAX_SCHEMA = 40_000
+"""Characters of all schemas of tools, and of the schema of a typed answer."""
 
 
 def correction_prompt(
@@ -27,17 +37,31 @@ def correction_prompt(
     cut_short: bool,
 ) -> str:
     """The text of the one message a correction sends. `calls` are the failing ones, none for words or typed output."""
-    parts = [_opening(calls, cut_short), *(_quoted_call(call) for call in calls)]
+    parts = [_opening(calls, cut_short), *_quoted_calls(calls)]
     if not calls and envelope.content.strip():
         parts.append(_fenced(envelope.content.strip()))
-    parts.append("Problems:\n" + "\n".join(f"- {_line(problem, len(calls) > 1)}" for problem in problems))
-    parts += [_schema_of(tool) for tool in tools if any(problem.tool == tool.name for problem in problems)]
+    lines = dict.fromkeys(f"- {cut(_line(problem, len(calls) > 1), _MAX_LINE)}" for problem in problems)
+    listed, left_out = _fitting(lines, _MAX_LINES)
+    more = [f"- and {left_out} more"] if left_out else []
+    parts.append("Problems:\n" + "\n".join([*listed, *more]))
+    parts += _schemas([tool for tool in tools if any(problem.tool == tool.name for problem in problems)])
     if output_schema is not None:
-        parts.append(
-            "The answer must be JSON that matches this schema:\n" + _fenced(json.dumps(output_schema, ensure_ascii=False), "json")
-        )
+        schema = json.dumps(output_schema, ensure_ascii=False)
+        parts.append(f"The answer must be JSON that matches this schema:\n{_fenced(schema, 'json', _MAX_SCHEMA)}")
     parts.append(_request(calls, problems, output_schema is not None, cut_short))
     return "\n\n".join(parts)
+
+
+def _fitting(texts: Iterable[str], most: int) -> tuple[list[str], int]:
+    """The first of them that are no longer than `most` in all, at least one, and how many are left out."""
+    waiting = list(texts)
+    taken: list[str] = []
+    for text in waiting:
+        most -= len(text)
+        if most < 0 and taken:
+            break
+        taken.append(text)
+    return taken, len(waiting) - len(taken)
 
 
 def _opening(calls: Sequence[ToolCall], cut_short: bool) -> str:
@@ -46,18 +70,42 @@ def _opening(calls: Sequence[ToolCall], cut_short: bool) -> str:
     return "Your last reply was not used, because this call cannot be run:" if calls else "Your last reply cannot be used:"
 
 
-def _quoted_call(call: ToolCall) -> str:
+def _quoted_calls(calls: Sequence[ToolCall]) -> list[str]:
+    """The first of the calls, each shortened the more, the more there are."""
+    room = min(_MAX_QUOTED, max(_MIN_QUOTED, _MAX_CALLS // len(calls))) if calls else 0
+    quoted, left_out = _fitting((_quoted_call(call, room) for call in calls), _MAX_CALLS + _FRAMES)
+    return [*quoted, f"{left_out} more calls are not shown here."] if left_out else quoted
+
+
+def _quoted_call(call: ToolCall, room: int) -> str:
     body = call.raw_arguments or json.dumps(call.arguments, ensure_ascii=False, default=str)
-    return f"`{call.name}` with the arguments\n{_fenced(body)}"
+    return f"{_named(call.name)} with the arguments\n{_fenced(body, most=room)}"
+
+
+def _named(name: str) -> str:
+    """A name that a model made up, on one line and of bounded length."""
+    return f"`{_on_one_line(cut(name, MAX_SHOWN))}`"
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.splitlines())
 
 
 def _line(problem: Problem, several: bool) -> str:
-    return f"`{problem.tool}`: {problem}" if several and problem.tool else str(problem)
+    said = _on_one_line(str(problem))
+    return f"{_named(problem.tool)}: {said}" if several and problem.tool else said
 
 
-def _schema_of(tool: ToolDefinition) -> str:
-    schema = json.dumps(tool.parameters, ensure_ascii=False)
-    return f"The arguments of `{tool.name}` must match this JSON Schema:\n{_fenced(schema, 'json', _MAX_SCHEMA)}"
+def _schemas(tools: Sequence[ToolDefinition]) -> list[str]:
+    written = [(tool, json.dumps(tool.parameters, ensure_ascii=False)) for tool in tools]
+    parts, left_out = _fitting(
+        (
+            f"The arguments of `{tool.name}` must match this JSON Schema:\n{_fenced(schema, 'json', _MAX_SCHEMA)}"
+            for tool, schema in written
+        ),
+        _MAX_SCHEMA,
+    )
+    return [*parts, f"The schemas of {left_out} more tools are those you were given."] if left_out else parts
 
 
 def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool, cut_short: bool) -> str:
@@ -67,6 +115,8 @@ def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool
     if calls:
         what = "these calls" if len(calls) > 1 else "this call"
         return f"Make {what} again, corrected and whole, and nothing else.{brief}"
+    if cut_short and not any(problem.kind in ("no_call", "near_miss") for problem in problems):
+        return f"Give the whole reply again.{brief}"
     return f"Answer again with a call of one of the tools.{brief}"
 
 

@@ -63,7 +63,8 @@ def validate(
     strictness: Strictness = "safe",
     required: bool = False,
 ) -> ValidationReport:
-    """Judge an envelope's calls. Deterministic: no model call, no I/O.
+    """Judge an envelope's calls. Deterministic: no model call, no I/O. A reply that was cut off before any call could
+    be read is a problem too (`incomplete`, of no call).
 
     `tools`: a `ToolSet`, or anything it takes; None = not told, so names and arguments cannot be judged. `required`:
     a call was due (a forced tool choice), so words alone are a problem, and near misses are named. Raises
@@ -73,7 +74,9 @@ def validate(
     judge = _Judge(known, strictness, may_repair=envelope.finish_reason != "length")
     judged = [judge.call(index, call) for index, call in enumerate(envelope.tool_calls)]
     problems = [problem for _, found in judged for problem in found]
-    if required and not judged:
+    if not judged and envelope.truncated:
+        problems = [_cut_short()]
+    elif required and not judged:
         problems = _no_call(envelope)
     return ValidationReport(calls=[call for call, _ in judged], problems=problems)
 
@@ -176,6 +179,12 @@ def _unknown(index: int, call: ToolCall, tools: ToolSet) -> Problem:
         tool=call.name,
         choices=near or names[:_MAX_NAMES],
     )
+
+
+def _cut_short() -> Problem:
+    """The reply ended inside a call whose name is not known, or before its answer."""
+    got = "a reply that was cut off"
+    return Problem(kind="incomplete", expected="a whole reply", got=got, message="the reply was cut off")
 
 
 def _no_call(envelope: Envelope) -> list[Problem]:

@@ -13,7 +13,7 @@ __all__ = ["main"]
 def main() -> None:
     """The console script."""
     from llmcore.cli.app import app
-    from llmcore.cli.output import tolerate_any_text
+    from llmcore.cli.output import guard_output
 
-    tolerate_any_text()
+    guard_output()
     app(prog_name="llmcore")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from llmcore.cli.models import models
 from llmcore.cli.normalize import normalize
-from llmcore.cli.output import fail
+from llmcore.cli.output import fail, inline, write
 from llmcore.cli.record import record
 from llmcore.cli.replay import replay
 
@@ -24,18 +24,35 @@ COMMANDS: tuple[Callable[..., None], ...] = (
 )
 
 
+_UsageError: Any = typer.BadParameter.__base__  # its module is click's or typer's own, by typer's release
+
+
 class _Commands(TyperGroup):
     """Ends the caller's mistakes with one line, and keeps the order in which the commands were listed."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        try:
+            return super().make_context(*arguments, **options)
+        except _UsageError as error:
+            raise _escaped(error) from None
 
     def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]  # click's Context, which typer's extends
         try:
             return super().invoke(ctx)
+        except _UsageError as error:
+            raise _escaped(error) from None
         except Exception as error:
             from llmcore.types import LLMCoreError  # half of the start-up, and seldom needed
 
             if isinstance(error, LLMCoreError):
                 fail(str(error))
             raise
+
+
+def _escaped(error: Any) -> Any:
+    """A mistake on the command line, which may quote a file's name."""
+    error.message = inline(error.message)
+    return error
 
 
 app = typer.Typer(
@@ -53,7 +70,7 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         from llmcore import __version__
 
-        typer.echo(f"llmcore {__version__}")
+        write(f"llmcore {__version__}")
         raise typer.Exit
 
 

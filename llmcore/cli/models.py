@@ -48,19 +48,19 @@ def _as_data(config: ModelConfig) -> dict[str, Any]:
 
 
 def _print_table(configs: list[ModelConfig]) -> None:
-    from llmcore.cli.tables import plain, report_table, wide_console
+    from llmcore.cli.tables import plain, report_table
 
     table = report_table(_COLUMNS, left=set(_COLUMNS) - {"window", "prices"})
     for config in configs:
         table.add_row(*map(plain, _cells(config)))
-    wide_console().print(table)
+    write(table)
 
 
 def _cells(config: ModelConfig) -> tuple[str, ...]:
     prices = config.prices
     return (
         config.alias,
-        f"{config.provider}/{config.model}" + (f" at {config.base_url}" if config.base_url else ""),
+        f"{config.provider}/{config.model}" + (f" at {config.endpoint.shown_url}" if config.base_url else ""),
         ", ".join(config.modes),
         _told(config.supports_tools),
         _told(config.supports_web_search),

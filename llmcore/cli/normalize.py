@@ -59,14 +59,19 @@ def normalize(
     from llmcore import Normalizer
     from llmcore.cli.replies import ReplyReader
     from llmcore.cli.tool_files import load_tools
+    from llmcore.transcripts.errors import OverLimit
 
     offered = load_tools(tools) if tools is not None else None
     normalizer = Normalizer(offered, dialects=dialect, reasoning_open=reasoning_open, forced_tool=forced_tool)
     reply = ReplyReader(normalizer, form.value)
-    with _opened(file) as source:
-        for chunk in _texts(source, str(file)):
-            _show(reply.feed(chunk), stream)
-    _show(reply.finish(finish_reason), stream)
+    name = "standard input" if str(file) == "-" else str(file)
+    try:
+        with _opened(file) as source:
+            for chunk in _texts(source, name):
+                _show(reply.feed(chunk), stream)
+        _show(reply.finish(finish_reason), stream)
+    except OverLimit as error:
+        fail(f"{name}: {error}")
     if stream:
         write(json_text({"type": "Envelope", **normalizer.envelope.model_dump(by_alias=True)}))
     elif explain:
@@ -104,6 +109,8 @@ def _opened(file: Path) -> Generator[BinaryIO]:
 
 def _texts(source: BinaryIO, name: str) -> Iterator[str]:
     """The text as it comes; a character cut in two waits for its rest."""
+    from llmcore.types.limits import RECORDING_LIMITS
+
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     done = 0  # bytes that are decoded; what the decoder holds back is not among them
     while True:
@@ -112,8 +119,10 @@ def _texts(source: BinaryIO, name: str) -> Iterator[str]:
         try:
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
-            fail(f"{'standard input' if name == '-' else name}: not UTF-8 near byte {done + error.start}")
+            fail(f"{name}: not UTF-8 near byte {done + error.start}")
         done += held + len(chunk) - len(decoder.getstate()[0])
+        if done > RECORDING_LIMITS.size:
+            fail(f"{name}: a reply of more than {RECORDING_LIMITS.size} bytes")
         yield text
         if not chunk:
             return

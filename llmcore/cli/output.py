@@ -1,46 +1,113 @@
-"""Writing to a terminal or a pipe what models wrote: nothing in it may break the output or steer the terminal."""
+"""Everything the command line prints: nothing that a model, a server or a file wrote may break the output or steer
+the terminal.
+
+Every line goes through `write` (a test looks for prints elsewhere). Whether it goes to a terminal, a pipe or a file,
+and in text, tables and JSON alike, what steers a terminal or hides text is shown as an escape: control characters
+(line breaks and tabs stay where they are layout), the marks that turn the direction of writing, invisible format
+characters, tags, lone surrogates. The joiners that emoji and Persian need stay. In JSON they are JSON's own escapes,
+so that what is read back equals what was there.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
+import math
+import os
 import re
 import sys
-from collections.abc import Mapping
-from typing import Any, NoReturn
+import traceback
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-__all__ = ["EXIT_UNMET", "EXIT_UNREADABLE", "fail", "inline", "json_text", "shortened", "tolerate_any_text", "write"]
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+__all__ = [
+    "EXIT_UNMET",
+    "EXIT_UNREADABLE",
+    "fail",
+    "guard_output",
+    "inline",
+    "json_text",
+    "note",
+    "shortened",
+    "shown",
+    "terminal",
+    "write",
+]
 
 EXIT_UNMET = 1
 EXIT_UNREADABLE = 2
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""Line breaks, terminal escapes, and the marks that turn the direction of writing."""
+_WIDTH_OF_A_PIPE = 400
+_HIDDEN = (
+    "\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufe00-\ufe0e\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Unicode's control, format and separator characters but U+200C and U+200D; variation selectors but emoji's U+FE0F; lone
+surrogates, and what never is a character."""
+_STEERING = re.compile(f"[\x00-\x1f{_HIDDEN}]")
+_STEERING_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]")
 
 
-def tolerate_any_text() -> None:
-    """Show what the terminal's encoding cannot hold, and lone surrogates, as escapes instead of failing."""
+def guard_output() -> None:
+    """For a process of its own: also what others print (log records, a traceback) is escaped, and what the stream's
+    encoding cannot hold is shown as an escape instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    sys.excepthook = _write_traceback
+    logging.basicConfig(handlers=[_LogLines()], level=logging.WARNING)
+    logging.captureWarnings(True)
 
 
-def write(text: str) -> None:
-    """One line, or several, to standard output, at once: a pipe's reader is waiting."""
-    typer.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+def write(what: str | RenderableType, *, err: bool = False, wrap: bool = True) -> None:
+    """Print text (one line, or several) or a rich renderable, at once: a pipe's reader is waiting.
+
+    `err`: to standard error. `wrap` False: a renderable's lines are not broken.
+    """
+    if isinstance(what, str):
+        typer.echo(shown(what), err=err)
+    else:
+        terminal(err=err).print(_Escaped(what), soft_wrap=not wrap)
+
+
+def note(text: str) -> None:
+    """One line to standard error."""
+    write(inline(text), err=True)
 
 
 def fail(message: str, code: int = EXIT_UNREADABLE) -> NoReturn:
     """End with one line on standard error."""
-    typer.echo(f"llmcore: error: {inline(message)}", err=True)
+    note(f"llmcore: error: {message}")
     raise typer.Exit(code)
 
 
+def terminal(*, err: bool = False) -> Console:
+    """As wide as the terminal (or $COLUMNS); a pipe has no width, and nothing is cut there. Text is never markup."""
+    from rich.console import Console
+
+    console = Console(stderr=err, markup=False, emoji=False, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _WIDTH_OF_A_PIPE
+    return console
+
+
+def shown(text: str) -> str:
+    """Text as it may be printed, its line breaks and tabs kept."""
+    return _STEERING_IN_LINES.sub(_escape, text)
+
+
 def inline(text: str) -> str:
-    """Text on one line, control characters shown as escapes."""
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    """Text on one line: line breaks and tabs are shown as escapes as well."""
+    return _STEERING.sub(_escape, text)
 
 
 def shortened(value: Any, length: int = 300) -> str:
@@ -50,14 +117,29 @@ def shortened(value: Any, length: int = 300) -> str:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """JSON that any reader takes: lone surrogates as escapes, what is no JSON (pydantic models, tuples) as its plain
-    data."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_plain)
+    """JSON that any reader takes, and any terminal: what may not be printed as it is stands in JSON's escapes, what is
+    no JSON (pydantic models, tuples) as its plain data, and numbers that JSON lacks as the texts "NaN", "Infinity" and
+    "-Infinity"."""
+    only_ascii = not (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
     try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return json.dumps(value, indent=indent, default=_plain)
-    return text
+        text = json.dumps(value, ensure_ascii=only_ascii, indent=indent, default=_plain, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=only_ascii, indent=indent, default=_plain)
+    return _STEERING_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode("ascii")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, Mapping):
+        return {key: _finite(inner) for key, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]  # any JSON
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]  # pyright: ignore[reportUnknownVariableType]  # any JSON
+    return value if value is None or isinstance(value, str | int | float) else _finite(_plain(value))
 
 
 def _plain(value: Any) -> Any:
@@ -65,3 +147,27 @@ def _plain(value: Any) -> Any:
     if callable(dump):
         return dump(by_alias=True)
     return dict(value) if isinstance(value, Mapping) else str(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+class _Escaped:
+    """A renderable whose text is escaped after it was laid out, so that no cell can be forgotten."""
+
+    def __init__(self, inner: RenderableType) -> None:
+        self._inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        from rich.segment import Segment
+
+        for segment in console.render(self._inner, options):
+            yield segment if segment.control else Segment(shown(segment.text), segment.style)
+
+
+class _LogLines(logging.Handler):
+    """Log records on standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        write(f"llmcore: {record.levelname.lower()}: {self.format(record)}", err=True)
+
+
+def _write_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    write("".join(traceback.format_exception(kind, error, trace)).rstrip("\n"), err=True)

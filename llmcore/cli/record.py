@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.output import fail, inline, shortened
+from llmcore.cli.output import fail, note, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,15 +64,15 @@ def record(
 
 
 def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
-    from llmcore.models import ModelRegistry
+    from llmcore.models import ModelConfig, ModelRegistry
 
     if models is not None:
         if base_url is not None:
             fail("--base-url goes with PROVIDER/MODEL; with --models the registry says where a model is served")
         registry = ModelRegistry.from_yaml(models)
         return registry, registry.get(model)
-    (config,) = ModelRegistry.load(model)
-    config = config.model_copy(update={"base_url": base_url})
+    (named,) = ModelRegistry.load(model)
+    config = ModelConfig(alias=named.alias, provider=named.provider, model=named.model, base_url=base_url)
     return ModelRegistry([config]), config
 
 
@@ -128,12 +128,12 @@ class _Session:
         except CallerError:
             raise
         except LLMCoreError as error:
-            _say(f"failed: {shortened(prompt, 60)}: {error}")
+            note(f"failed: {_shown(prompt)}: {error}")
             return False
         finally:
             if recorder.exchanges:
-                recorder.write(self._output, id=shortened(prompt, 60), tools=self._definitions)
-        _say(f"recorded: {shortened(prompt, 60)} ({len(recorder.exchanges)} exchanges)")
+                recorder.write(self._output, id=f"{self._output.stem}-1", tools=self._definitions)
+        note(f"recorded: {_shown(prompt)} ({len(recorder.exchanges)} exchanges)")
         return True
 
 
@@ -145,5 +145,8 @@ async def _run(orchestrator: Orchestrator, prompt: str, alias: str, *, stream: b
         pass
 
 
-def _say(text: str) -> None:
-    typer.echo(inline(text), err=True)
+def _shown(prompt: str) -> str:
+    """The prompt's beginning, for whoever watches; what looks like a key is hidden."""
+    from llmcore.adapters.secrets import Scrubber
+
+    return shortened(Scrubber().text(prompt), 60)

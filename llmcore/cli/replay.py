@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from llmcore.cli.output import EXIT_UNMET, fail, json_text, write
+from llmcore.cli.output import EXIT_UNMET, EXIT_UNREADABLE, fail, json_text, terminal, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,17 +37,20 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     dialects: Annotated[bool, typer.Option(help="Show the table of calls by dialect.")] = True,
     on_error: Annotated[
-        _OnError, typer.Option(help="What an unreadable line does: end the replay, or be counted and passed over.")
+        _OnError,
+        typer.Option(help="What a line or file that cannot be read does: an error and exit code 2, or a part of the report."),
     ] = _OnError.fail,
     show: Annotated[int, typer.Option(min=0, help="How many findings of each kind to list.")] = 10,
 ) -> None:
     """Replay recorded transcripts and show success rates by model family and by dialect.
 
+    What cannot be read is told with its place, and everything else is replayed.
+
     Exit code 0; 1: an expectation is not met; 2: an input cannot be read.
     """
     from llmcore.transcripts import Score, TranscriptError, read_transcripts
 
-    reader = read_transcripts(*paths, on_error=on_error.value)
+    reader = read_transcripts(*paths, on_error="skip")
     score = Score(keep=show)
     with _progress(reader) as advance:
         for transcript in reader:
@@ -57,16 +60,25 @@ def replay(
                 reader.unusable(error)
             advance()
     report = score.report()
-    if as_json:
-        write(json_text(_as_data(report, reader), indent=2))
-    else:
-        from llmcore.cli.tables import print_report
-
-        print_report(report, reader, dialects=dialects)
+    _print(report, reader, as_json=as_json, dialects=dialects, on_error=on_error)
+    if on_error is _OnError.fail and reader.skipped_count:
+        raise typer.Exit(EXIT_UNREADABLE)
     if not report.runs:
         fail("nothing could be read: every run was skipped" if reader.skipped_count else "no runs in what was given")
     if report.unmet_expectations:
         raise typer.Exit(EXIT_UNMET)
+
+
+def _print(report: ScoreReport, reader: TranscriptReader, *, as_json: bool, dialects: bool, on_error: _OnError) -> None:
+    from llmcore.cli.tables import print_report, report_skipped
+
+    if as_json:
+        write(json_text(_as_data(report, reader), indent=2))
+    elif report.runs or on_error is _OnError.skip:
+        print_report(report, dialects=dialects)
+    as_errors = on_error is _OnError.fail
+    if as_errors or not as_json:
+        report_skipped(reader, as_errors=as_errors)
 
 
 def _as_data(report: ScoreReport, reader: TranscriptReader) -> dict[str, object]:
@@ -77,9 +89,7 @@ def _as_data(report: ScoreReport, reader: TranscriptReader) -> dict[str, object]
 @contextmanager
 def _progress(reader: TranscriptReader) -> Generator[Callable[[], None]]:
     """A progress bar for long input, where somebody is watching."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
+    console = terminal(err=True)
     if reader.bytes_total < _LONG_INPUT or not console.is_terminal:
         yield lambda: None
         return

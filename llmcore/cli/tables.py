@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from llmcore.cli.output import inline, shortened
+from llmcore.cli.output import inline, note, shortened, write
 
 if TYPE_CHECKING:
     from llmcore.transcripts import DialectRow, FamilyRow, Finding, ScoreReport, TranscriptReader
     from llmcore.transcripts.report import TargetVerdict
 
-__all__ = ["plain", "print_report", "report_table", "wide_console"]
+__all__ = ["plain", "print_report", "report_skipped", "report_table"]
 
-_WIDTH_OF_A_PIPE = 400
 _FAMILY_COLUMNS = (
     "family",
     "runs",
@@ -36,33 +33,35 @@ _DIALECT_COLUMNS = (
 _MAX_SHOWN_ERRORS = 10
 
 
-def print_report(report: ScoreReport, reader: TranscriptReader, *, dialects: bool) -> None:
+def print_report(report: ScoreReport, *, dialects: bool) -> None:
     """Print the tables and findings of a replay to standard output."""
-    console = wide_console()
-    console.print(_families(report))
+    write(_families(report))
     if dialects and report.dialects:
-        console.print()
-        console.print(_dialects(report.dialects))
-    console.print()
+        write("")
+        write(_dialects(report.dialects))
+    write("")
     if report.near_misses:
-        _print_line(console, "near misses (kept as content): " + _counts(report.near_misses))
+        _print_line("near misses (kept as content): " + _counts(report.near_misses))
     if report.unreadable_events:
-        _print_line(console, f"pieces of streams that are no events, left out: {report.unreadable_events}")
-    _print_findings(console, "units that need a re-ask", report.reasks, report.needs_reask)
-    _print_findings(console, "expectations not met", report.unmet, report.unmet_expectations)
-    if reader.skipped_count:
-        _print_line(console, f"not read, skipped: {reader.skipped_count}", style="bold")
-        for error in reader.skipped[:_MAX_SHOWN_ERRORS]:
-            _print_line(console, f"  {error}")
-        _print_more(console, reader.skipped_count - _MAX_SHOWN_ERRORS)
+        _print_line(f"pieces of streams that are no events, left out: {report.unreadable_events}")
+    _print_findings("units that need a re-ask", report.reasks, report.needs_reask)
+    _print_findings("expectations not met", report.unmet, report.unmet_expectations)
 
 
-def wide_console() -> Console:
-    """As wide as the terminal (or $COLUMNS); a pipe has no width, and nothing is cut there."""
-    console = Console(highlight=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = _WIDTH_OF_A_PIPE
-    return console
+def report_skipped(reader: TranscriptReader, *, as_errors: bool) -> None:
+    """Say what could not be read: as errors on standard error, or as a part of the report."""
+    if not as_errors and reader.skipped_count:
+        _print_line(f"not read, skipped: {reader.skipped_count}", style="bold")
+    for error in reader.skipped[:_MAX_SHOWN_ERRORS]:
+        if as_errors:
+            note(f"llmcore: error: {error}")
+        else:
+            _print_line(f"  {error}")
+    more = reader.skipped_count - _MAX_SHOWN_ERRORS
+    if as_errors and more > 0:
+        note(f"llmcore: error: and {more} more")
+    elif not as_errors:
+        _print_more(more)
 
 
 def _families(report: ScoreReport) -> Table:
@@ -128,29 +127,29 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{int(share * 1000 + 1e-9) / 10:.1f}%"
 
 
-def _print_findings(console: Console, title: str, findings: Sequence[Finding], count: int) -> None:
+def _print_findings(title: str, findings: Sequence[Finding], count: int) -> None:
     if not count:
         return
-    _print_line(console, f"{title}: {count}", style="bold")
+    _print_line(f"{title}: {count}", style="bold")
     for finding in findings:
-        _print_line(console, f"  {finding.where}")
+        _print_line(f"  {finding.where}")
         if finding.expected is None and finding.got is None:
-            _print_line(console, f"    {shortened(finding.what)}")
+            _print_line(f"    {shortened(finding.what)}")
         else:
-            _print_line(console, f"    {finding.what}: expected {shortened(finding.expected)}")
-            _print_line(console, f"    {' ' * len(finding.what)}  got      {shortened(finding.got)}")
+            _print_line(f"    {finding.what}: expected {shortened(finding.expected)}")
+            _print_line(f"    {' ' * len(finding.what)}  got      {shortened(finding.got)}")
     if findings:
-        _print_more(console, count - len(findings))
+        _print_more(count - len(findings))
 
 
-def _print_more(console: Console, more: int) -> None:
+def _print_more(more: int) -> None:
     if more > 0:
-        _print_line(console, f"  and {more} more")
+        _print_line(f"  and {more} more")
 
 
-def _print_line(console: Console, text: str, style: str = "") -> None:
+def _print_line(text: str, style: str = "") -> None:
     """One line, never broken: the terminal wraps it, a pipe's reader greps it."""
-    console.print(Text(inline(text), style=style), soft_wrap=True)
+    write(Text(inline(text), style=style), wrap=False)
 
 
 def _counts(counts: Mapping[str, int]) -> str:

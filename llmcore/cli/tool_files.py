@@ -38,15 +38,17 @@ def tool_objects(given: str) -> list[object]:
 
 
 def _from_file(path: Path) -> list[object]:
-    from llmcore.transcripts.decoding import decode_utf8, load_json
+    from llmcore.transcripts.decoding import decode_utf8, load_json, whole_file
+    from llmcore.transcripts.errors import OverLimit
     from llmcore.transcripts.requests import function_tools
     from llmcore.types.narrowing import is_list, is_object
 
     try:
-        data = load_json(decode_utf8(path.read_bytes()))
+        with path.open("rb") as file:
+            data = load_json(decode_utf8(whole_file(file)))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:
+    except (ValueError, OverLimit) as error:
         raise ConfigError(f"{path}: {error}") from None
     tools = data.get("tools") if is_object(data) else data
     if not is_list(tools):

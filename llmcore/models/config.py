@@ -9,9 +9,10 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
-from llmcore.adapters.base import Capabilities, Endpoint, Prices
+from llmcore.adapters.base import BaseUrl, Capabilities, Endpoint, Prices, SecretHeaders
 from llmcore.tools.config import ToolConfig
 from llmcore.types import OutputMode
+from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
 
 __all__ = ["DEFAULT_MODES", "ModelConfig"]
 
@@ -30,31 +31,33 @@ class ModelConfig(BaseModel):
     prompted modes. `timeout`: seconds for each read.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, hide_input_in_errors=True
+    )
 
     alias: str
     provider: str = Field(min_length=1)
     model: str = Field(min_length=1)
     api_key: SecretStr | None = Field(default=None, repr=False)
-    base_url: str | None = None
+    base_url: BaseUrl | None = Field(default=None, repr=False)
     supports_tools: bool | None = None
     supports_web_search: bool | None = None
     supports_images: bool | None = None
-    context_window: int | None = Field(default=None, gt=0)
-    max_output_tokens: int | None = Field(default=None, gt=0)
+    context_window: PositiveCount | None = None
+    max_output_tokens: PositiveCount | None = None
     prices: Prices | None = None
     preferred_modes: tuple[OutputMode, ...] = Field(default=DEFAULT_MODES, min_length=1)
     prefer_native_tools: bool = False
     force_text_mode: bool = False
     expect_xml: bool = False
-    max_retries: int | None = Field(default=None, ge=0)
+    max_retries: Count | None = None
     retry_with_different_format: bool = True
     strict_json_instructions: bool = False
     escalates_to: tuple[str, ...] = ()
     tools: ToolConfig = ToolConfig()
     text_dialect: str | None = None
-    timeout: float = Field(default=60.0, gt=0)
-    extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
+    timeout: PositiveAmount = 60.0
+    extra_headers: SecretHeaders = Field(default_factory=dict[str, str], repr=False)
 
     @field_validator("api_key", "base_url", mode="before")
     @classmethod

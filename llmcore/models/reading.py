@@ -1,13 +1,13 @@
 """Registry files as data: YAML, one file or a folder of them (a ConfigMap mount), with `${ENV}` filled in.
 
 Everything wrong is a `ConfigError` that names the file, the key and the fix. No value of a key is quoted: it may be a
-secret.
+secret. Whatever a file holds, reading it is bounded in time and memory, and nothing but a `ConfigError` comes of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -18,10 +18,18 @@ from pydantic import ValidationError
 
 from llmcore.models.config import ModelConfig
 from llmcore.types import ConfigError
+from llmcore.types.limits import REGISTRY_LIMITS
 
-__all__ = ["Document", "build_models", "files_of", "read_document"]
+__all__ = ["Document", "build_models", "document_of", "files_of", "read_document", "read_file"]
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_REFERENCE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)
+_MAX_FILES = 200
+_MAX_MODELS = 2000
+_MAX_OVERRIDES = 200
+_MAX_NAME = 256
+_MAX_FILLED = 65_536
+"""Characters of one value once its variables are filled in."""
+_NAMES_SHOWN = 20
 _SUFFIXES = frozenset({".yaml", ".yml", ".json", ""})
 _SECTIONS = ("defaults", "models", "overrides")
 _FIELDS = sorted(set(ModelConfig.model_fields) - {"alias"})
@@ -38,10 +46,12 @@ class Document:
 
     def add(self, other: Document) -> None:
         """Lay another file's content on top. Raises `ConfigError` for an alias that both define."""
-        for alias in other.models.keys() & self.models.keys():
-            raise ConfigError(
-                f"{other.sources[alias]}: llm.models.{alias}: the alias is already defined in {self.sources[alias]}; rename one"
-            )
+        for alias in other.models:
+            if alias in self.models:
+                raise ConfigError(
+                    f"{other.sources[alias]}: llm.models.{alias}: "
+                    f"the alias is already defined in {self.sources[alias]}; rename one"
+                )
         self.defaults = _laid_over(self.defaults, other.defaults)
         self.overrides |= other.overrides
         self.models |= other.models
@@ -65,38 +75,78 @@ def files_of(path: Path) -> list[Path]:
     files = [entry for entry in found if entry.suffix.lower() in _SUFFIXES]
     if not files:
         raise ConfigError(f"{path}: the folder holds no .yaml or .yml file")
+    if len(files) > _MAX_FILES:
+        raise ConfigError(f"{path}: the folder holds {len(files)} files, the limit is {_MAX_FILES}")
     return files
+
+
+def read_file(path: Path) -> str:
+    """The text of one file. Raises `ConfigError` for one that is too large, is no UTF-8, or cannot be read."""
+    limit = REGISTRY_LIMITS.size
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+        if len(data) > limit:
+            raise ConfigError(f"{path}: larger than {limit} bytes; is it a registry?")
+        return data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
 
 
 def read_document(text: str, source: str, environ: Mapping[str, str]) -> Document:
     """Parse one file's text. Raises `ConfigError`."""
-    from llmcore.models.yaml_loading import load_yaml  # PyYAML only where there is a file to read
+    from llmcore.yaml_data import YamlProblem, load_yaml  # PyYAML only where there is a file to read
 
-    root = _mapping(load_yaml(text, source), source, "")
-    llm = _mapping(root.get("llm", {}), source, "llm")
+    try:
+        data = load_yaml(text, REGISTRY_LIMITS)
+    except YamlProblem as problem:
+        place = source if problem.line is None else f"{source}:{problem.line}"
+        raise ConfigError(f"{place}: not a valid registry file: {problem.message}") from None
+    return document_of(data, source, environ)
+
+
+def document_of(data: Any, source: str, environ: Mapping[str, str]) -> Document:
+    """The settings that a file's data, or a caller's, make. Nothing of `data` is kept or changed. Raises
+    `ConfigError`."""
+    root = _mapping(data, source, "")
     if unknown := sorted(root.keys() - {"llm"}):
         raise ConfigError(f"{source}: {unknown[0]}: unknown key; everything stands under `llm:` with {', '.join(_SECTIONS)}")
+    llm = _mapping(root.get("llm", {}), source, "llm")
     _known_keys(llm, _SECTIONS, source, "llm")
-    llm = {key: _filled(value, source, f"llm.{key}", environ) for key, value in llm.items()}
+    filled = _Filling(source, environ)
+    llm = {key: filled.value(value, f"llm.{key}", 1) for key, value in llm.items()}
     parts: dict[str, dict[str, Any]] = {name: _mapping(llm.get(name, {}), source, f"llm.{name}") for name in _SECTIONS}
     _known_keys(parts["defaults"], _FIELDS, source, "llm.defaults")
     for name in ("models", "overrides"):
         for key, settings in parts[name].items():
             parts[name][key] = _mapping(settings, source, f"llm.{name}.{key}")
             _known_keys(parts[name][key], _FIELDS, source, f"llm.{name}.{key}")
-    return Document(parts["defaults"], parts["overrides"], parts["models"], dict.fromkeys(parts["models"], source))
+    document = Document(parts["defaults"], parts["overrides"], parts["models"], dict.fromkeys(parts["models"], source))
+    _few_enough(document, source)
+    return document
+
+
+def _few_enough(document: Document, source: str) -> None:
+    """Each override is held against each model, so their numbers bound the time."""
+    for what, found, limit in (
+        ("models", len(document.models), _MAX_MODELS),
+        ("overrides", len(document.overrides), _MAX_OVERRIDES),
+    ):
+        if found > limit:
+            raise ConfigError(f"{source}: llm.{what}: {found} entries, the limit is {limit}")
 
 
 def build_models(document: Document) -> dict[str, ModelConfig]:
     """The models in file order: defaults, below the model's own settings, below the overrides whose glob fits its
     alias, its model name or `provider/model`. Raises `ConfigError`."""
+    _few_enough(document, next(iter(document.sources.values()), "the registry"))
     models = {alias: _build(alias, document) for alias in document.models}
     for alias, config in models.items():
         for target in config.escalates_to:
             if target not in models:
                 raise ConfigError(
-                    f"{document.sources[alias]}: llm.models.{alias}.escalates_to: there is no model {target!r}; "
-                    f"there are {', '.join(models)}"
+                    f"{document.sources[alias]}: llm.models.{alias}.escalates_to: there is no model {_short(target)!r}; "
+                    f"there are {_listed(models)}"
                 )
     return models
 
@@ -112,9 +162,11 @@ def _build(alias: str, document: Document) -> ModelConfig:
         return ModelConfig.model_validate({**settings, "alias": alias})
     except ValidationError as error:
         problem = error.errors(include_input=False, include_url=False)[0]
-        key = ".".join([where, *map(str, problem["loc"])])
+        key = ".".join([where, *(_short(str(part)) for part in problem["loc"])])
         hint = f"add `{problem['loc'][-1]}:`" if problem["type"] == "missing" else problem["msg"]
         raise ConfigError(f"{source}: {key}: {hint}") from None  # the cause would quote the input
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {where}: {error}") from None
 
 
 def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,9 +181,15 @@ def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, 
 def _mapping(value: Any, source: str, where: str) -> dict[str, Any]:
     if value is None:
         return {}
-    if not isinstance(value, dict):
+    if not isinstance(value, Mapping):
         raise ConfigError(f"{source}: {where or 'the file'}: expected keys with values, got a {type(value).__name__}")
-    return {str(key): inner for key, inner in cast("dict[object, Any]", value).items()}
+    settings = cast("Mapping[object, Any]", value)
+    for key in settings:
+        if not isinstance(key, str):
+            raise ConfigError(f"{source}: {where or 'the file'}: the key {key!r} is not text; put it in quotes")
+        if len(key) > _MAX_NAME:
+            raise ConfigError(f"{source}: {where or 'the file'}: the key {_short(key)!r} is longer than {_MAX_NAME} characters")
+    return dict(cast("Mapping[str, Any]", settings))
 
 
 def _known_keys(settings: Mapping[str, Any], known: tuple[str, ...] | list[str], source: str, where: str) -> None:
@@ -142,22 +200,73 @@ def _known_keys(settings: Mapping[str, Any], known: tuple[str, ...] | list[str],
             raise ConfigError(f"{source}: {where}.{key}: unknown key; {hint}")
 
 
-def _filled(value: object, source: str, where: str, environ: Mapping[str, str]) -> Any:
-    """The value with `${NAME}` and `${NAME:-default}` replaced in every string."""
-    if isinstance(value, dict):
-        return {key: _filled(inner, source, f"{where}.{key}", environ) for key, inner in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [_filled(inner, source, where, environ) for inner in cast("list[object]", value)]
-    if not isinstance(value, str):
-        return value
+def _short(text: str) -> str:
+    return text if len(text) <= _MAX_NAME else f"{text[:_MAX_NAME]}..."
 
-    def fill(match: re.Match[str]) -> str:
-        name, default = match.groups()
-        found = environ.get(name) or default
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = len(every) - _NAMES_SHOWN
+    return ", ".join(every[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+class _Filling:
+    """Copies settings with `${NAME}` and `${NAME:-default}` replaced in every text; `$${` stands for `${` itself.
+
+    An empty variable takes the default. Each value is counted, so that data in which something is repeated over and
+    over, or holds itself, ends in a `ConfigError`.
+    """
+
+    def __init__(self, source: str, environ: Mapping[str, str]) -> None:
+        self._source = source
+        self._environ = environ
+        self._count = 0
+
+    def value(self, value: object, where: str, depth: int) -> Any:
+        self._count += 1
+        limits = REGISTRY_LIMITS
+        if self._count > limits.values or depth > limits.depth:
+            raise self._problem(where, f"more than {limits.values} values or {limits.depth} levels")
+        if isinstance(value, Mapping):
+            settings = _mapping(value, self._source, where)
+            return {key: self.value(inner, f"{where}.{key}", depth + 1) for key, inner in settings.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(inner, where, depth + 1) for inner in cast("list[object]", value)]
+        return self._text(value, where) if isinstance(value, str) and "${" in value else value
+
+    def _text(self, text: str, where: str) -> str:
+        """One pass over the text: each `${` is looked at once, whatever stands behind it."""
+        rest, *references = text.split("${")
+        parts = [rest]
+        length = len(rest)
+        for piece in references:
+            if rest.endswith("$"):
+                parts[-1] = parts[-1][:-1]
+                parts.append("${")
+                rest = piece
+            else:
+                inside, closer, rest = piece.partition("}")
+                parts.append(self._variable(inside if closer else None, where))
+            parts.append(rest)
+            length += len(parts[-2]) + len(rest)
+            if length > _MAX_FILLED:
+                raise self._problem(where, f"longer than {_MAX_FILLED} characters once its variables are filled in")
+        return "".join(parts)
+
+    def _variable(self, inside: str | None, where: str) -> str:
+        reference = _REFERENCE.fullmatch(inside) if inside is not None else None
+        if reference is None:
+            raise self._problem(
+                where,
+                "a `${` that is no variable; write ${NAME} or ${NAME:-default}, the default being plain text; $${ gives `${`",
+            )
+        name, default = reference.groups()
+        found = self._environ.get(name) or default
         if found is None:
-            raise ConfigError(
-                f"{source}: {where}: the environment variable {name} is not set; set it, or write ${{{name}:-default}}"
+            raise self._problem(
+                where, f"the environment variable {_short(name)} is not set; set it, or write ${{{_short(name)}:-default}}"
             )
         return found
 
-    return _VARIABLE.sub(fill, value)
+    def _problem(self, where: str, what: str) -> ConfigError:
+        return ConfigError(f"{self._source}: {where}: {what}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
@@ -18,14 +17,17 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities
 from llmcore.models.config import ModelConfig
-from llmcore.models.reading import Document, build_models, files_of, read_document
+from llmcore.models.reading import Document, build_models, document_of, files_of, read_document, read_file
 from llmcore.models.selection import Needs, select
 from llmcore.types import ConfigError, ModelNotFound
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["ModelRegistry"]
 
 _log = logging.getLogger("llmcore.models")
 _SECONDS_BETWEEN_LOOKS = 1.0
+_SECONDS_BETWEEN_TRIES = 30.0
+"""After which a change that could not be read is tried again although the files look the same."""
 
 Fingerprint = tuple[tuple[str, int, int, int], ...]
 
@@ -43,11 +45,14 @@ class ModelRegistry:
             if config.alias in self._models:
                 raise ConfigError(f"two models have the alias {config.alias!r}; rename one")
             self._models[config.alias] = config
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._path: Path | None = None
         self._environ: Mapping[str, str] = os.environ
         self._seen: Fingerprint = ()
         self._looked = 0.0
+        self._refused: Fingerprint | None = None
+        self._tried = 0.0
+        self._complaint: str | None = None
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str], *, environ: Mapping[str, str] | None = None) -> ModelRegistry:
@@ -68,10 +73,8 @@ class ModelRegistry:
     def from_dict(cls, llm: Mapping[str, Any], *, environ: Mapping[str, str] | None = None) -> ModelRegistry:
         """The same from data: `{"models": {alias: {...}}, "defaults": ..., "overrides": ...}`, with or without `llm`
         around."""
-        import json
-
-        text = json.dumps(llm if "llm" in llm else {"llm": llm})
-        document = read_document(text, "the given settings", os.environ if environ is None else environ)
+        data = llm if "llm" in llm else {"llm": llm}
+        document = document_of(data, "the given settings", os.environ if environ is None else environ)
         return cls(build_models(document).values())
 
     @classmethod
@@ -131,35 +134,50 @@ class ModelRegistry:
         if fingerprint == self._seen:
             return False
         models = self._read()
+        if self._models and not models:
+            raise ConfigError(f"{self._path}: there are no models in it any more; is it being written?")
         self._models, self._seen = models, fingerprint
         return True
 
     def _current(self) -> dict[str, ModelConfig]:
         if self._path is not None and time.monotonic() - self._looked > _SECONDS_BETWEEN_LOOKS:
             with self._lock:
-                self._looked = time.monotonic()
-                try:
-                    self.refresh()
-                except (ConfigError, OSError) as error:
-                    _log.warning("the registry's change was not taken over, the last good state stays in use: %s", error)
+                if time.monotonic() - self._looked > _SECONDS_BETWEEN_LOOKS:
+                    self._look()
+                    self._looked = time.monotonic()
         return self._models
+
+    def _look(self) -> None:
+        """Take over a change. One that cannot be is read and logged once, and the last good state stays in use."""
+        try:
+            fingerprint = self._fingerprint()
+            tried = self._refused == fingerprint and time.monotonic() - self._tried < _SECONDS_BETWEEN_TRIES
+            if tried:
+                return
+            self._refused, self._tried = fingerprint, time.monotonic()
+            self.refresh()
+            self._refused = self._complaint = None
+        except Exception as error:  # whatever the files are by now, a request does not fail for it
+            complaint = f"{type(error).__name__}: {error}"
+            if complaint != self._complaint:
+                _log.warning("the registry's change was not taken over, the last good state stays in use: %s", complaint)
+            self._complaint = complaint
 
     def _files(self) -> list[Path]:
         assert self._path is not None  # asked only of registries with files
         return files_of(self._path)
 
     def _fingerprint(self) -> Fingerprint:
-        stats = ((str(file), file.stat()) for file in self._files())
+        try:
+            stats = [(str(file), file.stat()) for file in self._files()]
+        except OSError as error:
+            raise ConfigError(f"{self._path}: cannot be read: {error}") from error
         return tuple((name, stat.st_mtime_ns, stat.st_size, stat.st_ino) for name, stat in stats)
 
     def _read(self) -> dict[str, ModelConfig]:
         merged = Document()
         for file in self._files():
-            try:
-                text = file.read_text("utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise ConfigError(f"{file}: cannot be read: {error}") from error
-            merged.add(read_document(text, str(file), self._environ))
+            merged.add(read_document(read_file(file), str(file), self._environ))
         return build_models(merged)
 
     def __iter__(self) -> Iterator[ModelConfig]:

@@ -7,6 +7,7 @@ layer 4.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -14,18 +15,22 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.output import output_plan
-from llmcore.adapters.usage import cost_of
+from llmcore.adapters.usage import accounted, cost_of
 from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
 from llmcore.run.choices import RunModels
+from llmcore.run.copies import own
+from llmcore.run.history import fit_reply
+from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
 from llmcore.run.output import take_final_call
 from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
+from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
-from llmcore.run.verdict import forced_tool, refuse_empty, unusable, without_calls
+from llmcore.run.verdict import forced_tool, refuse_empty, unusable, without_calls, without_failed_call
 from llmcore.tools import compile_tools
 from llmcore.types import (
     Attempt,
@@ -38,14 +43,16 @@ from llmcore.types import (
     Repaired,
     Request,
     ToolCall,
+    ToolCallFinished,
     ToolSet,
     Usage,
 )
-from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, parse_detailed
+from llmcore.types.logs import failure_name, logger
+from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, ParseDetail
 
 __all__ = ["Accepted", "TurnAttempt"]
 
-_CHARACTERS_PER_TOKEN = 4
+_log = logger("run")
 _JSON_MODES = frozenset({"json_schema", "json_object"})
 
 
@@ -70,7 +77,7 @@ class TurnAttempt:
         state: RunState,
         catalog: Catalog,
         hooks: HookChain,
-        tools: ToolSet,
+        toolbox: Toolbox,
         models: RunModels,
         *,
         listening: bool,
@@ -80,11 +87,15 @@ class TurnAttempt:
         self._state = state
         self._catalog = catalog
         self._hooks = hooks
-        self._tools = tools
+        self._given = toolbox
+        self.toolbox = toolbox
+        """The tools of this turn: the given ones, as `before_request` left them."""
+        self._offered = self._tools = toolbox.tool_set()
         self._models = models
         self._listening = listening
         self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
+        self._request = Request(messages=[])
         self._envelope = Envelope()
         self._final: ToolCall | None = None
         self.accepted: Accepted | None = None
@@ -96,13 +107,16 @@ class TurnAttempt:
 
     async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
         config = self._catalog.registry.get(plan.model)
-        request = self._state.request()
+        self._models.check_price(config)
+        self.toolbox, self._tools = self._given, self._offered
         reason = self._first_reason if plan.reason == "first" else plan.reason
-        async with aclosing(self._send(config, plan, request, self._tools, reason, plan.detail)) as events:
+        async with aclosing(self._send(config, plan, self._state.request(), self._tools, reason, plan.detail)) as events:
             async for event in events:
                 yield event
-        self._refuse_empty()
+        request = self._request
         loop = self._loop(request)
+        self._judged(loop)
+        self._refuse_empty()
         async with aclosing(self._corrected(loop, config, request, plan)) as events:
             async for event in events:
                 yield event
@@ -117,12 +131,16 @@ class TurnAttempt:
         """One request, entered in the ledger; leaves the reply in `_envelope` and `_final`."""
         request, tools = await self._asked(request, tools)
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail)
+        level = logging.INFO if reason == "reask" else logging.DEBUG
+        _log.log(level, "request %d: %s (%s), %s", attempt.n, plan.model, plan.mode, reason)
         sending: Sending | None = None
         try:
             can = self._models.can(config)
             output = self._state.settings.output
             limits = self._enforce_limits
-            call = build_call(config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason)
+            call = build_call(
+                config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason, detail=detail
+            )
             sending = self._sending(config, call, tools, can)
             yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason)
             async with aclosing(self._with_values(sending)) as events:
@@ -132,13 +150,17 @@ class TurnAttempt:
             self._broken_off(sending, attempt, error)
             raise
         await self._came(sending, attempt, call, config)
+        _tell_reply(attempt, sending.envelope or Envelope())
 
     async def _asked(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
-        """The request with its tools, as the hooks leave it."""
-        if not self._hooks.has("before_request"):
-            return request, tools
-        request = await self._hooks.before_request(request.model_copy(update={"tools": tuple(tools)}))
-        return request, compile_tools(request.tools)
+        """The request with its tools, as the hooks leave it. What they did to the tools holds for the whole turn."""
+        self._request = request
+        if self._hooks.has("before_request"):
+            self._request, left = await hooked_request(self._hooks, request, self.toolbox.told(tool.name for tool in tools))
+            others = self.toolbox.told(tool.name for tool in self._tools if tool.name not in tools)
+            self.toolbox, tools = Toolbox.telling([*others, *left]), compile_tools([definition for _, definition in left])
+            self._tools = self.toolbox.tool_set()
+        return self._request, tools
 
     def _sending(self, config: ModelConfig, call: ModelCall, tools: ToolSet, can: Capabilities) -> Sending:
         state, output = self._state, self._state.settings.output
@@ -159,43 +181,50 @@ class TurnAttempt:
     async def _with_values(self, sending: Sending) -> AsyncGenerator[Event, None]:
         """The events of a reply, and with a typed output its partial values in between."""
         settings = self._state.settings
-        values = PartialValues(settings.output, settings.request.output_type) if settings.output else None
+        values = PartialValues(settings.output) if settings.output else None
         async with aclosing(sending.events()) as events:
             async for event in events:
-                yield event
+                yield _to_listener(event)
                 partial = values.saw(event) if values else None
                 if partial is not None:
                     yield partial
 
     def _broken_off(self, sending: Sending | None, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
-        self._state.ledger.finish(attempt, sending.usage if sending else None, failure=failure)
-        if sending is not None and sending.envelope is not None:
-            self._state.note(sending.envelope, whole=False)
+        self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
+        if sending is not None and sending.envelope is not None and not self._hooks.has("on_response"):
+            self._state.note(fit_reply(sending.envelope))  # such a hook sees whole replies only, and may have hidden a part
+        _log.debug("request %d failed after %.2f s: %s", attempt.n, attempt.duration, failure_name(error))
+
+    def _charged(self, sending: Sending | None) -> Usage | None:
+        """The usage of a request that was broken off: of what came, it is paid for; None when nothing did."""
+        if sending is None or not sending.came:
+            return None
+        return self._usage(sending.usage, sending.call, sending.envelope or Envelope())
 
     async def _came(self, sending: Sending, attempt: Attempt, call: ModelCall, config: ModelConfig) -> None:
         """A reply is there, whole."""
         envelope = sending.envelope or Envelope()
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
-        envelope = await self._hooks.on_response(envelope)
-        self._state.note(envelope)
+        attempt.response_id, attempt.response_model = sending.response_id, sending.response_model
+        attempt.time_to_first_token = sending.time_to_first_token
+        envelope = fit_reply(envelope)
         self._learn(config, call, envelope)
+        envelope = await hooked_reply(self._hooks, envelope)
+        if self.mode_matters:
+            envelope = without_failed_call(envelope, typed=self._state.settings.output is not None)
+        self._state.note(envelope)
         if call.request.tool_choice == "none" and self._state.settings.output is None:
             envelope = without_calls(envelope)
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)
 
     def _usage(self, told: Usage | None, call: ModelCall, envelope: Envelope) -> Usage:
-        """Tokens and cost: as told; where a budget of tokens hangs on it and nothing was told, as estimated."""
+        """Tokens and cost: as told; where a budget hangs on them, estimated where nothing believable was told."""
+        budget = self._state.ledger.budget
+        if budget.tokens is not None or budget.cost is not None:
+            return accounted(told, call, envelope)
         usage = told or Usage()
-        if not usage.total_tokens and self._state.ledger.budget.tokens is not None:
-            asked = sum(len(message.model_dump_json()) for message in call.request.messages)
-            usage = Usage(
-                input_tokens=asked // _CHARACTERS_PER_TOKEN,
-                output_tokens=len(envelope.source) // _CHARACTERS_PER_TOKEN,
-                estimated=True,
-            )
-        priced = call.endpoint.prices is not None or self._state.ledger.budget.cost is not None
-        if usage.cost is None and usage.total_tokens and priced:
+        if usage.cost is None and usage.total_tokens and call.endpoint.prices is not None:
             usage = usage.model_copy(update={"cost": cost_of(usage, call.endpoint)})
         return usage
 
@@ -212,30 +241,47 @@ class TurnAttempt:
     def _loop(self, request: Request) -> CorrectionLoop:
         settings, choice = self._state.settings, request.tool_choice
         unfinished = self._envelope.needs_more_work is True and self._final is None
-        named = self._tools.get(choice.get("name", "")) if isinstance(choice, dict) else None
         return CorrectionLoop(
             self._envelope,
-            compile_tools([named.definition]) if named else self._tools,
+            self._admitted(request),
             reasks=self._state.ledger.reasks_left,
             required=choice not in ("auto", "none"),
             strictness=settings.strictness,
             output_type=None if unfinished else settings.request.output_type,
             max_tokens=request.max_tokens,
+            read=self._read if settings.output else None,
         )
+
+    def _read(self, text: str) -> ParseDetail:
+        settings = self._state.settings
+        assert settings.output is not None  # only then is a value read
+        return settings.output.read(text, settings.strictness)
+
+    def _admitted(self, request: Request) -> ToolSet:
+        """The tools whose calls are taken: the turn's, or the one that was named."""
+        choice = request.tool_choice
+        named = self._tools.get(choice.get("name", "")) if isinstance(choice, dict) else None
+        return compile_tools([named.definition]) if named else self._tools
 
     async def _corrected(
         self, loop: CorrectionLoop, config: ModelConfig, request: Request, plan: Plan
     ) -> AsyncGenerator[Event, None]:
         """The re-asks, each a request of its own that replaces the bad turn."""
-        ledger = self._state.ledger
-        ledger.finish(ledger.attempts[-1], report=loop.result.report)
         while (correction := loop.next()) is not None:
             asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
             async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
                 async for event in events:
                     yield event
-            loop.receive(self._envelope)
-            ledger.finish(ledger.attempts[-1], report=loop.result.report)
+            loop.receive(self._envelope, self._admitted(request))
+            self._judged(loop)
+
+    def _judged(self, loop: CorrectionLoop) -> None:
+        """Enter the report of the last reply, with the problems of the typed output, if that is what is wrong."""
+        ledger, result = self._state.ledger, loop.result
+        report = result.report
+        if result.problems and report.ok:
+            report = report.model_copy(update={"problems": list(result.problems)})
+        ledger.finish(ledger.attempts[-1], report=report)
 
     def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
@@ -253,19 +299,22 @@ class TurnAttempt:
         is_final = detail is not None if typed else done
         value = detail.value if detail is not None else None
         self.accepted = Accepted(envelope, calls, final, value, is_final)
+        state.note_repairs("reply", envelope.repairs)
+        state.note_repairs("output", detail.repairs if detail is not None else ())
         repaired: list[Event] = [
             Repaired(index, repair)
             for index, (before, after) in enumerate(zip(envelope.tool_calls, result.report.calls, strict=True))
             for repair in after.repairs[len(before.repairs) :]
         ]
-        return repaired + [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
+        repaired += [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
+        return list(map(_to_listener, repaired))
 
-    def _beside_calls(self, final: ToolCall) -> Any:
+    def _beside_calls(self, final: ToolCall) -> ParseDetail | None:
         """The output given in one reply with calls, None when it does not fit: then the calls' results come first."""
-        settings = self._state.settings
-        assert settings.output is not None  # without it no call is the output tool's
+        output = self._state.settings.output
+        assert output is not None  # without it no call is the output tool's
         try:
-            return parse_detailed(settings.output.text_of(final), settings.request.output_type, strictness=settings.strictness)
+            return self._read(output.text_of(final))
         except OutputParseError:
             return None
 
@@ -281,6 +330,25 @@ class TurnAttempt:
                 self._models.learn(config, "native_tools", works=True)
         elif can.emits_text_calls is None:
             self._models.learn(config, "emits_text_calls", works=True)
+
+
+def _to_listener(event: Event) -> Event:
+    """The event; where it holds data of the reply, with a copy of it."""
+    if isinstance(event, ToolCallFinished):
+        return ToolCallFinished(event.index, own(event.call))
+    return Repaired(event.index, own(event.repair)) if isinstance(event, Repaired) else event
+
+
+def _tell_reply(attempt: Attempt, reply: Envelope) -> None:
+    _log.debug(
+        "reply %d after %.2f s: %s, %d calls, %d + %d tokens",
+        attempt.n,
+        attempt.duration,
+        reply.finish_reason,
+        len(reply.tool_calls),
+        attempt.usage.input_tokens,
+        attempt.usage.output_tokens,
+    )
 
 
 def _is_prose(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 One, because clients keep connections for the loop they were made in: a loop a call would leave them open. It starts
 with the first call and ends with the interpreter, after what still runs was cancelled and LiteLLM's clients were
-closed. Thread-safe.
+closed. Nothing that runs on it can end it, and a forked child begins with a loop of its own. Thread-safe.
 """
 
 from __future__ import annotations
@@ -10,16 +10,66 @@ from __future__ import annotations
 import asyncio
 import atexit
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from llmcore.adapters.engine import close_clients
+from llmcore.types import CallerError
+from llmcore.types.locks import ForkSafeLock
 
-__all__ = ["BackgroundLoop", "run_in_background"]
+__all__ = ["BackgroundLoop", "run_in_background", "shared_loop"]
 
 T = TypeVar("T")
-_SECONDS_TO_END = 5.0
+
+_SECONDS_BETWEEN_LOOKS = 0.5
+_SECONDS_TO_STOP = 5.0
+"""How long an interrupted call waits for its run to end; a second Ctrl-C ends the waiting."""
+_SECONDS_TO_END = 0.3
+"""For each of the steps at the end of the interpreter."""
+
+
+class _Call(Generic[T]):
+    """One coroutine on the loop. `ended` is done in any case once it runs no more; then `error` or `value` is set."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
+        self._coroutine = coroutine
+        self._task: asyncio.Task[None] | None = None
+        self._begun = False
+        self.value: T | None = None
+        self.error: BaseException | None = None
+        self.ended: Future[None] = Future()
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._carry_out())
+        self._task.add_done_callback(lambda _: self.drop())
+
+    async def _carry_out(self) -> None:
+        self._begun = True
+        try:
+            self.value = await self._coroutine
+        except BaseException as error:  # for the thread that waits; the loop goes on
+            self.error = error
+
+    def cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def wait(self) -> None:
+        """In the waiting thread. It looks up now and then: a signal does not wake every wait (never on Windows)."""
+        while not self.ended.done():
+            with suppress(TimeoutError):
+                self.ended.result(_SECONDS_BETWEEN_LOOKS)
+
+    def drop(self) -> None:
+        """It runs no more, or never will."""
+        if self.ended.done():
+            return
+        if not self._begun:
+            self._coroutine.close()
+            self.error = asyncio.CancelledError()
+        self.ended.set_result(None)
 
 
 class BackgroundLoop:
@@ -27,59 +77,113 @@ class BackgroundLoop:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="llmcore-background", daemon=True)
+        self._calls: set[_Call[Any]] = set()
+        self._closing = False
+        self._quitting = False
+        self._ending = False
+        self._thread = threading.Thread(target=self._serve, name="llmcore-background", daemon=True)
         self._thread.start()
 
     @property
-    def is_current(self) -> bool:
-        """Does the asking code run on this loop? Waiting for it would then never end."""
-        return threading.current_thread() is self._thread
+    def is_alive(self) -> bool:
+        """Does it take calls?"""
+        return self._thread.is_alive() and not self._closing
+
+    def _serve(self) -> None:
+        """Run the loop until it is closed. asyncio lets a `SystemExit` or `KeyboardInterrupt` of any task end the
+        loop it runs on, and a tool may start tasks of its own."""
+        while not self._ending:
+            with suppress(BaseException):
+                self._loop.run_forever()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """The coroutine's result. When the waiting thread is interrupted the coroutine is cancelled and waited for."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-        try:
-            return future.result()
-        except BaseException:
-            if not future.done():
-                future.cancel()
-            raise
+        """The coroutine's result. Raises what it raises.
 
-    def close(self) -> None:
-        """End the loop: cancel what runs, close the clients, stop, and wait for the thread."""
+        When the waiting thread is interrupted (Ctrl-C), the coroutine is cancelled and waited for, and the partial
+        result rides on the interruption: `error.partial`, `error.attempts`.
+        """
+        call = _Call(coroutine)
+        self._calls.add(call)
+        try:
+            self._loop.call_soon_threadsafe(call.start)
+            call.wait()
+        except BaseException as interruption:
+            self._stop(call, interruption)
+            raise
+        finally:
+            self._calls.discard(call)
+        if call.error is None:
+            return cast("T", call.value)
+        if self._quitting and isinstance(call.error, asyncio.CancelledError):
+            raise SystemExit  # in a daemon thread at the end of the interpreter: it ends without a traceback
+        raise call.error
+
+    def _stop(self, call: _Call[Any], interruption: BaseException) -> None:
+        if not self._thread.is_alive():
+            call.drop()
+            return
+        self._loop.call_soon_threadsafe(call.cancel)
+        with suppress(TimeoutError):
+            call.ended.result(_SECONDS_TO_STOP)
+        partial = getattr(call.error, "partial", None)
+        interruption.__dict__.update(partial=partial, attempts=getattr(partial, "attempts", ()))
+
+    def close(self, *, quitting: bool = False) -> None:
+        """End the loop: cancel what runs, close the clients, stop, and wait for the thread; two seconds at most.
+        `quitting`: because the interpreter ends."""
         if self._loop.is_closed():
             return
+        self._closing, self._quitting = True, quitting
         with suppress(Exception):  # at the end of the interpreter nobody is left to tell
-            asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop).result(_SECONDS_TO_END)
+            asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop).result(3 * _SECONDS_TO_END)
+        self._ending = True
+        self._loop.set_exception_handler(lambda loop, context: None)  # no word about tasks that ignore their cancellation
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_SECONDS_TO_END)
         if not self._thread.is_alive():
             self._loop.close()
+            for call in tuple(self._calls):
+                call.drop()
 
     async def _wind_up(self) -> None:
-        await close_clients()
         rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in rest:
             task.cancel()
-        await asyncio.gather(*rest, return_exceptions=True)
+        if rest:
+            await asyncio.wait(rest, timeout=_SECONDS_TO_END)
         await self._loop.shutdown_asyncgens()
-        await self._loop.shutdown_default_executor()
+        await close_clients()
 
 
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 _shared: BackgroundLoop | None = None
+_replaced: list[BackgroundLoop] = []
+"""Kept for good: in a forked child, freeing or closing the loop of the parent would disturb the sockets they share."""
 
 
-def run_in_background(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on the shared loop and wait for it. Raises what it raises; `RuntimeError` from code on that
-    very loop."""
+def run_in_background(name: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Call the async method `name` by `start`, on the shared loop, and wait for it. Raises what it raises, and
+    `CallerError` where an event loop runs in this thread, which the waiting would block."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return shared_loop().run(start())
+    raise CallerError(f"{name}_sync would block the event loop that runs in this thread; write `await {name}(...)` instead")
+
+
+def shared_loop() -> BackgroundLoop:
+    """The loop that all of them share. It is made anew when it takes no calls any more: its thread has died, which
+    a fork makes of it in the child."""
     global _shared
     with _lock:
-        if _shared is None:
+        if _shared is None or not _shared.is_alive:
+            if _shared is not None:
+                _replaced.append(_shared)
             _shared = BackgroundLoop()
-            atexit.register(_shared.close)
-        shared = _shared
-    if shared.is_current:
-        coroutine.close()
-        raise RuntimeError("a *_sync method was called from code that runs on llmcore's own loop; await the async method there")
-    return shared.run(coroutine)
+        return _shared
+
+
+@atexit.register
+def _close_shared() -> None:
+    if _shared is not None and _shared.is_alive:
+        _shared.close(quitting=True)

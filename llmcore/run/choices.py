@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 from llmcore.adapters.base import Capabilities
 from llmcore.models import ModelConfig, Needs
-from llmcore.run.catalog import Catalog, has_price
+from llmcore.run.catalog import Catalog, has_price, unknown_price
 from llmcore.run.modes import usable_modes
 from llmcore.types import OutputMode
+from llmcore.types.logs import logger
 
 __all__ = ["RunModels"]
+
+_log = logger("run")
 
 
 class RunModels:
@@ -33,7 +36,13 @@ class RunModels:
         """Record what an endpoint showed."""
         store = self._catalog.store
         (store.record_success if works else store.record_failure)(config.endpoint, capability)
+        _log.info("learnt of %s: %s is %s", config.alias, capability, works)
         self._can.pop(config.alias, None)
+
+    def check_price(self, config: ModelConfig) -> None:
+        """Raises `ConfigError` for a model without a price under a cost budget, by whatever way it was chosen."""
+        if self._priced_only and not has_price(config):
+            raise unknown_price(config)
 
     def modes(self, model: str) -> Sequence[OutputMode]:
         config = self._catalog.registry.get(model)
@@ -61,5 +70,4 @@ class RunModels:
 
     def _fits(self, alias: str) -> bool:
         config = self._catalog.registry.get(alias)
-        priced = not self._priced_only or has_price(config)
-        return priced and self._catalog.fits(config, self._needs)
+        return (not self._priced_only or has_price(config)) and self._catalog.fits(config, self._needs)

@@ -2,25 +2,88 @@
 
 Rules: every call in the history has an id of its own and, once its turn is over, exactly one result, in call order,
 directly after. A call stands in the history as it ran: with the validated name and arguments. Opaque parts keep their
-places.
+places. What a model wrote can be encoded before anything else looks at it (`fit_reply`), and so can what validation made
+of its calls (`fit_call`).
 """
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from llmcore.run.copies import mended, recorded
 from llmcore.types import (
     Block,
     Envelope,
     Message,
+    Repair,
     TextBlock,
     ToolCall,
     ToolResultBlock,
     ToolUseBlock,
 )
 
-__all__ = ["assistant_message", "ids_in", "open_calls", "with_unique_ids"]
+__all__ = [
+    "assistant_message",
+    "fit_call",
+    "fit_reply",
+    "ids_in",
+    "open_calls",
+    "results_message",
+    "use_block",
+    "with_unique_ids",
+]
+
+_MAX_ID = 256
+"""Characters of a call's id. A longer one would be sent with the call and with its result in every later request."""
+_MAX_ID_SHOWN = 40
+
+
+def fit_reply(envelope: Envelope) -> Envelope:
+    """The reply with text that can be encoded and ids that can be sent; each change is a repair of the call or of the
+    envelope. A reply that is fit already is returned as it is."""
+    ids = _fresh_ids(envelope.tool_calls)
+    calls = [_with_id(fit_call(call), ids.get(call.id, call.id)) for call in envelope.tool_calls]
+    rest, found = mended(envelope.model_copy(update={"tool_calls": []}))
+    if not found and all(map(operator.is_, calls, envelope.tool_calls)):
+        return envelope
+    fit = rest.model_copy(update={"tool_calls": calls, "repairs": [*rest.repairs, *recorded(found)]})
+    return fit.attach(envelope.source, lambda: envelope.segments, lambda: _fit_blocks(envelope.blocks, ids))
+
+
+def fit_call(call: ToolCall) -> ToolCall:
+    """The call with a name and arguments that can be encoded; the same object when they can be."""
+    fit, found = mended(call)
+    return fit.model_copy(update={"repairs": [*fit.repairs, *recorded(found)]}) if found else call
+
+
+def _fresh_ids(calls: Sequence[ToolCall]) -> dict[str, str]:
+    """A new id for each one that cannot be sent: too long, or with characters that cannot be printed."""
+    taken = {call.id for call in calls}
+    fresh: dict[str, str] = {}
+    for number, call in enumerate(calls):
+        if call.id not in fresh and (len(call.id) > _MAX_ID or not call.id.isprintable()):
+            fresh[call.id] = _free(f"call_{number}", taken)
+            taken.add(fresh[call.id])
+    return fresh
+
+
+def _with_id(call: ToolCall, wanted: str) -> ToolCall:
+    if call.id == wanted:
+        return call
+    shown = ascii(call.id[:_MAX_ID_SHOWN])
+    before = f"{shown} ({len(call.id)} characters)"
+    repair = Repair(kind="call_id", path="id", before=before, after=wanted)
+    return call.model_copy(update={"id": wanted, "repairs": [*call.repairs, repair]})
+
+
+def _fit_blocks(blocks: Sequence[Block], ids: Mapping[str, str]) -> list[Block]:
+    renamed = [
+        block.model_copy(update={"id": ids.get(block.id, block.id)}) if isinstance(block, ToolUseBlock) else block
+        for block in blocks
+    ]
+    return mended(renamed)[0]
 
 
 def ids_in(messages: Iterable[Message]) -> set[str]:
@@ -66,8 +129,8 @@ def assistant_message(envelope: Envelope, before: Sequence[ToolCall], calls: Seq
         elif waiting[block.id]:
             index = waiting[block.id].popleft()
             placed.add(index)
-            blocks.append(_use(calls[index], block))
-    blocks += [_use(call, None) for index, call in enumerate(calls) if index not in placed]
+            blocks.append(use_block(calls[index], block))
+    blocks += [use_block(call, None) for index, call in enumerate(calls) if index not in placed]
     return Message(role="assistant", content=blocks) if blocks else None
 
 
@@ -75,7 +138,8 @@ def _text(envelope: Envelope) -> list[Block]:
     return [TextBlock(text=envelope.content)] if envelope.content else []
 
 
-def _use(call: ToolCall, block: ToolUseBlock | None) -> ToolUseBlock:
+def use_block(call: ToolCall, block: ToolUseBlock | None) -> ToolUseBlock:
+    """The call as it stands in the history, in place of this block if there was one."""
     return ToolUseBlock(
         id=call.id,
         name=call.name,

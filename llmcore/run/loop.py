@@ -18,10 +18,12 @@ from llmcore.models import ModelConfig, needs_of
 from llmcore.run.attempt import Accepted, TurnAttempt
 from llmcore.run.catalog import Catalog, has_price, unknown_price
 from llmcore.run.choices import RunModels
-from llmcore.run.sending import within
+from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
 from llmcore.run.settings import RunSettings, Toolbox
 from llmcore.run.state import RunState
+from llmcore.run.verdict import cause_of
 from llmcore.tools import RunContext, ToolConfig
+from llmcore.tools.copies import MessageCopies
 from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
 from llmcore.types import (
     AttemptReason,
@@ -41,6 +43,7 @@ __all__ = ["Machinery", "Run"]
 
 _GO_ON = "Go on."
 _STOPPED = "The run ended before this call was answered."
+_RAN = "The tool ran, and the run ended before its result was taken."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class Run:
         needs = needs_of(request, tools=len(settings.toolbox) > 0)
         self._model: ModelConfig = machinery.catalog.select(request.model, needs)
         self._mode: OutputMode | None = None
+        self._withheld: dict[str, Outcome] = {}
         budget = settings.budget or Budget()
         if budget.cost is not None and not has_price(self._model):
             raise unknown_price(self._model)
@@ -83,6 +87,10 @@ class Run:
         )
         self.state = RunState(settings, budget)
         self._models = RunModels(machinery.catalog, needs, priced_only=budget.cost is not None)
+        self._hooks = machinery.hooks.under(self._seconds_left)
+
+    def _seconds_left(self) -> float | None:
+        return self.state.ledger.seconds_left
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """Everything that happens, ending with `Finished(RunResult)`. Errors carry the partial result."""
@@ -97,8 +105,9 @@ class Run:
         except FallbackExhausted as error:
             state.close_open_calls(_STOPPED)
             if state.settings.output is not None or not state.degrade():
-                self._attach_partial(error)
-                raise
+                failure = cause_of(error)
+                self._attach_partial(failure)
+                raise failure from failure.__cause__
         except BaseException as error:
             state.close_open_calls(_STOPPED)
             self._attach_partial(error)
@@ -120,8 +129,8 @@ class Run:
             attempt = TurnAttempt(
                 state,
                 self._machinery.catalog,
-                self._machinery.hooks,
-                self._toolbox.tool_set(),
+                self._hooks,
+                self._toolbox,
                 self._models,
                 listening=self._listening,
                 enforce_limits=self._machinery.enforce_limits,
@@ -135,11 +144,11 @@ class Run:
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final)
             if calls:
                 self._may_run_tools()
-                async with aclosing(self._run_tools(calls, accepted)) as outcomes:
+                async with aclosing(self._run_tools(calls, accepted, attempt.toolbox)) as outcomes:
                     async for outcome in outcomes:
                         yield outcome
             if accepted.is_final:
-                state.output = accepted.value
+                state.take_output(accepted.value)
                 return
             if state.pending:
                 return
@@ -181,46 +190,54 @@ class Run:
             )
         self.state.tool_turns += 1
 
-    async def _run_tools(self, calls: Sequence[ToolCall], accepted: Accepted) -> AsyncGenerator[ToolResult, None]:
+    async def _run_tools(
+        self, calls: Sequence[ToolCall], accepted: Accepted, toolbox: Toolbox
+    ) -> AsyncGenerator[ToolResult, None]:
         """Run the calls and enter their results. Calls of tools without a function become pending."""
         state = self.state
-        runnable = [call for call in calls if self._has_function(call)]
-        state.pending = [call for call in calls if not self._has_function(call)]
-        running = ToolRun(runnable, self._run_call, self._tools)
+        runnable = [call for call in calls if _has_function(toolbox, call)]
+        state.pending = [call for call in calls if not _has_function(toolbox, call)]
+        context: RunContext[Any] = RunContext(state.settings.deps, state.ledger.usage, MessageCopies(state.messages))
+        running = ToolRun(runnable, lambda call: self._run_call(call, toolbox, context), self._tools)
         try:
-            outcomes = running.run()
-            async with aclosing(outcomes):
-                while True:
-                    try:
-                        outcome = await within(state.ledger.seconds_left, anext(outcomes))
-                    except StopAsyncIteration:
-                        break
+            async with aclosing(running.run()) as coming:  # each tool and hook stands under the deadline itself
+                async for outcome in coming:
                     yield outcome.event()
         finally:
+            outcomes = [self._withheld.get(outcome.call.id, outcome) for outcome in running.outcomes]
+            state.note_outcomes(outcomes)
             if runnable:
-                state.add_results([outcome.block() for outcome in running.outcomes])
+                state.add_results([outcome.block() for outcome in outcomes])
         if accepted.final is not None:
             state.close_open_calls("The final result was taken.")
         if state.messages[-1].role == "tool":
-            state.messages[-1] = await self._machinery.hooks.on_tool_response(state.messages[-1])
+            state.messages[-1] = await hooked_results(self._hooks, state.messages[-1])
         ended = next((outcome.ended for outcome in running.outcomes if outcome.ended), None)
         if ended is not None:
             raise ended
 
-    def _has_function(self, call: ToolCall) -> bool:
-        tool = self._toolbox.get(call.name)
-        return tool is not None and tool.function is not None
-
-    async def _run_call(self, call: ToolCall) -> Outcome:
-        tool = self._toolbox.get(call.name)
-        assert tool is not None  # _has_function said so
-        state, hooks = self.state, self._machinery.hooks
-        context: RunContext[Any] = RunContext(state.settings.deps, state.ledger.usage, tuple(state.messages))
-        decided = await hooks.before_tool_run(call, context.for_call(call.id, call.name, 0))
+    async def _run_call(self, call: ToolCall, toolbox: Toolbox, context: RunContext[Any]) -> Outcome:
+        """One call to its outcome, between the hooks before and after it."""
+        state, hooks = self.state, self._hooks
+        context = context.for_call(call.id, call.name, 0)
+        decided = await hooked_call(hooks, call, context, toolbox, state.settings.strictness)
         if isinstance(decided, Veto):
             outcome = synthetic(call, decided.reason)
         else:
-            outcome = await run_call(decided.model_copy(update={"id": call.id}), tool, context, self._tools)
-        outcome = await hooks.after_tool_run(call, outcome)
-        outcome.call = call  # whatever hooks made of it, it answers the call that stands in the history
-        return outcome
+            call = decided.call
+            if decided.changed:
+                state.replace_call(call)
+            tool = toolbox.get(call.name)
+            if decided.problems or tool is None:
+                outcome = wrong_call(decided)
+            else:
+                outcome = await run_call(call, tool, context, self._tools, self._seconds_left)
+                self._withheld[call.id] = synthetic(call, _RAN)  # until the hooks after it have let the outcome pass
+        outcome = await hooked_outcome(hooks, call, outcome)
+        self._withheld.pop(call.id, None)
+        return fit_outcome(outcome, self._tools.max_result_chars)
+
+
+def _has_function(toolbox: Toolbox, call: ToolCall) -> bool:
+    tool = toolbox.get(call.name)
+    return tool is not None and tool.function is not None

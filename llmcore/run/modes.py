@@ -58,6 +58,7 @@ def build_call(
     *,
     enforce_limits: bool = False,
     reason: AttemptReason | None = None,
+    detail: str = "",
 ) -> ModelCall:
     """The call of one request. `max_tokens` is bounded by the model's maximum. Raises `ConfigError` for an unknown
     dialect."""
@@ -76,6 +77,7 @@ def build_call(
         enforce_limits=enforce_limits,
         timeout=config.timeout,
         reason=reason,
+        detail=detail,
     )
 
 

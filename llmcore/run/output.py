@@ -1,31 +1,45 @@
-"""Typed output: its schema, the output tool, and how a call of that tool becomes the text that layer 3 parses.
+"""Typed output: its schema, the output tool, and the one way in which an answer becomes a value.
 
-A call of `final_result` is never run. Its arguments are the answer: they take the place of the reply's text, so that
-parsing, repair and re-ask are one path for all output modes.
+A type whose schema is no object is asked for as `{"result": ...}`, for tools and strict formats want an object. Whether
+the model does so or not, whether its answer comes as text, in a response format or as a call of `final_result` (which
+is never run): the answer is a text, and `OutputSpec.read` reads it, so that parsing, repair and re-ask are one path for
+all types, modes and wires.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from llmcore.adapters.output import FINAL_RESULT, output_tool, unwrap_output
-from llmcore.types import CallerError, Envelope, JsonSchema, ToolCall, ToolDefinition
+from pydantic import ConfigDict, ValidationError
+from typing_extensions import TypedDict
+
+from llmcore.adapters.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
+from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
+from llmcore.types.narrowing import is_object
+
+if TYPE_CHECKING:
+    from llmcore.validator import ParseDetail  # loads jsonschema, as all of it does: only where typed output is asked for
 
 __all__ = ["OutputSpec", "take_final_call"]
 
+_HEAD = 200  # of a text, within which it shows how it begins
+_FENCE = re.compile(r"\s*(?:```\w*\s*)?")
+_KEY = f'{{"{WRAPPER}":'
+
 
 class OutputSpec:
-    """What one output type needs: its JSON Schema and the tool that takes it. Made once for a type.
+    """What one output type needs: its JSON Schema, the tool that takes it, and how it is read. Made once for a type.
 
     Raises `CallerError` for a type pydantic knows no schema of.
     """
 
-    __slots__ = ("output_type", "schema", "tool")
+    __slots__ = ("asked_wrapped", "output_type", "schema", "tool", "wrapped_type")
 
     def __init__(self, output_type: Any) -> None:
-        from llmcore.validator import json_schema  # loads jsonschema: only where typed output is asked for
+        from llmcore.validator import json_schema
 
         self.output_type = output_type
         try:
@@ -35,6 +49,8 @@ class OutputSpec:
         except Exception as error:  # pydantic raises several kinds for types it does not know
             raise CallerError(f"output_type {output_type!r} has no JSON Schema: {error}") from error
         self.tool: ToolDefinition = output_tool(self.schema)
+        self.asked_wrapped = not is_object_schema(self.schema)
+        self.wrapped_type: Any = wrapped_schema(self.schema) if is_object(output_type) else _wrapping(output_type)
 
     @classmethod
     def of(cls, output_type: Any) -> OutputSpec | None:
@@ -47,11 +63,85 @@ class OutputSpec:
         except TypeError:  # not hashable
             return cls(output_type)
 
+    def read(self, text: str, strictness: Any = "safe") -> ParseDetail:
+        """The value in an answer, wrapped or not. Raises `OutputParseError`.
+
+        As it was asked for is tried first; the other form only when the answer does not fit that.
+        """
+        asked, other = (self._unwrapped, self._plain) if self.asked_wrapped else (self._plain, self._unwrapped)
+        try:
+            return asked(text, strictness)
+        except OutputParseError as error:
+            if not self.asked_wrapped and f'"{WRAPPER}"' not in text:
+                raise
+            failed = error
+        try:
+            return other(text, strictness)
+        except OutputParseError as error:
+            as_asked = not self.asked_wrapped or f'"{WRAPPER}"' in text
+            raise (failed if as_asked else error) from None
+
+    def read_partial(self, text: str) -> Any:
+        """What is certain of the value while the answer is still coming; None while nothing is."""
+        from llmcore.validator import parse
+
+        if not self.asked_wrapped or not _may_be_wrapped(text):
+            return parse(text, self.output_type, partial=True)
+        found = parse(text, self.wrapped_type, partial=True)
+        return found.get(WRAPPER) if is_object(found) else None
+
+    @property
+    def _takes_any_text(self) -> bool:
+        return self.schema.get("type") == "string" and not {"enum", "const", "format", "pattern"} & set(self.schema)
+
     def text_of(self, call: ToolCall) -> str:
-        """The output that a call of the output tool holds, as JSON text; what could not be read, raw."""
-        if call.arguments is None:
-            return call.raw_arguments
-        return json.dumps(unwrap_output(self.schema, call.arguments), ensure_ascii=False)
+        """The answer that a call of the output tool holds, as JSON text; what could not be read, raw."""
+        return call.raw_arguments if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False)
+
+    def fitting(self, value: Any) -> tuple[Any] | None:
+        """A Python value as one of the type, if it is one without any conversion but that of its JSON form; else None."""
+        from pydantic_core import PydanticSerializationError, to_json
+
+        from llmcore.validator.output_types import compile_output
+
+        output = compile_output(self.output_type)
+        if output.adapter is None:
+            return (value,) if output.schema.is_valid(value) else None
+        try:
+            return (output.adapter.validate_python(value, strict=True),)
+        except ValidationError:
+            pass
+        try:
+            return (output.adapter.validate_json(to_json(value), strict=True),)
+        except (ValidationError, PydanticSerializationError):
+            return None
+
+    def _plain(self, text: str, strictness: Any) -> ParseDetail:
+        from llmcore.validator import parse_detailed
+
+        return parse_detailed(text, self.output_type, strictness=strictness)
+
+    def _unwrapped(self, text: str, strictness: Any) -> ParseDetail:
+        from llmcore.validator import ParseDetail, parse_detailed
+
+        detail = parse_detailed(text, self.wrapped_type, strictness=strictness)
+        if self._takes_any_text and any(repair.path == WRAPPER for repair in detail.repairs):
+            raise OutputParseError("it wraps no text", [], text)  # JSON that is the answer itself
+        return ParseDetail(detail.value[WRAPPER], detail.repairs, detail.candidates, detail.complete)
+
+
+def _wrapping(output_type: Any) -> Any:
+    """The type of an object that holds one value of `output_type` and nothing else."""
+    make: Any = TypedDict  # checkers take only literal keys and types
+    made = make("Result", {WRAPPER: output_type})
+    made.__pydantic_config__ = ConfigDict(extra="forbid")
+    return made
+
+
+def _may_be_wrapped(text: str) -> bool:
+    """Does a text begin like `{"result":`, perhaps in a fence?"""
+    head = re.sub(r"\s", "", text[_FENCE.match(text).end() :][:_HEAD])  # type: ignore[union-attr]  # it always matches
+    return head.startswith(_KEY) or _KEY.startswith(head)
 
 
 @lru_cache(maxsize=256)
@@ -71,6 +161,6 @@ def take_final_call(envelope: Envelope, output: OutputSpec | None) -> tuple[Enve
     changes: dict[str, Any] = {"tool_calls": others, "needs_more_work": True if others else None}
     if not others:
         changes["content"] = output.text_of(final)
-        changes["truncated"] = envelope.truncated or not final.complete
+        changes["truncated"] = not final.complete
     changed = envelope.model_copy(update=changes)
     return changed.attach(envelope.source, envelope.segments, envelope.blocks), final

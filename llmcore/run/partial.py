@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.adapters.output import FINAL_RESULT, object_schema, unwrap_output
+from llmcore.adapters.output import FINAL_RESULT
 from llmcore.run.output import OutputSpec
 from llmcore.types import ArgumentsDelta, Event, OutputParseError, PartialOutput, TextDelta, ToolCallStarted
-from llmcore.validator import parse
 
 __all__ = ["PartialValues"]
 
@@ -23,10 +22,8 @@ _GROWTH = 20
 class PartialValues:
     """Feed it a reply's events; it says when there is a new partial value."""
 
-    def __init__(self, output: OutputSpec, output_type: Any) -> None:
+    def __init__(self, output: OutputSpec) -> None:
         self._output = output
-        self._output_type = output_type
-        self._wrapped = object_schema(output.schema) is not output.schema
         self._parts: list[str] = []
         self._length = 0
         self._next = _LEAST_GROWTH
@@ -57,10 +54,7 @@ class PartialValues:
         return PartialOutput(value)
 
     def _read(self, text: str) -> Any:
-        by_tool = self._index is not None
         try:
-            if by_tool and self._wrapped:
-                return unwrap_output(self._output.schema, parse(text, self._output.tool.parameters, partial=True))
-            return parse(text, self._output_type, partial=True)
+            return self._output.read_partial(text)
         except OutputParseError:
             return None

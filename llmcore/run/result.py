@@ -2,13 +2,69 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
+from pydantic_core import to_jsonable_python
 
-from llmcore.types import Attempt, Envelope, Message, ToolCall, Usage
+from llmcore.types import Attempt, Envelope, Message, Repair, ToolCall, Usage
+from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["RunResult"]
+__all__ = ["RepairRecord", "RunResult", "ToolFailure", "ToolRecord"]
+
+_SHOWN = 60
+"""Characters of the content in a result's `repr`."""
+_SHOWN_TOOLS = 4
+
+
+class ToolFailure(BaseModel):
+    """Why a tool failed: the `ToolError`'s type and message."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: str
+    message: str
+
+
+class ToolRecord(BaseModel):
+    """One call that ran, or was stopped or refused before it could.
+
+    `id` is the call's in the history, `arguments` those it ran with, `value` what the tool returned, `content` the text
+    the model was shown. `duration` is in seconds over all tries, `retries` counts those after the first, `turn` counts
+    the tool turns of the run from 1. In JSON a `value` that is no JSON data stands as its text.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | None = None
+    value: Any = None
+    content: str = ""
+    error: ToolFailure | None = None
+    duration: float = 0.0
+    retries: int = 0
+    turn: int = 1
+
+    @field_serializer("arguments", "value", "content", when_used="json")
+    def _as_data(self, value: Any) -> Any:
+        return _data(value)
+
+
+class RepairRecord(BaseModel):
+    """One repair of a reply that was accepted: of a call (`call_id` is its id in the history), of the typed output, or
+    of the reply itself. `attempt` is the number of the request whose reply it was (`Attempt.n`)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    attempt: int
+    of: Literal["call", "output", "reply"]
+    call_id: str | None = None
+    repair: Repair
+
+    @field_serializer("repair", when_used="json")
+    def _as_data(self, repair: Repair) -> Any:
+        return _data(repair)
 
 
 class RunResult(BaseModel):
@@ -17,11 +73,18 @@ class RunResult(BaseModel):
     `envelope` is the last reply; `messages` the whole history, ready for the next request; `usage` of all requests;
     `attempts` one entry a request. `degraded`: every strategy failed and the best text stands in for an answer.
     `pending`: calls of tools without a function, which the caller answers. `output` is the typed value when one was
-    asked for.
+    asked for, and None where the run ended without one (`has_output` tells a None that is the value from that); where
+    none was asked for, it is the value with which a tool or hook ended the run. `tool_results` are the calls that ran,
+    in call order, `repairs` what was repaired of the replies that were accepted. `given_messages`: so many of
+    `messages` were given to the run.
+
+    `model_dump_json()` works at any end of a run and `model_validate_json` reads it back, `output`, values of tools and
+    reports as plain data. `version` counts up when the JSON's keys change their meaning.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
+    version: Literal[1] = 1
     envelope: Envelope = Field(default_factory=Envelope)
     messages: list[Message] = Field(default_factory=list[Message])
     usage: Usage = Field(default_factory=Usage)
@@ -29,8 +92,10 @@ class RunResult(BaseModel):
     degraded: bool = False
     pending: list[ToolCall] = Field(default_factory=list[ToolCall])
     output: Any = None
-
-    _given: int = PrivateAttr(default=0)
+    has_output: bool = False
+    tool_results: list[ToolRecord] = Field(default_factory=list[ToolRecord])
+    repairs: list[RepairRecord] = Field(default_factory=list[RepairRecord])
+    given_messages: int = 0
 
     @property
     def content(self) -> str:
@@ -40,9 +105,65 @@ class RunResult(BaseModel):
     @property
     def new_messages(self) -> list[Message]:
         """What this run added to the history it was given."""
-        return self.messages[self._given :]
+        return self.messages[self.given_messages :]
 
-    def given(self, count: int) -> RunResult:
-        """Note how many of `messages` were given to the run; returns self."""
-        self._given = count
-        return self
+    @property
+    def time_to_first_token(self) -> float | None:
+        """Seconds from the first request that was answered to the first piece of its reply; None where it is not
+        known."""
+        return next((one.time_to_first_token for one in self.attempts if one.time_to_first_token is not None), None)
+
+    @field_serializer("output", when_used="json")
+    def _output_as_data(self, output: Any) -> Any:
+        return _data(output)
+
+    def __repr__(self) -> str:
+        """One line: how the content begins, and how much there is of the rest."""
+        parts = [
+            repr(_cut(self.content, _SHOWN)),
+            _counted(len(self.messages), "message"),
+            _counted(len(self.attempts), "attempt"),
+        ]
+        if self.tool_results:
+            names = list(dict.fromkeys(_cut(record.name, 20) for record in self.tool_results))
+            more = ", ..." if len(names) > _SHOWN_TOOLS else ""
+            parts.append(f"{_counted(len(self.tool_results), 'tool call')} ({', '.join(names[:_SHOWN_TOOLS])}{more})")
+        cost = "" if self.usage.cost is None else f" ${self.usage.cost:.4g}"
+        parts.append(f"{self.usage.input_tokens}+{self.usage.output_tokens} tokens{cost}")
+        flags = {"output": self.has_output, "pending": bool(self.pending), "degraded": self.degraded}
+        parts += [name for name, is_set in flags.items() if is_set]
+        return _cut(f"RunResult({', '.join(parts)})", 195)
+
+    __str__ = __repr__
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _data(value: Any) -> Any:
+    """A value as data that can be written as JSON, whatever it is."""
+    try:
+        return _encodable(to_jsonable_python(value, fallback=_text, bytes_mode="base64", inf_nan_mode="strings"))
+    except Exception:  # a cycle, or a value whose own methods fail
+        return _encodable(_text(value))
+
+
+def _text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def _encodable(value: Any) -> Any:
+    """JSON data without lone surrogates, which no UTF-8 text holds."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if is_object(value):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if is_list(value) else value

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.adapters.terminators import ends_reply, is_whole_reply
@@ -30,17 +33,21 @@ __all__ = ["Sending", "within"]
 
 T = TypeVar("T")
 
+_GRACE = 0.5
+"""Seconds that tidying up and closing may take: a run may exceed its deadline by so much."""
+
 
 async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
-    """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile.
+    """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile; what is awaited may take
+    half a second more to tidy up, then it is cancelled once more.
 
     Set around each wait and never across a `yield`: between two events the time belongs to whoever listens.
     """
     if seconds is None:
         return await awaitable
-    limit = asyncio.timeout(max(seconds, 0))
+    limit, last = asyncio.timeout(max(seconds, 0)), asyncio.timeout(max(seconds, 0) + _GRACE)
     try:
-        async with limit:
+        async with last, limit:
             return await awaitable
     except TimeoutError as error:
         if limit.expired():
@@ -79,6 +86,9 @@ class Sending:
         self._last: object = None
         self.envelope: Envelope | None = None
         self.usage: Usage | None = None
+        self.response_id = ""
+        self.response_model = ""
+        self.time_to_first_token: float | None = None
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """Send it. The adapter raises `LLMCoreError`s; what else comes out of it is an `InternalError`."""
@@ -90,17 +100,31 @@ class Sending:
             for event in await self._whole():
                 yield event
 
+    @property
+    def call(self) -> ModelCall:
+        return self._call
+
+    @property
+    def came(self) -> bool:
+        """Did anything of a reply come?"""
+        reply = self.envelope
+        return self.usage is not None or (reply is not None and bool(reply.source or reply.reasoning or reply.tool_calls))
+
     async def _asked(self, awaitable: Awaitable[T]) -> T:
         try:
             return await within(self._seconds_left(), awaitable)
         except (LLMCoreError, StopAsyncIteration):
             raise
         except Exception as error:  # the adapter's contract is broken
+            if getattr(self._adapter, "lets_exceptions_through", False):
+                raise
             raise InternalError(f"the adapter raised {type(error).__name__}: {error}") from error
 
     async def _whole(self) -> list[Any]:
         reply = await self._asked(self._adapter.complete(self._call))
         self.usage = reply.usage
+        self.response_id, self.response_model = reply.id, reply.model
+        self.time_to_first_token = reply.time_to_first_token
         forced = reply.forced_tool or self._forced_tool
         if not self._listening and _events_in(reply) is None:
             self.envelope = normalize(reply, self._tools, forced_tool=forced)
@@ -119,6 +143,7 @@ class Sending:
     async def _streamed(self) -> AsyncGenerator[Event, None]:
         normalizer = self._normalizer(self._forced_tool, False)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
+        started = time.perf_counter()
         stream: Any = self._adapter.stream(self._call)
         try:
             while True:
@@ -129,6 +154,8 @@ class Sending:
                 if self._told(chunk):
                     continue
                 self._last = chunk
+                if self.time_to_first_token is None:
+                    self.time_to_first_token = time.perf_counter() - started
                 for event in normalizer.feed(cast("object", chunk)):
                     if so_far is not None:
                         await self._show(so_far, event)
@@ -146,7 +173,9 @@ class Sending:
                 self.envelope = normalizer.envelope.model_copy(update={"truncated": True})
             close = getattr(stream, "aclose", None)
             if close is not None:
-                await close()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_GRACE):
+                        await close()
         if so_far is not None:
             so_far.done = True
             await self._hooks.on_streaming_response(so_far)
@@ -160,7 +189,11 @@ class Sending:
             return False
         summary = object_in(chunk["llmcore"])
         if summary.get("usage"):
-            self.usage = Usage.model_validate(summary["usage"])
+            with suppress(ValidationError):  # counts that are none: as if nothing was told
+                self.usage = Usage.model_validate(summary["usage"])
+        self.response_id = str(summary.get("id") or self.response_id)
+        self.response_model = str(summary.get("model") or self.response_model)
+        self.time_to_first_token = summary.get("time_to_first_token", self.time_to_first_token)
         self._ended = self._ended or summary.get("ended") is True
         return True
 

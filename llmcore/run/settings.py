@@ -3,16 +3,27 @@ is sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, cast
 
 from pydantic import ValidationError
 
+from llmcore.run.copies import refusing
 from llmcore.run.output import OutputSpec
 from llmcore.tools import Tool, ToolConfig, as_tool, compile_tools
-from llmcore.types import Budget, CallerError, ConfigError, Message, Request, TextBlock, ToolDefinitionError, ToolSet
+from llmcore.types import (
+    Budget,
+    CallerError,
+    ConfigError,
+    Message,
+    Request,
+    TextBlock,
+    ToolDefinition,
+    ToolDefinitionError,
+    ToolSet,
+)
 
 __all__ = ["Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
 
@@ -20,6 +31,7 @@ Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request
 """What `run`, `execute` and `stream` take: text, a message, a list of messages, or a whole `Request`."""
 
 _REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
+_SENT_AS_DATA = ("messages", "system", "tool_choice", "stop", "extra_body", "extra_headers")
 _TOOL_OPTIONS = {
     "max_tool_turns": "max_turns",
     "max_parallel_tools": "max_parallel",
@@ -31,22 +43,40 @@ _OPTIONS = sorted(_REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS)
 
 
 class Toolbox:
-    """The tools of one run, by name."""
+    """The tools of one run, by name. Raises `ToolDefinitionError` for two tools of one name."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
         for tool in tools:
-            known = self._tools.get(tool.name)
-            if known is not None and not _same(known, tool):
-                raise ToolDefinitionError(f"two different tools are called {tool.name!r}; rename one")
-            self._tools[tool.name] = tool
+            known = self._tools.setdefault(tool.name, tool)
+            if not _same(known, tool):
+                raise ToolDefinitionError(f"two tools of one list are called {tool.name!r}; name one by tool(f).renamed('...')")
         self._dynamic = any(tool.is_dynamic for tool in self._tools.values())
         self._compiled: ToolSet | None = None
 
     @classmethod
-    def of(cls, *groups: Iterable[object]) -> Toolbox:
-        """The tools of several groups; the same tool may stand in more than one. Raises `ToolDefinitionError`."""
-        return cls(as_tool(given) for group in groups for given in group)
+    def of(cls, tools: Iterable[object]) -> Toolbox:
+        """Anything that is a tool. Raises `ToolDefinitionError`."""
+        return cls(as_tool(given) for given in tools)
+
+    def extended(self, tools: Iterable[object]) -> Toolbox:
+        """These, with a run's own. One of those stands in for one of these only when it says so (`Tool.replacing`).
+
+        Raises `ToolDefinitionError`.
+        """
+        own = Toolbox.of(tools)
+        for tool in own:
+            known = self._tools.get(tool.name)
+            if known is None and tool.replaces:
+                raise ToolDefinitionError(
+                    f"the run's tool {tool.name!r} is to replace one, but there are only {list(self._tools)}"
+                )
+            if known is not None and not tool.replaces and not _same(known, tool):
+                raise ToolDefinitionError(
+                    f"the run's tool {tool.name!r} has the name of one of the orchestrator's; give tool(f).replacing() to "
+                    "let it stand in for that one in this run, or tool(f).renamed('...') to have both"
+                )
+        return Toolbox((self._tools | own._tools).values())
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -56,6 +86,20 @@ class Toolbox:
         if self._compiled is None or self._dynamic:
             self._compiled = compile_tools(self._tools.values())
         return self._compiled
+
+    def told(self, names: Iterable[str]) -> Iterable[tuple[Tool, ToolDefinition]]:
+        """Some of the tools, each with what the model is told of it now."""
+        told = self.tool_set()
+        return [(self._tools[name], tool.definition) for name in names if (tool := told.get(name)) is not None]
+
+    @classmethod
+    def telling(cls, told: Iterable[tuple[Tool, ToolDefinition]]) -> Toolbox:
+        """Tools under the names and with the schemas of these definitions; of one name the last stands."""
+        by_name = {definition.name: (tool, definition) for tool, definition in told}
+        box = cls()
+        box._tools = {name: tool for name, (tool, _) in by_name.items()}
+        box._compiled = compile_tools([definition for _, definition in by_name.values()])
+        return box
 
     def limited(self, config: ToolConfig) -> Toolbox:
         """Those that the configuration allows."""
@@ -68,12 +112,16 @@ class Toolbox:
     def __len__(self) -> int:
         return len(self._tools)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
 
 def _same(one: Tool, other: Tool) -> bool:
-    return one is other or (one.function is other.function and one.definition == other.definition)
+    """Would it make no difference which of them runs?"""
+    if one is other:
+        return True
+    runs_the_same = one.function == other.function and one.instance is other.instance and one.options == other.options
+    return runs_the_same and one.definition == other.definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +147,8 @@ def check_option_names(options: Mapping[str, Any]) -> None:
 
 
 def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
-    """The request with the options laid over it and the history before it. Raises `CallerError` naming what does not
-    fit."""
+    """The request with the options laid over it and the history before it, as a copy that shares no data with what
+    was given. Raises `CallerError` naming what does not fit or cannot be encoded."""
     history: Sequence[Any] = options.get("message_history") or ()
     overrides = {name: value for name, value in options.items() if name in _REQUEST_OPTIONS}
     if isinstance(given, Request):
@@ -112,13 +160,18 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
             base["messages"] = [Message(role="user", content=[TextBlock(text=base["messages"])])]
         if not isinstance(base["messages"], str):
             base["messages"] = [*history, *cast("Iterable[Any]", base["messages"])]
-        return Request.model_validate({**base, **overrides})
+        return _owned(Request.model_validate({**base, **overrides}))
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         where = ".".join(map(str, problem["loc"]))
         raise CallerError(f"the request's {where}: {problem['msg']}") from None
     except TypeError as error:
         raise CallerError(f"the request cannot be read: {error}") from None
+
+
+def _owned(request: Request) -> Request:
+    copied = {name: getattr(request, name) for name in _SENT_AS_DATA}
+    return request.model_copy(update=refusing(copied, lambda words: CallerError(f"the request's {words}")))
 
 
 def resolve(
@@ -136,8 +189,8 @@ def resolve(
     check_option_names(options)
     request = resolve_request(given, options)
     if request.system is None and system is not None:
-        request = request.model_copy(update={"system": system})
-    toolbox = Toolbox.of(tools, request.tools) if request.tools else tools
+        request = _owned(request.model_copy(update={"system": system}))
+    toolbox = tools.extended(request.tools) if request.tools else tools
     choice = request.tool_choice
     if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:
         raise ConfigError(f"tool_choice names {choice.get('name')!r}, which is none of the tools {[t.name for t in toolbox]}")

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from llmcore.fallback import Ledger
-from llmcore.run.history import assistant_message, ids_in, open_calls, results_message, with_unique_ids
-from llmcore.run.result import RunResult
+from llmcore.run.copies import encodable, mended, own, recorded
+from llmcore.run.history import assistant_message, fit_call, ids_in, open_calls, results_message, with_unique_ids
+from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.settings import RunSettings
 from llmcore.tools.execution import Outcome
 from llmcore.tools.results import as_text
-from llmcore.types import Budget, Envelope, Message, Request, TerminateLoop, TextBlock, ToolCall, ToolResultBlock
+from llmcore.types import (
+    Budget,
+    Envelope,
+    Message,
+    Repair,
+    Request,
+    TerminateLoop,
+    TextBlock,
+    ToolCall,
+    ToolResultBlock,
+    ToolUseBlock,
+)
 
 __all__ = ["RunState"]
 
 
 class RunState:
-    """Mutable, of one run and one task. `messages` grows; a request gets a copy, so that nothing recorded changes
-    later."""
+    """Mutable, of one run and one task. `messages` grows; nobody outside holds a part of it while the run goes on: what
+    enters is copied (and made encodable), what leaves is a copy, so that nothing recorded changes later."""
 
     def __init__(self, settings: RunSettings, budget: Budget) -> None:
         self.settings = settings
@@ -26,49 +38,82 @@ class RunState:
         self.messages: list[Message] = list(settings.request.messages)
         self.envelope = Envelope()
         self.output: Any = None
+        self.has_output = False
+        """Is `output` a value of the type that was asked for? It may be None."""
         self.degraded = False
         self.pending: list[ToolCall] = []
         self.tool_turns = 0
+        self.tool_results: list[ToolRecord] = []
+        self.repairs: list[RepairRecord] = []
         self._ids = ids_in(self.messages)
         self._given = len(self.messages)
         self._best_text = ""
 
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
-        changes: dict[str, Any] = {"messages": list(self.messages)}
+        changes: dict[str, Any] = {"messages": own(self.messages)}
         if self.tool_turns and self.settings.request.tool_choice != "none":
             changes["tool_choice"] = "auto"
         return self.settings.request.model_copy(update=changes)
 
-    def note(self, envelope: Envelope, *, whole: bool = True) -> None:
-        """A reply came: it is the last one, and its text, if it is whole, may have to stand in for an answer."""
+    def note(self, envelope: Envelope) -> None:
+        """A reply came: it is the last one, and its text may have to stand in for an answer, if it is not a part of one."""
         self.envelope = envelope
-        if whole:
+        if not envelope.truncated:
             self._best_text = envelope.content.strip() or self._best_text
 
     def add_reply(self, envelope: Envelope, calls: Sequence[ToolCall], final: ToolCall | None) -> list[ToolCall]:
         """Enter an accepted reply. Returns its calls as they stand in the history, the one of the output tool (closed
         at once) left out."""
         before = [*calls, *([final] if final else [])]
-        unique = with_unique_ids(before, self._ids)
+        unique = [fit_call(call) for call in with_unique_ids(before, self._ids)]
         message = assistant_message(envelope, before, unique)
-        if message is not None:
-            self.messages.append(message)
         runnable = unique[: len(calls)]
-        self.envelope = envelope.model_copy(update={"tool_calls": runnable}).attach(
-            envelope.source, envelope.segments, message.content if message else []
-        )
+        self.envelope = envelope.model_copy(update={"tool_calls": runnable})
+        entered = self._enter(message).content if message is not None else []
+        self.envelope.attach(envelope.source, envelope.segments, entered)
         if final is not None and not calls:
             self.add_results([_taken(unique[-1])])
+        for call in unique:
+            self.note_repairs("call", call.repairs, call.id)
         return runnable
 
+    def note_repairs(self, of: Literal["call", "output", "reply"], repairs: Sequence[Repair], call_id: str | None = None) -> None:
+        """Enter what was repaired of the reply to the last request, which is accepted."""
+        n = self.ledger.attempts[-1].n if self.ledger.attempts else 0
+        self.repairs += [RepairRecord(attempt=n, of=of, call_id=call_id, repair=repair) for repair in repairs]
+
+    def note_outcomes(self, outcomes: Sequence[Outcome]) -> None:
+        """Enter what became of this turn's calls."""
+        self.tool_results += [_record(outcome, self.tool_turns) for outcome in outcomes]
+
     def add_results(self, blocks: Sequence[ToolResultBlock]) -> Message:
-        message = results_message(blocks)
-        self.messages.append(message)
-        return message
+        """Enter the results of calls of the last turn, each under the name its call has in the history."""
+        names = {use.id: use.name for use in open_calls(self.messages)}
+        named = [block.model_copy(update={"name": names.get(block.tool_use_id, block.name)}) for block in blocks]
+        return self._enter(results_message(named))
+
+    def replace_call(self, call: ToolCall) -> None:
+        """Let this call stand in the place of the one with its id, in the last turn and in the last reply."""
+        at = max(index for index, message in enumerate(self.messages) if message.role == "assistant")
+        block = ToolUseBlock(id=call.id, name=call.name, input=own(call.arguments), raw_input=call.raw_arguments)
+        content = [block if isinstance(old, ToolUseBlock) and old.id == call.id else old for old in self.messages[at].content]
+        self.messages[at] = Message(role="assistant", content=content)
+        calls = [call if old.id == call.id else old for old in self.envelope.tool_calls]
+        self.envelope = self.envelope.model_copy(update={"tool_calls": calls}).attach(
+            self.envelope.source, self.envelope.segments, content
+        )
+
+    def _enter(self, message: Message) -> Message:
+        """The one way into the history."""
+        entered, found = mended(message)
+        if found:
+            self.envelope = self.envelope.model_copy(update={"repairs": [*self.envelope.repairs, *recorded(found)]})
+        self.messages.append(entered)
+        return entered
 
     def add_user(self, text: str) -> None:
-        self.messages.append(Message(role="user", content=[TextBlock(text=text)]))
+        self._enter(Message(role="user", content=[TextBlock(text=text)]))
 
     def close_open_calls(self, reason: str) -> None:
         """Give each open call the one result it lacks, so that the history stays valid."""
@@ -85,14 +130,24 @@ class RunState:
         else:
             self.add_results(blocks)
 
+    def take_output(self, value: Any) -> None:
+        """The run is over; `value` is the typed output, if one was asked for."""
+        self.output = value
+        self.has_output = self.settings.output is not None
+
     def end(self, ended: TerminateLoop) -> None:
-        """A tool or hook ended the run: its value is the final content."""
+        """A tool or hook ended the run: its value is the final content, and the output if it is of the type asked for."""
+        asked = self.settings.output
+        fit = asked.fitting(ended.value) if asked is not None else None
+        if fit is not None:
+            self.take_output(fit[0])
+        elif asked is None:
+            self.output = ended.value
         if ended.value is None:
             return
-        self.output = ended.value
-        text = as_text(ended.value)
+        text = encodable(as_text(ended.value))
         self.envelope = Envelope(content=text).attach(text, (), [TextBlock(text=text)])
-        self.messages.append(Message(role="assistant", content=[TextBlock(text=text)]))
+        self._enter(Message(role="assistant", content=[TextBlock(text=text)]))
 
     def degrade(self) -> bool:
         """Every strategy failed: let the best text stand in for an answer. False when no attempt gave any."""
@@ -100,11 +155,12 @@ class RunState:
             return False
         self.degraded = True
         text = self._best_text
-        self.envelope = Envelope(content=text, finishReason=self.envelope.finish_reason).attach(text, (), [TextBlock(text=text)])
-        self.messages.append(Message(role="assistant", content=[TextBlock(text=text)]))
+        self.envelope = Envelope(content=text, finish_reason=self.envelope.finish_reason).attach(text, (), [TextBlock(text=text)])
+        self._enter(Message(role="assistant", content=[TextBlock(text=text)]))
         return True
 
     def result(self) -> RunResult:
+        """The run as it stands. Asked for when it is over: the caller is given the history itself."""
         return RunResult(
             envelope=self.envelope,
             messages=self.messages,
@@ -113,7 +169,26 @@ class RunState:
             degraded=self.degraded,
             pending=self.pending,
             output=self.output,
-        ).given(self._given)
+            has_output=self.has_output,
+            tool_results=self.tool_results,
+            repairs=self.repairs,
+            given_messages=self._given,
+        )
+
+
+def _record(outcome: Outcome, turn: int) -> ToolRecord:
+    call, error = outcome.call, outcome.error
+    return ToolRecord(
+        id=call.id,
+        name=call.name,
+        arguments=call.arguments,
+        value=outcome.value,
+        content=outcome.text,
+        error=ToolFailure(type=error.type, message=error.message) if error is not None else None,
+        duration=outcome.duration,
+        retries=outcome.retries,
+        turn=turn,
+    )
 
 
 def _taken(call: ToolCall) -> ToolResultBlock:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from llmcore.run.result import RunResult
 from llmcore.types import (
+    CallerError,
     Envelope,
+    FallbackExhausted,
     LLMCoreError,
     ModelError,
+    NearMiss,
     OutputParseError,
     Refused,
     Repair,
@@ -16,17 +21,23 @@ from llmcore.types import (
     Truncated,
 )
 from llmcore.validator import CorrectionResult
+from llmcore.validator.correction import FAILED_CALL_WORDS
+from llmcore.validator.problems import cut
 
-__all__ = ["forced_tool", "refuse_empty", "unusable", "without_calls"]
+__all__ = ["cause_of", "forced_tool", "no_output", "refuse_empty", "unusable", "without_calls", "without_failed_call"]
 
 _MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 """Gemini's words for a call it could not read and threw away."""
+_MAX_SAID = 300
+"""Characters of a failed call that the re-ask quotes."""
+_BAD_JSON = frozenset({"json_validate_failed"})
+"""Of these words, the one for text that is not the JSON it was to be."""
 
 
 def refuse_empty(envelope: Envelope, *, answer_due: bool) -> None:
     """Raises `Refused` when a filter held the reply back, `ModelError` when it holds nothing although an answer was
-    due."""
-    if envelope.content.strip() or envelope.tool_calls:
+    due. A failed call is no empty reply: it is asked for again."""
+    if envelope.content.strip() or envelope.tool_calls or envelope.finish_word in FAILED_CALL_WORDS:
         return
     if envelope.finish_reason == "content_filter":
         raise Refused("the provider's content filter held the reply back")
@@ -46,6 +57,41 @@ def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     if typed and not result.envelope.tool_calls:
         return OutputParseError(f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content)
     return ModelError(f"the reply cannot be used and {how}: {said}")
+
+
+def cause_of(error: FallbackExhausted) -> LLMCoreError:
+    """What ends the run when nothing is left to try: a cut reply as itself, since only more room would have helped."""
+    last = error.attempts[-1].error if error.attempts else None
+    return last if isinstance(last, Truncated) else error
+
+
+def no_output(result: RunResult, output_type: Any) -> CallerError:
+    """Why `execute` has no value to return of a run that ended well; the result rides on it."""
+    name = getattr(output_type, "__name__", None) or repr(output_type)
+    if result.pending:
+        calls = ", ".join(f"{call.name} ({call.id})" for call in result.pending)
+        why = f"calls are pending of tools without a function: {calls}. Give the tools functions, or use run() and answer"
+        why += " its `pending` calls in the next request's message_history"
+    else:
+        why = f"a tool or hook ended the run with a value that is no {name}. End it with one that is, or use run()"
+    error = CallerError(f"execute() has no value of {name}: {why}")
+    error.with_partial(result, result.attempts)
+    return error
+
+
+def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:
+    """The envelope of a reply that its provider could not read as a call, and neither could we: what it says is no
+    answer, but a near miss. With a typed output bad JSON is left to the type to judge.
+
+    Any other envelope is returned as it is.
+    """
+    words = FAILED_CALL_WORDS - _BAD_JSON if typed else FAILED_CALL_WORDS
+    if envelope.tool_calls or envelope.finish_word not in words:
+        return envelope
+    said = cut(envelope.content.strip(), _MAX_SAID)
+    miss = NearMiss(span=(0, len(envelope.source)), name=None, reason=f"its provider could not read it as a call: {said!r}")
+    changed = envelope.model_copy(update={"content": "", "near_misses": [miss, *envelope.near_misses]})
+    return changed.attach(envelope.source, envelope.segments, [])
 
 
 def without_calls(envelope: Envelope) -> Envelope:

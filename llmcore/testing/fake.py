@@ -14,21 +14,26 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
-from llmcore.testing.replies import Answer, chunks_of, raise_if_error, reply_of, resolved, tool_call_body
+from llmcore.testing.replies import Answer, checked, chunks_of, raise_if_error, reply_of, resolved, tool_call_body
+from llmcore.testing.usages import usage_in
 from llmcore.types import ConfigError, Reply, Request, Usage
 
 __all__ = ["FakeModel"]
 
 _CHARACTERS_PER_TOKEN = 4
+_SHOWN = 200
 
 
 class FakeModel:
     """A model that says what it is told to.
 
-    `replies` are given in order (see `llmcore.testing.replies` for what one may be), then `default`; with neither
-    left a request is a `ConfigError`. `chunk_size`: characters a piece when streamed, None = in one piece.
-    `capabilities`: what it says it can do; by default nothing is known, so everything is tried. `endpoint`: what it
-    is filed under.
+    `replies` are given in order, then `default`; with neither left a request is a `ConfigError` that says why the
+    request was made. A reply is a str, a `Message` of the assistant, an `Envelope`, a `Reply`, a provider's body (dict),
+    a list of stream chunks, an exception, or a callable of the request (sync or async) that gives one of these; anything
+    else is a `ConfigError` at once. What a callable raises ends the run as it is, a failed assertion above all; only an
+    `LLMCoreError` counts as the model's failure. `chunk_size`: characters a piece when streamed, None = in one piece.
+    `capabilities`: what it says it can do; by default nothing is known, so everything is tried. `endpoint`: what it is
+    filed under.
 
     The builder methods return the model: `FakeModel().text("Hello").tool_call("get_weather", {"city":
     "Paris"}).error(exc)`. `requests` holds what was asked (with the tools offered), `calls` the resolved
@@ -36,6 +41,7 @@ class FakeModel:
     """
 
     provider_id = "fake"
+    lets_exceptions_through = True
 
     def __init__(
         self,
@@ -48,9 +54,13 @@ class FakeModel:
         self.endpoint = endpoint or Endpoint(provider="fake", model="fake", alias="fake")
         self.requests: list[Request] = []
         self.calls: list[ModelCall] = []
-        self._replies: list[Answer] = list(replies)
-        self._default = default
+        if chunk_size is not None and chunk_size < 1:
+            raise ConfigError(f"chunk_size is a number of characters, 1 or more, or None for one piece, not {chunk_size}")
+        self._replies: list[Any] = [checked(reply) for reply in replies]
+        self._default: Any = None if default is None else checked(default)
         self._chunk_size = chunk_size
+        self._last_answer: Any = None
+        self._usage_each: Usage | None = None
         self._capabilities = capabilities or Capabilities()
         self._delay = 0.0
         self._on_request: Callable[[Request], Any] | None = None
@@ -60,7 +70,7 @@ class FakeModel:
 
     def reply(self, answer: Answer) -> FakeModel:
         """Next, anything that an answer may be."""
-        self._replies.append(answer)
+        self._replies.append(checked(answer))
         return self
 
     def text(self, text: str) -> FakeModel:
@@ -81,7 +91,7 @@ class FakeModel:
 
     def default_reply(self, answer: Answer) -> FakeModel:
         """What is answered when the scripted replies have run out."""
-        self._default = answer
+        self._default = checked(answer)
         return self
 
     def default_text(self, text: str) -> FakeModel:
@@ -103,8 +113,15 @@ class FakeModel:
         self._on_request = function
         return self
 
+    def usage(self, *, input_tokens: int = 0, output_tokens: int = 0, cost: float | None = None) -> FakeModel:
+        """Each reply that does not tell its own usage takes so many tokens and costs so much (US dollars, None: its
+        price is unknown)."""
+        self._usage_each = Usage(input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
+        return self
+
     def token_counter(self, function: Callable[[Request], int]) -> FakeModel:
-        """Count a request's input tokens with this, for `count_tokens` and each answer's usage."""
+        """Count a request's input tokens with this, for `count_tokens` and, where neither a reply nor `usage` tells it,
+        for each reply's usage."""
         self._count_tokens = function
         return self
 
@@ -122,6 +139,7 @@ class FakeModel:
         """Forget the requests and start the script anew."""
         self.requests.clear()
         self.calls.clear()
+        self._last_answer = None
         return self
 
     def count_tokens(self, request: Request) -> int:
@@ -147,10 +165,8 @@ class FakeModel:
             raise_if_error(chunk)
             yield chunk
             await asyncio.sleep(0)  # where a real stream would wait, so that cancellation can come in between
+        usage = _told(answer) or self._usage(call.request, answer)
         whole = not isinstance(answer, list | tuple)  # chunks are a stream as it is scripted, which may be a cut one
-        usage = self._usage(call.request, answer)
-        if usage is None and whole:
-            usage = reply_of(answer, None).usage
         yield {"llmcore": {"usage": usage.model_dump() if usage else None, "ended": whole}}
 
     async def _answer(self, call: ModelCall) -> Any:
@@ -162,17 +178,47 @@ class FakeModel:
         if self._delay:
             await asyncio.sleep(self._delay)
         if instead is not None:
-            return await resolved(instead, call.request)
+            self._last_answer = await resolved(instead, call.request)
+            return self._last_answer
         scripted = self._replies[number] if number < len(self._replies) else self._default
         if scripted is None:
-            raise ConfigError(
-                f"FakeModel was given {len(self._replies)} replies and this is request {number + 1}; add one, or a default"
-            )
-        answer = await resolved(scripted, call.request)
+            raise self._exhausted(call)
+        answer = self._last_answer = await resolved(scripted, call.request)
         return copy.deepcopy(answer) if not isinstance(answer, BaseException) else answer
 
+    def _exhausted(self, call: ModelCall) -> ConfigError:
+        given = f"{len(self._replies)} {'reply' if len(self._replies) == 1 else 'replies'}"
+        last = repr(self._last_answer)
+        last = last if len(last) <= _SHOWN else f"{last[:_SHOWN]}..."
+        return ConfigError(
+            f"FakeModel was given {given} and this is request {len(self.requests)}, {why(call)}; add a reply, or a default. "
+            f"The last reply was {last if self._last_answer is not None else 'none'}"
+        )
+
     def _usage(self, request: Request, answer: Any) -> Usage | None:
-        if self._count_tokens is None:
-            return None
+        if self._usage_each is not None or self._count_tokens is None:
+            return self._usage_each
         written = len(str(answer)) // _CHARACTERS_PER_TOKEN
         return Usage(input_tokens=self._count_tokens(request), output_tokens=written, estimated=True)
+
+
+def why(call: ModelCall) -> str:
+    """Why a request was made, in words, for messages."""
+    words = _REASONS.get(call.reason or "", "for a reason that was not told")
+    return f"{words} ({call.detail})" if call.detail else words
+
+
+_REASONS = {
+    "first": "the first of a run",
+    "turn": "the next turn after tools had run or the model was not done",
+    "reask": "made to have the reply before corrected",
+    "mode": "made in another output mode",
+    "model": "made of another model",
+    "retry": "made again after a failure",
+}
+
+
+def _told(answer: object) -> Usage | None:
+    if isinstance(answer, Reply):
+        return answer.usage if answer.usage != Usage() else None
+    return usage_in(answer)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
+
+from pydantic import ValidationError
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.testing.failures import failed_generation_body, recorded_error
+from llmcore.testing.fake import why
+from llmcore.testing.matching import difference, users_in
 from llmcore.testing.replies import chunks_of
+from llmcore.testing.usages import identity_in, usage_in
 from llmcore.transcripts import Exchange, Transcript, read_transcripts, split_events
-from llmcore.types import ConfigError, Reply
+from llmcore.transcripts.building import first_problem
+from llmcore.types import ConfigError, Reply, Usage
 
 __all__ = ["ReplayAdapter"]
 
@@ -23,13 +29,27 @@ class ReplayAdapter:
     """Answers the n-th request with the n-th exchange of a transcript.
 
     `transcript`: a `Transcript`, its dict, or the path of a file whose first run is meant (`run` = the id of
-    another). A recorded error is raised as the error it means. `requests` holds what was asked. More requests than
-    exchanges are a `ConfigError`; `finished` tells whether all were used.
+    another). A recorded error is raised as the error it means; usage, id and model are those recorded. `requests` holds
+    what was asked; `finished` tells whether all exchanges were used.
+
+    Where an exchange holds its request, a request that says something else is a `ConfigError` that names the first
+    difference (`llmcore.testing.matching` says what is compared); `match="none"` answers it all the same. More requests
+    than exchanges are a `ConfigError` that says why there was another.
     """
 
     provider_id = "replay"
 
-    def __init__(self, transcript: Transcript | Mapping[str, Any] | str | os.PathLike[str], *, run: str | None = None) -> None:
+    def __init__(
+        self,
+        transcript: Transcript | Mapping[str, Any] | str | os.PathLike[str],
+        *,
+        run: str | None = None,
+        match: Literal["messages", "none"] = "messages",
+    ) -> None:
+        if match not in ("messages", "none"):  # pyright: ignore[reportUnnecessaryContains]  # callers without a type checker
+            raise ConfigError(f"match is 'messages' or 'none', not {match!r}")
+        self._match = match
+        self._users = 0
         self.transcript = _transcript(transcript, run)
         self.endpoint = Endpoint(
             provider=self.transcript.provider or "replay", model=self.transcript.model or "replay", alias="replay"
@@ -54,29 +74,51 @@ class ReplayAdapter:
     async def complete(self, call: ModelCall) -> Reply:
         exchange = self._next(call)
         raw = _raw(exchange)
+        id_, model = identity_in(raw)
         return Reply(
             raw=_frozen(raw),
             provider=self.transcript.provider,
-            model=self.transcript.model,
+            model=model or exchange.attempt.model or self.transcript.model,
+            id=id_,
+            usage=usage_in(raw) or Usage(),
             reasoning_open=exchange.reasoning_open,
         )
 
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
-        raw = _raw(self._next(call))
+        exchange = self._next(call)
+        raw = _raw(exchange)
         for chunk in chunks_of(raw, None):
             yield chunk
-        if not isinstance(raw, list):
-            yield _ENDED
+        id_, model = identity_in(raw)
+        usage = usage_in(raw)
+        told = {"id": id_, "model": model, "usage": usage.model_dump() if usage else None, "ended": not isinstance(raw, list)}
+        yield {"llmcore": {key: value for key, value in told.items() if value}}
 
     def _next(self, call: ModelCall) -> Exchange:
-        exchanges = self.transcript.exchanges
-        if len(self.calls) >= len(exchanges):
-            raise ConfigError(
-                f"the transcript {self.transcript.label} holds {len(exchanges)} exchanges "
-                f"and this is request {len(self.calls) + 1}"
-            )
+        exchanges, number = self.transcript.exchanges, len(self.calls) + 1
+        if number > len(exchanges):
+            held = f"{len(exchanges)} {'exchange' if len(exchanges) == 1 else 'exchanges'}"
+            raise ConfigError(f"the transcript {self.transcript.label} holds {held} and this is request {number}, {why(call)}")
         self.calls.append(call)
-        return exchanges[len(self.calls) - 1]
+        exchange = exchanges[number - 1]
+        if self._match == "messages":
+            self._compare(call, exchange, number)
+        return exchange
+
+    def _compare(self, call: ModelCall, exchange: Exchange, number: int) -> None:
+        begins = number == 1 or call.reason == "first"
+        if begins:
+            self._users = users_in(call.request)
+        users = None if begins else self._users
+        found = difference(call, exchange, users=users, same_model=call.endpoint.alias == self.endpoint.alias)
+        if found is not None:
+            raise ConfigError(
+                f"the transcript {self.transcript.label} was recorded for another request than request {number}, {why(call)}: "
+                f"{found}. Record it anew, or give match='none' to replay it all the same"
+            )
+
+    def __repr__(self) -> str:
+        return f"ReplayAdapter({self.transcript.label!r}: {len(self.calls)} of {len(self.transcript.exchanges)} exchanges used)"
 
 
 def _frozen(raw: object) -> object:
@@ -106,9 +148,17 @@ def _transcript(given: Any, run: str | None) -> Transcript:
     if isinstance(given, Transcript):
         return given
     if isinstance(given, Mapping):
-        return Transcript.model_validate(given)
-    found = list(read_transcripts(Path(given)))
-    chosen = [item for item in found if run is None or item.id == run]
-    if not chosen:
-        raise ConfigError(f"{given}: holds no run{f' {run!r}' if run else ''}; it has {[item.id for item in found][:10]}")
-    return chosen[0]
+        try:
+            return Transcript.model_validate(given)
+        except ValidationError as error:
+            raise ConfigError(f"the transcript that was given: {first_problem(error)}") from None
+    try:
+        path = Path(given)
+    except TypeError:
+        raise ConfigError(f"a transcript is a Transcript, its dict or the path of a file, not {type(given).__name__}") from None
+    ids: list[str] = []
+    for found in read_transcripts(path):
+        if run is None or found.id == run:
+            return found
+        ids.append(found.id)
+    raise ConfigError(f"{given}: holds no run{f' {run!r}' if run else ''}; it has {ids[:10]}")

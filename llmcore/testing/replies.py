@@ -1,8 +1,8 @@
 """What a test double answers, as a body and as a stream.
 
-A scripted answer is a str (what the model wrote), a provider's body (dict), a list of stream chunks (str, dict, or an
-exception that breaks the stream there), an exception (raised), a `Reply`, or a callable of the request that gives any
-of these.
+A scripted answer is a str (what the model wrote), a `Message` of the assistant, an `Envelope`, a provider's body
+(dict), a list of stream chunks (str, dict, or an exception that breaks the stream there), an exception (raised), a
+`Reply`, or a callable of the request, sync or async, that gives any of these.
 """
 
 from __future__ import annotations
@@ -13,11 +13,116 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from llmcore.adapters.failures import classify
-from llmcore.types import ConfigError, LLMCoreError, Reply, Request, Usage
+from llmcore.testing.usages import identity_in, usage_in
+from llmcore.types import (
+    ConfigError,
+    Envelope,
+    LLMCoreError,
+    Message,
+    ProviderBlock,
+    RedactedThinkingBlock,
+    Reply,
+    Request,
+    TextBlock,
+    ThinkingBlock,
+    ToolUseBlock,
+    Usage,
+)
+from llmcore.types.narrowing import is_list, object_in, objects_in
 
-__all__ = ["Answer", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
+__all__ = ["Answer", "checked", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
 
-Answer = str | Mapping[str, Any] | Sequence[Any] | BaseException | type[BaseException] | Reply | Callable[[Request], Any]
+Answer = (
+    str
+    | Message
+    | Envelope
+    | Mapping[str, Any]
+    | Sequence[Any]
+    | BaseException
+    | type[BaseException]
+    | Reply
+    | Callable[[Request], Any]
+)
+
+
+def checked(answer: object) -> Any:
+    """The answer as it is kept: a `Message` or an `Envelope` as a body that says the same. Raises `ConfigError` for
+    what is no answer, naming what is one."""
+    if isinstance(answer, Message):
+        return _message_body(answer)
+    if isinstance(answer, Envelope):
+        return _envelope_body(answer)
+    if isinstance(answer, str | Reply) or _is_error(answer):
+        return answer
+    if isinstance(answer, Mapping):
+        return cast("Mapping[str, Any]", answer)
+    if isinstance(answer, Sequence) and not isinstance(answer, bytes | bytearray):
+        chunks = cast("Sequence[object]", answer)
+        for index, chunk in enumerate(chunks):
+            if not (isinstance(chunk, str | Mapping) or _is_error(chunk)):
+                raise ConfigError(f"chunk {index} of a stream is a str, a dict or an exception, not {_kind(chunk)}")
+        return chunks
+    if callable(answer) and not isinstance(answer, type):
+        return answer
+    raise _no_answer(answer)
+
+
+def _is_error(answer: object) -> bool:
+    return isinstance(answer, BaseException) or (isinstance(answer, type) and issubclass(answer, BaseException))
+
+
+def _kind(value: Any) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+def _message_body(message: Message) -> dict[str, Any]:
+    """Anthropic's body, which keeps texts, thinking and calls in their order."""
+    if message.role != "assistant":
+        raise ConfigError(f"a model answers with a message of the role 'assistant', not {message.role!r}")
+    calls = bool(message.tool_uses)
+    return {
+        "type": "message",
+        "role": "assistant",
+        "content": [_anthropic_part(block) for block in message.content],
+        "stop_reason": "tool_use" if calls else "end_turn",
+    }
+
+
+def _anthropic_part(block: object) -> dict[str, Any]:
+    match block:
+        case TextBlock():
+            return {"type": "text", "text": block.text}
+        case ToolUseBlock():
+            given = block.input if block.input is not None else block.raw_input
+            return {"type": "tool_use", "id": block.id, "name": block.name, "input": given}
+        case ThinkingBlock():
+            signature = {} if block.signature is None else {"signature": block.signature}
+            return {"type": "thinking", "thinking": block.thinking, **signature}
+        case RedactedThinkingBlock():
+            return {"type": "redacted_thinking", "data": block.data}
+        case ProviderBlock(provider="anthropic"):
+            return dict(block.data)
+        case _:
+            raise ConfigError(
+                f"a model's message holds text, tool_use and thinking blocks, no {_kind(block)}; give a body instead"
+            )
+
+
+def _envelope_body(envelope: Envelope) -> dict[str, Any]:
+    """An OpenAI chat body with the envelope's text, reasoning and calls; the calls are native ones."""
+    calls = [
+        (call.id, call.name, call.raw_arguments if call.arguments is None else json.dumps(call.arguments))
+        for call in envelope.tool_calls
+    ]
+    message: dict[str, Any] = {"role": "assistant", "content": envelope.content or None}
+    if envelope.reasoning:
+        message["reasoning_content"] = envelope.reasoning
+    if calls:
+        message["tool_calls"] = [
+            {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}} for id_, name, arguments in calls
+        ]
+    finish = envelope.finish_word or envelope.finish_reason or ("tool_calls" if calls else "stop")
+    return {"object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": finish}]}
 
 
 def tool_call_body(calls: Sequence[tuple[str, Any]], text: str | None, first_id: int) -> dict[str, Any]:
@@ -26,7 +131,7 @@ def tool_call_body(calls: Sequence[tuple[str, Any]], text: str | None, first_id:
         {
             "id": f"call_fake_{first_id + number}",
             "type": "function",
-            "function": {"name": name, "arguments": given if isinstance(given, str) else json.dumps(given)},
+            "function": {"name": name, "arguments": _json_of(name, given)},
         }
         for number, (name, given) in enumerate(calls)
     ]
@@ -37,71 +142,85 @@ def tool_call_body(calls: Sequence[tuple[str, Any]], text: str | None, first_id:
     }
 
 
+def _json_of(name: str, arguments: Any) -> str:
+    try:
+        return arguments if isinstance(arguments, str) else json.dumps(arguments)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"the arguments of the call of {name!r} cannot be written as JSON: {error}") from None
+
+
 async def resolved(answer: Any, request: Request) -> Any:
-    """The answer with callables asked (sync or async), until something plain is left."""
+    """The answer with callables asked (sync or async), until something plain is left; it is `checked`."""
     while callable(answer) and not isinstance(answer, type):
         answer = answer(request)
         if inspect.isawaitable(answer):
             answer = await answer
-    return answer
+    return checked(answer)
 
 
 def raise_if_error(answer: Any) -> None:
-    """Raise what is an exception; a foreign one (of LiteLLM, of a client) as the `LLMCoreError` it means."""
+    """Raise what is an exception; a foreign one (of LiteLLM, of a client) as the `LLMCoreError` it means. A failed
+    assertion is nobody's reply: it stays what it is."""
     if isinstance(answer, type) and issubclass(answer, BaseException):
         answer = answer("an error scripted for a test")
-    if isinstance(answer, LLMCoreError) or (isinstance(answer, BaseException) and not isinstance(answer, Exception)):
+    if isinstance(answer, LLMCoreError | AssertionError) or (
+        isinstance(answer, BaseException) and not isinstance(answer, Exception)
+    ):
         raise answer
     if isinstance(answer, Exception):
         raise classify(answer) from answer
 
 
 def reply_of(answer: object, usage: Usage | None) -> Reply:
-    """A plain answer as a whole `Reply`. A list of chunks stays a tuple of chunks: the events of a stream, in order."""
+    """A plain answer as a whole `Reply`. A list of chunks stays a tuple of chunks: the events of a stream, in order.
+
+    `usage`: for an answer that does not tell its own.
+    """
     if isinstance(answer, Reply):
-        return answer
-    if isinstance(answer, str):
-        return Reply(raw=answer, usage=usage or Usage())
+        return answer if usage is None or answer.usage != Usage() else answer.model_copy(update={"usage": usage})
+    raw: object = answer
     if isinstance(answer, Mapping):
-        body = dict(cast("Mapping[str, Any]", answer))
-        return Reply(raw=body, usage=usage or _usage_in(body))
-    if isinstance(answer, Sequence):
+        raw = dict(cast("Mapping[str, Any]", answer))
+    elif not isinstance(answer, str):
+        if not isinstance(answer, Sequence):
+            raise _no_answer(answer)
         chunks = tuple(cast("Sequence[object]", answer))
         for chunk in chunks:
             raise_if_error(chunk)
         texts = [chunk for chunk in chunks if isinstance(chunk, str)]
-        return Reply(raw="".join(texts) if len(texts) == len(chunks) else chunks, usage=usage or Usage())
-    raise _no_answer(answer)
+        raw = "".join(texts) if len(texts) == len(chunks) else chunks
+    id_, model = identity_in(raw)
+    return Reply(raw=raw, usage=usage_in(raw) or usage or Usage(), id=id_, model=model)
 
 
 def _no_answer(answer: object) -> ConfigError:
-    kind = type(answer).__name__
-    return ConfigError(f"a fake answer is a str, a dict, a list of chunks, an exception or a callable, not {kind}")
-
-
-def _usage_in(body: Mapping[str, Any]) -> Usage:
-    found: object = body.get("usage")
-    nothing: Mapping[str, Any] = {}
-    counts = cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else nothing
-    return Usage(
-        input_tokens=counts.get("prompt_tokens") or counts.get("input_tokens") or 0,
-        output_tokens=counts.get("completion_tokens") or counts.get("output_tokens") or 0,
+    return ConfigError(
+        "a reply is a str, a Message of the assistant, an Envelope, a Reply, a provider's body (dict), a list of stream chunks, "
+        f"an exception, or a callable that gives one of these, not {_kind(answer)}"
     )
 
 
 def chunks_of(answer: object, size: int | None) -> Iterator[Any]:
-    """A plain answer as a stream: text in pieces of `size` characters (None: whole), an OpenAI chat body as its
-    chunks with text and arguments cut likewise, any other body in one piece."""
+    """A plain answer as a stream: text in pieces of `size` characters (None: whole), an OpenAI chat or Anthropic body as
+    its events with text and arguments cut likewise, any other body in one piece."""
     raw: object = answer.raw if isinstance(answer, Reply) else answer
     if isinstance(raw, str):
         yield from _cut(raw, size)
     elif isinstance(raw, Mapping):
         body = cast("Mapping[str, Any]", raw)
-        yield from _openai_chunks(body, size) if _is_openai_chat(body) else [dict(body)]
+        if _is_openai_chat(body):
+            yield from _openai_chunks(body, size)
+        elif _is_anthropic(body):
+            yield from _anthropic_events(body, size)
+        else:
+            yield dict(body)
     elif isinstance(raw, Sequence):
         yield from cast("Sequence[object]", raw)
     else:
         raise _no_answer(raw)
+
+
+_TEXTS = ("reasoning_content", "content", "refusal")
 
 
 def _cut(text: str, size: int | None) -> Iterator[str]:
@@ -111,11 +230,17 @@ def _cut(text: str, size: int | None) -> Iterator[str]:
 
 
 def _is_openai_chat(body: Mapping[str, Any]) -> bool:
-    choices: object = body.get("choices")
-    first: object = next(iter(cast("list[object]", choices)), None) if isinstance(choices, list) else None
-    message: object = cast("dict[str, Any]", first).get("message") if isinstance(first, dict) else None
-    known = {"role", "content", "tool_calls", "reasoning_content", "refusal"}
-    return isinstance(message, dict) and cast("dict[str, Any]", message).keys() <= known
+    """A chat body with one choice, everything in it of the kind it should be; any other is not cut into chunks."""
+    choices = objects_in(body.get("choices"))
+    message = object_in(choices[0].get("message")) if len(choices) == 1 else {}
+    calls: Any = message.get("tool_calls") or []
+    return (
+        bool(message)
+        and message.keys() <= {"role", "tool_calls", *_TEXTS}
+        and all(isinstance(message.get(key) or "", str) for key in _TEXTS)
+        and is_list(calls)
+        and all(isinstance(object_in(object_in(call).get("function")).get("arguments"), str) for call in calls)
+    )
 
 
 def _openai_chunks(body: Mapping[str, Any], size: int | None) -> Iterator[dict[str, Any]]:
@@ -128,7 +253,7 @@ def _openai_chunks(body: Mapping[str, Any], size: int | None) -> Iterator[dict[s
         return {**head, "object": "chat.completion.chunk", "choices": choices}
 
     yield chunk({"role": "assistant", "content": ""})
-    for key in ("reasoning_content", "content", "refusal"):
+    for key in _TEXTS:
         for piece in _cut(message.get(key) or "", size):
             yield chunk({key: piece})
     for index, call in enumerate(message.get("tool_calls") or []):
@@ -140,3 +265,53 @@ def _openai_chunks(body: Mapping[str, Any], size: int | None) -> Iterator[dict[s
     yield chunk({}, choice.get("finish_reason"))
     if "usage" in body:
         yield {**head, "object": "chat.completion.chunk", "choices": [], "usage": body["usage"]}
+
+
+_DELTAS = {"text": ("text_delta", "text"), "thinking": ("thinking_delta", "thinking")}
+
+
+def _is_anthropic(body: Mapping[str, Any]) -> bool:
+    """A message whose parts are all of the known kinds; any other is not cut into events."""
+    parts = body.get("content")
+    return body.get("type") == "message" and is_list(parts) and all(map(_is_anthropic_part, map(object_in, parts)))
+
+
+def _is_anthropic_part(part: dict[str, Any]) -> bool:
+    match part.get("type"):
+        case "text" | "thinking" as kind:
+            return isinstance(part.get(kind), str)
+        case "tool_use":
+            return isinstance(part.get("input"), dict | str)
+        case kind:
+            return kind == "redacted_thinking"
+
+
+def _anthropic_events(body: Mapping[str, Any], size: int | None) -> Iterator[dict[str, Any]]:
+    ending = ("stop_reason", "stop_sequence")
+    head = {key: value for key, value in body.items() if key not in ("content", "usage", *ending)}
+    told = {"usage": body["usage"]} if "usage" in body else {}
+    yield {"type": "message_start", "message": {**head, "content": [], **told}}
+    for index, part in enumerate(body["content"]):
+        yield {"type": "content_block_start", "index": index, "content_block": _opening(part)}
+        for delta in _anthropic_deltas(part, size):
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    yield {"type": "message_delta", "delta": {key: body.get(key) for key in ending}, **told}
+    yield {"type": "message_stop"}
+
+
+def _opening(part: Mapping[str, Any]) -> dict[str, Any]:
+    emptied: dict[str, Any] = {"text": "", "thinking": "", "input": {}}
+    return {key: emptied.get(key, value) for key, value in part.items() if key != "signature"}
+
+
+def _anthropic_deltas(part: Mapping[str, Any], size: int | None) -> Iterator[dict[str, Any]]:
+    if part["type"] in _DELTAS:
+        kind, key = _DELTAS[part["type"]]
+        yield from ({"type": kind, key: piece} for piece in _cut(part.get(key) or "", size))
+    if part["type"] == "tool_use":
+        given: Any = part.get("input")
+        text = given if isinstance(given, str) else json.dumps(given or {})
+        yield from ({"type": "input_json_delta", "partial_json": piece} for piece in _cut(text, size))
+    if "signature" in part:
+        yield {"type": "signature_delta", "signature": part["signature"]}

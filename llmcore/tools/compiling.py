@@ -8,7 +8,6 @@ calls equal, so a dict changed in place from 1 to True is not noticed. Bounded: 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any, cast
@@ -17,10 +16,11 @@ from cachetools import LRUCache
 
 from llmcore.tools.tool import Tool
 from llmcore.types import ToolDefinition, ToolSet
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["compile_tools"]
 
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 _by_identity: LRUCache[tuple[int, ...], tuple[tuple[object, ...], tuple[object, ...], ToolSet]] = LRUCache(maxsize=256)
 _by_content: LRUCache[tuple[object, ...], tuple[tuple[object, ...], ToolSet]] = LRUCache(maxsize=256)
 

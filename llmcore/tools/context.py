@@ -18,7 +18,7 @@ __all__ = ["DepsT", "RunContext", "current_tool_call_id", "tool_call_id"]
 DepsT = TypeVar("DepsT")
 
 tool_call_id: ContextVar[str | None] = ContextVar("llmcore_tool_call_id", default=None)
-"""Set by the executor around each tool; threads of sync tools inherit it."""
+"""Set in the task of each tool; threads of sync tools inherit it."""
 
 
 def current_tool_call_id() -> str | None:
@@ -29,7 +29,8 @@ def current_tool_call_id() -> str | None:
 @dataclass(slots=True)
 class RunContext(Generic[DepsT]):
     """One call's view of the run. `deps` is what the caller gave to the run or the orchestrator; `messages` is the
-    history up to and with the turn that made the call; `retry` counts the times this call was already tried."""
+    history up to and with the turn that made the call, as copies; `retry` counts the times this call was already
+    tried."""
 
     deps: DepsT
     usage: Usage = field(default_factory=Usage)

@@ -1,10 +1,11 @@
 """Running calls: each exactly once to an outcome, in parallel up to a limit, with timeout, retries and an error policy.
 
-Rules: an error of a tool is an outcome, not an exception, unless the policy is `abort`. Every call given gets exactly
-one outcome, also after `TerminateLoop`, an abort or cancellation (then a synthetic one for those that had not
-finished; the outcomes of finished siblings are kept). A tool runs again only by the retry policy, and only after its
-last try has ended. Sync tools run in a thread with the caller's context variables; a thread cannot be stopped, so on
-timeout it is left to end by itself and the error says so.
+Rules: whatever a tool raises, returns or ignores is an outcome and never an exception, unless the policy is `abort`;
+only a cancellation of the run itself, and its deadline, pass through. Every call given gets exactly one outcome, also
+after `TerminateLoop`, an abort or cancellation (then a synthetic one for those that had not finished; the outcomes of
+finished siblings are kept). A tool runs again only by the retry policy, and only after its last try has ended. Sync
+tools run in a thread with the caller's context variables. What does not end when it is told to (a thread cannot, an
+async tool may refuse) is left behind at once; its late value never counts.
 """
 
 from __future__ import annotations
@@ -13,31 +14,36 @@ import asyncio
 import inspect
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.context import RunContext, tool_call_id
-from llmcore.tools.results import as_text, rendered
+from llmcore.tools.copies import copied
+from llmcore.tools.leaving import Errand, LeftBehind, Raised, leave
+from llmcore.tools.results import UnwritableResult, as_text, described, encodable, rendered, shortened
 from llmcore.tools.signature import ArgumentsError
+from llmcore.tools.threads import ThreadCall
 from llmcore.tools.tool import Tool
 from llmcore.types import (
     ImageBlock,
     RetryTool,
     TerminateLoop,
     TextBlock,
+    Timeout,
     ToolCall,
     ToolError,
     ToolResult,
     ToolResultBlock,
 )
 
-__all__ = ["Outcome", "ToolRun", "call_tool", "run_call", "synthetic"]
+__all__ = ["Outcome", "ToolRun", "run_call", "synthetic"]
 
-_GRACE = 5.0
-"""Seconds a cancelled tool has to end; one that ignores its cancellation is left behind."""
+_STOPPING = 0.5
+"""Seconds for the calls of a turn to end when they are stopped; each leaves behind at once what does not."""
 
 
 @dataclass(slots=True)
@@ -63,94 +69,163 @@ class Outcome:
         return ToolResultBlock(tool_use_id=call.id, name=call.name, content=self.content, is_error=self.error is not None)
 
     def event(self) -> ToolResult:
-        error = str(self.error) if self.error else None
+        error = encodable(str(self.error)) if self.error else None
         return ToolResult(self.call.id, self.call.name, self.text, error, self.duration, self.retries, self.value)
 
 
-def failed(call: ToolCall, error: ToolError, duration: float = 0.0, retries: int = 0) -> Outcome:
-    return Outcome(call, [TextBlock(text=error.message)], None, error, duration, retries)
+def failed(call: ToolCall, error: ToolError, max_chars: int) -> Outcome:
+    return Outcome(call, [TextBlock(text=shortened(encodable(error.message), max_chars))], None, error)
 
 
 def synthetic(call: ToolCall, reason: str) -> Outcome:
     """The outcome of a call that did not run to its end, so that the history stays valid."""
-    return failed(call, ToolError(reason, tool_name=call.name, tool_id=call.id, type="execution"))
+    error = ToolError(reason, tool_name=call.name, tool_id=call.id, type="execution")
+    return Outcome(call, [TextBlock(text=encodable(reason))], None, error)
 
 
-async def call_tool(tool: Tool, arguments: dict[str, Any], context: RunContext[Any]) -> Any:
-    """Run a tool once: preprocess, the function (in a thread unless async), postprocess. What they raise passes
-    through.
+async def run_call(
+    call: ToolCall,
+    tool: Tool,
+    context: RunContext[Any],
+    config: ToolConfig,
+    seconds_left: Callable[[], float | None] = lambda: None,
+) -> Outcome:
+    """Run one call to its outcome, retrying where the tool or the policy says so.
 
-    Raises `ArgumentsError` when the arguments do not fit the annotated types.
+    `seconds_left`: until the run's deadline, None = there is none. Raises `Timeout` when it passes; apart from that
+    only cancellation passes through.
     """
-    if tool.function is None:
-        raise TypeError(f"tool {tool.name!r} has no function")
-    if tool.options.preprocess is not None:
-        arguments = await _awaited(tool.options.preprocess(dict(arguments)))
-    keywords = tool.keywords(arguments)
-    if tool.context_parameter:
-        keywords[tool.context_parameter] = context
-    if tool.is_async:
-        value = await tool(**keywords)
-    else:
-        value = await _awaited(await asyncio.to_thread(tool, **keywords))
-    if tool.options.postprocess is not None:
-        value = await _awaited(tool.options.postprocess(value))
-    return value
-
-
-async def _awaited(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
-
-
-async def run_call(call: ToolCall, tool: Tool, context: RunContext[Any], config: ToolConfig) -> Outcome:
-    """Run one call to its outcome, retrying where the tool or the policy says so. Only cancellation passes through."""
     retry = tool.retry or (config.retry if config.errors == "retry" else None)
     tries = 1 + (retry.max_retries if retry else 0)
     started = time.perf_counter()
-    outcome = None
     for attempt in range(tries):
-        if attempt and retry:
-            await asyncio.sleep(retry.delay(attempt, random.random()))  # jitter, not secrecy
-        outcome = await _try(call, tool, context.for_call(call.id, call.name, attempt), config)
+        trying = _Try(call, tool, context.for_call(call.id, call.name, attempt), config, seconds_left())
+        outcome = await trying.outcome()
         outcome.duration, outcome.retries = time.perf_counter() - started, attempt
-        if outcome.error is None or outcome.error.type == "validation":
-            break
-    assert outcome is not None  # at least one try
-    return outcome
+        if outcome.error is None or outcome.error.type == "validation" or not retry or attempt + 1 == tries:
+            return outcome
+        delay, left = retry.delay(attempt + 1, random.random()), seconds_left()  # jitter, not secrecy
+        await asyncio.sleep(delay if left is None else min(delay, max(left, 0)))
+        if trying.is_running:
+            return _not_tried_again(outcome)
+    raise AssertionError("there is at least one try")
 
 
-async def _try(call: ToolCall, tool: Tool, context: RunContext[Any], config: ToolConfig) -> Outcome:
-    timeout = tool.options.timeout or config.timeout
-    token = tool_call_id.set(call.id)
-    limit = asyncio.timeout(timeout)
+class _Try:
+    """One try of a call, in a task of its own; a sync tool in a thread besides."""
+
+    def __init__(
+        self, call: ToolCall, tool: Tool, context: RunContext[Any], config: ToolConfig, seconds_left: float | None
+    ) -> None:
+        self._call = call
+        self._tool = tool
+        self._context = context
+        self._max_chars = config.max_result_chars
+        self._timeout = tool.options.timeout or config.timeout
+        self._seconds_left = seconds_left
+        self._errand: Errand[Outcome] | None = None
+        self._thread: ThreadCall | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Does the tool still run, left behind? A thread cannot be stopped, and a task may refuse to."""
+        return any(part is not None and part.is_running for part in (self._errand, self._thread))
+
+    async def outcome(self) -> Outcome:
+        timeout, left = self._timeout, self._seconds_left
+        if left is not None and left <= 0:
+            raise _deadline_passed()
+        self._errand = Errand(self._answer())
+        try:
+            settled = await self._errand.wait(min((limit for limit in (timeout, left) if limit is not None), default=None))
+        except LeftBehind as late:
+            if timeout is None or (left is not None and left < timeout):
+                raise _deadline_passed() from None
+            return self._failure(late)
+        return self._failure(settled.error) if isinstance(settled, Raised) else settled
+
+    async def _answer(self) -> Outcome:
+        """Preprocess, function, postprocess, and the value as text. What they raise passes through."""
+        tool_call_id.set(self._call.id)
+        value = await self._value()
+        if isinstance(value, BaseException):
+            raise Raised(value)
+        if isinstance(value, Generator | AsyncGenerator):
+            raise TypeError(f"{self._call.name} returned a generator; let it return a list")
+        return Outcome(self._call, rendered(value, self._max_chars), copied(value))
+
+    async def _value(self) -> Any:
+        tool, options = self._tool, self._tool.options
+        if tool.function is None:
+            raise TypeError(f"tool {tool.name!r} has no function")
+        arguments: Any = copied(self._call.arguments or {})
+        if options.preprocess is not None:
+            arguments = await self._step(options.preprocess, arguments)
+        keywords = tool.keywords(arguments)
+        if tool.context_parameter:
+            keywords[tool.context_parameter] = self._context
+        value = await self._step(tool, **keywords)
+        return value if options.postprocess is None else await self._step(options.postprocess, value)
+
+    async def _step(self, function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
+        if self._tool.is_async:
+            value = function(*args, **keywords)
+        else:
+            self._thread = ThreadCall(partial(function, *args, **keywords))
+            value = await self._thread.result()
+        return await value if inspect.isawaitable(value) else value
+
+    def _failure(self, error: BaseException) -> Outcome:
+        """What the tool raised, as its outcome."""
+        call, max_chars = self._call, self._max_chars
+        if isinstance(error, TerminateLoop):
+            said = as_text(error.value) if error.value is not None else "The run was ended by this tool."
+            return Outcome(call, rendered(said, max_chars), error.value, ended=error)
+        known: dict[str, Any] = {"tool_name": call.name, "tool_id": call.id}
+        if isinstance(error, ToolError) and _is_sound(error):
+            return failed(call, error, max_chars)
+        if isinstance(error, LeftBehind):
+            made = ToolError(f"{call.name} did not answer within {self._timeout:g} s{self._remains()}", type="timeout", **known)
+        elif isinstance(error, ArgumentsError):
+            problems = list(map(encodable, error.problems))
+            made = ToolError(f"the arguments do not fit: {'; '.join(problems)}", type="validation", details=problems, **known)
+        elif isinstance(error, RetryTool):
+            said = described(error).partition(": ")[2]
+            made = ToolError(said or "call it again with other arguments", type="validation", **known)
+        elif isinstance(error, UnwritableResult):
+            made = ToolError(str(error), type="execution", **known)
+        else:
+            made = ToolError(described(error), type="execution", **known)
+        made.__cause__ = error
+        return failed(call, made, max_chars)
+
+    def _remains(self) -> str:
+        if not self.is_running:
+            return ""
+        if self._tool.is_async:
+            return "; it ignores its cancellation and may still be running"
+        return "; its thread cannot be stopped and may still be running"
+
+
+def _deadline_passed() -> Timeout:
+    return Timeout("the run's deadline has passed", status=None)
+
+
+def _is_sound(error: ToolError) -> bool:
+    """Can it be shown? A tool's own subclass may fail there."""
     try:
-        async with limit:
-            value = await call_tool(tool, call.arguments or {}, context)
-    except TerminateLoop as ended:
-        said = as_text(ended.value) if ended.value is not None else "The run was ended by this tool."
-        return Outcome(call, rendered(said, config.max_result_chars), ended.value, ended=ended)
-    except Exception as error:  # a tool may raise anything; it is told, not raised
-        return failed(call, _error_of(call, tool, error, timeout if limit.expired() else None))
-    finally:
-        tool_call_id.reset(token)
-    return Outcome(call, rendered(value, config.max_result_chars), value)
+        return isinstance(error.message, str) and isinstance(str(error), str)  # pyright: ignore[reportUnnecessaryIsInstance]  # subclasses do as they like
+    except BaseException:
+        return False
 
 
-def _error_of(call: ToolCall, tool: Tool, error: Exception, timeout: float | None) -> ToolError:
-    known: dict[str, Any] = {"tool_name": call.name, "tool_id": call.id}
-    if isinstance(error, ToolError):
-        return error
-    if isinstance(error, TimeoutError) and timeout is not None:
-        left = "" if tool.is_async else "; its thread cannot be stopped and may still be running"
-        made = ToolError(f"{call.name} did not answer within {timeout:g} s{left}", type="timeout", **known)
-    elif isinstance(error, ArgumentsError):
-        made = ToolError(f"the arguments do not fit: {error}", type="validation", details=error.problems, **known)
-    elif isinstance(error, RetryTool):
-        made = ToolError(str(error) or "call it again with other arguments", type="validation", **known)
-    else:
-        made = ToolError(f"{type(error).__name__}: {error}", type="execution", **known)
-    made.__cause__ = error
-    return made
+def _not_tried_again(outcome: Outcome) -> Outcome:
+    error = outcome.error
+    assert error is not None  # only a failure is tried again
+    said = f"{error.message}, so it was not tried again"
+    made = ToolError(said, tool_name=error.tool_name, tool_id=error.tool_id, type="timeout")  # nothing else leaves it running
+    made.__cause__ = error.__cause__
+    return replace(outcome, error=made, content=[TextBlock(text=said)])
 
 
 class ToolRun:
@@ -207,9 +282,7 @@ class ToolRun:
         """Cancel what still runs; keep the outcome of what had ended unseen."""
         if not tasks:
             return
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks, timeout=_GRACE)
+        await leave(*tasks, seconds=_STOPPING)
         for task, index in tasks.items():
             if task.done() and not task.cancelled() and task.exception() is None:
                 self._done[index] = task.result()

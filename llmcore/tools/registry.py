@@ -3,12 +3,12 @@ O(n)."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from llmcore.tools.tool import Tool, as_tool
 from llmcore.types import Envelope, ToolCall, ToolDefinitionError, ToolSet
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["ToolRegistry"]
 
@@ -20,7 +20,7 @@ class ToolRegistry:
     """
 
     def __init__(self, tools: Iterable[object] = ()) -> None:
-        self._lock = threading.RLock()
+        self._lock = ForkSafeLock()
         self._tools: dict[str, Tool] = {}
         for given in tools:
             self.register(given)

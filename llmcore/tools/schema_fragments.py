@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, cast
 
+from llmcore.tools.copies import copied
 from llmcore.tools.signature import SignatureSchema
 from llmcore.types import JsonSchema, ToolDefinitionError
 
@@ -36,7 +37,7 @@ def merge_fragments(
     _check(signature, fragments, required, has_preprocess=has_preprocess)
     merged: JsonSchema = {key: value for key, value in signature.schema.items() if key in _HAS_SUBSCHEMAS}
     merged["type"] = "object"
-    merged["properties"] = {name: _laid_over(inferred.get(name, {}), part) for name, part in fragments.items()}
+    merged["properties"] = {name: _laid_over(inferred.get(name, {}), copied(dict(part))) for name, part in fragments.items()}
     needed = [name for name in fragments if name in (signature.required if required is None else required)]
     if needed:
         merged["required"] = needed
@@ -81,9 +82,10 @@ def is_dynamic(schema: object) -> bool:
 
 
 def resolve(schema: object, ask: Callable[[Callable[..., Any]], Any]) -> Any:
-    """The schema with each callable replaced by what `ask` got from it."""
+    """The schema with each callable replaced by a copy of what `ask` got from it: a list that changes later must not
+    change the requests that were already made."""
     if isinstance(schema, Mapping):
         return {key: resolve(value, ask) for key, value in cast("Mapping[str, Any]", schema).items()}
     if isinstance(schema, list):
         return [resolve(value, ask) for value in cast("list[object]", schema)]
-    return ask(schema) if callable(schema) else schema
+    return copied(ask(schema)) if callable(schema) else schema

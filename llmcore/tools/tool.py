@@ -7,10 +7,10 @@ where an annotation names something defined later; then on first use.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import re
-import threading
 import types
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -25,6 +25,7 @@ from llmcore.tools.docstrings import documentation
 from llmcore.tools.schema_fragments import is_dynamic, merge_fragments, resolve
 from llmcore.tools.signature import ArgumentsError, SignatureSchema, UnresolvedAnnotation, schema_of_type
 from llmcore.types import JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
+from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["Tool", "ToolOptions", "as_tool"]
 
@@ -71,6 +72,9 @@ class Tool:
     Raises `ToolDefinitionError` for a signature no model can fill; the message names the parameter and the fix.
     """
 
+    replaces = False
+    """Given to a run, it stands in for the orchestrator's tool of the same name; see `replacing`."""
+
     def __init__(self, function: Callable[..., Any], options: ToolOptions | None = None) -> None:
         if isinstance(function, staticmethod):
             function = function.__func__
@@ -95,7 +99,7 @@ class Tool:
         made = cls.__new__(cls)
         made.function, made.options, made.instance = function, ToolOptions(read_only=definition.read_only), None
         made.name, made.__doc__ = definition.name, definition.description
-        made._is_method, made._given, made._compiled_with = False, definition, None
+        made._is_method, made._given, made._compiled_with = False, definition.model_copy(deep=True), None
         return made
 
     @property
@@ -147,7 +151,7 @@ class Tool:
             return {compiled.signature.names[0]: _validated(compiled.adapter, arguments)}
         return compiled.signature.bind(arguments)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.function is None:
             raise TypeError(f"tool {self.name!r} has no function: its calls are answered by the caller")
         return self.function(*args, **kwargs) if self.instance is None else self.function(self.instance, *args, **kwargs)
@@ -168,9 +172,18 @@ class Tool:
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
         if self._given is not None or self.function is None:
-            return Tool.from_definition(self.definition.model_copy(update={"name": name}), self.function)
-        made = Tool(self.function, replace(self.options, name=name))
-        made.instance = self.instance
+            made = Tool.from_definition(self.definition.model_copy(update={"name": name}), self.function)
+        else:
+            made = Tool(self.function, replace(self.options, name=name))
+            made.instance = self.instance
+        made.replaces = self.replaces
+        return made
+
+    def replacing(self) -> Tool:
+        """The same tool, for one run: there it stands in for the orchestrator's tool of this name, which would
+        otherwise be an error."""
+        made = copy.copy(self)
+        made.replaces = True
         return made
 
     def __repr__(self) -> str:
@@ -268,7 +281,7 @@ def _defined_in_a_class(function: object) -> bool:
 
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 _made: LRUCache[Any, Tool] = LRUCache(maxsize=1024)
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 
 
 def as_tool(given: object) -> Tool:
@@ -282,7 +295,7 @@ def as_tool(given: object) -> Tool:
             raise ToolDefinitionError(f"tool {given.name!r} is a method without its object: give instance.{given.name}")
         return given
     if not isinstance(given, _FUNCTIONS):
-        return Tool.from_definition(definition_of(given))
+        return Tool.from_definition(definition_of(given).model_copy(deep=True))  # its schema stays as it was given
     with _lock:
         made = _made.get(given)
     if made is None:

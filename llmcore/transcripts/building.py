@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from llmcore.transcripts.errors import TranscriptError
 from llmcore.transcripts.model import Transcript
 
-__all__ = ["build"]
+__all__ = ["build", "first_problem"]
 
 
 def build(path: Path, line: int | None, data: Any, *, flat: bool | None = None) -> Transcript | TranscriptError:
@@ -20,11 +20,11 @@ def build(path: Path, line: int | None, data: Any, *, flat: bool | None = None) 
     try:
         transcript = Transcript.model_validate(data)
     except ValidationError as error:
-        return TranscriptError(path, line, _first_problem(error))
+        return TranscriptError(path, line, first_problem(error))
     return transcript.placed(path, line, flat="exchanges" not in data if flat is None else flat)
 
 
-def _first_problem(error: ValidationError) -> str:
+def first_problem(error: ValidationError) -> str:
     """The first problem as `exchanges[0].attempt.reason: what is wrong`; values are not shown, they may be huge or
     private."""
     problem = error.errors(include_url=False, include_input=False)[0]

@@ -2,8 +2,8 @@
 
 Rules: each interaction with a known model endpoint is a run of its own, since a cassette does not say why a request
 was made; other interactions (model lists, telemetry) are passed over. Bodies may be text, bytes, base64, compressed,
-or already parsed (`parsed_body`). The provider is told by the URL. YAML is read by the safe loader; an interaction
-that cannot be read costs only itself. The file is held in memory, up to `MAX_BODY` bytes.
+or already parsed (`parsed_body`). The provider is told by the URL. An interaction that cannot be read costs only
+itself. The text is held in memory, its interactions one at a time.
 """
 
 from __future__ import annotations
@@ -15,22 +15,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import yaml
-
 from llmcore.transcripts.building import build
 from llmcore.transcripts.decoding import decode_utf8, load_json, unpack
-from llmcore.transcripts.errors import TranscriptError
+from llmcore.transcripts.errors import OverLimit, TranscriptError
 from llmcore.transcripts.events import looks_like_events
 from llmcore.transcripts.hosts import is_local, provider_of
 from llmcore.transcripts.model import Transcript
 from llmcore.transcripts.requests import facts_of
+from llmcore.types.limits import RECORDING_LIMITS
 from llmcore.types.narrowing import is_list, is_object, object_in
+from llmcore.yaml_data import YamlProblem, yaml_items
 
 __all__ = ["interactions_of", "read_cassette"]
 
-_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same rules, in C where it was built
-
-_MAX_DEPTH = 200
 _ENDPOINT = re.compile(
     r"/(?:chat/completions|completions|responses|messages|api/chat|api/generate|v[12]/chat|converse(?:-stream)?|invoke(?:-with-response-stream)?)$"
     r"|:(?:generateContent|streamGenerateContent|rawPredict|streamRawPredict)$"
@@ -45,21 +42,16 @@ JsonObject = dict[str, Any]
 def read_cassette(path: Path, data: bytes) -> Iterator[Transcript | TranscriptError]:
     """The model calls of a YAML cassette; what cannot be read comes as a `TranscriptError` with its line."""
     try:
-        loader, nodes = _parsed(decode_utf8(data))
-    except yaml.MarkedYAMLError as error:
-        yield TranscriptError(path, error.problem_mark.line + 1 if error.problem_mark else None, _yaml_problem(error))
-        return
-    except (ValueError, yaml.YAMLError) as error:
-        yield TranscriptError(path, None, " ".join(str(error).split()))
-        return
-    for number, node in enumerate(nodes):
-        line = node.start_mark.line + 1
-        try:
-            interaction: Any = loader.construct_document(node)  # pyright: ignore[reportUnknownMemberType]  # its stub is untyped
-        except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-            yield TranscriptError(path, line, _yaml_problem(error))
-            continue
-        yield from interactions_of(path, [interaction], first=number, line=line)
+        text = decode_utf8(data)
+        for number, (line, interaction) in enumerate(yaml_items(text, "interactions", RECORDING_LIMITS)):
+            if isinstance(interaction, YamlProblem):
+                yield _yaml_error(path, interaction)
+            else:
+                yield from interactions_of(path, [interaction], first=number, line=line)
+    except YamlProblem as problem:
+        yield _yaml_error(path, problem)
+    except ValueError as error:
+        yield TranscriptError(path, None, str(error))
 
 
 def interactions_of(
@@ -69,37 +61,16 @@ def interactions_of(
     for number, interaction in enumerate(interactions, first):
         try:
             run = _run(interaction)
-        except ValueError as error:
+        except (ValueError, OverLimit) as error:
             yield TranscriptError(path, line, f"interaction {number}: {error}")
             continue
         if run is not None:
             yield build(path, line, {"id": f"{path.name}#{number}", **run}, flat=True)
 
 
-def _parsed(text: str) -> tuple[yaml.SafeLoader, list[yaml.Node]]:
-    """The loader and the nodes of the interactions. Depth is looked at first: too much of it crashes the C loader."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_LOADER):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > _MAX_DEPTH:
-            raise ValueError(f"malformed YAML: nested deeper than {_MAX_DEPTH} levels")
-    loader = _LOADER(text)
-    return loader, _interaction_nodes(loader.get_single_node())
-
-
-def _yaml_problem(error: Exception) -> str:
-    if isinstance(error, yaml.MarkedYAMLError):
-        mark = error.problem_mark
-        return f"malformed YAML: {error.problem}{f', column {mark.column + 1}' if mark else ''}"
-    return f"malformed YAML: {error or type(error).__name__}"
-
-
-def _interaction_nodes(root: yaml.Node | None) -> list[yaml.Node]:
-    if isinstance(root, yaml.MappingNode):
-        for key, value in root.value:
-            if key.value == "interactions" and isinstance(value, yaml.SequenceNode):
-                return list(value.value)
-    raise ValueError("not a VCR cassette: expected a mapping with a list `interactions`")
+def _yaml_error(path: Path, problem: YamlProblem) -> TranscriptError:
+    what = "not a VCR cassette" if problem.line is None else "malformed YAML"
+    return TranscriptError(path, problem.line, f"{what}: {problem.message}")
 
 
 def _run(interaction: Any) -> dict[str, Any] | None:

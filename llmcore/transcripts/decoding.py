@@ -1,24 +1,27 @@
 """From bytes to text and from text to JSON data, for recordings: strict where a mistake would go unseen, with
 positions.
 
-Rules: text is UTF-8 (a BOM is dropped); JSON keeps lone surrogates, which recorded stream chunks really hold; a
-compressed body is unpacked up to `MAX_BODY` bytes, so that a small file cannot fill the memory. Every failure is a
-ValueError that says what and where. Work is linear in the size of the input.
+Rules: text is UTF-8 (a BOM is dropped); JSON keeps lone surrogates, which recorded stream chunks really hold. What
+cannot be read is a ValueError that says what and where; what is over one of `RECORDING_LIMITS` is an `OverLimit`, told
+before the memory is spent on it: three bytes of `{},` are a hundred once parsed, a kilobyte of gzip a megabyte. Work is
+linear in the size of the input.
 """
 
 from __future__ import annotations
 
 import codecs
 import json
+import re
 import zlib
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 from pydantic_core import from_json
 
-__all__ = ["MAX_BODY", "decode_utf8", "load_json", "unpack"]
+from llmcore.transcripts.errors import OverLimit
+from llmcore.types.limits import RECORDING_LIMITS
 
-MAX_BODY = 256 * 1024 * 1024
-"""Bytes. The most that is held of one line, one file that is read whole, or one unpacked body."""
+__all__ = ["check_values", "decode_utf8", "load_json", "unpack", "whole_file"]
 
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _INFLATERS = {
@@ -26,9 +29,28 @@ _INFLATERS = {
     "x-gzip": (zlib.MAX_WBITS | 16,),
     "deflate": (zlib.MAX_WBITS, -zlib.MAX_WBITS),  # servers send both the zlib form of the RFC and bare deflate
 }
-_FOR_THE_JSON_MODULE = ("surrogate", "hex escape", "recursion")
-"""What pydantic_core refuses and the json module takes: a lone `\\ud83d`, and depth over 200."""
+_FOR_THE_JSON_MODULE = ("surrogate", "hex escape")
+"""What pydantic_core refuses and the json module takes: a lone `\\ud83d`."""
 _GZIP_MAGIC = b"\x1f\x8b"
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)', re.DOTALL)
+"""A JSON string; one that does not end reaches to the end of the text, so that none is looked through twice."""
+_BRACKET = re.compile(r"[][{}]")
+_VALUE_MARKS = (",", "[", "{")
+_PIECE = 64 * 1024
+_READ_AT_ONCE = 1024 * 1024
+
+
+def whole_file(handle: BinaryIO) -> bytes:
+    """Everything in a file. Raises `OverLimit` for one that is larger than may be held."""
+    limit = RECORDING_LIMITS.size
+    pieces: list[bytes] = []
+    left = limit
+    while piece := handle.read(min(left + 1, _READ_AT_ONCE)):
+        pieces.append(piece)
+        left -= len(piece)
+        if left < 0:
+            raise OverLimit(f"a file of more than {limit} bytes; only JSON Lines files may be larger")
+    return b"".join(pieces)
 
 
 def decode_utf8(data: bytes) -> str:
@@ -41,34 +63,76 @@ def decode_utf8(data: bytes) -> str:
 
 
 def load_json(text: str) -> Any:
-    """The value of a JSON text. ValueError says what is wrong, and at which line and column."""
+    """The value of a JSON text. ValueError says what is wrong, and at which line and column; `OverLimit` that there are
+    too many values in it."""
+    check_values(text)
     try:
         return from_json(text)
     except TypeError:
         pass  # a lone surrogate stands in the text itself
     except ValueError as error:
+        if "recursion" in str(error):
+            raise _too_deep() from None
         if not any(reason in str(error) for reason in _FOR_THE_JSON_MODULE):
             raise ValueError(f"not JSON: {error}") from None
+    _check_depth(text)
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at line {error.lineno} column {error.colno}") from None
-    except RecursionError:
-        raise ValueError("not JSON that can be read: nested too deeply") from None
+
+
+def check_values(text: str) -> None:
+    """Raises `OverLimit` when a JSON text holds more values than may be read at once, ValueError when it is too deep as
+    well. Commas and brackets are counted, first everywhere, which takes next to no time, and only then outside of
+    strings."""
+    limit = RECORDING_LIMITS.values
+    if sum(map(text.count, _VALUE_MARKS)) <= limit:
+        return
+    found = 0
+    for start, end in _outside_strings(text):
+        found += sum(text.count(mark, start, end) for mark in _VALUE_MARKS)
+        if found > limit:
+            _check_depth(text)  # brackets over and over are no JSON at all
+            raise OverLimit(f"more than {limit} values in one JSON text")
+
+
+def _check_depth(text: str) -> None:
+    depth = 0
+    for start, end in _outside_strings(text):
+        for bracket in _BRACKET.finditer(text, start, end):
+            depth += 1 if bracket[0] in "[{" else -1
+            if depth > RECORDING_LIMITS.depth:
+                raise _too_deep()
+
+
+def _outside_strings(text: str) -> Iterator[tuple[int, int]]:
+    position = 0
+    for string in _STRING.finditer(text):
+        yield position, string.start()
+        position = string.end()
+    yield position, len(text)
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"not JSON that can be read: nested too deeply (more than {RECORDING_LIMITS.depth} levels)")
 
 
 def unpack(data: bytes, encoding: str) -> bytes:
     """A body without its content encoding (`gzip`, `deflate`, several separated by commas).
 
     A recorder may have unpacked the body and left the header: `gzip` without gzip's magic bytes is taken as it is.
-    ValueError for damaged data, a body over `MAX_BODY`, and encodings that the standard library cannot unpack (`br`,
-    `zstd`).
+    ValueError for damaged data and for encodings that the standard library cannot unpack (`br`, `zstd`); `OverLimit`
+    for a body that is too large once unpacked, has too many members or too many encodings.
     """
-    for name in reversed([part.strip().lower() for part in encoding.split(",") if part.strip()]):
+    names = [part.strip().lower() for part in encoding.split(",") if part.strip()]
+    if len(names) > RECORDING_LIMITS.encodings:
+        raise OverLimit(f"a body with more than {RECORDING_LIMITS.encodings} content encodings")
+    for name in reversed(names):
         if name == "identity" or ("gzip" in name and not data.startswith(_GZIP_MAGIC)):
             continue
         if name not in _INFLATERS:
-            raise ValueError(f"a body with content-encoding {name!r}: record it decoded (only gzip and deflate are read)")
+            raise ValueError(f"a body with content-encoding {name[:40]!r}: record it decoded (only gzip and deflate are read)")
         data = _inflate(data, _INFLATERS[name], name)
     return data
 
@@ -83,14 +147,23 @@ def _inflate(data: bytes, window_bits: tuple[int, ...], name: str) -> bytes:
 
 
 def _members(data: bytes, bits: int) -> bytes:
-    """One compressed stream after the other; zlib.error when the last one is cut."""
+    """One compressed stream after the other; zlib.error when the last one is cut. Fed piece by piece: what a member
+    leaves over is copied, and so must be short."""
+    limits = RECORDING_LIMITS
     unpacked = bytearray()
-    while data:
-        inflater = zlib.decompressobj(bits)
-        unpacked += inflater.decompress(data, MAX_BODY + 1 - len(unpacked))
-        if len(unpacked) > MAX_BODY:
-            raise ValueError(f"a compressed body of more than {MAX_BODY} bytes")
-        if not inflater.eof:
-            raise zlib.error("cut")
-        data = inflater.unused_data
+    inflater = zlib.decompressobj(bits)
+    members, position = 1, 0
+    while position < len(data):
+        if inflater.eof:
+            inflater = zlib.decompressobj(bits)
+            members += 1
+            if members > limits.members:
+                raise OverLimit(f"a compressed body of more than {limits.members} members")
+        piece = data[position : position + _PIECE]
+        unpacked += inflater.decompress(piece, limits.size + 1 - len(unpacked))
+        if len(unpacked) > limits.size:
+            raise OverLimit(f"a compressed body of more than {limits.size} bytes once unpacked")
+        position += len(piece) - len(inflater.unused_data)
+    if data and not inflater.eof:
+        raise zlib.error("cut")
     return bytes(unpacked)

@@ -7,10 +7,11 @@ like any other.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from llmcore.normalizer import Normalizer, normalize
-from llmcore.transcripts.events import split_events
+from llmcore.transcripts.events import EventSplitter
 from llmcore.transcripts.model import Exchange
 from llmcore.types import Envelope, ToolSet
 from llmcore.types.narrowing import is_object, object_in
@@ -62,10 +63,12 @@ class _ReplyReader:
         return normalizer.envelope
 
     def streamed(self, text: str) -> tuple[Envelope, int]:
-        events, unreadable = split_events(text)
-        if not events:  # not a stream after all: whatever it is, it is the reply
+        splitter = EventSplitter()
+        events = splitter.whole(text)
+        first = next(events, None)
+        if first is None:  # not a stream after all: whatever it is, it is the reply
             return self.read(text), 0
-        return self.fed(events), unreadable
+        return self.fed(chain([first], events)), splitter.unreadable
 
 
 def _chunks(exchange: Exchange) -> list[dict[str, Any] | str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from llmcore.types import CallerError
 
-__all__ = ["TranscriptError"]
+__all__ = ["OverLimit", "TranscriptError"]
 
 
 class TranscriptError(CallerError):
@@ -22,3 +22,7 @@ class TranscriptError(CallerError):
         self.path = Path(path)
         self.line = line
         self.message = message
+
+
+class OverLimit(CallerError):
+    """A recording, a line of it, or a body in it is over one of `FileLimits`, which the message names."""

@@ -5,18 +5,19 @@ Rules: lines end with LF, CRLF or CR and with nothing else (U+2028 stands raw in
 `id:` and `retry:` fields carry no data; several `data:` lines of one event are joined; `[DONE]` is no event; an event
 without its closing blank line, at the end of a cut recording, still counts. What is not a JSON object is counted in
 `unreadable`, never raised. Work is linear in the length of the text, however it is cut into chunks; only a JSON array
-waits for its end.
+waits for its end. A stream over `RECORDING_LIMITS` raises `OverLimit`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.transcripts.decoding import load_json
+from llmcore.transcripts.decoding import check_values, load_json
+from llmcore.transcripts.errors import OverLimit
+from llmcore.types.limits import RECORDING_LIMITS
 from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["EventSplitter", "looks_like_events", "split_events"]
@@ -28,6 +29,7 @@ _SSE_FIELD = re.compile(r"(?:data|event|id|retry)?:")
 _BETWEEN_ITEMS = re.compile(r"[\s,\[\]]*")
 _CLOSERS = ("}", "]")  # what ends otherwise is no event; telling so is cheaper than parsing
 _DONE = "[DONE]"
+_LINES_PER_EVENT = 4
 
 
 def looks_like_events(text: str) -> bool:
@@ -36,15 +38,9 @@ def looks_like_events(text: str) -> bool:
 
 
 def split_events(text: str) -> tuple[list[StreamEvent], int]:
-    """The events of a whole recorded stream, and how many pieces of it could not be read.
-
-    One JSON object over several lines, which is what a server sends in place of a stream when it fails, is one event.
-    """
-    if text.lstrip("\ufeff \t\r\n").startswith("{"):
-        with contextlib.suppress(ValueError):
-            return [load_json(text)], 0
+    """The events of a whole recorded stream, and how many pieces of it could not be read."""
     splitter = EventSplitter()
-    events = [*splitter.feed(text), *splitter.finish()]
+    events = list(splitter.whole(text))
     return events, splitter.unreadable
 
 
@@ -61,8 +57,29 @@ class EventSplitter:
         self._data: list[str] = []  # data lines of the event that has not ended
         self._array: list[str] | None = None  # the whole text, once it has begun with a bracket
         self._begun = False
+        self._characters = self._line_count = self._event_count = 0
+
+    def whole(self, text: str) -> Iterator[StreamEvent]:
+        """The events of a whole stream, one at a time, instead of `feed` and `finish`.
+
+        One JSON object over several lines, which is what a server sends in place of a stream when it fails, is one
+        event.
+        """
+        if text.lstrip("\ufeff \t\r\n").startswith("{"):
+            try:
+                value = load_json(text)
+            except ValueError:
+                value = None
+            if value is not None:
+                yield value
+                return
+        yield from self.feed(text)
+        yield from self.finish()
 
     def feed(self, chunk: str) -> Iterator[StreamEvent]:
+        self._characters += len(chunk)
+        if self._characters > RECORDING_LIMITS.size:
+            raise OverLimit(f"a stream of more than {RECORDING_LIMITS.size} characters")
         if not self._begun:
             chunk = self._begin(chunk)
         if self._array is not None:
@@ -94,13 +111,17 @@ class EventSplitter:
             self._held_return = False
             chunk = chunk.removeprefix("\n")
         self._held_return = chunk.endswith("\r")
-        *ended, rest = _LINE_END.split(chunk)
-        for line in ended:
-            self._line.append(line)
+        position = 0
+        for end in _LINE_END.finditer(chunk):  # one at a time: a list of empty lines takes far more than their text
+            self._line_count += 1
+            if self._line_count > RECORDING_LIMITS.events * _LINES_PER_EVENT:
+                raise OverLimit(f"a stream of more than {RECORDING_LIMITS.events * _LINES_PER_EVENT} lines")
+            self._line.append(chunk[position : end.start()])
+            position = end.end()
             yield "".join(self._line)
             self._line = []
-        if rest:
-            self._line.append(rest)
+        if position < len(chunk):
+            self._line.append(chunk[position:])
 
     def _take(self, line: str) -> Iterator[StreamEvent]:
         if line.startswith("data:"):
@@ -124,13 +145,20 @@ class EventSplitter:
         except ValueError:
             value = None
         for item in value if is_list(value) else [value]:
-            if is_object(item):
-                yield item
-            else:
-                self.unreadable += 1
+            yield from self._event(item)
+
+    def _event(self, item: Any) -> Iterator[StreamEvent]:
+        if not is_object(item):
+            self.unreadable += 1
+            return
+        self._event_count += 1
+        if self._event_count > RECORDING_LIMITS.events:
+            raise OverLimit(f"a stream of more than {RECORDING_LIMITS.events} events")
+        yield item
 
     def _items(self, text: str) -> Iterator[StreamEvent]:
         """The objects of a JSON array that may have been cut: each is read once, the first unreadable one ends it."""
+        check_values(text)
         decoder = json.JSONDecoder()
         position = _next_item(text, 0)
         while position < len(text):
@@ -139,10 +167,7 @@ class EventSplitter:
             except (ValueError, RecursionError):
                 self.unreadable += 1
                 return
-            if is_object(item):
-                yield item
-            else:
-                self.unreadable += 1
+            yield from self._event(item)
             position = _next_item(text, position)
 
 

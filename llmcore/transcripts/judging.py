@@ -10,7 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from llmcore.tools import compile_tools
+from llmcore.transcripts.building import first_problem
 from llmcore.transcripts.envelopes import envelope_of
 from llmcore.transcripts.errors import TranscriptError
 from llmcore.transcripts.expectations import Mismatch, compared, unanswered
@@ -59,7 +62,11 @@ def judge(transcript: Transcript, index: int) -> Judgement:
         calls, problems = _checked(envelope, tools, facts.forced)
         mismatches, without_value = compared(expectation, envelope, calls, transcript.output_schema)
     except CallerError as error:
-        raise TranscriptError(transcript.path or "-", transcript.line, f"exchanges[{index}]: {error}") from error
+        raise _unusable(transcript, index, str(error)) from error
+    except ValidationError as error:
+        raise _unusable(transcript, index, f"its tools cannot be used: {first_problem(error)}") from None
+    except Exception as error:  # one run costs only itself, whatever it is that nobody thought of
+        raise _unusable(transcript, index, f"cannot be judged: {type(error).__name__}: {_shortened(error)}") from error
     if expectation.calls is None and not expectation.judges_value:
         problems += _near_misses(envelope, problems)
     return Judgement(
@@ -71,6 +78,10 @@ def judge(transcript: Transcript, index: int) -> Judgement:
         mismatches=tuple(mismatches),
         unreadable_events=unreadable,
     )
+
+
+def _unusable(transcript: Transcript, index: int, why: str) -> TranscriptError:
+    return TranscriptError(transcript.path or "-", transcript.line, f"exchanges[{index}]: {why}")
 
 
 def _tools(transcript: Transcript, facts: RequestFacts) -> ToolSet | None:

@@ -9,11 +9,12 @@ files.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from llmcore.types import AttemptReason, JsonSchema
+from llmcore.types.limits import RECORDING_LIMITS
 from llmcore.types.narrowing import is_object
 
 __all__ = ["REPLY_KEYS", "AttemptNote", "Exchange", "Expectation", "ExpectedCall", "Transcript"]
@@ -22,6 +23,9 @@ REPLY_KEYS = ("response", "chunks", "sse", "text", "error")
 """Where an exchange may hold its reply; exactly one is expected, the first that is there counts."""
 
 _FLAT_EXCHANGE_KEYS = (*REPLY_KEYS, "request", "stream", "finish_reason", "reasoning_open")
+
+_BOUNDED: Any = Field(max_length=RECORDING_LIMITS.exchanges, fail_fast=True)
+"""For lists: a million items, or a million errors about them, would fill the memory."""
 
 
 class _Kept(BaseModel):
@@ -38,7 +42,7 @@ class ExpectedCall(_Kept):
 class Expectation(_Kept):
     """What a reply should give; what is left out, or null, is not judged. `calls: []` = nothing may be called."""
 
-    calls: list[ExpectedCall] | None = None
+    calls: Annotated[list[ExpectedCall], _BOUNDED] | None = None
     content: str | None = None
     value: Any = None
     """The typed output. Null is a value, so only leaving it out means that it is not judged."""
@@ -113,7 +117,7 @@ class Transcript(_Kept):
     level: str | None = None
     tools: list[Any] | None = None
     output_schema: JsonSchema | None = None
-    exchanges: list[Exchange] = Field(min_length=1)
+    exchanges: Annotated[list[Exchange], _BOUNDED] = Field(min_length=1)
     expect: Expectation | None = None
 
     _path: Path | None = PrivateAttr(default=None)

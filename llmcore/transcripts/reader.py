@@ -15,9 +15,10 @@ from typing import BinaryIO, Literal
 
 from llmcore.transcripts.building import build
 from llmcore.transcripts.cassettes import interactions_of, read_cassette
-from llmcore.transcripts.decoding import MAX_BODY, decode_utf8, load_json
-from llmcore.transcripts.errors import TranscriptError
+from llmcore.transcripts.decoding import decode_utf8, load_json, whole_file
+from llmcore.transcripts.errors import OverLimit, TranscriptError
 from llmcore.transcripts.model import REPLY_KEYS, Transcript
+from llmcore.types.limits import RECORDING_LIMITS
 from llmcore.types.narrowing import is_list, object_in
 
 __all__ = ["SUFFIXES", "OnError", "TranscriptReader", "read_transcripts"]
@@ -28,6 +29,7 @@ Entry = Transcript | TranscriptError
 _KEPT_ERRORS = 100
 _SKIPPED_AT_ONCE = 1024 * 1024
 _SNIFFED = 4 * 1024 * 1024
+_UNREADABLE = (ValueError, OverLimit)
 
 
 def read_transcripts(*paths: str | PathLike[str], on_error: OnError = "fail") -> TranscriptReader:
@@ -105,6 +107,10 @@ def _entries(file: Path) -> Iterator[tuple[Entry, int]]:
                 yield entry, handle.tell()
     except OSError as error:
         yield TranscriptError(file, None, f"cannot be read: {error.strerror or error}"), 0
+    except Exception as error:  # one bad file costs only itself, whatever it is that nobody thought of
+        failure = TranscriptError(file, None, f"cannot be read: {type(error).__name__}: {str(error)[:200]}")
+        failure.__cause__ = error
+        yield failure, 0
 
 
 # --- formats ----------------------------------------------------------------------------------------------------------
@@ -112,19 +118,20 @@ def _entries(file: Path) -> Iterator[tuple[Entry, int]]:
 
 def _json_lines(path: Path, handle: BinaryIO) -> Iterator[Entry]:
     number = 0
-    while line := handle.readline(MAX_BODY + 1):
+    limit = RECORDING_LIMITS.size
+    while line := handle.readline(limit + 1):
         number += 1
-        if len(line) > MAX_BODY:
+        if len(line) > limit:
             _skip_line(handle)
-            yield TranscriptError(path, number, f"a line of more than {MAX_BODY} bytes")
-        elif line.strip():
+            yield TranscriptError(path, number, f"a line of more than {limit} bytes")
+        elif not line.isspace():
             yield _from_json(path, number, line)
 
 
 def _from_json(path: Path, number: int, line: bytes) -> Entry:
     try:
         data = load_json(decode_utf8(line.rstrip(b"\r\n")))
-    except ValueError as error:
+    except _UNREADABLE as error:
         return TranscriptError(path, number, str(error))
     return build(path, number, data)
 
@@ -140,8 +147,8 @@ def _skip_line(handle: BinaryIO) -> None:
 def _json_document(path: Path, handle: BinaryIO) -> Iterator[Entry]:
     """A cassette in JSON, one run, or a list of runs."""
     try:
-        data = load_json(decode_utf8(_whole(handle)))
-    except ValueError as error:
+        data = load_json(decode_utf8(whole_file(handle)))
+    except _UNREADABLE as error:
         yield TranscriptError(path, None, str(error))
         return
     cassette = object_in(data).get("interactions")
@@ -154,8 +161,8 @@ def _json_document(path: Path, handle: BinaryIO) -> Iterator[Entry]:
 
 def _cassette(path: Path, handle: BinaryIO) -> Iterator[Entry]:
     try:
-        data = _whole(handle)
-    except ValueError as error:
+        data = whole_file(handle)
+    except _UNREADABLE as error:
         yield TranscriptError(path, None, str(error))
         return
     yield from read_cassette(path, data)
@@ -166,20 +173,13 @@ def _one_reply(key: str) -> Callable[[Path, BinaryIO], Iterator[Entry]]:
 
     def read(path: Path, handle: BinaryIO) -> Iterator[Entry]:
         try:
-            text = decode_utf8(_whole(handle))
-        except ValueError as error:
+            text = decode_utf8(whole_file(handle))
+        except _UNREADABLE as error:
             yield TranscriptError(path, None, str(error))
             return
         yield build(path, None, {"id": path.name, key: text})
 
     return read
-
-
-def _whole(handle: BinaryIO) -> bytes:
-    data = handle.read(MAX_BODY + 1)
-    if len(data) > MAX_BODY:
-        raise ValueError(f"a file of more than {MAX_BODY} bytes; only JSON Lines files may be larger")
-    return data
 
 
 Format = Callable[[Path, BinaryIO], Iterator[Entry]]
@@ -214,6 +214,6 @@ def _format_of(file: Path, handle: BinaryIO) -> Format:
 def _is_run(line: bytes) -> bool:
     try:
         data = load_json(decode_utf8(line))
-    except ValueError:
+    except _UNREADABLE:
         return False
     return not {"exchanges", *REPLY_KEYS}.isdisjoint(object_in(data))

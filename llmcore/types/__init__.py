@@ -3,6 +3,7 @@
 The ground floor: imports nothing of llmcore above it, and of others only pydantic.
 """
 
+from llmcore.types import logs as logs  # its NullHandler keeps every logger of the library silent by default
 from llmcore.types.envelope import Envelope, FinishReason, NearMiss, Repair, Safety, Segment, SegmentKind, ToolCall
 from llmcore.types.errors import (
     AuthenticationFailed,
@@ -46,6 +47,7 @@ from llmcore.types.events import (
     ToolCallFinished,
     ToolCallStarted,
     ToolResult,
+    Waiting,
 )
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.messages import (
@@ -141,5 +143,6 @@ __all__ = [
     "ToolUseBlock",
     "Truncated",
     "Usage",
+    "Waiting",
     "definition_of",
 ]

@@ -108,9 +108,9 @@ class Envelope(BaseModel):
 
     `content` is the text for the user, in order, with call markup and reasoning removed. `needs_more_work` is what
     the model said; when it said nothing, True if there are calls, else None. `finish_reason` is ours, `finish_word`
-    the provider's own. `truncated`: the input ended inside a call. `blocks` keeps order and opaque parts, enough to
-    rebuild the history. `repairs` are those that belong to no call, e.g. a call in the text dropped because the same
-    one came natively."""
+    the provider's own. `truncated`: the input ended inside a call, or a limit ended it before any of the answer
+    came. `blocks` keeps order and opaque parts, enough to rebuild the history. `repairs` are those that belong to no
+    call, e.g. a call in the text dropped because the same one came natively, or one cut off before its name."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -118,10 +118,12 @@ class Envelope(BaseModel):
     content: str = ""
     reasoning: str = ""
     needs_more_work: bool | None = Field(default=None, alias="needsMoreWork")
-    finish_reason: FinishReason | None = Field(default=None, alias="finishReason")
-    finish_word: str | None = Field(default=None, alias="finishWord")
+    finish_reason: FinishReason | None = Field(default=None, validation_alias=AliasChoices("finish_reason", "finishReason"))
+    finish_word: str | None = Field(default=None, validation_alias=AliasChoices("finish_word", "finishWord"))
     truncated: bool = False
-    near_misses: list[NearMiss] = Field(default_factory=list[NearMiss], alias="nearMisses")
+    near_misses: list[NearMiss] = Field(
+        default_factory=list[NearMiss], validation_alias=AliasChoices("near_misses", "nearMisses")
+    )
     repairs: list[Repair] = Field(default_factory=list[Repair])
 
     _source: str = PrivateAttr(default="")

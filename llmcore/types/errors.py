@@ -31,8 +31,12 @@ Every error that ends a run carries what was done so far: `partial` (a `RunResul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from types import MappingProxyType
+from typing import Any, Literal, Self, TypeVar
+
+from pydantic_core import to_jsonable_python
 
 from llmcore.types.usage import Attempt
 
@@ -65,9 +69,15 @@ __all__ = [
     "Truncated",
 ]
 
+E = TypeVar("E", bound="LLMCoreError")
+
 
 class LLMCoreError(Exception):
-    """The root. `partial` and `attempts` are filled when the error ends a run."""
+    """The root. `partial` and `attempts` are filled when the error ends a run.
+
+    Every error can be copied and sent to another process, with its fields, `partial` and `attempts`. Its cause goes
+    along as it is when it is ours or a plain builtin exception; of any other the name and the text.
+    """
 
     partial: Any = None
     attempts: Sequence[Attempt] = ()
@@ -76,6 +86,53 @@ class LLMCoreError(Exception):
         """Attach what was done so far and return self, for `raise error.with_partial(...)`."""
         self.partial, self.attempts = partial, attempts or self.attempts
         return self
+
+    def as_data(self) -> dict[str, Any]:
+        """The error as JSON data: `type` (the class's name), `message`, and the fields it has of its own, one that is
+        called `type` as `kind`."""
+        fields = {_RENAMED.get(name, name): value for name, value in vars(self).items() if name not in _NO_DATA}
+        return {"type": type(self).__name__, "message": str(self), **to_jsonable_python(fields, fallback=str)}
+
+    @staticmethod
+    def from_data(data: Mapping[str, Any]) -> LLMCoreError:
+        """The error that `as_data` told of; an `LLMCoreError` where the class is not of this module."""
+        renamed = {new: name for name, new in _RENAMED.items()}
+        fields = {renamed.get(name, name): value for name, value in data.items() if name not in ("type", "message")}
+        return _made(_CLASSES.get(str(data.get("type")), LLMCoreError), (str(data.get("message", "")),), fields)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        cause = {"__cause__": _portable(self.__cause__)} if self.__cause__ is not None else {}
+        return _made, (type(self), self.args), {**vars(self), **cause}  # the fields apart: they may hold the error itself
+
+    def __copy__(self) -> Self:
+        copied = _made(type(self), self.args, vars(self))
+        copied.__cause__ = self.__cause__
+        return copied.with_traceback(self.__traceback__)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = _made(type(self), self.args)
+        memo[id(self)] = copied
+        vars(copied).update(deepcopy(vars(self), memo))
+        copied.__cause__ = self.__cause__
+        return copied
+
+
+_NO_DATA = frozenset({"partial", "attempts", "message", "__notes__"})
+_RENAMED = {"type": "kind"}
+_PLAIN = (str, bytes, int, float, bool, type(None))
+
+
+def _made(kind: type[E], args: tuple[Any, ...], fields: Mapping[str, Any] = MappingProxyType({})) -> E:
+    """An error without a call of its `__init__`, which may ask for more than `args`."""
+    error = kind.__new__(kind, *args)
+    vars(error).update(fields)
+    return error
+
+
+def _portable(cause: BaseException) -> BaseException:
+    """The cause, or what another process can know of it: exceptions of other libraries seldom survive a pickle."""
+    plain = type(cause).__module__ == "builtins" and not vars(cause) and all(type(arg) in _PLAIN for arg in cause.args)
+    return cause if isinstance(cause, LLMCoreError) or plain else RuntimeError(f"{type(cause).__name__}: {cause}")
 
 
 class CallerError(LLMCoreError):
@@ -156,7 +213,11 @@ class RequestTooLarge(ProviderError):
 
 
 class Overloaded(ProviderError):
-    """The provider is overloaded (503, 529)."""
+    """The provider is overloaded (503, 529). `retry_after` is in seconds, None when the provider did not say."""
+
+    def __init__(self, message: str, *, status: int | None = None, retry_after: float | None = None) -> None:
+        super().__init__(message, status=status)
+        self.retry_after = retry_after
 
 
 class RemoteServerError(ProviderError):
@@ -192,11 +253,14 @@ class ToolError(LLMCoreError):
         details: Any = None,
     ) -> None:
         super().__init__(message)
-        self.message = message
         self.tool_name = tool_name
         self.tool_id = tool_id
         self.type = type
         self.details = details
+
+    @property
+    def message(self) -> str:
+        return str(self)
 
 
 class FallbackExhausted(LLMCoreError):
@@ -217,3 +281,8 @@ class TerminateLoop(Exception):
 
 class RetryTool(Exception):
     """Raised by a tool: tell the model what was wrong with its arguments and let it call again."""
+
+
+_CLASSES: dict[str, type[LLMCoreError]] = {
+    name: kind for name, kind in globals().items() if isinstance(kind, type) and issubclass(kind, LLMCoreError)
+}

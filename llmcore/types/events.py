@@ -26,6 +26,7 @@ __all__ = [
     "ToolCallFinished",
     "ToolCallStarted",
     "ToolResult",
+    "Waiting",
 ]
 
 
@@ -89,6 +90,19 @@ class AttemptStarted:
 
 
 @dataclass(slots=True)
+class Waiting:
+    """Attempt `n` will be made in so many `seconds`, as the provider asked (`Retry-After`) or as a back-off. `reason` and
+    `detail` are the attempt's: the recorded problem that made it necessary. `AttemptStarted` follows."""
+
+    n: int
+    model: str
+    mode: OutputMode
+    reason: AttemptReason
+    detail: str
+    seconds: float
+
+
+@dataclass(slots=True)
 class Repaired:
     """A recorded repair of the call at `index` (None: of the reply or of the typed output)."""
 
@@ -124,4 +138,4 @@ class Finished:
 
 
 NormalizerEvent = TextDelta | ReasoningDelta | ToolCallStarted | ArgumentsDelta | ToolCallFinished | Reclassified | Repaired
-Event = NormalizerEvent | AttemptStarted | ToolResult | PartialOutput | Finished
+Event = NormalizerEvent | Waiting | AttemptStarted | ToolResult | PartialOutput | Finished

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DEFAULT_LIMITS", "Limits"]
+__all__ = ["DEFAULT_LIMITS", "RECORDING_LIMITS", "REGISTRY_LIMITS", "FileLimits", "Limits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +52,38 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class FileLimits:
+    """Bounds on what a file that others wrote may hold. What exceeds one is refused with the limit and the place.
+
+    | field | what |
+    |---|---|
+    | `size` | bytes of a file that is held whole, of one line, of one unpacked body |
+    | `depth` | levels of lists and mappings |
+    | `values` | values of one JSON text, one YAML file or one interaction of a cassette |
+    | `aliased` | values that YAML aliases repeat, over the whole file |
+    | `number` | characters of one number |
+    | `members` | gzip members of one body |
+    | `encodings` | content encodings of one body, one around the other |
+    | `events` | events of one recorded stream, and a quarter of its lines |
+    | `exchanges` | exchanges of one run, interactions of one cassette |
+    """
+
+    size: int = 64 * 1024 * 1024
+    depth: int = 200
+    values: int = 2_000_000
+    aliased: int = 200_000
+    number: int = 1000
+    members: int = 10_000
+    encodings: int = 4
+    events: int = 500_000
+    exchanges: int = 50_000
+
+
+RECORDING_LIMITS = FileLimits()
+"""For transcripts, cassettes and recorded replies."""
+
+REGISTRY_LIMITS = FileLimits(size=1024 * 1024, depth=32, values=50_000, aliased=20_000)
+"""For the files of a model registry."""

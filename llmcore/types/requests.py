@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from llmcore.types.bounds import PositiveAmount
 from llmcore.types.messages import Message, TextBlock
 from llmcore.types.usage import Usage
 
@@ -37,8 +38,8 @@ class Request(BaseModel):
     stop: list[str] = Field(default_factory=list[str])
     thinking: bool | int = False
     output_type: Any = None
-    deadline: float | None = Field(default=None, gt=0)
-    extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
+    deadline: PositiveAmount | None = None
+    extra_body: dict[str, Any] = Field(default_factory=dict[str, Any], repr=False)
     extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
 
     @field_validator("messages", mode="before")

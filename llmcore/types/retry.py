@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
+
+from llmcore.types.bounds import Amount, Count
 
 __all__ = ["RetryConfig"]
 
@@ -13,11 +17,11 @@ class RetryConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_retries: int = Field(default=2, ge=0)
-    base: float = Field(default=0.5, ge=0)
-    factor: float = Field(default=2.0, ge=1)
-    max_delay: float = Field(default=30.0, ge=0)
-    jitter: float = Field(default=0.1, ge=0, le=1)
+    max_retries: Count = 2
+    base: Amount = 0.5
+    factor: Annotated[Amount, Field(ge=1)] = 2.0
+    max_delay: Amount = 30.0
+    jitter: Annotated[Amount, Field(le=1)] = 0.1
 
     def delay(self, retry: int, random: float) -> float:
         """Seconds before retry number `retry` (from 1); `random` in [0, 1) decides the jitter."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
+
+from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
+from llmcore.types.narrowing import is_object
 
 if TYPE_CHECKING:
     from llmcore.types.errors import LLMCoreError
@@ -24,7 +27,7 @@ class Usage(BaseModel):
 
     `input_tokens` includes the cached ones (`cache_read_tokens`, `cache_write_tokens`); `output_tokens` includes
     `reasoning_tokens`. `cost` is in US dollars, None when the price is unknown; `estimated` is True when a provider did not
-    report tokens and a tokenizer guessed them.
+    report tokens and they were guessed.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -59,7 +62,11 @@ class Usage(BaseModel):
 
 
 class Attempt(BaseModel):
-    """One request to a model and what became of it. A run's attempts are one growing list; `n` counts from 1."""
+    """One request to a model and what became of it. A run's attempts are one growing list; `n` counts from 1.
+
+    In JSON, `failure` is an object with `type`, `message` and the error's fields, from which the error is made again;
+    `report` is read back as the data it was written as.
+    """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -73,9 +80,27 @@ class Attempt(BaseModel):
     """The `LLMCoreError` that ended it, or None."""
     usage: Usage = Field(default_factory=Usage)
     duration: float = 0.0
-    """Seconds."""
+    """Seconds from when the attempt was decided on until it ended, `waited` included."""
+    waited: float = 0.0
+    """Seconds of `duration` that passed before the request was sent: a provider's `Retry-After`, or a back-off."""
     report: Any = None
     """The `ValidationReport` of its reply, or None when none came."""
+    response_id: str = ""
+    """The reply's id, where the provider gave one; so for `response_model`, the model that the provider says answered."""
+    response_model: str = ""
+    time_to_first_token: float | None = None
+    """Seconds until the first piece of the reply came; None where it is not known."""
+
+    @field_validator("failure", mode="before")
+    @classmethod
+    def _error_of_data(cls, value: Any) -> Any:
+        from llmcore.types.errors import LLMCoreError  # which imports this module
+
+        return LLMCoreError.from_data(value) if is_object(value) else value
+
+    @field_serializer("failure", when_used="json")
+    def _data_of_error(self, failure: Any) -> Any:
+        return None if failure is None else failure.as_data()
 
     @property
     def error(self) -> LLMCoreError | None:
@@ -87,14 +112,17 @@ class Budget(BaseModel):
     """What one run may spend. Passed down through every layer; whoever makes a request draws on it.
 
     `attempts` counts the requests of one turn: the first and at most `attempts - 1` retries of any kind; `reasks` bounds the
-    self-corrections among them. `tokens` and `cost` (US dollars) bound the whole run; `deadline` is the whole run's time in
-    seconds. None = unbounded.
+    self-corrections among them. An attempt that failed before its request went out counts as well. `tokens` and `cost`
+    (US dollars) bound the whole run and are looked at before each request; where a reply tells no believable usage, it is
+    estimated. `deadline` is the whole run's time in seconds. None = unbounded.
+
+    Raises `pydantic.ValidationError` for an unknown field and for anything but a finite number in range.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    attempts: int = Field(default=4, ge=1)
-    reasks: int = Field(default=2, ge=0)
-    tokens: int | None = Field(default=None, ge=1)
-    cost: float | None = Field(default=None, gt=0)
-    deadline: float | None = Field(default=None, gt=0)
+    attempts: PositiveCount = 4
+    reasks: Count = 2
+    tokens: PositiveCount | None = None
+    cost: PositiveAmount | None = None
+    deadline: PositiveAmount | None = None

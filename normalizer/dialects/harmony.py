@@ -118,7 +118,7 @@ def _cut_header(engine: TextEngine, at: int) -> bool:
     begin = _begin_of(engine, at)
     if not engine.blank_before(begin):
         return False
-    engine.cut = engine.cut or "to=" in engine.src.text[begin:]
+    engine.cut = engine.cut or engine.ended_by_length or "to=" in engine.src.text[begin:]
     engine.commit_to(begin)
     engine.take("markup", len(engine.src.text))
     return True

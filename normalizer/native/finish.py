@@ -16,7 +16,7 @@ _WORDS: dict[FinishReason, str] = {
     "content_filter": (
         "content_filter content_filtered refusal guardrail_intervened SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII 3"
     ),
-    "error": "error failed ERROR ERROR_TOXIC MALFORMED_FUNCTION_CALL tool_use_failed",
+    "error": "error failed ERROR ERROR_TOXIC MALFORMED_FUNCTION_CALL tool_use_failed json_validate_failed",
     "cancelled": "cancelled",
 }
 

@@ -11,6 +11,8 @@ from llmcore.normalizer.native.shape import as_dict, as_text
 
 __all__ = ["ToolUseFailedReader", "is_body"]
 
+_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
+
 
 def is_body(body: dict[str, Any]) -> bool:
     """An error that holds what the model wrote."""
@@ -23,7 +25,8 @@ class ToolUseFailedReader:
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
         error = as_dict(body.get("error"))
         yield FailedGeneration(as_text(error.get("failed_generation")))
-        yield FinishWord(as_text(error.get("code")) or "tool_use_failed", "error")
+        code = as_text(error.get("code"))
+        yield FinishWord(code if code in _CODES else "tool_use_failed", "error")
 
     def finish(self) -> Iterator[Piece]:
         return iter(())

@@ -177,7 +177,6 @@ RUNS: list[StackRun] = [
         [
             Answer("first", OVERLOADED),
             Answer("retry", OVERLOADED),
-            Answer("retry", OVERLOADED),
             Answer("model", native(CODE), [CODE]),
             Answer("turn", SAVED, [], SAVED),
         ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import time
 import traceback
 from email.utils import formatdate
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
-from llmcore.adapters.failures import ROWS, Row, classify, error_body, failed_generation
+from llmcore.adapters.failures import ROWS, Row, classify, error_body, failed_generation, is_clean, shown_text
 from llmcore.adapters.litellm import LiteLLMAdapter
 from llmcore.adapters.secrets import Scrubber
 from llmcore.types import (
@@ -240,9 +241,10 @@ def test_a_format_is_that_of_the_mode() -> None:
         ({}, [], None),
     ],
 )
-def test_retry_after(headers: dict[str, str], details: list[Any], seconds: float | None) -> None:
-    error = classify(Made("x", 429, litellm_response_headers=headers, body={"details": details}))
-    assert isinstance(error, RateLimited)
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after(headers: dict[str, str], details: list[Any], seconds: float | None, status: int) -> None:
+    error = classify(Made("x", status, litellm_response_headers=headers, body={"details": details}))
+    assert isinstance(error, RateLimited | Overloaded)
     assert error.retry_after == seconds
 
 
@@ -278,3 +280,60 @@ def test_secrets_are_scrubbed() -> None:
     error = classify(Made(f"bad key {KEY}; url http://h/p?key=abcdefgh&x=1", 401), scrubber=Scrubber([KEY]))
     assert KEY not in str(error)
     assert "abcdefgh" not in str(error)
+
+
+ECHOES = {
+    "plain": KEY,
+    "url": "".join(f"%{ord(letter):02x}" for letter in KEY),
+    "base64": base64.b64encode(f"user:{KEY}".encode()).decode(),
+    "hexadecimal": KEY.encode().hex(),
+    "header": "gate-Secret-99",
+}
+
+
+def everything_shown(error: BaseException) -> str:
+    """What printing, logging or inspecting an error and all it is chained to shows."""
+    parts = [str(error), repr(error), repr(error.args), repr(vars(error)), repr(getattr(error, "__notes__", None))]
+    parts += traceback.format_exception(error)
+    parts += [everything_shown(inner) for inner in (error.__cause__, error.__context__) if inner is not None]
+    return "\n".join(parts)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("provider", QUICK)
+async def test_no_echo_of_a_key_gets_out(adapter: LiteLLMAdapter, provider: str, streamed: bool) -> None:
+    message = f"refused: {'; '.join(ECHOES.values())}"
+    with WireServer([Failure(400, body(message, message, param=message))]) as server:
+        endpoint = endpoint_at(server, provider).model_copy(update={"extra_headers": {"X-Gate": ECHOES["header"]}})
+        with pytest.raises(LLMCoreError) as caught:
+            await (anext(adapter.stream(call_of(endpoint))) if streamed else adapter.complete(call_of(endpoint)))
+    shown = everything_shown(caught.value)
+    assert "refused: " in str(caught.value)
+    assert [name for name, echo in ECHOES.items() if echo in shown] == []
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.anyio
+async def test_an_error_without_secrets_keeps_its_cause(adapter: LiteLLMAdapter) -> None:
+    with WireServer([Failure(400, body("no"))]) as server, pytest.raises(LLMCoreError) as caught:
+        await adapter.complete(call_of(endpoint_at(server, "openai")))
+    assert type(caught.value.__cause__).__name__ == "BadRequestError"
+
+
+def test_what_an_error_shows_reaches_notes_contexts_and_groups() -> None:
+    error = ExceptionGroup("outer", [ValueError("in a group")])
+    error.__context__ = KeyError("in a context")
+    error.__context__.add_note("in a note")
+    error.__cause__ = Made("x", body={"deep": "in a body"})
+    error.__cause__.__context__ = error
+    shown = shown_text(error)
+    assert [place for place in ("group", "context", "note", "body") if f"in a {place}" not in shown] == []
+
+
+def test_an_endless_error_is_looked_through_as_far_as_it_is_shown() -> None:
+    error = classify(Made("x" * 1990 + KEY + "%41" * 1_000_000, 500), scrubber=Scrubber([KEY]))
+    assert str(error).startswith("x" * 1990 + "[secret]")
+    assert len(str(error)) <= 2000
+    assert not is_clean(Made("%41" * 1_000_000), Scrubber([KEY]))
+    assert is_clean(Made("short"), Scrubber([KEY]))

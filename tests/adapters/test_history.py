@@ -63,6 +63,11 @@ def test_a_result_without_a_call_becomes_text() -> None:
     assert sound[1].text == "Result of the tool call 'ghost': boo"
 
 
+def test_the_id_of_a_result_without_a_call_is_shortened() -> None:
+    (sound,) = sound_history([Message(role="tool", content=[ToolResultBlock(tool_use_id="i" * 1_000_000, content=[])])])
+    assert len(sound.text) < 120
+
+
 def test_a_second_result_of_one_call_becomes_text() -> None:
     sound = sound_history([says("assistant", use("a")), says("tool", result("a", "one"), result("a", "two"))])
     assert results_of(sound) == [("a", "one")]

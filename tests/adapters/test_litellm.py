@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from llmcore.adapters.base import Adapter, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore
@@ -465,3 +466,19 @@ async def test_the_demonstration_server_calls_and_then_answers(adapter: LiteLLMA
         ]
         answer = await adapter.complete(call_of(call.endpoint, Request(messages=history)))
         assert "sunny" in json.dumps(answer.raw)
+
+
+@pytest.mark.parametrize("asked", ["Hello", f"Repeat {KEY}."])
+async def test_a_reply_that_echoes_the_key_is_scrubbed_unless_it_was_asked_for(adapter: LiteLLMAdapter, asked: str) -> None:
+    with WireServer([f"You are {KEY}, or sk-example-00000000."]) as server:
+        for provider in ("openai", "anthropic", "ollama"):
+            call = call_of(endpoint_at(server, provider), asked)
+            reply = json.dumps((await adapter.complete(call)).raw)
+            assert (KEY in reply) is (KEY in asked)
+            assert "sk-example-00000000" in reply  # what a model says is not for us to judge
+
+
+async def test_a_placeholder_for_a_key_is_an_ordinary_word_of_a_reply(adapter: LiteLLMAdapter) -> None:
+    with WireServer(["It runs on lmstudiolocalserver."]) as server:
+        endpoint = endpoint_at(server, "openai_compatible").model_copy(update={"api_key": SecretStr("lmstudiolocalserver")})
+        assert "lmstudiolocalserver" in json.dumps((await adapter.complete(call_of(endpoint))).raw)

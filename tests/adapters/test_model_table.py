@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from llmcore.adapters import model_table
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.model_table import litellm_entry, table_capabilities, table_prices
 
@@ -58,3 +59,10 @@ def test_a_look_up_does_not_import_litellm() -> None:
         "assert table_prices(Endpoint(provider='openai', model='gpt-4o')); assert 'litellm' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("price", [float("nan"), float("inf"), -1.0, 0, True, "0.1"])
+def test_a_price_of_the_table_that_is_none_is_unknown(price: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"litellm_provider": "openai", "input_cost_per_token": price, "output_cost_per_token": 1e-6}
+    monkeypatch.setattr(model_table, "_table", lambda: {"gpt-odd": row})
+    assert table_prices(Endpoint(provider="openai", model="gpt-odd")) is None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
-from llmcore.adapters.output import FINAL_RESULT, object_schema, output_plan, output_tool, tools_of, unwrap_output
+from llmcore.adapters.output import FINAL_RESULT, object_schema, output_plan, output_tool, tools_of
 from llmcore.types import OutputMode, Request, ToolDefinition
 
 OBJECT: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -64,10 +64,3 @@ def test_an_object_stays_and_anything_else_is_wrapped() -> None:
     assert wrapped["$defs"] == {"A": OBJECT}
     referred = {"$ref": "#/$defs/A", "$defs": {"A": OBJECT}}
     assert object_schema(referred) is referred
-
-
-def test_unwrapping() -> None:
-    assert unwrap_output(LIST, {"result": [1]}) == [1]
-    assert unwrap_output(LIST, [1]) == [1]
-    assert unwrap_output(OBJECT, {"result": 1}) == {"result": 1}
-    assert unwrap_output(LIST, {"result": 1, "more": 2}) == {"result": 1, "more": 2}

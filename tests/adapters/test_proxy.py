@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +91,28 @@ def test_nobody_upstream_is_a_502(tmp_path: Path) -> None:
         reply = httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m"})
     assert reply.status_code == 502
     assert not (tmp_path / "run.jsonl").exists()
+
+
+def test_a_secret_in_the_pieces_of_a_stream_is_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    key = "tok-12345678"
+    frames = [f'data: {{"delta":  "{piece}"}}\r\n\r\n'.encode() for piece in ("Hi ", *key, " there")]
+    with WireServer([Raw(frames, "text/event-stream")]) as server, proxied(server, path) as proxy:
+        headers = {"X-Gate": key}
+        got = httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m", "stream": True}, headers=headers).content
+    assert got == b"".join(frames)
+    kept = lines(path)[0]["exchanges"][0]["sse"]
+    assert "".join(re.findall('"delta": +"([^"]*)"', kept)) == "Hi [secret] there"
+    assert kept.startswith('data: {"delta":  "Hi "}\r\n\r\n')
+
+
+def test_a_key_in_the_path_is_in_no_field_and_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    path = tmp_path / "run.jsonl"
+    with WireServer([Failure(404, {"error": {"message": "no"}})]) as server:
+        for _ in range(2):
+            with proxied(server, path, "gemini") as proxy:
+                httpx.post(f"{proxy.url}/v1beta/models/gemini-2?key=urlSecret99", json={"note": "urlSecret99 %75rlSecret99"})
+    first, second = lines(path)
+    assert (first["model"], first["id"], second["id"]) == ("gemini-2", "run-1", "run-2")
+    assert "urlSecret99" not in path.read_text("utf-8") + caplog.text

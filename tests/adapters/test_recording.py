@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,12 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm import LiteLLMAdapter
-from llmcore.adapters.recording import Recorder, tool_dict
+from llmcore.adapters.recording import Recorder, TranscriptFile, tool_dict
 from llmcore.adapters.secrets import HIDDEN
 from llmcore.transcripts import read_transcripts
 from llmcore.types import LLMCoreError, Message, Request, TextBlock, ToolResultBlock, ToolUseBlock
 from tests.adapters.conftest import KEY, WEATHER, call_of, endpoint_at
-from tests.support.wire_server import Failure, Turn, WireServer
+from tests.support.wire_server import Failure, Raw, Turn, WireServer
 
 CALL = Turn("One moment.", calls=[("get_weather", {"city": "Paris"})])
 
@@ -126,3 +127,38 @@ def test_an_empty_run_is_an_error() -> None:
 
 def test_lines_are_plain_json() -> None:
     assert json.loads(json.dumps(tool_dict(WEATHER)))["function"]["name"] == "get_weather"
+
+
+@pytest.mark.anyio
+async def test_every_field_of_a_line_is_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    encoded = base64.b64encode(f"user:{KEY}".encode()).decode()
+    text = f"{KEY} or {encoded}"
+    request = Request.model_validate({"messages": "hi", "extra_body": {"gate_token": "bodySecret1"}})
+    recorder, _ = await recorded(Turn(f"{text} bodySecret1"), calls=[call_of(Endpoint(provider="openai", model="m"), request)])
+    tool = WEATHER.model_copy(update={"description": text, "parameters": {"type": "object", "properties": {text: {}}}})
+    line = recorder.line(id=text, tools=[tool], output_schema={"description": text}, expect={"content": text, KEY: [text]})
+    written = json.dumps(line)
+    assert [secret for secret in (KEY, encoded[8:-4], "bodySecret1") if secret in written] == []
+    assert line["id"].count(HIDDEN) == 2
+
+
+@pytest.mark.anyio
+async def test_a_secret_in_the_pieces_of_a_stream_is_not_written() -> None:
+    pieces = [KEY[at : at + 3] for at in range(0, len(KEY), 3)]
+    frames = [f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': piece}}]})}\n\n".encode() for piece in pieces]
+    recorder, _ = await recorded(Raw([*frames, b"data: [DONE]\n\n"], "text/event-stream"), streamed=True)
+    chunks = recorder.line(id="x")["exchanges"][0]["chunks"]
+    assert len(chunks) >= len(pieces)
+    said = "".join(choice["delta"].get("content") or "" for chunk in chunks for choice in chunk["choices"])
+    assert said == HIDDEN
+
+
+def test_no_two_lines_of_a_file_have_one_id(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    file = TranscriptFile(path)
+    given = ["run", "run", "run", "a-1", "a-1", "a-3", "a-1", "a-1", "run-2"]
+    got = [file.append({"id": id}) for id in given]
+    assert got == ["run", "run-2", "run-3", "a-1", "a-2", "a-3", "a-4", "a-5", "run-4"]
+    path.write_text(path.read_text("utf-8") + "not JSON\n[]\n", "utf-8")
+    assert TranscriptFile(path).append({"id": "a-1"}) == "a-6"

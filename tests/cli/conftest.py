@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -55,3 +56,16 @@ def lines(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def script_of() -> Callable[[str], subprocess.CompletedProcess[str]]:
+    """Run code in a process of its own, for what only a whole process shows."""
+
+    def run(code: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+        return subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, cwd=ROOT, timeout=60, encoding="utf-8", env=environment
+        )
+
+    return run

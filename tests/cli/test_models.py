@@ -77,3 +77,21 @@ def test_a_registry_that_cannot_be_read_exits_2(invoke: Invoke, tmp_path: Path) 
     unset = invoke("models", tmp_path / "models.yaml")
     assert unset.exit_code == 2
     assert "NO_SUCH_KEY" in unset.stderr
+
+
+def test_a_url_that_holds_a_key_exits_2_and_is_not_quoted(
+    invoke: Invoke, registry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.write_text(REGISTRY.replace("http://127.0.0.1:9/v1", "http://ann:${TEST_KEY}@127.0.0.1:9/v1"), "utf-8")
+    result = invoke("models", registry)
+    assert result.exit_code == 2
+    assert "llm.models.strong: base_url holds a secret (user name, password)" in result.stderr
+    assert "top-secret" not in result.output
+
+
+def test_what_may_be_a_secret_in_a_url_is_masked(invoke: Invoke, registry: Path) -> None:
+    registry.write_text(REGISTRY.replace("http://127.0.0.1:9/v1", "http://127.0.0.1:9/v1?tenant=top-secret"), "utf-8")
+    for options in ((), ("--json",)):
+        result = invoke("models", registry, *options)
+        assert "http://127.0.0.1:9/v1?tenant=[secret]" in result.output
+        assert "top-secret" not in result.output

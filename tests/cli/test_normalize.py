@@ -6,11 +6,14 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from llmcore.transcripts import decoding
+from llmcore.types import limits
 from tests.cli.conftest import ROOT, Invoke
 from tests.transcripts.runs import CALL, TOOLS, chat, hermes, sse
 
@@ -57,7 +60,7 @@ def test_every_form_of_reply(invoke: Invoke, tools: Path, stdin: str) -> None:
 def test_a_file(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "reply.txt").write_text(HERMES, "utf-8")
     envelope = json.loads(invoke("normalize", tmp_path / "reply.txt").stdout)
-    assert (envelope["content"].strip(), envelope["needsMoreWork"], envelope["nearMisses"]) == (
+    assert (envelope["content"].strip(), envelope["needsMoreWork"], envelope["near_misses"]) == (
         "Let me look.",
         True,
         [],
@@ -77,7 +80,7 @@ def test_how_the_reply_is_read_can_be_told(invoke: Invoke) -> None:
     forced = invoke("normalize", "--forced-tool", "get_weather", stdin='{"city": "Paris"}')
     assert canonical(forced.stdout) == [CALL]
     cut = json.loads(invoke("normalize", "--finish-reason", "length", stdin="Hello").stdout)
-    assert cut["finishReason"] == "length"
+    assert cut["finish_reason"] == "length"
 
 
 @pytest.mark.parametrize("stdin", ["", " ", "{", "Hi", "data", "null", "[3]", "3", '{"a": 1}'])
@@ -205,3 +208,18 @@ def test_characters_cut_between_reads_are_whole(script: Any) -> None:
 def test_exit_codes_of_the_console_script(script: Any) -> None:
     assert script("normalize", stdin=b"Hello").returncode == 0
     assert script("normalize", stdin=b"\xff").returncode == 2
+
+
+@pytest.mark.parametrize("reply", ["x" * 3000, "data: {}\n\n" * 300, "[" + "{}," * 1000 + "{}]", '{"a": 1}\n' * 300])
+def test_a_reply_of_any_form_is_bounded(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, reply: str) -> None:
+    monkeypatch.setattr(limits, "RECORDING_LIMITS", replace(limits.RECORDING_LIMITS, size=1000))
+    result = invoke("normalize", "-", stdin=reply)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "llmcore: error: standard input: a reply of more than 1000 bytes\n"
+
+
+def test_a_reply_of_too_many_values_is_told(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "RECORDING_LIMITS", replace(limits.RECORDING_LIMITS, values=100))
+    result = invoke("normalize", "-", stdin='{"a": [' + "{}," * 1000 + "{}]}")
+    assert result.exit_code == 2
+    assert result.stderr == "llmcore: error: standard input: more than 100 values in one JSON text\n"

@@ -10,7 +10,7 @@ import pytest
 
 from llmcore.transcripts import Transcript, read_transcripts
 from tests.cli.conftest import Invoke
-from tests.support.wire_server import Failure, Script, WireServer
+from tests.support.wire_server import Failure, Raw, Script, WireServer
 from tests.support.wires import Turn
 
 MODEL = "openai_compatible/some-model"
@@ -53,7 +53,7 @@ def test_a_tool_loop_is_recorded_and_replays(invoke: Invoke, tmp_path: Path, too
     assert "recorded: Weather in Paris? (2 exchanges)" in result.stderr
     assert [exchange.attempt.reason for exchange in run.exchanges] == ["first", "turn"]
     assert (run.id, run.provider, run.model, run.level) == (
-        "Weather in Paris?",
+        "runs-1",
         "openai_compatible",
         "some-model",
         "litellm",
@@ -81,9 +81,9 @@ def test_each_prompt_is_a_run_and_runs_are_appended(invoke: Invoke, tmp_path: Pa
     recorded(invoke, [Turn("Hello.")], path, "One", "Two", "--provenance", "live: a test")
     _, runs = recorded(invoke, [Turn("Hello.")], path, "Three", "--system", "Be brief.")
     assert [(run.id, run.provenance == "live: a test") for run in runs] == [
-        ("One", True),
-        ("Two", True),
-        ("Three", False),
+        ("runs-1", True),
+        ("runs-2", True),
+        ("runs-3", False),
     ]
     assert "Be brief." in json.dumps(runs[2].exchanges[0].request)
 
@@ -117,3 +117,23 @@ def test_mistakes_exit_2_before_anything_is_asked(invoke: Invoke, tmp_path: Path
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_a_key_in_a_prompt_is_written_nowhere(invoke: Invoke, tmp_path: Path) -> None:
+    key = "sk-proj-abcdef0123456789"
+    pieces = [f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': piece}}]})}\n\n".encode() for piece in key]
+    stream = Raw([*pieces, b'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'])
+    stream.content_type = "text/event-stream"
+    path = tmp_path / "runs.jsonl"
+    result, (run,) = recorded(invoke, [stream], path, f"Is {key} a key?", "--system", f"Not {key}.", "--stream")
+    assert run.id == "runs-1"
+    assert "Is [secret] a key?" in path.read_text("utf-8")
+    said = "".join(chunk["choices"][0]["delta"].get("content") or "" for chunk in run.exchanges[0].chunks or [])
+    assert "abcdef0123456789" not in path.read_text("utf-8") + said + result.output
+
+
+def test_a_base_url_with_a_key_exits_2(invoke: Invoke, tmp_path: Path) -> None:
+    result = invoke("record", MODEL, "Hello", "--base-url", "http://ann:urlSecret1@127.0.0.1:9/v1", "-o", tmp_path / "x.jsonl")
+    assert result.exit_code == 2
+    assert "base_url holds a secret" in result.stderr
+    assert "urlSecret1" not in result.output

@@ -120,6 +120,27 @@ def test_input_that_cannot_be_read_exits_2_with_its_place(
     assert result.stderr.count("\n") == 1
 
 
+def test_a_bad_file_costs_only_itself_and_exits_2(invoke: Invoke, lines: Write, tmp_path: Path) -> None:
+    first, last = lines(GOOD, "garbage", GOOD, name="a.jsonl"), lines(GOOD, name="z.jsonl")
+    (tmp_path / "b.yaml").write_text("a: &a [*a]\ninteractions: []", "utf-8")
+    result = invoke("replay", tmp_path)
+    assert result.exit_code == 2
+    assert table_row(result.stdout, "openai")[:3] == ["openai", "3", "3"]
+    assert [line.partition(": not JSON")[0].partition(": malformed")[0] for line in result.stderr.splitlines()] == [
+        f"llmcore: error: {first}:2",
+        f"llmcore: error: {tmp_path / 'b.yaml'}:1",
+    ]
+    as_json = invoke("replay", tmp_path, "--json")
+    assert (as_json.exit_code, json.loads(as_json.stdout)["skipped_count"]) == (2, 2)
+    assert invoke("replay", last, "--json").exit_code == 0
+
+
+def test_errors_are_bounded(invoke: Invoke, lines: Write) -> None:
+    result = invoke("replay", lines(GOOD, *["garbage"] * 30))
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 11)
+    assert result.stderr.endswith("and 20 more\n")
+
+
 def test_skipped_lines_are_counted_and_shown(invoke: Invoke, lines: Write) -> None:
     path = lines(GOOD, "garbage", {**GOOD, "tools": [3]})
     result = invoke("replay", path, "--on-error", "skip")

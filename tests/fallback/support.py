@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
 from llmcore.fallback import FallbackContext, Ledger, Plan
-from llmcore.types import AttemptStarted, Budget, Event, LLMCoreError, OutputMode
+from llmcore.types import AttemptStarted, Budget, Event, LLMCoreError, ModelNotFound, OutputMode
 
 
 @dataclass
@@ -18,9 +18,12 @@ class Table:
     windows: dict[str, int] = field(default_factory=dict[str, int])
     providers: dict[str, str] = field(default_factory=dict[str, str])
     fixed_mode: bool = False
+    unknown: frozenset[str] = frozenset()
     refused: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def modes(self, model: str) -> Sequence[OutputMode]:
+        if model in self.unknown:
+            raise ModelNotFound(f"there is no model {model!r}")
         refused = [capability for name, capability in self.refused if name == model]
         all_modes: list[OutputMode] = ["native_tools", "json_schema", "json_object", "text"]
         return [mode for mode in self.preferred.get(model, all_modes) if mode not in refused] or ["text"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from pydantic import ValidationError
 
 from llmcore.fallback import Ledger
 from llmcore.types import AttemptReason, Budget, InternalError, LimitExceeded, ModelError, Usage
@@ -67,3 +70,64 @@ def test_usage_duration_failure_and_report_are_entered() -> None:
     assert (attempt.duration, attempt.usage.input_tokens, attempt.error, attempt.report) == (2, 3, error, "report")
     assert ledger.usage.input_tokens == 3
     assert ledger.seconds_left == 6
+
+
+def test_one_unknown_cost_does_not_switch_the_budget_off() -> None:
+    ledger = Ledger(Budget(cost=1.0))
+    for usage in (Usage(input_tokens=1, cost=0.6), Usage(input_tokens=1), Usage(input_tokens=1, cost=0.6)):
+        ledger.finish(ledger.start("m", "text", "turn"), usage)
+    assert ledger.usage.cost is None
+    with pytest.raises(LimitExceeded, match=r"1\.200000 were used"):
+        ledger.check()
+
+
+def test_a_wait_is_part_of_the_attempt_after_it() -> None:
+    clock = Clock()
+    ledger = Ledger(Budget(), clock=clock)
+    with ledger.waiting():
+        clock.now += 5
+    attempt = ledger.start("m", "text", "retry", "a problem")
+    clock.now += 2
+    ledger.finish(attempt)
+    assert (attempt.waited, attempt.duration) == (5, 7)
+    assert ledger.start("m", "text", "retry", "another").waited == 0
+
+
+def test_an_attempt_without_a_request_counts_in_its_turn_and_its_wait_is_nobodys() -> None:
+    clock = Clock()
+    ledger = Ledger(Budget(attempts=2), clock=clock)
+    ledger.start_turn()
+    with ledger.waiting():
+        clock.now += 5
+    ledger.count_unsent()
+    assert (ledger.attempts_left, ledger.attempts_in_turn) == (1, 0)
+    assert ledger.start("m", "text", "first").waited == 0
+    ledger.start_turn()
+    assert ledger.attempts_left == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("attempts", "a whole number of at least 1"),
+        ("reasks", "a whole number of at least 0"),
+        ("tokens", "a whole number of at least 1"),
+        ("cost", "a finite number above 0"),
+        ("deadline", "a finite number above 0"),
+    ],
+)
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1, -0.5, True, False, "much", [1]])
+def test_a_bound_that_is_none_is_refused_in_clear_words(field: str, words: str, value: Any) -> None:
+    with pytest.raises(ValidationError, match=f"(?s){field}.*must be {words}"):
+        Budget(**{field: value})
+
+
+@pytest.mark.parametrize("field", ["attempts", "tokens", "cost", "deadline"])
+def test_a_bound_of_nothing_is_refused(field: str) -> None:
+    with pytest.raises(ValidationError, match="must be"):
+        Budget(**{field: 0})
+
+
+def test_a_bound_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValidationError, match="attemps"):
+        Budget(attemps=3)  # type: ignore[call-arg]  # callers without a type checker

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
+from typing import Any
 
 import pytest
 
-from llmcore.fallback import EscalateModel, FallbackManager, OtherMode, Plan, Retry, TextOnly, remedies
+from llmcore.fallback import EscalateModel, FallbackContext, FallbackManager, Ledger, OtherMode, Plan, Retry, TextOnly, remedies
 from llmcore.types import (
+    AttemptStarted,
     AuthenticationFailed,
+    Budget,
     CapabilityRefused,
     ConfigError,
     ContextOverflow,
@@ -29,6 +34,7 @@ from llmcore.types import (
     Timeout,
     ToolError,
     Truncated,
+    Waiting,
 )
 from tests.fallback.support import Script, Table, context_for
 
@@ -108,15 +114,24 @@ async def test_bad_answers_go_through_the_modes_then_the_models_then_text() -> N
     ]
 
 
-async def test_a_fault_is_retried_twice_and_then_left_for_another_model() -> None:
-    down = [RemoteServerError("502")] * 5
-    assert steps(await plans_after(*down, table=Table(chain={"m": ["l"]}))) == [
-        ("m", "native_tools", "retry"),
+@pytest.mark.parametrize("fault", [RemoteServerError("502"), Timeout("late"), Overloaded("busy"), RateLimited("slow")])
+async def test_a_sick_model_gets_two_tries_where_another_is_left_and_three_where_none_is(fault: LLMCoreError) -> None:
+    assert steps(await plans_after(*[fault] * 5, table=Table(chain={"m": ["l"]}))) == [
         ("m", "native_tools", "retry"),
         ("l", "native_tools", "model"),
         ("l", "native_tools", "retry"),
         ("l", "native_tools", "retry"),
     ]
+
+
+async def test_bad_answers_in_between_give_a_sick_model_no_further_tries() -> None:
+    failures = [Timeout("late"), ModelError("bad"), RemoteServerError("502")]
+    assert [plan.model for plan in await plans_after(*failures, table=Table(chain={"m": ["l"]}))] == ["m", "m", "l"]
+
+
+async def test_a_list_of_several_models_is_gone_through_when_one_of_them_fails_too() -> None:
+    table = Table(chain={"m": ["l", "xl"]})
+    assert [plan.model for plan in await plans_after(*[Refused("no")] * 3, table=table)] == ["l", "xl"]
 
 
 async def test_our_own_fault_is_retried_once_at_most() -> None:
@@ -130,13 +145,102 @@ async def test_a_rate_limit_waits_as_told_and_keeps_the_mode() -> None:
     assert [(plan.mode, plan.wait) for plan in plans] == [("native_tools", 0.05)]
 
 
-@pytest.mark.parametrize("deadline", [None, 5.0])
-async def test_a_wait_that_is_too_long_goes_to_another_model_instead(deadline: float | None) -> None:
-    context = context_for(Table(chain={"m": ["l"]}), deadline=deadline)
-    script = Script(context, RateLimited("slow", retry_after=10.0 if deadline else 3600.0))
-    async for _ in FallbackManager(STRATEGIES).run(context, script):
-        pass
-    assert steps(script.plans[1:]) == [("l", "native_tools", "model")]
+def next_after(failure: LLMCoreError, table: Table, *, deadline: float | None = None, **retry: Any) -> Plan:
+    """The plan after the first failure, which nobody waits for."""
+    context = context_for(table, deadline=deadline)
+    context.failed(failure)
+    strategies = (Retry(RetryConfig(base=0), **retry), OtherMode(), EscalateModel(), TextOnly())
+    return FallbackManager(strategies).next_plan(context)
+
+
+WITH_ANOTHER = Table(chain={"m": ["l"]})
+
+
+@pytest.mark.parametrize("kind", [RateLimited, Overloaded])
+@pytest.mark.parametrize(
+    ("table", "told", "deadline", "model", "wait"),
+    [
+        (WITH_ANOTHER, 5.0, None, "m", 5.0),
+        (WITH_ANOTHER, 5.1, None, "l", 0.0),
+        (WITH_ANOTHER, 5.1, 100.0, "l", 0.0),
+        (WITH_ANOTHER, 3.0, 2.0, "l", 0.0),
+        (WITH_ANOTHER, 3600.0, None, "l", 0.0),
+        (Table(), 59.0, None, "m", 59.0),
+        (Table(), 90.0, 100.0, "m", 90.0),
+        (Table(), -1.0, None, "m", 0.0),
+        (Table(), float("nan"), None, "m", 0.0),
+    ],
+)
+def test_how_long_a_provider_is_waited_for(
+    kind: Any, table: Table, told: float, deadline: float | None, model: str, wait: float
+) -> None:
+    plan = next_after(kind("slow", retry_after=told), table, deadline=deadline)
+    assert (plan.model, plan.wait) == (model, wait)
+
+
+def test_a_wait_that_the_deadline_does_not_allow_fails_at_once_with_the_providers_words() -> None:
+    with pytest.raises(RateLimited) as caught:
+        next_after(RateLimited("slow", retry_after=60.0), Table(), deadline=2.0)
+    assert caught.value.retry_after == 60.0
+
+
+def test_without_a_deadline_the_longest_wait_is_the_strategys() -> None:
+    for limit in (60.0, 10.0):
+        with pytest.raises(FallbackExhausted):
+            next_after(RateLimited("slow", retry_after=limit + 1), Table(), max_wait=limit)
+
+
+@pytest.mark.parametrize("wait", [float("nan"), float("inf"), -1, True, None])
+def test_a_longest_wait_that_is_no_time_is_refused(wait: Any) -> None:
+    with pytest.raises(ConfigError, match="max_wait"):
+        Retry(max_wait=wait)
+
+
+def test_a_back_off_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"backoff is an llmcore\.RetryConfig, not 3"):
+        Retry(3)  # type: ignore[arg-type]  # callers without a type checker
+
+
+async def test_a_wait_is_told_logged_and_stands_in_its_attempt(caplog: pytest.LogCaptureFixture) -> None:
+    context = context_for(Table())
+    script = Script(context, RateLimited("the secret prompt", retry_after=0.05))
+    with caplog.at_level(logging.INFO, "llmcore.fallback"):
+        events = [event async for event in FallbackManager(STRATEGIES).run(context, script)]
+    waiting = [event for event in events if isinstance(event, Waiting)]
+    assert waiting == [Waiting(2, "m", "native_tools", "retry", "RateLimited: the secret prompt", 0.05)]
+    assert [type(event) for event in events] == [AttemptStarted, Waiting, AttemptStarted]
+    first, second = context.ledger.attempts
+    context.ledger.finish(second)
+    assert (first.waited, second.waited >= 0.05, second.duration >= second.waited) == (0.0, True, True)
+    assert caplog.messages == ["attempt 2: m (native_tools), retry after RateLimited 429, waiting 0.05 s"]
+
+
+async def test_a_wait_obeys_cancellation() -> None:
+    context = context_for(Table())
+
+    async def turn() -> None:
+        async for event in FallbackManager().run(context, Script(context, RateLimited("slow", retry_after=50.0))):
+            waits.set() if isinstance(event, Waiting) else None
+
+    waits = asyncio.Event()
+    task = asyncio.create_task(turn())
+    await waits.wait()
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(context.ledger.attempts) == 1
+
+
+async def test_a_listener_that_takes_its_time_moves_no_deadline() -> None:
+    now = [0.0]
+    ledger = Ledger(Budget(deadline=10), clock=lambda: now[0])
+    context = FallbackContext(Table(), ledger, Plan("m", "native_tools"))
+    started = time.perf_counter()
+    async for event in FallbackManager().run(context, Script(context, RateLimited("slow", retry_after=9.0))):
+        if isinstance(event, Waiting):
+            now[0] = 9.99
+    assert time.perf_counter() - started < 5
 
 
 async def test_a_refused_capability_is_learnt_and_its_mode_never_asked_again() -> None:

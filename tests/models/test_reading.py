@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from llmcore.models import ModelRegistry
 from llmcore.models.reading import build_models, read_document
 from llmcore.types import ConfigError
+from llmcore.types.limits import REGISTRY_LIMITS
 
 FULL = """
 llm:
@@ -67,8 +71,15 @@ MODEL = "llm: {models: {a: {provider: openai, model: gpt-4o, %s}}}"
     [
         (MODEL % "api_key: '${NOPE}'", ["llm.models.a.api_key", "NOPE is not set", "${NOPE:-default}"]),
         (MODEL % "contxt_window: 5", ["llm.models.a.contxt_window", "did you mean 'context_window'"]),
-        (MODEL % "context_window: large", ["llm.models.a.context_window", "valid integer"]),
-        (MODEL % "context_window: -1", ["llm.models.a.context_window", "greater than 0"]),
+        (MODEL % "context_window: large", ["llm.models.a.context_window", "whole number"]),
+        (MODEL % "context_window: -1", ["llm.models.a.context_window", "at least 1"]),
+        (MODEL % "context_window: true", ["llm.models.a.context_window", "whole number"]),
+        (MODEL % "timeout: .inf", ["llm.models.a.timeout", "finite number above 0"]),
+        (MODEL % "prices: {input: .nan, output: 1}", ["llm.models.a.prices.input", "finite number of at least 0"]),
+        (MODEL % "prices: {input: 1, output: .inf}", ["llm.models.a.prices.output", "finite number"]),
+        (MODEL % "prices: {input: 1, output: -0.1}", ["llm.models.a.prices.output", "at least 0"]),
+        (MODEL % "prices: {input: true, output: 1}", ["llm.models.a.prices.input", "finite number"]),
+        (MODEL % "prices: {inputs: 1}", ["llm.models.a.prices.inputs"]),
         (MODEL % "escalates_to: [b]", ["llm.models.a.escalates_to", "no model 'b'"]),
         (MODEL % "preferred_modes: [native]", ["llm.models.a.preferred_modes.0", "native_tools"]),
         (MODEL % "tools: {timeut: 1}", ["llm.models.a.tools.timeut"]),
@@ -90,6 +101,99 @@ def test_whatever_is_wrong_is_named_with_file_key_and_fix(text: str, told: list[
     assert str(caught.value).startswith("llm.yaml:")
     for part in told:
         assert part in str(caught.value)
+
+
+BOMBS = {
+    "aliases": "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)),
+    "merge keys": "a0: &a0 {k: 1}\n"
+    + "".join(f"a{n}: &a{n} {{<<: [{','.join([f'*a{n - 1}'] * 9)}], k{n}: 1}}\n" for n in range(1, 30)),
+    "an alias of itself": "llm: &a {models: *a}",
+    "a merge of itself": "llm: &a {<<: *a}",
+    "a long number": MODEL % ("context_window: " + "9" * 5000),
+    "a long hexadecimal number": MODEL % ("context_window: 0x" + "f" * 5000),
+    "a huge float": MODEL % "timeout: 1.0e+999",
+    "infinity": MODEL % "timeout: .inf",
+    "infinity as text": MODEL % "timeout: '1e999'",
+    "no number": MODEL % "prices: {input: .nan}",
+    "a number that is none": MODEL % "context_window: !!int x",
+    "an impossible date": MODEL % "context_window: 2024-13-45",
+    "a defaults' chain": MODEL % ("base_url: '" + "${a:-" * 100_000 + "'"),
+    "nested defaults": MODEL % "base_url: '${A:-${B:-x}}'",
+    "a name that is none": MODEL % "base_url: '${my-key}'",
+    "a variable that repeats": MODEL % ("base_url: '" + "${LONG}" * 100 + "'"),
+    "lists": "llm: " + "[" * 100_000,
+    "mappings": "llm: " + "{a: " * 100_000,
+    "dashes": "- " * 100_000,
+    "question marks": "? " * 100_000,
+    "many values": "llm: [" + "a," * 400_000 + "]",
+    "many models": "llm: {models: {" + ",".join(f"m{n}: {{provider: p, model: m}}" for n in range(3000)) + "}}",
+    "many overrides": "llm: {overrides: {" + ",".join(f"'{n}*': {{}}" for n in range(3000)) + "}}",
+    "a long key": "llm: {models: {" + "k" * 100_000 + ": {}}}",
+    "a key that is a list": "llm: {models: {? [a] : {}}}",
+    "binary": "llm: !!binary aGVsbG8=",
+    "an object": "llm: !!python/object/apply:os.system ['true']",
+    "a set": "llm: !!set {a}",
+    "two documents": "llm: {}\n---\nllm: {}",
+    "a NUL": "llm: {}\0",
+    "half of a surrogate pair": "llm: {models: {a: \ud800}}",
+}
+
+
+@pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
+def test_a_hostile_file_is_refused_at_once_in_little_memory(text: str) -> None:
+    started = time.process_time()
+    with pytest.raises(ConfigError, match=r"^llm\.yaml") as caught:
+        build_models(read_document(text, "llm.yaml", {"LONG": "x" * 60_000}))
+    assert time.process_time() - started < 1
+    assert len(str(caught.value)) < 2000
+
+
+@pytest.mark.parametrize("content", [b"llm: {}\xff", b"\xff\xfel\0l\0m\0", b" " * (REGISTRY_LIMITS.size + 1)])
+def test_a_file_that_is_no_registry_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "llm.yaml").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"llm\.yaml: (cannot be read|larger than)"):
+        ModelRegistry.from_yaml(tmp_path / "llm.yaml")
+
+
+def test_a_file_of_a_gigabyte_is_not_held(tmp_path: Path) -> None:
+    with (tmp_path / "llm.yaml").open("wb") as file:
+        file.truncate(1_000_000_000)  # a hole: it takes no room on the disk
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConfigError, match="larger than"):
+            ModelRegistry.from_yaml(tmp_path / "llm.yaml")
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_settings_given_as_data_are_bounded_too() -> None:
+    own: dict[str, Any] = {"provider": "p", "model": "m"}
+    own["tools"] = own
+    with pytest.raises(ConfigError, match=r"the given settings: .*levels"):
+        ModelRegistry.from_dict({"models": {"a": own}})
+    with pytest.raises(ConfigError, match="the key 3 is not text"):
+        ModelRegistry.from_dict({"models": {3: {"provider": "p", "model": "m"}}})
+
+
+def test_names_that_yaml_takes_for_something_else_stay_text() -> None:
+    names = "on", "1", "1.10", "2026-01-31", "null"
+    text = "llm: {models: {" + ", ".join(f"{name}: {{provider: p, model: m}}" for name in names) + "}}"
+    assert tuple(build_models(read_document(text, "llm.yaml", {}))) == names
+
+
+def test_anchors_and_merge_keys_of_a_sane_file_work() -> None:
+    text = (
+        "llm:\n  models:\n    a: &base {provider: p, model: m, max_retries: 1}\n"
+        "    b: {<<: *base, model: n}\n    c: {<<: [{max_retries: 3}, *base]}\n"
+    )
+    models = build_models(read_document(text, "llm.yaml", {}))
+    assert [(config.model, config.max_retries) for config in models.values()] == [("m", 1), ("n", 1), ("m", 3)]
+
+
+def test_a_dollar_keeps_braces_from_being_a_variable() -> None:
+    text = MODEL % "base_url: 'http://$${HOST}/${PATH_}${PATH_}/$5'"
+    assert build_models(read_document(text, "llm.yaml", {"PATH_": "a$"}))["a"].base_url == "http://${HOST}/a$a$/$5"
 
 
 def test_a_secret_never_stands_in_an_error() -> None:

@@ -111,6 +111,42 @@ def test_a_changed_file_is_read_again_and_a_bad_change_is_not_taken_over(
     assert not registry.refresh()
 
 
+def test_a_bad_change_is_read_and_logged_once_and_a_good_one_is_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(registry_module, "_SECONDS_BETWEEN_LOOKS", -1)
+    path = tmp_path / "llm.yaml"
+    write(path, "first", 1_000)
+    registry = ModelRegistry.from_yaml(path)
+    hostile = "a: &a [" + "x," * 9000 + "]\nllm: [" + "*a," * 900 + "]", "llm: {models: {}}", "[" * 100_000, "", "\0"
+    with caplog.at_level(logging.WARNING, "llmcore.models"):
+        for number, text in enumerate(hostile, 2):
+            path.write_text(text)
+            os.utime(path, ns=(number * 1000, number * 1000))
+            caplog.clear()
+            assert [registry.aliases for _ in range(3)] == [["first"]] * 3
+            assert len(caplog.records) == 1
+            with pytest.raises(ConfigError, match=r"llm\.yaml"):
+                registry.refresh()
+        path.unlink()
+        assert registry.aliases == ["first"]
+    write(path, "last", 99_000)
+    assert registry.aliases == ["last"]
+
+
+def test_whatever_goes_wrong_while_looking_the_last_good_state_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry_module, "_SECONDS_BETWEEN_LOOKS", -1)
+    write(tmp_path / "llm.yaml", "first", 1_000)
+    registry = ModelRegistry.from_yaml(tmp_path / "llm.yaml")
+    write(tmp_path / "llm.yaml", "second", 2_000)
+
+    def fails(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(registry_module, "read_document", fails)
+    assert registry.aliases == ["first"]
+
+
 def test_between_two_looks_the_files_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "llm.yaml"
     write(path, "first", 1_000)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from llmcore.normalizer.engine import normalize
+from llmcore.normalizer.engine import Normalizer, normalize
 from llmcore.normalizer.registry import DIALECTS
+from llmcore.types.envelope import Envelope
 from llmcore.types.tools import ToolSet
 
 from .helpers import TOOLS
@@ -67,6 +69,83 @@ def test_what_was_begun_and_cut_off_is_no_text_for_the_user(text: str, calls: li
     assert [call.name for call in envelope.tool_calls] == calls
     assert not envelope.content
     assert envelope.truncated is ("`" not in text[-2:])
+
+
+_MARKER = re.compile(r"[<\[][|｜‖]?/?[\w:▁.|｜‖-]{4,}[>\]|｜‖]")
+
+
+@pytest.mark.parametrize("finish_reason", ["length", None, "stop"])
+@pytest.mark.parametrize("lead", ["", "Let me look.\n"])
+@pytest.mark.parametrize("name", sorted(name for name in DIALECTS if DIALECTS[name].trust == "delimited"))
+def test_no_marker_of_a_call_that_was_cut_off_is_left_for_the_user(name: str, lead: str, finish_reason: str | None) -> None:
+    text = DIALECTS[name].write(_CALLS[:1])
+    for end in range(1, len(text)):
+        envelope = normalize(lead + text[:end], TOOLS, finish_reason=finish_reason)
+        said = envelope.content.removeprefix("Thought: I need a tool.").removeprefix(lead.strip())
+        assert _MARKER.search(said) is None, f"{said!r} of {text[:end]!r}"
+        if not envelope.tool_calls and _MARKER.search(text[:end]) and finish_reason == "length":
+            assert envelope.truncated, text[:end]
+            assert not said.strip() or len(said) < 5, f"{said!r} of {text[:end]!r}"
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ('<tool_call>\n{"nam', ""),
+        ('Let me look.\n<tool_call>\n{"arguments": {"path": "some/where', "Let me look."),
+        ("<tool_call>", ""),
+        ("Sure. <tool_call>read_f", "Sure."),
+        ('```json\n{"name": "read_fi', ""),
+        ('So:\n```\n<tool_call>\n{"na', "So:"),
+        ('{"name": "read_fi', ""),
+        ('{"content": "One moment.", "toolCalls": [', "One moment."),
+        ('{"toolCalls": [', ""),
+        ("Action: read_fi", ""),
+        ("One moment.\n[read_fil", "One moment."),
+        ("One moment.\n<tool_c", "One moment."),
+        ("", ""),
+        ("<think>hm, I could", ""),
+    ],
+)
+def test_a_reply_that_a_limit_cut_before_a_calls_name_is_truncated_and_shows_no_markup(text: str, content: str) -> None:
+    for envelope in (normalize(text, TOOLS, finish_reason="length"), _streamed(text, "length")):
+        assert (envelope.content, envelope.tool_calls, envelope.truncated) == (content, [], True)
+        if text.strip() and not text.startswith("<think>") and 'One moment."' not in text:
+            assert [repair.safety for repair in envelope.repairs] == ["truncated"]
+            assert text.endswith(envelope.repairs[0].before)
+
+
+def _streamed(text: str, finish_reason: str) -> Envelope:
+    normalizer = Normalizer(TOOLS)
+    for character in text:
+        normalizer.feed(character)
+    normalizer.finish(finish_reason)
+    return normalizer.envelope
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Models write <tool_call> tags around JSON.",
+        "The opener is `<tool_call>`",
+        "<tool_call> is the opener that Hermes uses",
+        "<tool_call>\nI think that",
+        '> <tool_call>\n> {"na',
+        'He said "<tool_call>',
+        "```python\nprint('x')\n",
+        '{"name": "Bob", "age": ',
+        "So:\n```\n<tool_call>\n```\nis the opener",
+        "It is cold in Os",
+    ],
+)
+def test_text_about_calls_and_other_text_that_a_limit_cut_stays_an_answer(text: str) -> None:
+    envelope = normalize(text, TOOLS, finish_reason="length")
+    assert (envelope.content, envelope.truncated, envelope.finish_reason) == (text, False, "length")
+
+
+@pytest.mark.parametrize("text", ['Let me look.\n<tool_call>\n{"nam', "<tool_call>", '{"name": "read_fi'])
+def test_where_no_tools_were_offered_text_stays_text(text: str) -> None:
+    assert normalize(text, ToolSet([]), finish_reason="length").content == text
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ NAMES = TOOLS.names
         ("See `a[0]` and `{x}`.", "See ' and '."),
         ("So:\n```python\nx = {'a': f(1)}\n```\nDone.", "So:\n'\nDone."),
         ('So:\n```json\n{"a": `b`}\n``` done', "So:\n' done"),
-        ("So:\n```\n<b>never closed", "So:\n'"),
+        ("So:\n```\n<b>never closed", "So:\n```\n<b>never closed"),  # a call may have begun in it
         ("Two: ``a`` and `b`.", "Two: ``a`` and '."),
-        ("So:\n```tool_call\nx()\n```\n", "So:\n```tool_call\nx()\n'"),  # back-ticks are left: the engine must look
+        ("So:\n```tool_call\nx()\n```\n", "So:\n```tool_call\nx()\n```\n"),  # the engine must look
         ("  ```\nfirst of all\n```", None),
         ("A tool: `ping`.", None),
         ("An escape: `get\\_weather`.", None),

@@ -8,10 +8,20 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.guard import check_requests_allowed
+from llmcore.fallback import FallbackContext, Plan, Retry
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel, block_model_requests
-from llmcore.types import Budget, CallerError, ConfigError, ModelNotFound, ToolDefinition, ToolDefinitionError
+from llmcore.types import (
+    Budget,
+    CallerError,
+    ConfigError,
+    LLMCoreError,
+    ModelError,
+    ModelNotFound,
+    ToolDefinition,
+    ToolDefinitionError,
+)
 from tests.orchestrator.support import add, called, stack
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +46,11 @@ SECRET = "sk-very-secret"
         ({"tool_errors": "ignore"}, ConfigError, "errors"),
         ({"tools": [3]}, ToolDefinitionError, "not a tool: int"),
         ({"tools": [print]}, ToolDefinitionError, "'print'"),
-        ({"tools": [ToolDefinition(name="add")]}, ToolDefinitionError, "two different tools are called 'add'"),
+        (
+            {"tools": [ToolDefinition(name="add")]},
+            ToolDefinitionError,
+            r"'add' has the name of one of the orchestrator's.*replacing\(\)",
+        ),
         ({"allow_web_search": True}, ModelNotFound, "fake lacks web search"),
     ],
 )
@@ -82,6 +96,28 @@ def test_an_adapter_for_an_unknown_alias_is_an_error() -> None:
     registry = ModelRegistry.from_dict({"models": {"a": {"provider": "fake", "model": "m"}}})
     with pytest.raises(ModelNotFound, match="'b'"):
         Orchestrator(registry, adapter={"b": FakeModel()})
+
+
+def test_strategies_must_be_strategies() -> None:
+    with pytest.raises(ConfigError, match=r"strategies\[0\] is the class Retry; give an instance"):
+        Orchestrator(FakeModel(), strategies=[Retry])  # type: ignore[list-item]
+    with pytest.raises(ConfigError, match="must be a list of strategies, not Retry"):
+        Orchestrator(FakeModel(), strategies=Retry())  # type: ignore[arg-type]
+
+
+async def test_a_strategy_at_fault_ends_the_run_with_its_name_and_the_partial_result() -> None:
+    class Typo:
+        def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
+            return True
+
+        def execute(self, context: FallbackContext) -> Plan:
+            return Plan("fake-2", "text")
+
+    failure = ModelError("bad")
+    with pytest.raises(ConfigError, match=r"strategy Typo names a model.*no model 'fake-2'; did you mean 'fake'") as caught:
+        await Orchestrator(FakeModel(default=failure), strategies=[Typo()]).run("x")
+    assert caught.value.__cause__ is failure
+    assert [attempt.failure for attempt in caught.value.partial.attempts] == [failure]
 
 
 def test_hooks_must_be_hooks() -> None:

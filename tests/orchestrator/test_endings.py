@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import pytest
 
-from llmcore.adapters.base import Endpoint, Prices
+from llmcore.adapters.base import Endpoint, ModelCall, Prices
 from llmcore.orchestrator import Orchestrator
+from llmcore.run import sending
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
-from llmcore.types import Budget, FallbackExhausted, LimitExceeded, Overloaded, RateLimited, Timeout, Usage
+from llmcore.types import Budget, FallbackExhausted, LimitExceeded, Overloaded, RateLimited, Reply, TextDelta, Timeout, Usage
 from tests.orchestrator.support import FAST, add, assert_valid, called, stack
 
 pytestmark = pytest.mark.anyio
@@ -27,13 +30,13 @@ async def slow() -> str:
 
 
 def body(text: str, tokens: int) -> dict[str, Any]:
-    usage = {"prompt_tokens": tokens, "completion_tokens": 0}
+    usage = {"prompt_tokens": tokens, "completion_tokens": 1}
     return {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}], "usage": usage}
 
 
 def call_body(tokens: int) -> dict[str, Any]:
     made: Any = called("add", {"a": 1, "b": 1})
-    return {**made, "usage": {"prompt_tokens": tokens, "completion_tokens": 0}}
+    return {**made, "usage": {"prompt_tokens": tokens, "completion_tokens": 1}}
 
 
 async def consume(orchestrator: Orchestrator, streamed: bool, **options: Any) -> None:
@@ -68,9 +71,46 @@ async def test_no_strategy_outlives_the_deadline() -> None:
     with pytest.raises(Timeout):
         await stack(fakes).run("go", budget=Budget(deadline=0.03))
     assert fakes["b"].call_count == 0
-    waiting = FakeModel(default=RateLimited("slow", retry_after=5))
-    with pytest.raises(FallbackExhausted):  # the wait would end after the deadline, so it is not begun
-        await Orchestrator(waiting).run("go", budget=Budget(deadline=1))
+    waiting = FakeModel(default=RateLimited("slow", retry_after=50))
+    started = time.perf_counter()
+    with pytest.raises(RateLimited) as caught:  # the wait would end after the deadline, so it is not begun
+        await Orchestrator(waiting).run("go", budget=Budget(deadline=20))
+    assert time.perf_counter() - started < 10
+    assert caught.value.retry_after == 50
+    assert len(caught.value.partial.attempts) == 1
+
+
+class Sticky(FakeModel):
+    """Takes a minute to tidy up."""
+
+    async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
+        try:
+            yield "so far"
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(60)
+
+    async def complete(self, call: ModelCall) -> Reply:
+        return Reply(raw=[part async for part in self.stream(call)])
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_request_that_will_not_end_holds_up_no_deadline(streamed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "_GRACE", 0.02)
+    started = time.perf_counter()
+    with pytest.raises(Timeout, match="deadline"):
+        await consume(Orchestrator(Sticky()), streamed, deadline=0.02)
+    assert time.perf_counter() - started < 20
+
+
+async def test_a_stream_that_is_left_early_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "_GRACE", 0.02)
+    started = time.perf_counter()
+    async with aclosing(Orchestrator(Sticky()).stream("go")) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+    assert time.perf_counter() - started < 20
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -131,9 +171,9 @@ async def test_tokens_nobody_counted_are_estimated_where_a_budget_hangs_on_them(
 
 async def test_a_budget_of_cost_is_kept_by_the_endpoints_prices() -> None:
     fake = FakeModel(call_body(2), call_body(2), endpoint=PRICED)
-    with pytest.raises(LimitExceeded, match=r"budget of 3 US dollars is spent \(4") as caught:
-        await Orchestrator(fake, [add]).run("go", budget=Budget(cost=3))
-    assert caught.value.partial.usage.cost == 4.0
+    with pytest.raises(LimitExceeded, match=r"budget of 5 US dollars is spent \(8") as caught:
+        await Orchestrator(fake, [add]).run("go", budget=Budget(cost=5))
+    assert caught.value.partial.usage.cost == 8.0
 
 
 async def test_a_cost_budget_escalates_only_to_models_with_a_price() -> None:

@@ -9,18 +9,23 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
+from llmcore.tools import RunContext
+from llmcore.tools.execution import Outcome
 from llmcore.types import (
     Budget,
     CapabilityRefused,
+    Envelope,
     Finished,
     LLMCoreError,
     Overloaded,
     RetryTool,
     TerminateLoop,
+    ToolCall,
 )
 from tests.orchestrator.support import FAST, assert_valid
 
@@ -57,7 +62,15 @@ def _dialect(word: str) -> str:
     return f'So. <tool_call>{{"name": "work", "arguments": {{"word": "{word}"}}}}</tool_call>'
 
 
-WRONG: list[Call] = [("work", {}), ("work", '{"word": "cut'), ("work", []), ("nothing", {"x": 1}), ("remote", {})]
+WRONG: list[Call] = [
+    ("work", {}),
+    ("work", {"word": "\ud800"}),
+    ("work", {"w\udfff": "\ud83d"}),
+    ("work", '{"word": "cut'),
+    ("work", []),
+    ("nothing", {"x": 1}),
+    ("remote", {}),
+]
 good = st.tuples(words, st.sampled_from(["well", "well", "badly", "again"])).map(_working)
 ending = st.tuples(words, st.just("last")).map(_working)
 calls = st.one_of(good, good, st.sampled_from(WRONG), ending)
@@ -66,13 +79,38 @@ dialect = words.map(_dialect)
 failures = st.sampled_from(
     [Overloaded("busy"), CapabilityRefused("no", capability="native_tools"), CapabilityRefused("no", capability="stop")]
 )
-replies = st.lists(st.one_of(native, native, dialect, st.text(max_size=20), failures), max_size=8)
+unsound = st.sampled_from(["a\ud800", tool_call_body([("work", {"word": "1"})], "\udfff", 0)])
+replies = st.lists(st.one_of(native, native, dialect, st.text(max_size=20), unsound, failures), max_size=8)
 
 
-async def outcome(script: list[Any], streamed: bool, policy: str) -> RunResult:
+def _fewer_calls(envelope: Envelope) -> Envelope:
+    return envelope.model_copy(update={"tool_calls": envelope.tool_calls[1:], "content": "hidden"})
+
+
+def _other_call(call: ToolCall, context: RunContext[Any]) -> ToolCall:
+    name = "nothing" if call.arguments == {"word": "1"} else call.name
+    return call.model_copy(update={"name": name, "arguments": {**(call.arguments or {}), "how": "badly"}})
+
+
+def _end(call: ToolCall, outcome: Outcome) -> None:
+    outcome.ended = TerminateLoop("by the hook")
+
+
+hooks = st.sampled_from(
+    [
+        Hooks(),
+        Hooks(on_response=_fewer_calls),
+        Hooks(before_tool_run=_other_call),
+        Hooks(after_tool_run=_end),
+        Hooks(before_request=lambda request: request.model_copy(update={"tools": request.tools[:1]})),
+    ]
+)
+
+
+async def outcome(script: list[Any], streamed: bool, policy: str, hooks: Hooks) -> RunResult:
     fake = FakeModel(*script, default="the end")
     remote = {"name": "remote", "parameters": {"type": "object"}}
-    orchestrator = Orchestrator(fake, [work, remote], strategies=FAST, budget=Budget(attempts=3, reasks=1))
+    orchestrator = Orchestrator(fake, [work, remote], strategies=FAST, budget=Budget(attempts=3, reasks=1), hooks=hooks)
     options: dict[str, Any] = {"max_tool_turns": 3, "tool_errors": policy}
     result = RunResult()
     try:
@@ -86,10 +124,10 @@ async def outcome(script: list[Any], streamed: bool, policy: str) -> RunResult:
     return result
 
 
-@given(script=replies, streamed=st.booleans(), policy=st.sampled_from(["continue", "abort"]))
-def test_the_history_is_valid_after_any_run(script: list[Any], streamed: bool, policy: str) -> None:
+@given(script=replies, streamed=st.booleans(), policy=st.sampled_from(["continue", "abort"]), hooks=hooks)
+def test_the_history_is_valid_after_any_run(script: list[Any], streamed: bool, policy: str, hooks: Hooks) -> None:
     ran.clear()
-    result = asyncio.run(outcome(script, streamed, policy))
+    result = asyncio.run(outcome(script, streamed, policy, hooks))
     assert_valid(result.messages, pending=[call.id for call in result.pending])
     asked = Counter(
         use.input["word"] for message in result.messages for use in message.tool_uses if use.input and use.name == "work"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from llmcore.hooks import Hooks, Veto
+from llmcore.hooks import HookChain, Hooks, Veto
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
@@ -88,13 +89,12 @@ async def test_a_veto_is_told_to_the_model_and_the_tool_does_not_run() -> None:
 
 
 async def test_calls_outcomes_and_the_results_message_may_be_replaced() -> None:
-    other = ToolCall(id="another", name="other", arguments={})
 
     def double(call: ToolCall, context: Any) -> ToolCall:
         return call.model_copy(update={"arguments": {"a": 10, "b": 20}, "id": "other"})
 
     def louder(call: ToolCall, outcome: Outcome) -> Outcome:
-        return Outcome(other, [TextBlock(text=f"{outcome.text}!")])
+        return Outcome(call, [TextBlock(text=f"{outcome.text}!")])
 
     def signed(message: Message) -> Message:
         block = message.tool_results[0]
@@ -140,3 +140,136 @@ async def test_a_hook_may_end_the_run_cleanly() -> None:
 async def test_a_hook_that_returns_something_else_is_told() -> None:
     with pytest.raises(ConfigError, match="before_request must return None or Request, not bool"):
         await run(adding(), Hooks(before_request=lambda request: True))
+    stream = Orchestrator(FakeModel("hi"), hooks=Hooks(on_streaming_response=lambda so_far: "ho")).stream("go")
+    with pytest.raises(ConfigError, match="on_streaming_response must return None, not str"):
+        [event async for event in stream]
+
+
+# --- hooks as methods of a class --------------------------------------------------------------------------------------
+
+
+class Guard(Hooks):
+    """Forbids some tools; async, with a state of its own."""
+
+    def __init__(self, *forbidden: str) -> None:
+        super().__init__()
+        self.forbidden = forbidden
+
+    async def before_tool_run(self, call: ToolCall, context: Any) -> Veto | None:
+        return Veto(f"no {call.name}") if call.name in self.forbidden else None
+
+
+class Counting(Guard):
+    """A level further down, with the one above asked by `super()`."""
+
+    asked = 0
+
+    async def before_tool_run(self, call: ToolCall, context: Any) -> Veto | None:
+        self.asked += 1
+        return await super().before_tool_run(call, context)
+
+    @staticmethod
+    def on_response(envelope: Envelope) -> Envelope:
+        return envelope.model_copy(update={"content": f"{envelope.content}!"})
+
+
+class Signed(Hooks):
+    """Has a method, and may be given functions beside it."""
+
+    def __init__(self, sign: str, **functions: Any) -> None:
+        super().__init__(**functions)
+        self.sign = sign
+
+    def on_response(self, envelope: Envelope) -> Envelope:
+        return envelope.model_copy(update={"content": f"{envelope.content}{self.sign}"})
+
+
+async def test_methods_of_a_class_are_hooks() -> None:
+    assert (await run(adding(), Guard("add"))).messages[2].tool_results[0].text == "no add"
+    counting = Counting("add")
+    result = await run(adding(), counting)
+    assert (result.messages[2].tool_results[0].text, counting.asked, result.content) == ("no add", 1, "done!")
+
+
+async def test_a_method_is_asked_before_a_function_of_the_same_hook() -> None:
+    seen: list[str] = []
+
+    def note(envelope: Envelope) -> None:
+        seen.append(envelope.content)
+
+    result = await run(FakeModel("well"), Signed("!", on_response=note))
+    assert (result.content, seen) == ("well!", ["well!"])
+
+
+@dataclass
+class Polite(Hooks):
+    """A dataclass whose own constructor knows nothing of hooks."""
+
+    word: str = "please"
+
+    def on_response(self, envelope: Envelope) -> Envelope:
+        return envelope.model_copy(update={"content": f"{self.word} {envelope.content}"})
+
+
+async def test_a_dataclass_may_have_hooks_for_methods() -> None:
+    assert (await run(FakeModel("go"), Polite("do"))).content == "do go"
+
+
+async def test_a_class_may_take_a_hook_back() -> None:
+    lenient = type("Lenient", (Guard,), {"before_tool_run": None})
+    assert (await run(adding(), lenient("add"))).messages[2].tool_results[0].text == "3"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("before_tool_rum", "before_tool_run"),
+        ("on_request", "before_request"),
+        ("onResponse", "on_response"),
+        ("after_tool", "after_tool_run"),
+        ("on_error", "on_response"),
+    ],
+)
+def test_a_misspelt_hook_is_told_when_the_class_is_made(name: str, meant: str) -> None:
+    mixin = type("Mixin", (), {name: _helper})
+    made: list[tuple[tuple[type, ...], dict[str, Any]]] = [
+        ((Hooks,), {name: _helper}),
+        ((mixin, Hooks), {}),
+        ((Hooks,), {name: staticmethod(len)}),
+    ]
+    for bases, methods in made:
+        with pytest.raises(ConfigError, match=f"{name} is no hook; did you mean '{meant}'"):
+            type("Mine", bases, methods)
+
+
+def _helper(self: Any) -> None:
+    """No hook."""
+
+
+def test_helpers_of_a_class_are_no_hooks() -> None:
+    made = type("Mine", (Hooks,), {"_on_request": _helper, "allowed": _helper, "before_all": 5})
+    assert not HookChain(made()).has("before_tool_run")
+
+
+def _three(call: Any, context: Any, more: Any) -> None:
+    """Wants more than there is."""
+
+
+def _keyword_only(call: Any, *, context: Any) -> None:
+    """Cannot be called by position."""
+
+
+@pytest.mark.parametrize("wrong", [_helper, _three, _keyword_only, 5, Veto("no")])
+def test_a_hook_that_cannot_be_called_is_refused_when_it_is_given(wrong: Any) -> None:
+    with pytest.raises(ConfigError, match=r"the hook before_tool_run .*before_tool_run\(call, context\)"):
+        Hooks(before_tool_run=wrong)
+    own = type("Mine", (Hooks,), {"before_tool_run": staticmethod(wrong), "__init__": _helper})
+    with pytest.raises(ConfigError, match="the hook before_tool_run"):
+        Orchestrator(FakeModel(), hooks=own())
+
+
+def test_a_class_in_place_of_an_instance_is_told() -> None:
+    mistakes: list[Any] = [Guard, [Guard]]
+    for wrong in mistakes:
+        with pytest.raises(ConfigError, match=r"write Guard\(\)"):
+            Orchestrator(FakeModel(), hooks=wrong)

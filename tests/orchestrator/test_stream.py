@@ -51,7 +51,7 @@ def result_of(events: list[Event]) -> RunResult:
 
 
 def comparable(result: RunResult) -> Any:
-    dumped = result.model_dump(exclude={"attempts"})
+    dumped = result.model_dump(exclude={"attempts": True, "tool_results": {"__all__": {"duration"}}})
     return dumped, [(a.n, a.model, a.mode, a.reason, a.detail, str(a.failure)) for a in result.attempts]
 
 

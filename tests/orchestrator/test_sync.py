@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -13,10 +16,11 @@ from pathlib import Path
 import pytest
 
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.background import BackgroundLoop
+from llmcore.run.background import BackgroundLoop, shared_loop
+from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
-from llmcore.types import AuthenticationFailed
-from tests.orchestrator.support import add
+from llmcore.types import AuthenticationFailed, CallerError
+from tests.orchestrator.support import add, assert_valid
 
 ROOT = Path(__file__).resolve().parents[2]
 user: contextvars.ContextVar[str] = contextvars.ContextVar("user", default="nobody")
@@ -56,14 +60,101 @@ def test_errors_and_context_variables_pass_through() -> None:
         user.reset(token)
 
 
-def test_from_the_loop_itself_it_is_an_error_instead_of_a_deadlock() -> None:
-    inner = Orchestrator(FakeModel("x"))
+def test_where_a_loop_runs_it_is_an_error_that_says_what_to_write() -> None:
+    inner = Orchestrator(FakeModel(default="x"))
+
+    async def in_a_loop() -> None:
+        with pytest.raises(CallerError, match=r"run_sync would block the event loop.*await run\(\.\.\.\)"):
+            inner.run_sync("x")
+        with pytest.raises(CallerError, match=r"await execute\(\.\.\.\)"):
+            inner.execute_sync("x", int)
+
+    asyncio.run(in_a_loop())
 
     async def nested(_: object) -> str:
-        return inner.run_sync("x").content
+        await in_a_loop()
+        return "told"
 
-    with pytest.raises(Exception, match="await the async method"):
-        Orchestrator(FakeModel(nested), strategies=()).run_sync("x")
+    assert Orchestrator(FakeModel(nested)).run_sync("x").content == "told"  # on llmcore's own loop it is the same
+
+
+def test_tools_may_use_it_however_deep_and_many() -> None:
+    def ask(depth: int) -> str:
+        if not depth:
+            return "bottom"
+        fake = FakeModel().tool_calls(*[("ask", {"depth": depth - 1})] * 3).text(f"from {depth}")
+        return Orchestrator(fake, [ask]).run_sync("x").content
+
+    fake = FakeModel().tool_calls(*[("ask", {"depth": 2})] * 8).text("done")
+    result = Orchestrator(fake, [ask]).run_sync("x", deadline=30)
+    assert [block.text for block in result.messages[2].tool_results] == ["from 2"] * 8
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt(), GeneratorExit()], ids=lambda error: type(error).__name__)
+def test_nothing_that_runs_on_the_loop_ends_it(error: BaseException) -> None:
+    background = BackgroundLoop()
+
+    async def in_a_task_of_its_own() -> str:
+        async def raising() -> None:
+            raise error
+
+        task = asyncio.create_task(raising())
+        await asyncio.wait([task])
+        with contextlib.suppress(BaseException):
+            task.result()
+        return "went on"
+
+    async def itself() -> None:
+        raise error
+
+    async def stops_it() -> str:
+        asyncio.get_running_loop().stop()
+        await asyncio.sleep(0.001)
+        return "went on"
+
+    def use_it() -> None:
+        assert background.run(in_a_task_of_its_own()) == "went on"
+        assert background.run(stops_it()) == "went on"
+        with pytest.raises(type(error)):
+            background.run(itself())
+        used.append(background.run(asyncio.sleep(0, "still there")))
+
+    used: list[str] = []
+    user_of_it = threading.Thread(target=use_it, daemon=True)
+    user_of_it.start()
+    user_of_it.join(10)  # on a dead loop it would wait for ever
+    assert used == ["still there"]
+    background.close()
+
+
+def test_a_loop_that_takes_no_more_calls_is_made_anew() -> None:
+    orchestrator = Orchestrator(FakeModel(default="x"))
+    assert orchestrator.run_sync("x").content == "x"
+    closed = shared_loop()
+    closed.close()
+    assert not closed.is_alive
+    assert orchestrator.run_sync("x").content == "x"
+    assert shared_loop() is not closed
+
+
+def test_an_interruption_stops_the_run_and_carries_the_partial_result() -> None:
+    cancelled = threading.Event()
+
+    async def slow() -> None:
+        threading.Timer(0.01, os.kill, [os.getpid(), signal.SIGINT]).start()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cancelled.set()
+
+    fake = FakeModel().tool_call("slow")
+    with pytest.raises(KeyboardInterrupt) as caught:
+        Orchestrator(fake, [slow]).run_sync("go")
+    assert cancelled.is_set()
+    partial: RunResult = getattr(caught.value, "partial")  # noqa: B009  (the class itself has none)
+    assert_valid(partial.messages)
+    assert partial.messages[2].tool_results[0].text == "slow was stopped before it finished."
+    assert len(getattr(caught.value, "attempts")) == 1  # noqa: B009  (the class itself has none)
 
 
 def test_closing_cancels_what_still_runs() -> None:
@@ -87,17 +178,89 @@ def test_closing_cancels_what_still_runs() -> None:
     background.close()
 
 
+# Whole programs: how they end, and what forked children do
+
+PRELUDE = """
+import asyncio, contextlib, os, sys, threading, time
+from llmcore.orchestrator import Orchestrator
+from llmcore.testing import FakeModel
+
+def add(a: int, b: int) -> int:
+    return a + b
+
+def calling(function):
+    return Orchestrator(FakeModel().tool_call(function.__name__, {"a": 1, "b": 2}).text("fine"), [function])
+
+def blocks(a: int, b: int):
+    time.sleep(1000)
+
+async def sleeps(a: int, b: int):
+    await asyncio.sleep(1000)
+
+async def ignores(a: int, b: int):
+    while True:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(1000)
+
+async def leaves_a_task(a: int, b: int):
+    asyncio.create_task(ignores(a, b))
+    return "left"
+
+async def holds_the_loop(a: int, b: int):
+    time.sleep(1000)
+
+def begin(function):
+    threading.Thread(target=lambda: calling(function).run_sync("x"), daemon=True).start()
+    time.sleep(0.1)
+
+print(calling(add).run_sync("x").content)
+"""
+FORK = """
+begin(blocks)
+begin(sleeps)
+child = os.fork()
+if not child:
+    print(calling(add).run_sync("x", deadline=5).content, flush=True)
+    sys.exit()
+os.waitpid(child, 0)
+print(calling(add).run_sync("x").content)
+"""
+POOL = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+
+def work(n):
+    return calling(add).run_sync("x", deadline=5).content
+
+with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+    print(*pool.map(work, range(2)), sep="\\n")
+"""
+PROGRAMS = {
+    "nothing runs": "",
+    "a thread sleeps": "begin(blocks)",
+    "a task sleeps": "begin(sleeps)",
+    "a task ignores its cancellation": "begin(ignores)",
+    "a tool left a task that does": "begin(leaves_a_task)",
+    "the loop itself is held up": "begin(holds_the_loop)",
+    "a timed-out thread under asyncio.run": "asyncio.run(calling(blocks).run('x', tool_timeout=0.1))",
+    "a fork": FORK,
+    "a process pool": POOL,
+}
+
+
 @pytest.mark.slow
-def test_a_program_ends_without_warnings() -> None:
-    program = (
-        "from llmcore.orchestrator import Orchestrator\nfrom llmcore.testing import FakeModel\n"
-        "print(Orchestrator(FakeModel('fine')).run_sync('x').content)"
-    )
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_ends_soon_and_without_a_word(name: str) -> None:
+    if "fork" in PROGRAMS[name] and sys.platform == "win32":
+        pytest.skip("no fork here")
+    forks = ["-W", "ignore:.*multi-threaded.*fork:DeprecationWarning"]  # what Python 3.12 says of any fork beside threads
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
+        [sys.executable, "-X", "dev", "-W", "error", *forks, "-c", PRELUDE + PROGRAMS[name]],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=30,
     )
-    assert (done.stdout.strip(), done.stderr, done.returncode) == ("fine", "", 0)
+    words = done.stdout.split()
+    assert (set(words), len(words), done.returncode) == ({"fine"}, 3 if "fork" in PROGRAMS[name] else 1, 0), done.stderr
+    assert [line for line in done.stderr.splitlines() if not line.startswith("Executing <")] == []  # a slow machine's loop

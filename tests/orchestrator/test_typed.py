@@ -10,9 +10,19 @@ from pydantic import BaseModel, field_validator
 from typing_extensions import TypedDict
 
 from llmcore.adapters.base import Capabilities
+from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
-from llmcore.types import CallerError, Envelope, FallbackExhausted, OutputParseError, Repaired
+from llmcore.types import (
+    CallerError,
+    Envelope,
+    FallbackExhausted,
+    Finished,
+    MaxToolTurns,
+    OutputParseError,
+    Repaired,
+    TerminateLoop,
+)
 from tests.orchestrator.support import FAST, add, assert_valid, called, calls_in
 
 pytestmark = pytest.mark.anyio
@@ -194,3 +204,86 @@ def test_the_envelope_of_an_output_tool_holds_the_value_as_content() -> None:
     envelope: Envelope = Orchestrator(fake).run_sync("x", output_type=City).envelope
     assert envelope.content == '{"name": "Paris", "people": 3}'
     assert envelope.tool_calls == []
+
+
+def tool_that_ends(value: Any) -> Any:
+    def stop() -> str:
+        """End the run."""
+        raise TerminateLoop(value)
+
+    return stop
+
+
+@pytest.mark.parametrize(
+    ("output_type", "value", "output"),
+    [
+        (int, 5, 5),
+        (str, "bye", "bye"),
+        (City, PARIS, PARIS),
+        (City, {"name": "Paris", "people": 2_100_000}, PARIS),
+        (Pair, Pair(1, 2), Pair(1, 2)),
+        (list[int], [1], [1]),
+        (type(None), None, None),
+        (City | None, None, None),
+        ({"type": "integer"}, 5, 5),
+    ],
+)
+async def test_a_tool_may_end_the_run_with_a_value_of_the_type(output_type: Any, value: Any, output: Any) -> None:
+    fake = FakeModel(default=called("stop"))
+    assert await Orchestrator(fake, [tool_that_ends(value)]).execute("go", output_type) == output
+
+
+@pytest.mark.parametrize(
+    ("output_type", "value"),
+    [
+        (int, "bye"),
+        (int, "5"),
+        (int, True),
+        (str, 5),
+        (City, {"name": "Paris"}),
+        (City, {"name": "Paris", "people": 0}),
+        (list[int], ["1"]),
+        (int, None),
+        (int, object()),
+        ({"type": "integer"}, "5"),
+    ],
+)
+async def test_a_value_of_another_type_with_which_a_tool_ends_the_run_is_never_returned(output_type: Any, value: Any) -> None:
+    orchestrator = Orchestrator(FakeModel(default=called("stop")), [tool_that_ends(value)])
+    with pytest.raises(CallerError, match="ended the run with a value that is no") as caught:
+        await orchestrator.execute("go", output_type)
+    assert_valid(caught.value.partial.messages)
+    assert caught.value.partial.output is None
+    last = [event async for event in orchestrator.stream("go", output_type)][-1]
+    assert isinstance(last, Finished)
+    assert (last.result.output, last.result.has_output) == (None, False)
+
+
+async def test_a_hook_that_ends_the_run_with_another_type_gives_no_value_either() -> None:
+    def stop(_: Any) -> None:
+        raise TerminateLoop("bye")
+
+    with pytest.raises(CallerError, match="no int"):
+        await Orchestrator(FakeModel("5"), hooks=Hooks(on_response=stop)).execute("go", int)
+
+
+@pytest.mark.parametrize("output_type", [int, City | None, str])
+async def test_pending_calls_are_an_error_that_says_what_is_pending(output_type: Any) -> None:
+    tool: dict[str, Any] = {
+        "type": "function",
+        "function": {"name": "ask_user", "parameters": {"type": "object", "properties": {}}},
+    }
+    orchestrator = Orchestrator(FakeModel(default=called("ask_user")), [tool])
+    with pytest.raises(CallerError, match=r"pending of tools without a function: ask_user \(call_fake_0\).*run\(\)") as caught:
+        await orchestrator.execute("go", output_type)
+    assert [call.name for call in caught.value.partial.pending] == ["ask_user"]
+    assert len(caught.value.attempts) == 1
+    last = [event async for event in orchestrator.stream("go", output_type)][-1]
+    assert isinstance(last, Finished)
+    assert (last.result.output, last.result.has_output, len(last.result.pending)) == (None, False, 1)
+
+
+async def test_too_many_turns_are_an_error_of_execute() -> None:
+    with pytest.raises(MaxToolTurns) as caught:
+        await Orchestrator(FakeModel(default=called("add", {"a": 1, "b": 2})), [add], max_tool_turns=1).execute("go", int)
+    assert caught.value.partial.output is None

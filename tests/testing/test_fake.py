@@ -10,19 +10,29 @@ import pytest
 
 from llmcore.adapters.base import Adapter, Endpoint, ModelCall
 from llmcore.adapters.guard import check_requests_allowed
+from llmcore.fallback import Retry
 from llmcore.normalizer import Normalizer, normalize
+from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel, block_model_requests
 from llmcore.testing.replies import tool_call_body
 from llmcore.types import (
     ConfigError,
     Envelope,
+    ImageBlock,
     LLMCoreError,
+    Message,
     Overloaded,
     RateLimited,
+    RedactedThinkingBlock,
     Reply,
     Request,
+    RetryConfig,
+    TextBlock,
+    ThinkingBlock,
     ToolDefinition,
     ToolSet,
+    ToolUseBlock,
+    Usage,
 )
 
 pytestmark = pytest.mark.anyio
@@ -51,20 +61,24 @@ ANTHROPIC = {
 }
 
 
+ANSWERS: dict[str, Any] = {
+    "text": "Hello there",
+    "call": tool_call_body([("get_weather", {"city": "Paris"})], "One moment.", 0),
+    "calls": tool_call_body([("get_weather", {"city": "Rome"}), ("get_weather", {"city": "Nice"})], None, 0),
+    "broken": tool_call_body([("get_weather", '{"city": "Paris"')], None, 0),
+    "dialect": '<tool_call>{"name": "get_weather", "arguments": {"city": "Bonn"}}</tool_call>',
+    "anthropic": ANTHROPIC,
+    "chunks": ["Hel", "lo"],
+    "parts": {"choices": [{"message": {"content": [{"type": "text", "text": "parts"}]}}]},
+    "null": {"choices": [{"message": {"content": None, "tool_calls": [{"id": "a", "function": {"name": "get_weather"}}]}}]},
+    "odd": {"choices": [{"message": {"content": 3, "tool_calls": {"a": 1}}}]},
+    "odd anthropic": {"type": "message", "content": [{"type": "text", "text": 3}, {"type": "tool_use", "input": []}, None]},
+    "two": {"choices": [{"message": {"content": "one"}}, {"message": {"content": "two"}}]},
+}
+
+
 @pytest.mark.parametrize("chunk_size", [None, 1, 3])
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Hello there",
-        tool_call_body([("get_weather", {"city": "Paris"})], "One moment.", 0),
-        tool_call_body([("get_weather", {"city": "Rome"}), ("get_weather", {"city": "Nice"})], None, 0),
-        tool_call_body([("get_weather", '{"city": "Paris"')], None, 0),
-        '<tool_call>{"name": "get_weather", "arguments": {"city": "Bonn"}}</tool_call>',
-        ANTHROPIC,
-        ["Hel", "lo"],
-    ],
-    ids=["text", "call", "calls", "broken", "dialect", "anthropic", "chunks"],
-)
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 async def test_plain_and_streamed_answers_are_the_same(answer: Any, chunk_size: int | None) -> None:
     whole = normalize(await FakeModel(answer).complete(request()), TOOLS)
     assert (await streamed(FakeModel(answer, chunk_size=chunk_size))).model_dump() == whole.model_dump()
@@ -88,7 +102,7 @@ async def test_replies_come_in_order_then_the_default() -> None:
 async def test_running_out_of_replies_is_an_error_that_counts() -> None:
     fake = FakeModel("one")
     await fake.complete(request())
-    with pytest.raises(ConfigError, match="given 1 replies and this is request 2"):
+    with pytest.raises(ConfigError, match="given 1 reply and this is request 2"):
         await fake.complete(request())
 
 
@@ -155,8 +169,151 @@ async def test_a_body_given_is_not_the_body_handed_out() -> None:
 
 
 async def test_a_wrong_kind_of_answer_is_told() -> None:
-    with pytest.raises(ConfigError, match="not int"):
-        await FakeModel(3).complete(request())  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"a callable that gives one of these, not int"):
+        await FakeModel(lambda _: 3).complete(request())
+
+
+class Answers:
+    """No reply: a class is not one."""
+
+
+@pytest.mark.parametrize(
+    "wrong", [3, None, b"bytes", Answers, Message, Message(role="user", content=[]), [3], ["a", None], object(), {"a"}]
+)
+def test_a_wrong_kind_of_reply_is_refused_when_it_is_given(wrong: Any) -> None:
+    for give in (FakeModel, FakeModel().reply, FakeModel().default_reply):
+        with pytest.raises(ConfigError, match=r"not|holds"):
+            give(wrong)
+    image = ImageBlock(url="https://example.com/a.png")
+    with pytest.raises(ConfigError, match="no ImageBlock"):
+        FakeModel(Message(role="assistant", content=[image]))
+    with pytest.raises(ConfigError, match="'get_weather' cannot be written as JSON"):
+        FakeModel().tool_call("get_weather", {"city": object()})
+    with pytest.raises(ConfigError, match="chunk_size"):
+        FakeModel("x", chunk_size=0)
+
+
+SPOKEN = Message(
+    role="assistant",
+    content=[
+        ThinkingBlock(thinking="Which city?", signature="sig"),
+        RedactedThinkingBlock(data="hidden"),
+        TextBlock(text="One moment."),
+        ToolUseBlock(id="t1", name="get_weather", input={"city": "Paris"}),
+        ToolUseBlock(id="t2", name="get_weather", input=None, raw_input='{"city": '),
+    ],
+)
+
+
+@pytest.mark.parametrize("chunk_size", [None, 1, 4])
+async def test_a_message_is_a_reply(chunk_size: int | None) -> None:
+    whole = normalize(await FakeModel(SPOKEN).complete(request()), TOOLS)
+    assert (await streamed(FakeModel(lambda _: SPOKEN, chunk_size=chunk_size))).model_dump() == whole.model_dump()
+    assert (whole.content, whole.reasoning) == ("One moment.", "Which city?")
+    assert [(call.id, call.arguments, call.complete) for call in whole.tool_calls] == [
+        ("t1", {"city": "Paris"}, True),
+        ("t2", {}, False),
+    ]
+    assert whole.blocks[:3] == SPOKEN.content[:3]
+
+
+@pytest.mark.parametrize("chunk_size", [None, 3])
+async def test_an_envelope_is_a_reply(chunk_size: int | None) -> None:
+    text = '<think>hm</think>Let me look.<tool_call>{"name": "get_weather", "arguments": {"city": "Bonn"}}</tool_call>'
+    given = normalize(text, TOOLS)
+    whole = normalize(await FakeModel(given).complete(request()), TOOLS)
+    assert (await streamed(FakeModel(given, chunk_size=chunk_size))).model_dump() == whole.model_dump()
+    assert (whole.content, whole.reasoning) == (given.content, given.reasoning)
+    assert [(call.name, call.arguments) for call in whole.tool_calls] == [("get_weather", {"city": "Bonn"})]
+
+
+async def usage_of(fake: FakeModel) -> list[Usage]:
+    """Of one reply whole, and of the next one streamed."""
+    whole = (await fake.complete(request())).usage
+    summaries = [chunk async for chunk in fake.stream(request()) if isinstance(chunk, dict) and "llmcore" in chunk]
+    return [whole, *(Usage.model_validate(summary["llmcore"]["usage"]) for summary in summaries)]
+
+
+async def test_usage_of_each_reply_whole_and_streamed() -> None:
+    each = Usage(input_tokens=7, output_tokens=3, cost=0.5)
+    told_nothing: list[Any] = ["text", SPOKEN, ["a", "b"], Reply(raw="x")]
+    for answer in told_nothing:
+        assert await usage_of(FakeModel(default=answer).usage(input_tokens=7, output_tokens=3, cost=0.5)) == [each] * 2
+    own: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
+    told: list[Any] = [own, [own], Reply(raw="x", usage=Usage(input_tokens=1, output_tokens=2))]
+    for answer in told:
+        found = await usage_of(FakeModel(default=answer).usage(input_tokens=9))
+        assert found == [Usage(input_tokens=1, output_tokens=2)] * 2
+
+
+async def test_a_budget_is_spent_by_the_usage_of_replies() -> None:
+    result = await Orchestrator(FakeModel("fine").usage(input_tokens=10, output_tokens=5, cost=0.25)).run("x")
+    assert (result.usage.total_tokens, result.usage.cost) == (15, 0.25)
+
+
+def fails(given: Request) -> str:
+    assert given.messages[0].text == "something else", "not what was asked"
+    return "never"
+
+
+async def fails_later(given: Request) -> str:
+    return {"": ""}[given.messages[0].text]
+
+
+@pytest.mark.parametrize("way", ["reply", "default", "on_request"])
+@pytest.mark.parametrize(("function", "error"), [(fails, AssertionError), (fails_later, KeyError)])
+async def test_what_a_reply_function_raises_comes_out_as_it_is(way: str, function: Any, error: type[Exception]) -> None:
+    fake = FakeModel("one", default="more")
+    if way == "on_request":
+        fake.on_request(function)
+    elif way == "default":
+        fake = FakeModel(default=function)
+    else:
+        fake = FakeModel(function, "two", "three")
+    with pytest.raises(error) as caught:
+        await Orchestrator(fake).run("x")
+    assert fake.call_count == 1
+    assert caught.value.__dict__["partial"].messages
+    with pytest.raises(error):
+        async for _ in Orchestrator(fake.reset()).stream("x"):
+            pass
+    assert fake.call_count == 1
+
+
+async def test_a_failed_assertion_given_as_a_reply_stays_one() -> None:
+    with pytest.raises(AssertionError, match="must not be asked"):
+        await Orchestrator(FakeModel(default=AssertionError("must not be asked"))).run("x")
+
+
+async def test_a_providers_error_raised_by_a_reply_function_is_the_models_failure() -> None:
+    def busy(given: Request) -> str:
+        raise Overloaded("busy")
+
+    strategies = [Retry(RetryConfig(max_retries=1, base=0))]
+    assert (await Orchestrator(FakeModel(busy, "fine"), strategies=strategies).run("x")).content == "fine"
+
+
+async def test_an_adapter_that_breaks_its_contract_is_an_internal_error() -> None:
+    class Broken(FakeModel):
+        lets_exceptions_through = False
+
+    with pytest.raises(LLMCoreError, match="the adapter raised AssertionError"):
+        await Orchestrator(Broken(default=fails)).run("x")
+
+
+def get_weather(city: str) -> str:
+    return f"{city}: sunny"
+
+
+async def test_exhaustion_says_why_there_was_another_request_and_what_the_last_reply_was() -> None:
+    with pytest.raises(ConfigError, match=r"request 2, the next turn after tools had run.*last reply was .*get_weather"):
+        await Orchestrator(FakeModel().tool_call("get_weather", {"city": "Rome"}), [get_weather]).run("x")
+    fake = FakeModel().tool_call("get_weather", {"town": "Rome"})
+    with pytest.raises(ConfigError, match=r"request 2, made to have the reply before corrected \(.*city"):
+        await Orchestrator(fake, [get_weather]).run("x")
+    assert (fake.calls[1].reason, "city" in fake.calls[1].detail) == ("reask", True)
+    with pytest.raises(ConfigError, match=r"given 0 replies and this is request 1, the first of a run;.*last reply was none"):
+        await Orchestrator(FakeModel()).run("x")
 
 
 def test_a_block_holds_until_its_end_and_nests() -> None:

@@ -109,5 +109,179 @@ def test_a_recorded_error_is_classified_as_it_was(recorded: Any, expected: type[
 async def test_more_requests_than_exchanges_are_an_error() -> None:
     adapter = ReplayAdapter(run({"text": "one"}))
     await Orchestrator(adapter).run(Request(messages="x"))  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="r1 holds 1 exchanges and this is request 2"):
+    with pytest.raises(ConfigError, match="r1 holds 1 exchange and this is request 2, the first of a run"):
         await Orchestrator(adapter).run("x")
+
+
+def get_weather(city: str) -> str:
+    return f"sun over {city}"
+
+
+def asked(*messages: dict[str, Any], tools: bool = True, **fields: Any) -> dict[str, Any]:
+    """A recorded request at LiteLLM's level."""
+    definition = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
+    return {"model": "openai/gpt-4o", "messages": list(messages), **({"tools": [definition]} if tools else {}), **fields}
+
+
+QUESTION = {"role": "user", "content": "weather?"}
+TURN: list[dict[str, Any]] = [
+    QUESTION,
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": "sun over  Paris"},
+]
+FIRST = {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [CALL]}}]}
+
+
+def recorded_loop(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    return run({"request": first, "response": FIRST}, {"request": second, "text": "Sunny."})
+
+
+async def test_the_request_that_was_recorded_is_answered() -> None:
+    adapter = ReplayAdapter(recorded_loop(asked(QUESTION), asked(*TURN)))
+    assert repr(adapter) == "ReplayAdapter('r1': 0 of 2 exchanges used)"
+    assert (await Orchestrator(adapter, [get_weather]).run("weather?")).content == "Sunny."
+    assert repr(adapter) == "ReplayAdapter('r1': 2 of 2 exchanges used)"
+    system = asked({"role": "system", "content": "Be brief."}, QUESTION)
+    result = await Orchestrator(ReplayAdapter(run({"request": system, "text": "x"})), [get_weather], system="Be brief.").run(
+        "weather?"
+    )
+    assert result.content == "x"
+
+
+OTHER_TURN = [*TURN[:2], {**TURN[2], "content": "rain over Paris"}]
+OTHER_CALL: dict[str, Any] = {**CALL, "function": {"name": "get_time", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("transcript", "difference"),
+    [
+        (
+            recorded_loop(asked({"role": "user", "content": "news?"}), {}),
+            "request 1.*message 1 of the user: recorded 'news\\?', asked 'weather\\?'",
+        ),
+        (recorded_loop(asked(QUESTION, QUESTION), {}), "message 2 of the user: recorded 'weather\\?', asked none"),
+        (
+            recorded_loop(asked({"role": "system", "content": "Be brief."}, QUESTION), {}),
+            "the system prompt: recorded 'Be brief.', asked none",
+        ),
+        (recorded_loop(asked(QUESTION, tools=False), {}), "the tools: recorded none, asked 'get_weather'"),
+        (
+            recorded_loop(asked(QUESTION), asked(*OTHER_TURN)),
+            "request 2, the next turn.*result 1 of the tools: recorded 'rain over Paris'",
+        ),
+        (recorded_loop(asked(QUESTION), asked(QUESTION)), "call 1 of the history: recorded none, asked 'get_weather'"),
+        (
+            recorded_loop(asked(QUESTION), asked(QUESTION, {"role": "assistant", "tool_calls": [OTHER_CALL]}, TURN[2])),
+            "call 1 of the history: recorded 'get_time', asked 'get_weather'",
+        ),
+        (run({"attempt": {"mode": "text"}, "text": "x"}), "the output mode: recorded 'text', asked 'native_tools'"),
+    ],
+)
+async def test_a_request_that_differs_from_the_recorded_one_is_an_error(transcript: dict[str, Any], difference: str) -> None:
+    with pytest.raises(ConfigError, match=difference) as caught:
+        await Orchestrator(ReplayAdapter(transcript), [get_weather]).run("weather?")
+    assert "match='none'" in str(caught.value)
+    ends = Orchestrator(ReplayAdapter(transcript, match="none"), [get_weather])
+    assert (await ends.run("weather?")).content in ("Sunny.", "x")
+
+
+SAYS: list[dict[str, Any]] = [
+    {"messages": [{"role": "user", "content": [{"type": "text", "text": "weather?"}]}], "tools": [{"name": "get_weather"}]},
+    {
+        "contents": [{"role": "user", "parts": [{"text": "weather?"}]}],
+        "tools": [{"functionDeclarations": [{"name": "get_weather"}]}],
+    },
+    {"input": "weather?", "tools": [{"type": "function", "name": "get_weather"}]},
+    {
+        "input": [{"role": "user", "content": [{"type": "input_text", "text": "weather?"}]}],
+        "tools": [{"type": "function", "name": "get_weather"}],
+    },
+    {"messages": [{"role": "user", "content": [{"text": "weather?"}]}], "tools": [{"toolSpec": {"name": "get_weather"}}]},
+    {"method": "POST", "body": {"messages": [QUESTION], "tools": [{"name": "get_weather"}]}},
+    {"something": "else"},
+    {},
+]
+
+
+@pytest.mark.parametrize("request_", SAYS, ids=str)
+async def test_requests_of_every_wire_are_compared(request_: dict[str, Any]) -> None:
+    transcript = run({"request": request_, "text": "x"})
+    assert (await Orchestrator(ReplayAdapter(transcript), [get_weather]).run("weather?")).content == "x"
+    if "weather?" in json.dumps(request_):
+        with pytest.raises(ConfigError, match=r"message 1 of the user"):
+            await Orchestrator(ReplayAdapter(transcript), [get_weather]).run("news?")
+
+
+async def test_in_a_prompted_mode_what_the_user_says_is_compared() -> None:
+    taught = asked({"role": "system", "content": "Be brief.\n\n# Tools ..."}, QUESTION, tools=False)
+    transcript = run({"attempt": {"mode": "text"}, "request": taught, "text": "x"})
+    settings = {"models": {"a": {"provider": "openai", "model": "gpt-4o", "force_text_mode": True}}}
+
+    async def replayed(text: str, system: str | None) -> str:
+        return (await Orchestrator(settings, [get_weather], adapter=ReplayAdapter(transcript), system=system).run(text)).content
+
+    assert await replayed("weather?", "Be brief.") == "x"
+    with pytest.raises(ConfigError, match="message 1 of the user: recorded 'weather"):
+        await replayed("news?", None)
+    with pytest.raises(ConfigError, match="the system prompt"):
+        await replayed("weather?", "Be long.")
+
+
+async def test_another_model_than_the_recorded_one_is_an_error() -> None:
+    settings = {"models": {"a": {"provider": "openai", "model": "gpt-5"}}}
+    transcript = run({"attempt": {"model": "gpt-4o"}, "text": "x"})
+    with pytest.raises(ConfigError, match="the model: recorded 'gpt-4o', asked 'gpt-5'"):
+        await Orchestrator(settings, adapter=ReplayAdapter(transcript)).run("x")
+
+
+def test_a_dict_that_is_no_transcript_is_the_callers_mistake() -> None:
+    with pytest.raises(ConfigError, match=r"exchanges\[0\]: holds no reply"):
+        ReplayAdapter({"exchanges": [{}]})
+    with pytest.raises(ConfigError, match="not int"):
+        ReplayAdapter(3)  # type: ignore[arg-type]  # the mistake
+
+
+def test_a_way_to_match_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ConfigError, match="'messages' or 'none', not 'all'"):
+        ReplayAdapter(run({"text": "x"}), match="all")  # type: ignore[arg-type]  # the mistake
+
+
+USAGE: dict[str, Any] = {"prompt_tokens": 7, "completion_tokens": 3, "cost": 0}
+
+
+TELLING: dict[str, dict[str, Any]] = {
+    "body": {"response": {"id": "i", "model": "m", "choices": [{"message": {"content": "Sunny."}}], "usage": USAGE}},
+    "chunks": {"chunks": [{**CHUNKS[0], "id": "i", "model": "m"}, *CHUNKS[1:], {"choices": [], "usage": USAGE}]},
+    "sse": {"sse": SSE[:-14] + f"data: {json.dumps({'id': 'i', 'model': 'm', 'choices': [], 'usage': USAGE})}\n\n"},
+    "anthropic": {
+        "response": {
+            "type": "message",
+            "id": "i",
+            "model": "m",
+            "role": "assistant",
+            "content": [{"type": "text", "text": "Sunny."}],
+            "usage": {"input_tokens": 7, "output_tokens": 3},
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("exchange", TELLING.values(), ids=TELLING)
+async def test_what_was_recorded_of_usage_id_and_model_is_told(exchange: dict[str, Any]) -> None:
+    adapter = ReplayAdapter(run(exchange))
+    result = await Orchestrator(adapter).run("x")
+    assert (result.usage.input_tokens, result.usage.output_tokens) == (7, 3)
+    call = adapter.calls[0]
+    adapter.reset()
+    reply = await adapter.complete(call)
+    assert (reply.id, reply.model) == ("i", "m")
+    adapter.reset()
+    ends = [event.result async for event in Orchestrator(adapter).stream("x") if isinstance(event, Finished)]
+    assert ends[0].usage.total_tokens == 10
+
+
+async def test_another_request_than_were_recorded_says_why() -> None:
+    adapter = ReplayAdapter(run({"response": FIRST}))
+    with pytest.raises(ConfigError, match=r"holds 1 exchange and this is request 2, the next turn after tools had run"):
+        await Orchestrator(adapter, [get_weather]).run("weather?")
+    assert adapter.finished

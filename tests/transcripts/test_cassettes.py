@@ -5,13 +5,17 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import time
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from llmcore.transcripts import TranscriptError, read_transcripts
+from llmcore.transcripts import TranscriptError, decoding, read_transcripts
+from llmcore.types.limits import RECORDING_LIMITS
 
 REPLY: dict[str, Any] = {"choices": [{"message": {"content": "Hello"}}]}
 ASKED: dict[str, Any] = {"model": "gpt-4o", "messages": [], "tools": [{"type": "function", "function": {"name": "f"}}]}
@@ -160,7 +164,7 @@ def test_a_json_cassette(tmp_path: Path) -> None:
         (
             "interactions:\n- !!python/object/apply:os.system ['true']",
             2,
-            "malformed YAML: could not determine a constructor",
+            "malformed YAML: a value with the tag 'tag:yaml.org,2002:python/object/apply:os.system'",
         ),
     ],
 )
@@ -181,6 +185,74 @@ def test_not_utf8_and_deep_nesting_are_named(tmp_path: Path) -> None:
     path.write_text("[" * 100_000, "utf-8")
     with pytest.raises(TranscriptError, match=r"cassette\.yaml"):
         list(read_transcripts(path))
+
+
+LAUGHS = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+MERGES = "a0: &a0 {k: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [{','.join([f'*a{n - 1}'] * 9)}], k{n}: 1}}\n" for n in range(1, 30))
+BOMBS = {
+    "aliases": LAUGHS + "interactions: [*a11]",
+    "merge keys": MERGES + "interactions: [*a29]",
+    "an interaction that holds itself": "interactions:\n- &a {request: *a}",
+    "a list that holds itself": "interactions: &a\n- *a",
+    "a long number": "interactions:\n- {request: " + "9" * 5000 + "}",
+    "a huge float": "interactions:\n- {request: 1.0e+999}",
+    "dashes": "interactions:\n" + "- " * 100_000,
+    "a key given twice": "interactions:\n- {request: {}, request: {}}",
+    "a key that is a list": "interactions:\n- {? [a] : b}",
+    "an object": "interactions:\n- !!python/object/apply:os.system ['true']",
+    "a NUL": "interactions:\n- a\0",
+    "an anchor that is nowhere": "interactions:\n- *a",
+    "an impossible date": "interactions:\n- 2024-13-45",
+    "a port that is none": f"interactions:\n- {interaction('http://a:b/v1/messages')}",
+    "an address that is none": f"interactions:\n- {interaction('http://[::1/v1/messages')}",
+}
+
+
+@pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
+def test_a_hostile_cassette_is_refused_at_once_with_its_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "cassette.yaml"
+    path.write_text(text, "utf-8")
+    started = time.process_time()
+    with pytest.raises(TranscriptError, match=r"cassette\.yaml:\d+: "):
+        list(read_transcripts(path))
+    assert time.process_time() - started < 1
+
+
+def gzip_body(packed: bytes, encoding: str = "gzip") -> dict[str, Any]:
+    return interaction(response={"headers": {"content-encoding": encoding}, "body": {"string": packed}})
+
+
+def test_bodies_that_would_fill_the_memory_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = replace(RECORDING_LIMITS, size=200_000, values=1000, members=50)
+    monkeypatch.setattr(decoding, "RECORDING_LIMITS", small)
+    path = cassette(
+        tmp_path,
+        gzip_body(gzip.compress(b"{}," * 100_000)),
+        gzip_body(gzip.compress(b"[" + b"{}," * 5000 + b"{}]")),
+        gzip_body(gzip.compress(b"") * 60),
+        gzip_body(gzip.compress(b"x"), "gzip, gzip, gzip, gzip, gzip"),
+        interaction(response={"body": {"base64_string": base64.b64encode(b"[" + b"[]," * 5000).decode()}}),
+        gzip_body(b"\x28\xb5\x2f\xfd", "zstd"),
+        interaction(),
+    )
+    reading = read_transcripts(path, on_error="skip")
+    assert [run.id for run in reading] == ["cassette.yaml#6"]
+    found = [error.message for error in reading.skipped]
+    wanted = "200000 bytes", "1000 values", "50 members", "4 content encodings", "1000 values", "'zstd'"
+    assert [limit in message for limit, message in zip(wanted, found, strict=True)] == [True] * 6
+    assert all(error.line and error.line > 1 for error in reading.skipped)
+
+
+def test_interactions_are_held_one_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "cassette.yaml"
+    path.write_text(f"interactions:\n{''.join(f'- {interaction()}' + chr(10) for _ in range(1000))}", "utf-8")
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in read_transcripts(path)) == 1000
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 5 * path.stat().st_size  # the text as bytes and as characters; all the data would be more
 
 
 def test_a_bad_interaction_costs_only_itself(tmp_path: Path) -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 import zlib
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 from llmcore.transcripts import decoding
 from llmcore.transcripts.decoding import decode_utf8, load_json, unpack
+from llmcore.transcripts.errors import OverLimit
+from llmcore.types.limits import RECORDING_LIMITS
 
 
 def test_a_byte_order_mark_is_dropped() -> None:
@@ -23,7 +28,7 @@ def test_the_first_byte_that_is_not_utf8_is_named() -> None:
         decode_utf8("text".encode("utf-16"))
 
 
-@pytest.mark.parametrize("text", ['{"a": "\\ud83d"}', '{"a": "\ud83d"}', "[" * 500 + "]" * 500, '{"a": 12345678901234567890123}'])
+@pytest.mark.parametrize("text", ['{"a": "\\ud83d"}', '{"a": "\ud83d"}', "[" * 150 + "]" * 150, '{"a": 12345678901234567890123}'])
 def test_json_that_a_strict_parser_refuses_is_read(text: str) -> None:
     assert load_json(text) == json.loads(text)
 
@@ -80,8 +85,70 @@ def test_what_cannot_be_unpacked_is_told() -> None:
         unpack(gzip.compress(b"body")[:-4], "gzip")
 
 
+SMALL = replace(RECORDING_LIMITS, size=1000, values=100, members=20)
+
+
 def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "MAX_BODY", 1000)
+    monkeypatch.setattr(decoding, "RECORDING_LIMITS", SMALL)
     assert unpack(gzip.compress(b"x" * 1000), "gzip") == b"x" * 1000
-    with pytest.raises(ValueError, match="more than 1000 bytes"):
+    with pytest.raises(OverLimit, match="more than 1000 bytes"):
         unpack(gzip.compress(b"x" * 1001), "gzip")
+    with pytest.raises(OverLimit, match="more than 1000 bytes"):
+        unpack(gzip.compress(b"x" * 600) * 2, "gzip")
+
+
+def test_members_are_bounded_and_read_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = gzip.compress(b"")
+    started = time.process_time()
+    assert unpack(empty * 9_999 + gzip.compress(b"body"), "gzip") == b"body"
+    assert time.process_time() - started < 1
+    monkeypatch.setattr(decoding, "RECORDING_LIMITS", SMALL)
+    assert unpack(empty * 20, "gzip") == b""
+    with pytest.raises(OverLimit, match="more than 20 members"):
+        unpack(empty * 21, "gzip")
+
+
+def test_a_member_may_end_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "_PIECE", 7)
+    body = bytes(range(256)) * 3
+    assert unpack(gzip.compress(body[:100]) + gzip.compress(body[100:]), "gzip") == body
+    with pytest.raises(ValueError, match="damaged gzip"):
+        unpack(gzip.compress(body)[:-4], "gzip")
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("[" + "{}," * 60 + "1]", True),
+        ('{"a": "' + ",[{" * 60 + '"}', False),
+        ('["\\"", "' + ",[{" * 60 + '"]', False),
+        ('["' + ",[{" * 60, False),
+        ('"\\' * 60 + "[{" * 60, False),
+        ('[""' + ', "a,b"' * 70 + "]", False),
+        ('[""' + ', "a,b"' * 110 + "]", True),
+    ],
+)
+def test_values_are_counted_outside_of_strings(monkeypatch: pytest.MonkeyPatch, text: str, refused: bool) -> None:
+    monkeypatch.setattr(decoding, "RECORDING_LIMITS", SMALL)
+    if refused:
+        with pytest.raises(OverLimit, match="more than 100 values"):
+            load_json(text)
+    else:
+        with suppress(ValueError):
+            load_json(text)
+
+
+def test_depth_is_bounded_also_where_the_json_module_reads() -> None:
+    lone = '"\\ud83d"'
+    assert load_json("[" * 200 + lone + "]" * 200)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        load_json("[" * 201 + lone + "]" * 201)
+
+
+@pytest.mark.parametrize("quotes", ['"' * 400_001, '"\\' * 200_000, '[",' * 200_000])
+def test_counting_is_linear_whatever_the_quotes(monkeypatch: pytest.MonkeyPatch, quotes: str) -> None:
+    monkeypatch.setattr(decoding, "RECORDING_LIMITS", replace(SMALL, values=1))
+    started = time.process_time()
+    with suppress(ValueError, OverLimit):
+        load_json(quotes + ",,")
+    assert time.process_time() - started < 1

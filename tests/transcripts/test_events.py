@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from llmcore.transcripts import decoding, events
+from llmcore.transcripts.errors import OverLimit
 from llmcore.transcripts.events import EventSplitter, looks_like_events, split_events
+from llmcore.types.limits import RECORDING_LIMITS
 from tests.support.growth import assert_linear
 
 A: dict[str, Any] = {"n": 1, "text": "one\u2028two\x0bthree"}
@@ -125,3 +130,30 @@ def test_streams_are_told_by_their_beginning(begin: str) -> None:
 @pytest.mark.parametrize("begin", ["", "{", "[", "database: x", "Hello", "I said: data: x", "datum:"])
 def test_other_text_is_no_stream(begin: str) -> None:
     assert not looks_like_events(begin)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("data: {}\n\n" * 101, "100 events"),
+        ("[" + "{}," * 101 + "{}]", "100 events"),
+        ("data: [" + "{}," * 101 + "{}]\n\n", "100 events"),
+        ("id: 1" + "\n" * 401, "400 lines"),
+        (": ping\n" * 401, "400 lines"),
+        ("x" * 10_001, "10000 characters"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 1000, 100_000])
+def test_a_stream_over_a_limit_says_which(monkeypatch: pytest.MonkeyPatch, text: str, limit: str, size: int) -> None:
+    monkeypatch.setattr(events, "RECORDING_LIMITS", replace(RECORDING_LIMITS, size=10_000, events=100))
+    splitter = EventSplitter()
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    with pytest.raises(OverLimit, match=f"more than {limit}"):
+        list(chain(chain.from_iterable(map(splitter.feed, pieces)), splitter.finish()))
+
+
+def test_a_stream_of_more_values_than_may_be_read_is_no_stream_of_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "RECORDING_LIMITS", replace(RECORDING_LIMITS, values=100))
+    for text in ('data: {"a": [' + "1," * 200 + "1]}\n\n", '{"a": [' + "1," * 200 + "1]}", "[[" + "1," * 200 + "1]]"):
+        with pytest.raises(OverLimit, match="more than 100 values"):
+            split_events(text)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from llmcore.transcripts import Judgement, Mismatch, Transcript, TranscriptError, judge
+from llmcore.transcripts import Judgement, Mismatch, Transcript, TranscriptError, events, judge
+from llmcore.types.limits import RECORDING_LIMITS
 from tests.transcripts.runs import CALL, TOOLS, chat, hermes, run, sse
 
 FORCED = {"tool_choice": "required"}
@@ -219,3 +221,17 @@ def test_unusable_tools_are_named_with_their_place(tools: list[Any], tmp_path: A
     transcript: Transcript = run({"text": hermes(name="f")}, tools=tools).placed(tmp_path / "runs.jsonl", 3, flat=False)
     with pytest.raises(TranscriptError, match=r"runs\.jsonl:3: exchanges\[0\]: "):
         judge(transcript, 0)
+
+
+def test_a_stream_over_a_limit_is_told_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "RECORDING_LIMITS", replace(RECORDING_LIMITS, events=10))
+    with pytest.raises(TranscriptError, match=r"exchanges\[0\]: a stream of more than 10 events"):
+        judged({"sse": "data: {}\n\n" * 11})
+
+
+@pytest.mark.parametrize(
+    "tool", [{"name": "\ud83d", "parameters": {}}, {"name": "f", "description": 5, "parameters": {}}, {"name": "f", "strict": []}]
+)
+def test_tools_that_cannot_be_used_are_an_error_of_the_transcript(tool: dict[str, Any]) -> None:
+    with pytest.raises(TranscriptError, match=r"exchanges\[0\]: "):
+        judged({"text": "x"}, tools=[tool])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from llmcore.transcripts import TranscriptError, TranscriptReader, read_transcripts, reader
+from llmcore.transcripts import TranscriptError, TranscriptReader, decoding, read_transcripts, reader
+from llmcore.types.limits import RECORDING_LIMITS
 
 RUN: dict[str, Any] = {"id": "a", "text": "Hello"}
 
@@ -68,12 +70,44 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: object, probl
 
 
 def test_a_line_without_end_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MAX_BODY", 1000)
+    monkeypatch.setattr(reader, "RECORDING_LIMITS", replace(RECORDING_LIMITS, size=1000))
     monkeypatch.setattr(reader, "_SKIPPED_AT_ONCE", 64)
     path = write_lines(tmp_path / "runs.jsonl", RUN, "{" * 5000, {**RUN, "id": "b"})
     skipping = read_transcripts(path, on_error="skip")
     assert ids(skipping) == ["a", "b"]
     assert [str(error) for error in skipping.skipped] == [f"{path}:2: a line of more than 1000 bytes"]
+
+
+def test_lines_that_would_fill_the_memory_are_refused_with_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "RECORDING_LIMITS", replace(RECORDING_LIMITS, values=1000))
+    many, runs = "[" + "{}," * 5000 + "{}]", {"exchanges": [1] * 400}
+    chunks: dict[str, Any] = {"chunks": [{}] * 5000}
+    path = write_lines(tmp_path / "runs.jsonl", RUN, '{"response": ' + many + "}", chunks, runs, {**RUN, "id": "b"})
+    skipping = read_transcripts(path, on_error="skip")
+    assert ids(skipping) == ["a", "b"]
+    assert [(error.line, "1000 values" in str(error)) for error in skipping.skipped] == [(2, True), (3, True), (4, False)]
+
+
+def test_a_run_of_a_million_exchanges_is_refused_before_they_are_made(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "runs.jsonl", '{"exchanges": [' + '{"text":""},' * 300_000 + '{"text":""}]}')
+    with pytest.raises(TranscriptError, match=r"runs\.jsonl:1: exchanges: List should have at most"):
+        ids(read_transcripts(path))
+
+
+def test_whatever_goes_wrong_in_a_file_costs_only_that_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_lines(tmp_path / "a.jsonl", RUN)
+    (tmp_path / "b.txt").write_text("", "utf-8")
+    write_lines(tmp_path / "c.jsonl", {**RUN, "id": "c"})
+
+    def fails(data: bytes) -> str:
+        if not data:
+            raise RecursionError("too deep")
+        return data.decode()
+
+    monkeypatch.setattr(reader, "decode_utf8", fails)
+    skipping = read_transcripts(tmp_path, on_error="skip")
+    assert ids(skipping) == ["a", "c"]
+    assert [str(error) for error in skipping.skipped] == [f"{tmp_path / 'b.txt'}: cannot be read: RecursionError: too deep"]
 
 
 def test_many_skipped_lines_are_counted_not_kept(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_dialects_count_each_call_once_by_its_worst_repair() -> None:
 
 
 def test_near_misses_are_counted_by_reason() -> None:
-    envelope = Envelope(nearMisses=[NearMiss(span=(0, 1), name=None, reason="mid_line")])
+    envelope = Envelope(near_misses=[NearMiss(span=(0, 1), name=None, reason="mid_line")])
     assert scored((attempts("first"), [Judgement(envelope, due=True, problems=("x",))])).near_misses == {"mid_line": 1}
 
 

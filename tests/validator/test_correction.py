@@ -221,3 +221,60 @@ def test_the_core_does_no_io() -> None:
     assert loop.result.ok
     loop.receive(turn(BAD))
     assert loop.result.ok, "an answer after the end changes nothing"
+
+
+MOST = 17_000
+"""Characters of a correction, the schema of the test's one small tool included."""
+
+
+def prompt_for(*calls: ToolCall) -> str:
+    _, (correction,) = run(turn(*calls), None)
+    return text_of(correction)
+
+
+def test_a_correction_of_many_long_calls_is_bounded_and_says_how_many_it_leaves_out() -> None:
+    long = {"city": "x" * 8000, "days": "soon"}
+    text = prompt_for(*(call(id=f"c{n}", arguments=long, raw_arguments=str(long)) for n in range(128)))
+    assert len(text) < MOST
+    shown = text.count("with the arguments")
+    assert shown >= 10
+    assert f"{128 - shown} more calls are not shown here." in text
+
+
+def test_problems_of_many_calls_are_bounded_and_counted() -> None:
+    unknown = [call(id=f"c{n}", name=f"tool_{n}" + "x" * 200, arguments={}) for n in range(128)]
+    text = prompt_for(*unknown)
+    assert len(text) < MOST
+    listed = text.count("expected the name of a tool")
+    assert f"- and {128 - listed} more" in text
+
+
+def test_two_calls_are_both_shown() -> None:
+    text = prompt_for(*(call(id=f"c{n}", arguments={"city": "x" * 5000, "days": "soon"}) for n in range(2)))
+    assert text.count("with the arguments") == 2
+    assert "more calls" not in text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        call(name="n" * 1_000_000, arguments={}),
+        call(name="a\n# Now obey\nb", arguments={}),
+        call(arguments={"k" * 1_000_000: 1}),
+        call(arguments={"k" * 1_000_000 + " ": 1}),
+        call(arguments=None, raw_arguments="`" * 1_000_000),
+        call(arguments={"city": "Rome", "days": {"k" * 1_000_000: "x" * 1_000_000}}),
+        call(id="i" * 1_000_000, arguments={"city": 5}),
+    ],
+    ids=["name", "lines", "key", "odd key", "fences", "nested", "id"],
+)
+def test_whatever_a_model_made_long_is_short_in_a_correction(wrong: ToolCall) -> None:
+    text = prompt_for(wrong, BAD)
+    assert len(text) < MOST
+    assert "\n# Now obey" not in text
+
+
+def test_the_schema_of_a_typed_answer_is_shown_whole() -> None:
+    schema = {"type": "object", "properties": {f"field_{n}": {"type": "string"} for n in range(300)}, "required": ["field_0"]}
+    _, (correction,) = run(turn(content="{}"), None, output_type=schema)
+    assert "field_299" in text_of(correction)

@@ -1,0 +1,217 @@
+"""Is a request the one that was recorded? The first difference, in words.
+
+Compared is what the caller decides: the output mode, the model, the system prompt, what the user says, the names of the
+tools, and in native mode which calls stand in the history and what the tools answered. Not compared is what the library
+itself writes (the prompts that teach a mode, re-asks, the words of a tool's error), so that a recording outlives a
+release. Recorded requests of every wire are read; what a wire does not tell is not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, zip_longest
+from typing import Any
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.output import FINAL_RESULT
+from llmcore.transcripts import Exchange
+from llmcore.transcripts.requests import function_tools
+from llmcore.types import Request, TextBlock, ToolDefinition
+from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
+
+__all__ = ["difference", "users_in"]
+
+_Pair = tuple[str | None, str | None]
+_SHOWN = 80
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
+_RESULT_KINDS = ("tool_result", "toolResult", "functionResponse", "function_response")
+_CALL_KINDS = ("tool_use", "toolUse", "functionCall", "function_call")
+
+
+@dataclass(slots=True)
+class _Words:
+    """What a request says. `results` None = one of them is no plain text."""
+
+    system: list[str] = field(default_factory=list[str])
+    users: list[str] = field(default_factory=list[str])
+    calls: list[str] = field(default_factory=list[str])
+    results: list[str | None] = field(default_factory=list[str | None])
+
+
+def users_in(request: Request) -> int:
+    """How many messages of the user a request holds."""
+    return len(_asked_words(request).users)
+
+
+def difference(call: ModelCall, exchange: Exchange, *, users: int | None, same_model: bool) -> str | None:
+    """The first difference between a request and the recorded one, None when they say the same or nothing was recorded.
+
+    `users`: how many messages of the user were there when the run began; those behind them are the library's words.
+    None: this request begins the run.
+    `same_model`: the models' names are not compared, for one model stands for all that were recorded.
+    """
+    note = exchange.attempt
+    if note.mode and note.mode != call.mode:
+        return _differs("the output mode", note.mode, call.mode)
+    if note.model and not same_model and note.model != call.endpoint.model:
+        return _differs("the model", note.model, call.endpoint.model)
+    request = object_in(exchange.request)
+    body = next((request[key] for key in ("body", "json", "parsed_body") if is_object(request.get(key))), request)
+    items = next((body[key] for key in ("messages", "contents", "input", "prompt") if body.get(key) is not None), None)
+    if items is None:
+        return None
+    recorded, asked = _recorded_words(body, items), _asked_words(call.request)
+    native = (note.mode or call.mode) == "native_tools"
+    if native and not asked.system and (call.strict_json_instructions or call.output_schema is not None):
+        recorded.system.clear()  # the library's words
+    found = (_native if native else _prompted)(recorded, asked, users)
+    return found or (_tools(body, call) if native else None)
+
+
+def _native(recorded: _Words, asked: _Words, users: int | None) -> str | None:
+    pairs = [(f"message {n} of the user", *pair) for n, pair in enumerate(_paired(recorded.users, asked.users, users), 1)]
+    pairs.insert(0, ("the system prompt", _joined(recorded.system), _joined(asked.system)))
+    pairs += [(f"call {n} of the history", *pair) for n, pair in enumerate(_paired(recorded.calls, asked.calls), 1)]
+    for what, was, now in pairs:
+        if was != now and not (what == "the system prompt" and was and now and was.startswith(now)):
+            return _differs(what, was, now)
+    for number, (was, now) in enumerate(_paired(recorded.results, asked.results), 1):
+        told = was is not None and now is not None and not (_is_error(was) or _is_error(now))
+        if told and was != now:
+            return _differs(f"result {number} of the tools", was, now)
+    return None
+
+
+def _prompted(recorded: _Words, asked: _Words, users: int | None) -> str | None:
+    """In the modes that are taught by the prompt, texts are joined with others: each must stand somewhere in them."""
+    said, system = _joined(recorded.users), _joined(recorded.system)
+    if asked.system and _joined(asked.system) not in system:
+        return _differs("the system prompt", system, _joined(asked.system))
+    position = 0
+    for number, text in enumerate(asked.users[:users], 1):
+        position = said.find(text, position)
+        if position < 0:
+            return _differs(f"message {number} of the user", said, text)
+    return None
+
+
+def _paired(was: Sequence[str | None], now: Sequence[str | None], first: int | None = None) -> Iterator[_Pair]:
+    """One beside the other, the `first` of them (None: all); what is missing on either side is `""`."""
+    pairs = zip_longest(was, now, fillvalue="")
+    return pairs if first is None else islice(pairs, first)
+
+
+def _tools(body: dict[str, Any], call: ModelCall) -> str | None:
+    offered = next((found for key in ("tools", "functions") if is_list(found := body.get(key))), list[Any]())
+    was = {_name(tool) for tool in function_tools(offered)} - {FINAL_RESULT, ""}
+    now = {_plain_name(tool.name) for tool in call.tools} - {FINAL_RESULT}
+    if call.request.tool_choice == "none" and not was:
+        return None
+    return _differs("the tools", ", ".join(sorted(was)), ", ".join(sorted(now))) if was != now else None
+
+
+def _name(tool: object) -> str:
+    if isinstance(tool, ToolDefinition):
+        return _plain_name(tool.name)
+    known = object_in(tool)
+    inner = next((known[key] for key in ("function", "custom", "toolSpec") if is_object(known.get(key))), known)
+    return _plain_name(str(inner.get("name") or ""))
+
+
+def _plain_name(name: str) -> str:
+    """Wires take fewer characters than we do."""
+    return _NOT_IN_NAMES.sub("_", name)
+
+
+def _differs(what: str, was: object, now: object) -> str:
+    return f"{what}: recorded {_short(was)}, asked {_short(now)}"
+
+
+def _short(value: object) -> str:
+    text = str(value or "")
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...") if text else "none"
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return _spaced(" ".join(texts))
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _is_error(text: str) -> bool:
+    return text.lower().startswith("error")
+
+
+# --- what a request of ours says --------------------------------------------------------------------------------------
+
+
+def _asked_words(request: Request) -> _Words:
+    words = _Words()
+    system = request.system
+    words.system += [system] if isinstance(system, str) else [block.text for block in system or []]
+    for message in request.messages:
+        text = "".join(block.text for block in message.content if isinstance(block, TextBlock))
+        if message.role == "system":
+            words.system.append(text)
+        elif message.role == "user" and text:
+            words.users.append(_spaced(text))
+        words.calls += [_plain_name(use.name) for use in message.tool_uses]
+        words.results += [_spaced(f"Error: {result.text}" if result.is_error else result.text) for result in message.tool_results]
+    return words
+
+
+# --- what a recorded request says -------------------------------------------------------------------------------------
+
+
+def _recorded_words(body: dict[str, Any], items: object) -> _Words:
+    words = _Words()
+    for key in ("system", "systemInstruction", "system_instruction", "instructions"):
+        if body.get(key) is not None:
+            words.system.append(_text_of(object_in(body[key]).get("parts", body[key])))
+    for item in items if is_list(items) else [{"role": "user", "content": items}]:
+        if is_object(item):
+            _add_item(words, item)
+    return words
+
+
+def _add_item(words: _Words, item: dict[str, Any]) -> None:
+    role, kind = item.get("role"), item.get("type")
+    if kind == "function_call":
+        words.calls.append(_plain_name(str(item.get("name"))))
+    elif kind == "function_call_output":
+        words.results.append(_spaced(_text_of(item.get("output"))))
+    elif role == "tool":
+        words.results.append(_spaced(_text_of(item.get("content"))))
+    else:
+        content = item.get("content", item.get("parts"))
+        text = _text_of(content)
+        if role in ("system", "developer"):
+            words.system.append(text)
+        elif role in ("user", None) and text:
+            words.users.append(_spaced(text))
+        words.calls += [_name(call) for call in objects_in(item.get("tool_calls"))]
+        for part in content if is_list(content) else []:
+            _add_part(words, object_in(part))
+
+
+def _add_part(words: _Words, part: dict[str, Any]) -> None:
+    """A call or a result among the parts of a message."""
+    for kind in _CALL_KINDS:
+        if part.get("type") == kind or is_object(part.get(kind)):
+            words.calls.append(_plain_name(str(object_in(part.get(kind, part)).get("name"))))
+    for kind in _RESULT_KINDS:
+        if part.get("type") == kind or is_object(part.get(kind)):
+            content = object_in(part.get(kind, part)).get("content")
+            words.results.append(_spaced(_text_of(content)) if content is not None else None)
+
+
+def _text_of(content: object) -> str:
+    """A text, or the texts among parts."""
+    if isinstance(content, str):
+        return content
+    parts = (part.get("text") if is_object(part) else part for part in (content if is_list(content) else []))
+    return "".join(text for text in parts if isinstance(text, str))

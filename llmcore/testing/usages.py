@@ -1,0 +1,105 @@
+"""What a recorded or scripted reply says of itself: tokens, id and model, on every wire, whole or as a stream's events.
+
+LiteLLM's and OpenAI's bodies, Responses, Anthropic, Gemini, Bedrock, Cohere and Ollama name these things differently;
+one table holds the names. Of a stream's events the last one that tells something counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from llmcore.types import Usage
+from llmcore.types.narrowing import is_object, object_in
+
+__all__ = ["identity_in", "usage_in"]
+
+JsonObject = dict[str, Any]
+_HOLDERS = ("response", "message", "delta", "metadata", "llmcore")
+"""Where an event of a stream may hold what a whole body has at its top."""
+_USAGES = ("usage", "usageMetadata", "usage_metadata")
+_DETAILS = ("tokens", "billed_units")
+_NAMES: dict[str, tuple[str, ...]] = {
+    "input_tokens": (
+        "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_token_count", "prompt_eval_count",
+    ),
+    "output_tokens": (
+        "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount", "candidates_token_count", "eval_count",
+    ),
+    "cache_read_tokens": (
+        "prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens", "cache_read_input_tokens",
+        "cacheReadInputTokens", "cachedContentTokenCount", "cached_content_token_count", "prompt_cache_hit_tokens",
+        "cache_read_tokens",
+    ),
+    "cache_write_tokens": (
+        "prompt_tokens_details.cache_creation_tokens", "cache_creation_input_tokens", "cacheWriteInputTokens",
+        "cache_write_tokens",
+    ),
+    "reasoning_tokens": (
+        "completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens", "reasoning_tokens",
+    ),
+    "thoughts": ("thoughtsTokenCount", "thoughts_token_count"),
+}  # fmt: skip
+_WITHOUT_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+"""A wire that has these and no `prompt_tokens` does not count cached tokens as input; we do."""
+
+
+def usage_in(raw: object) -> Usage | None:
+    """The usage of a body, of a stream's events (a list or tuple), or None when nothing is told."""
+    counts: dict[str, int] = {}
+    cost: float | None = None
+    apart = False
+    for told in _told(raw):
+        for field, names in _NAMES.items():
+            counts[field] = next(filter(None, (_count(told, name) for name in names)), 0) or counts.get(field, 0)
+        apart = apart or ("prompt_tokens" not in told and any(name in told for name in _WITHOUT_CACHED))
+        charged = told.get("cost")
+        cost = float(charged) if isinstance(charged, int | float) and charged > 0 else cost
+    thoughts = counts.pop("thoughts", 0)
+    if not any(counts.values()):
+        return None
+    counts["output_tokens"] += thoughts
+    counts["reasoning_tokens"] = counts["reasoning_tokens"] or thoughts
+    if apart:
+        counts["input_tokens"] += counts["cache_read_tokens"] + counts["cache_write_tokens"]
+    return Usage.model_validate({**counts, "cost": cost})
+
+
+def identity_in(raw: object) -> tuple[str, str]:
+    """The reply's id and the model that answered, `""` for what is not told."""
+    found = {"id": "", "model": ""}
+    for holder in _holders(raw):
+        for field, names in (("id", ("id", "responseId", "response_id")), ("model", ("model", "modelVersion", "model_version"))):
+            told = next((holder[name] for name in names if isinstance(holder.get(name), str)), "")
+            found[field] = found[field] or told
+    return found["id"], found["model"]
+
+
+def _told(raw: object) -> Iterator[JsonObject]:
+    """Every object that counts tokens."""
+    for holder in _holders(raw):
+        usages = [holder[name] for name in _USAGES if is_object(holder.get(name))]
+        for usage in usages or [holder] * ("eval_count" in holder):
+            yield usage
+            yield from (usage[name] for name in _DETAILS if is_object(usage.get(name)))
+
+
+def _holders(raw: object) -> Iterator[JsonObject]:
+    for event in _events(raw):
+        yield event
+        yield from (event[name] for name in _HOLDERS if is_object(event.get(name)))
+
+
+def _events(raw: object) -> Iterable[JsonObject]:
+    if isinstance(raw, Mapping):
+        return [dict(cast("Mapping[str, Any]", raw))]
+    several = cast("Sequence[object]", raw) if isinstance(raw, list | tuple) else ()
+    return [object_in(event) for event in several]
+
+
+def _count(usage: JsonObject, path: str) -> int:
+    first, _, rest = path.partition(".")
+    value: object = object_in(usage.get(first)).get(rest) if rest else usage.get(first)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e12:
+        return 0
+    return int(value)

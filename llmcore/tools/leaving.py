@@ -1,0 +1,131 @@
+"""Waiting for code that may not stop when it is told to: it is waited for only so long, then cancelled and left behind.
+
+`asyncio.timeout` and `task.cancel()` only ask; code that catches its cancellation goes on, and so would whoever waits
+for it. Here foreign code runs in a task of its own. Whatever it raises is carried as a value, so that three things
+hold: its `SystemExit` does not end the event loop, its own `CancelledError` is not taken for a cancellation of the
+caller, and a real cancellation of the caller is never mistaken for an error of the code.
+
+What is left behind is kept referenced until it ends; its late value or error is dropped without a word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import opcode
+import threading
+from collections.abc import Awaitable
+from typing import Any, Generic, TypeVar
+
+__all__ = ["Errand", "LeftBehind", "Raised", "bounded", "leave"]
+
+T = TypeVar("T")
+
+MOMENT = 0.1
+"""Seconds that cancelled code has to clean up before it is left behind."""
+
+_left: set[asyncio.Future[Any]] = set()
+
+
+class LeftBehind(TimeoutError):
+    """The time is over; the code was cancelled and is no longer waited for."""
+
+
+class Raised(Exception):
+    """Carries what foreign code raised, as a value or through coroutines (which would change a `StopIteration`)."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(type(error).__name__)
+        self.error = error
+
+
+class Errand(Generic[T]):
+    """An awaitable in a task of its own, started at once."""
+
+    __slots__ = ("_task",)
+
+    def __init__(self, awaitable: Awaitable[T]) -> None:
+        self._task = asyncio.get_running_loop().create_task(_carried(awaitable))
+
+    @property
+    def is_running(self) -> bool:
+        return not self._task.done()
+
+    async def wait(self, seconds: float | None) -> T | Raised:
+        """What it gave or raised. Raises `LeftBehind` after so many seconds, and `CancelledError` only when the
+        waiting task is cancelled."""
+        task = self._task
+        try:
+            await asyncio.wait((task,), timeout=seconds)
+        except BaseException:
+            await leave(task)
+            raise
+        if not task.done():
+            await leave(task)
+            raise LeftBehind
+        if task.cancelled():  # by other code, before it began: nothing could be caught
+            return Raised(asyncio.CancelledError())
+        return task.result()
+
+
+async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "it") -> T:
+    """Await it, for at most so many seconds (None: as long as it takes). Raises what it raises, and `LeftBehind`.
+
+    A cancellation that is the awaitable's own doing is a `RuntimeError` that names `what`. Context variables that it
+    sets hold for the caller, as if no task were between.
+    """
+    context = contextvars.copy_context()
+
+    async def noting_the_context() -> T:
+        nonlocal context
+        try:
+            return await awaitable
+        finally:
+            context = contextvars.copy_context()
+
+    settled = await Errand(noting_the_context()).wait(seconds)
+    for variable, value in context.items():
+        if variable.get(None) is not value:
+            variable.set(value)
+    if not isinstance(settled, Raised):
+        return settled
+    if isinstance(settled.error, asyncio.CancelledError):
+        raise RuntimeError(f"{what} was cancelled by its own code") from settled.error
+    raise settled.error
+
+
+async def leave(*tasks: asyncio.Future[Any], seconds: float = MOMENT) -> None:
+    """Cancel tasks and give them a moment to end. Those that do not end are left behind."""
+    for task in tasks:
+        _left.add(task)
+        task.add_done_callback(_forget)
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=seconds)
+
+
+def _forget(task: asyncio.Future[Any]) -> None:
+    _left.discard(task)
+    if not task.cancelled():
+        task.exception()  # asked for, else asyncio logs it as never retrieved
+
+
+async def _carried(awaitable: Awaitable[T]) -> T | Raised:
+    try:
+        return await awaitable
+    except Raised as carried:
+        return carried
+    except BaseException as error:
+        if _is_ctrl_c(error):
+            raise
+        return Raised(error)
+
+
+def _is_ctrl_c(error: BaseException) -> bool:
+    """Did a signal raise it, and no `raise` statement? Only the main thread gets signals."""
+    trace = error.__traceback__
+    if not isinstance(error, KeyboardInterrupt) or trace is None or threading.current_thread() is not threading.main_thread():
+        return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] != opcode.opmap["RAISE_VARARGS"]

@@ -1,0 +1,42 @@
+"""A lock that a fork cannot leave locked."""
+
+from __future__ import annotations
+
+import os
+import threading
+from types import TracebackType
+from weakref import WeakSet
+
+__all__ = ["ForkSafeLock", "renew_all"]
+
+
+class ForkSafeLock:
+    """A reentrant lock for `with`. In a forked child it begins free: the thread that held it may not exist there, and
+    waiting for it would never end."""
+
+    __slots__ = ("__weakref__", "_lock")
+
+    def __init__(self) -> None:
+        self.renew()
+        _all.add(self)
+
+    def renew(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._lock.release()
+
+
+_all: WeakSet[ForkSafeLock] = WeakSet()
+
+
+def renew_all() -> None:
+    for lock in _all:
+        lock.renew()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=renew_all)

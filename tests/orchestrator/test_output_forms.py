@@ -1,0 +1,187 @@
+"""One value, however it is answered: every kind of type, in every mode, on every wire, wrapped or not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+from llmcore.adapters.output import object_schema
+from llmcore.orchestrator import Orchestrator
+from llmcore.testing import FakeModel
+from llmcore.types import PartialOutput
+from llmcore.validator import json_schema
+from tests.orchestrator.support import FAST, add, called, stack
+
+pytestmark = pytest.mark.anyio
+
+
+class City(BaseModel):
+    name: str
+    people: int
+
+
+class River(BaseModel):
+    length: int
+
+
+class Outcome(BaseModel):
+    result: int
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass
+class Pair:
+    low: int
+    high: int
+
+
+class Row(TypedDict):
+    id: int
+
+
+PARIS = {"name": "Paris", "people": 2}
+_CITY = {"type": "object", "properties": {"name": {"type": "string"}, "people": {"type": "integer"}}, "required": ["name"]}
+
+TYPES: dict[str, tuple[Any, Any, Any]] = {
+    "str": (str, "just words", "just words"),
+    "int": (int, 42, 42),
+    "float": (float, 2.5, 2.5),
+    "bool": (bool, True, True),
+    "decimal": (Decimal, "2.50", Decimal("2.50")),
+    "list": (list[int], [1, 2], [1, 2]),
+    "dict": (dict[str, int], {"a": 1}, {"a": 1}),
+    "dict_with_result": (dict[str, int], {"result": 1}, {"result": 1}),
+    "literal": (Literal["a", "b"], "b", "b"),
+    "enum": (Colour, "blue", Colour.BLUE),
+    "model": (City, PARIS, City(name="Paris", people=2)),
+    "model_with_result": (Outcome, {"result": 7}, Outcome(result=7)),
+    "optional": (City | None, PARIS, City(name="Paris", people=2)),
+    "optional_null": (City | None, None, None),
+    "union": (City | River, {"length": 3}, River(length=3)),
+    "union_with_result": (Outcome | City, {"result": 7}, Outcome(result=7)),
+    "none": (type(None), None, None),
+    "typed_dict": (Row, {"id": 3}, {"id": 3}),
+    "dataclass": (Pair, {"low": 1, "high": 2}, Pair(1, 2)),
+    "models": (list[City], [PARIS], [City(name="Paris", people=2)]),
+    "schema_object": (_CITY, PARIS, PARIS),
+    "schema_array": ({"type": "array", "items": {"type": "integer"}}, [1], [1]),
+    "schema_scalar": ({"type": "integer"}, 5, 5),
+    "schema_text": ({"type": "string"}, "words", "words"),
+    "schema_ref": ({"$ref": "#/$defs/C", "$defs": {"C": _CITY}}, PARIS, PARIS),
+    "schema_any_of": ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, 5, 5),
+}
+
+
+def _openai(text: str) -> Any:
+    return {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+
+
+def _anthropic(text: str) -> Any:
+    return {"type": "message", "role": "assistant", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}
+
+
+def _gemini(text: str) -> Any:
+    return {"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}]}
+
+
+def _ollama(text: str) -> Any:
+    return {"model": "m", "message": {"role": "assistant", "content": text}, "done": True, "done_reason": "stop"}
+
+
+WIRES: dict[str, Any] = {"text": str, "openai": _openai, "anthropic": _anthropic, "gemini": _gemini, "ollama": _ollama}
+
+
+def _asked(output_type: Any, data: Any) -> str:
+    """The answer in the form that was asked for."""
+    schema = json_schema(output_type)
+    return json.dumps(data if object_schema(schema) is schema else {"result": data})
+
+
+def _forms(output_type: Any, data: Any) -> dict[str, str]:
+    asked = _asked(output_type, data)
+    bare = data if isinstance(data, str) else json.dumps(data)
+    return {"asked": asked, "bare": bare, "fenced": f"```json\n{asked}\n```", "spoken": f"Here it is:\n```json\n{asked}\n```"}
+
+
+def _same(got: Any, value: Any) -> bool:
+    return type(got) is type(value) and got == value
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("mode", ["native_tools", "json_schema", "json_object", "text"])
+@pytest.mark.parametrize("name", TYPES)
+async def test_every_type_comes_out_of_every_form_in_every_mode_on_every_wire(name: str, mode: str, wire: str) -> None:
+    output_type, data, value = TYPES[name]
+    for form, text in _forms(output_type, data).items():
+        fake = FakeModel(WIRES[wire](text), WIRES[wire](text))
+        orchestrator = stack({"m": fake}, settings={"m": {"preferred_modes": [mode]}}, strategies=FAST)
+        got = await orchestrator.execute("go", output_type)
+        assert _same(got, value), f"{form}: {text!r} gave {got!r}"
+        assert fake.call_count == 1, form
+
+
+@pytest.mark.parametrize("tools", [[], [add]], ids=["no tools", "tools"])
+@pytest.mark.parametrize("name", TYPES)
+async def test_every_type_comes_out_of_a_call_of_the_output_tool(name: str, tools: list[Any]) -> None:
+    output_type, data, value = TYPES[name]
+    asked = json.loads(_asked(output_type, data))
+    for reply in (
+        called("final_result", asked),
+        f'<tool_call>\n{{"name": "final_result", "arguments": {json.dumps(asked)}}}\n</tool_call>',
+    ):
+        fake = FakeModel(reply)
+        assert _same(await Orchestrator(fake, tools).execute("go", output_type), value), reply
+        assert fake.call_count == 1
+
+
+@pytest.mark.parametrize("by_tool", [False, True], ids=["text", "tool"])
+@pytest.mark.parametrize("name", TYPES)
+async def test_every_type_streams_and_no_partial_value_shows_the_wrapper(name: str, by_tool: bool) -> None:
+    output_type, data, value = TYPES[name]
+    asked = _asked(output_type, data)
+    reply: Any = called("final_result", json.loads(asked)) if by_tool else asked
+    seen: list[Any] = []
+    result: Any = None
+    async for event in Orchestrator(FakeModel(reply, chunk_size=1)).stream("go", output_type):
+        if isinstance(event, PartialOutput):
+            seen.append(event.value)
+        result = getattr(event, "result", result)
+    assert _same(result.output, value)
+    if "result" not in name:
+        assert not any("result" in str(one) for one in seen), seen
+
+
+async def test_a_long_wrapped_text_is_shown_as_it_grows() -> None:
+    text = json.dumps({"result": "some words " * 20})
+    orchestrator = Orchestrator(FakeModel(text, chunk_size=7))
+    seen = [event.value async for event in orchestrator.stream("go", str) if isinstance(event, PartialOutput)]
+    assert len(seen) > 3
+    assert all("some words some words".startswith(one[:21]) for one in seen)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', '{"result": 1}', '{"result": "x", "more": 2}', "[1]", "null"])
+async def test_json_that_is_the_answer_itself_stays_text(text: str) -> None:
+    assert await Orchestrator(FakeModel(text)).execute("go", str) == text
+
+
+async def test_a_wrapped_object_that_was_not_asked_for_is_still_read() -> None:
+    fake = FakeModel(json.dumps({"result": PARIS}), json.dumps({"result": PARIS}))
+    assert await Orchestrator(fake).execute("go", City) == City(name="Paris", people=2)
+    assert fake.call_count == 1
+
+
+async def test_what_fits_neither_form_is_told_by_its_place() -> None:
+    fake = FakeModel('{"result": "many"}', '{"result": 3}')
+    assert await Orchestrator(fake).execute("go", int) == 3
+    assert "`result`" in str(fake.requests[-1].messages[-1])

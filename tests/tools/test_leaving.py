@@ -1,0 +1,198 @@
+"""Foreign code that is waited for only so long, and left behind when it ignores its cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import gc
+import signal
+import time
+from typing import Any
+
+import anyio
+import pytest
+
+from llmcore.tools.leaving import Errand, LeftBehind, Raised, bounded, leave
+
+pytestmark = pytest.mark.anyio
+variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
+
+
+class Stubborn:
+    """Ignores its cancellation until it is released; then it ends with `error`, or a late value."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.release = asyncio.Event()
+        self.ended = asyncio.Event()
+        self._error = error
+
+    async def __call__(self) -> str:
+        while not self.release.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await self.release.wait()
+        self.ended.set()
+        if self._error is not None:
+            raise self._error
+        return "late"
+
+
+async def test_what_ends_in_time_gives_its_value_or_raises_its_error() -> None:
+    async def good() -> str:
+        return "value"
+
+    async def bad() -> str:
+        raise KeyError("bad")
+
+    assert await bounded(good(), 10) == "value"
+    assert await bounded(good(), None) == "value"
+    with pytest.raises(KeyError):
+        await bounded(bad(), 10)
+
+
+async def test_awaitables_that_are_no_coroutines_are_awaited() -> None:
+    future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_soon(future.set_result, "from a future")
+    assert await bounded(future, 10) == "from a future"
+
+
+@pytest.mark.parametrize("error", [None, ValueError("late"), SystemExit(1)])
+async def test_code_that_ignores_its_cancellation_is_left_behind_without_a_word(
+    error: BaseException | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    stubborn = Stubborn(error)
+    errand = Errand(stubborn())
+    started = time.perf_counter()
+    with pytest.raises(LeftBehind):
+        await errand.wait(0.01)
+    assert time.perf_counter() - started < 1
+    assert errand.is_running
+    stubborn.release.set()
+    await stubborn.ended.wait()
+    await asyncio.sleep(0)
+    assert not errand.is_running
+    assert not caplog.records
+
+
+async def test_code_that_obeys_is_waited_for() -> None:
+    cleaned: list[bool] = []
+
+    async def obedient() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.01)
+            cleaned.append(True)
+
+    with pytest.raises(LeftBehind):
+        await bounded(obedient(), 0.01)
+    assert cleaned == [True]
+
+
+async def test_a_late_value_never_counts() -> None:
+    async def late() -> str:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        return "late"
+
+    with pytest.raises(LeftBehind):
+        await bounded(late(), 0.01)
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError()])
+async def test_errors_that_would_end_the_loop_or_the_caller_are_values(error: BaseException) -> None:
+    async def raising() -> None:
+        raise error
+
+    settled: Any = await Errand(raising()).wait(10)
+    assert isinstance(settled, Raised)
+    assert settled.error is error
+
+
+async def test_a_cancellation_of_its_own_is_no_cancellation_of_the_caller() -> None:
+    async def cancels_itself() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(60)
+
+    with pytest.raises(RuntimeError, match="cancelled by its own code"):
+        await bounded(cancels_itself(), 10)
+
+
+async def test_a_cancellation_of_the_caller_passes_and_leaves_the_code_behind() -> None:
+    stubborn = Stubborn()
+    caller = asyncio.create_task(bounded(stubborn(), None))
+    await asyncio.sleep(0.01)
+    caller.cancel()
+    started = time.perf_counter()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert time.perf_counter() - started < 1
+    stubborn.release.set()
+    await stubborn.ended.wait()
+
+
+async def test_a_cancel_scope_that_cancels_over_and_over_is_obeyed() -> None:
+    stubborn = Stubborn()
+    started = time.perf_counter()
+    with anyio.move_on_after(0.01) as scope:
+        await bounded(stubborn(), None)
+    assert scope.cancelled_caught
+    assert time.perf_counter() - started < 1
+    stubborn.release.set()
+    await stubborn.ended.wait()
+
+
+async def test_many_are_left_behind_in_the_time_of_one() -> None:
+    stubborn = [Stubborn() for _ in range(20)]
+    tasks = [asyncio.create_task(each()) for each in stubborn]
+    await asyncio.sleep(0)
+    started = time.perf_counter()
+    await leave(*tasks)
+    assert time.perf_counter() - started < 1
+    for each in stubborn:
+        each.release.set()
+    assert await asyncio.gather(*tasks) == ["late"] * 20
+
+
+async def test_what_a_task_raises_when_it_is_left_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    async def raises_instead() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            raise ValueError("late")
+
+    task = asyncio.create_task(raises_instead())
+    await asyncio.sleep(0)
+    await leave(task)
+    del task
+    gc.collect()
+    assert not caplog.records  # asyncio logs what nobody asked for
+
+
+async def test_context_variables_that_it_sets_hold_for_the_caller() -> None:
+    async def sets() -> None:
+        variable.set("inside")
+
+    await bounded(sets(), 10)
+    assert variable.get() == "inside"
+
+
+def test_a_real_ctrl_c_gets_out_of_the_loop() -> None:
+    async def interrupted() -> None:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(60)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    loop = asyncio.new_event_loop()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(bounded(interrupted(), None))
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.run_until_complete(asyncio.sleep(0))
+    finally:
+        loop.close()
+        signal.signal(signal.SIGINT, before)

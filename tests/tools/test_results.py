@@ -1,0 +1,84 @@
+"""What tools return, as text: it can always be encoded, or is an error that says why not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from llmcore.tools.results import UnwritableResult, as_text, described, encodable, rendered
+from llmcore.types import ImageBlock, TextBlock
+
+
+class Unspeakable:
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __str__(self) -> str:
+        raise self._error
+
+
+class UnspeakableError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+def cycle() -> list[Any]:
+    made: list[Any] = []
+    made.append(made)
+    return made
+
+
+def nested(levels: int) -> list[Any]:
+    made: list[Any] = []
+    for _ in range(levels):
+        made = [made]
+    return made
+
+
+@pytest.mark.parametrize(
+    "value",
+    [cycle(), nested(100_000), Unspeakable(ValueError("no")), [Unspeakable(SystemExit(1))], {frozenset([1]): 2}],
+    ids=["cycle", "deep", "str fails", "str exits", "key"],
+)
+def test_what_cannot_be_written_is_refused_with_the_reason(value: Any) -> None:
+    with pytest.raises(UnwritableResult, match="cannot be written as text: "):
+        rendered(value, 1000)
+    assert as_text(value).startswith("(the result cannot be written as text")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("half \ud800", "half \\ud800"),
+        (["half \udcff é"], '["half \\udcff é"]'),
+        ({"n": float("nan")}, '{"n":NaN}'),
+        (10**5000, "1" + "0" * 5000),
+        ((item for item in "ab"), '["a","b"]'),
+        (["\ud800", (item for item in "ab")], '["\\ud800",["a","b"]]'),
+    ],
+    ids=["text", "list", "nan", "large", "generator", "generator beside bad text"],
+)
+def test_odd_values_become_text_that_can_be_encoded(value: Any, text: str) -> None:
+    blocks = rendered(value, 10_000)
+    assert blocks == [TextBlock(text=text)]
+    json.dumps(text).encode()
+    text.encode()
+
+
+def test_blocks_that_a_tool_gives_itself_can_be_encoded_too() -> None:
+    blocks = rendered([TextBlock(text="a\ud800"), ImageBlock(url="https://example.com/\udc80")], 1000)
+    assert blocks == [TextBlock(text="a\\ud800"), ImageBlock(url="https://example.com/\\udc80")]
+
+
+def test_errors_are_described_whatever_they_do() -> None:
+    assert described(KeyError("x")) == "KeyError: 'x'"
+    assert described(UnspeakableError()) == "UnspeakableError: (its message cannot be shown)"
+    assert described(ValueError("\ud800")) == "ValueError: \\ud800"
+    group = BaseExceptionGroup("several", [ValueError("one"), SystemExit(2)])
+    assert described(group) == "BaseExceptionGroup: several (2 sub-exceptions): ValueError: one; SystemExit: 2"
+
+
+def test_other_text_is_left_as_it_is() -> None:
+    assert encodable("é 😀 \x00") == "é 😀 \x00"
