@@ -183,7 +183,10 @@ class Adapter(Protocol):
     def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
         """Make the request once, streamed: the provider's stream events (dicts) or text chunks, as they come.
 
-        The last thing yielded may be a `{"llmcore": {"usage": {...}, ...}}` dict with what only the end tells. Closing
-        the iterator closes the connection.
+        The last thing yielded may be a `{"llmcore": {...}}` dict with what only the end tells: `usage` (a `Usage` as a dict)
+        and `ended` (True: the reply came to its own end). Events that hold no finish reason and no end mark of their wire
+        (`message_stop`, `"done": true`, ...) count as a stream that was cut, and nothing of it is used, unless `ended` is said;
+        say it only when the server did, as by `data: [DONE]`. Text chunks are trusted to be whole. Raises an `LLMCoreError`, a
+        `RemoteServerError` when the stream ended before its end. Closing the iterator closes the connection.
         """
         ...

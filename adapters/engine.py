@@ -1,8 +1,8 @@
-"""LiteLLM itself: imported once, on the first call, with an environment in which it looks nothing up.
+"""LiteLLM itself: imported once, on the first call, with an environment in which it looks nothing up, its transports watched.
 
 Why all this: the import takes 2-3 s and 185 MB; without the variables below it fetches a price map from GitHub and
-loads the user's `.env` into `os.environ`; `ModelResponse` does not carry the provider's body, which only a logger is
-given. Sources: LiteLLM 1.105.3, re-run for this project.
+loads the user's `.env` into `os.environ`; it keeps nothing of what the provider sent. Sources: LiteLLM 1.105.3, re-run for this
+project.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ import importlib
 import os
 import re
 import warnings
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
 from llmcore.adapters.log_scrubbing import filter_clients
 from llmcore.types import ConfigError
 from llmcore.types.locks import ForkSafeLock
 
-__all__ = ["ENVIRONMENT", "RawReply", "close_clients", "litellm", "litellm_now", "raw_reply"]
+__all__ = ["ENVIRONMENT", "close_clients", "litellm", "litellm_now"]
 
 ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import fetches the price map, 5 s timeout
@@ -30,6 +29,7 @@ ENVIRONMENT = {
 }
 """Set before the import, with `setdefault`: the user may know better."""
 
+_ODD_REPLY = r"pydantic serializer warnings:[\s\S]*chatcompletion"
 _TYPED_DICT = r"items? .* on typeddict class '(chatcompletion|standardlog)"
 _QUIET = (
     (
@@ -39,6 +39,7 @@ _QUIET = (
         None,
         0,
     ),
+    ("ignore", re.compile(_ODD_REPLY, re.IGNORECASE), UserWarning, None, 0),
     ("ignore", None, DeprecationWarning, re.compile(r"litellm\."), 0),
 )
 """Warnings of LiteLLM's own code, as entries of `warnings.filters`. LiteLLM ignores some at its import, but test
@@ -46,16 +47,6 @@ runners reset the filters for each test, and where warnings are errors a stream 
 
 _lock = ForkSafeLock()
 _loaded: Any = None
-_pending: dict[str, RawReply] = {}
-
-
-class RawReply:
-    """The provider's own body of one call, as JSON text; None until it came, and for streams."""
-
-    __slots__ = ("text",)
-
-    def __init__(self) -> None:
-        self.text: str | None = None
 
 
 async def litellm() -> Any:
@@ -90,39 +81,16 @@ def _load() -> Any:
         os.environ.setdefault(name, value)
     try:
         module: Any = importlib.import_module("litellm")
-        logger = importlib.import_module("litellm.integrations.custom_logger").CustomLogger
+        aiohttp = importlib.import_module("litellm.llms.custom_httpx.aiohttp_transport").LiteLLMAiohttpTransport
     except ImportError as error:
         raise ConfigError(
             f"litellm cannot be imported ({error}); install litellm==1.105.3, the version llmcore is tried with"
         ) from error
     module.suppress_debug_info = True  # else coloured text on stdout with every error
     module.disable_hf_tokenizer_download = True  # else counting tokens offline blocks for ~23 s
-    module.callbacks.append(_make_logger(logger))
+    module.REPEATED_STREAMING_CHUNK_LIMIT = 1_000_000_000  # else a hundred equal chunks, a ruled line, are an error
+    importlib.import_module("llmcore.adapters.transport").install(aiohttp, importlib.import_module("httpx").AsyncHTTPTransport)
     return module
-
-
-def _make_logger(base: Any) -> Any:
-    """One logger for the process: entries of `litellm.callbacks` cannot be removed again."""
-
-    class _Keeper(base):  # type: ignore[misc]  # the base class exists only once litellm is imported
-        def log_post_api_call(self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any) -> None:
-            """Parameter names are LiteLLM's: it passes them by keyword."""
-            reply = _pending.get(kwargs.get("litellm_call_id") or "")
-            text = kwargs.get("original_response")
-            if reply is not None and isinstance(text, str):  # some providers log a coroutine first
-                reply.text = text
-
-    return _Keeper()
-
-
-@contextmanager
-def raw_reply(call_id: str) -> Generator[RawReply, None, None]:
-    """Catches the provider's body of the call made with `litellm_call_id=call_id` inside the block."""
-    reply = _pending[call_id] = RawReply()
-    try:
-        yield reply
-    finally:
-        del _pending[call_id]
 
 
 async def close_clients() -> None:

@@ -8,25 +8,26 @@ without secrets. litellm is imported with the first request. Deadlines over the 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
-import uuid
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, suppress
 from typing import Any, NoReturn
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
-from llmcore.adapters.engine import close_clients, litellm, raw_reply
+from llmcore.adapters.endings import ErrorEvent, body_of, ending_of
+from llmcore.adapters.engine import close_clients, litellm
 from llmcore.adapters.failures import classify, failed_generation, is_clean, recordable
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.log_scrubbing import hide_in_logs
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.secrets import Scrubber, secrets_in, without_key
-from llmcore.adapters.usage import read_usage
-from llmcore.types import Reply, Usage
-from llmcore.types.narrowing import object_in, objects_in
+from llmcore.adapters.terminators import is_whole_reply
+from llmcore.adapters.usage import read_usage, usage_in
+from llmcore.adapters.watching import Exchange, Watch
+from llmcore.types import DEFAULT_LIMITS, Limits, Reply, Usage
+from llmcore.types.narrowing import is_list, object_in, objects_in
 
 __all__ = ["LiteLLMAdapter", "Observer"]
 
@@ -36,6 +37,7 @@ or `"chunk"` for each chunk and `"end"`, or `"error"` with the error as `failure
 yet free of secrets."""
 
 _STREAM_WIRE = "openai-chat"  # LiteLLM makes every provider's stream OpenAI-shaped
+_STREAM_PATH = "/chat/completions"  # where that is the wire itself
 _STREAMED: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
 
@@ -43,15 +45,18 @@ class LiteLLMAdapter:
     """Layer 1 over LiteLLM, for every provider of the table and any other that LiteLLM routes.
 
     `store` tells what an endpoint can do, learnt facts included (give the orchestrator's own, so that both see the
-    same); without one the tables alone are asked. `observer` sees the traffic for recording. One instance serves any
-    number of endpoints, tasks and threads.
+    same); without one the tables alone are asked. `observer` sees the traffic for recording. `limits`: how much a server may
+    send. One instance serves any number of endpoints, tasks and threads.
     """
 
     provider_id = "litellm"
 
-    def __init__(self, store: CapabilityStore | None = None, observer: Observer | None = None) -> None:
+    def __init__(
+        self, store: CapabilityStore | None = None, observer: Observer | None = None, *, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
         self._store = store
         self._observer = observer
+        self._limits = limits
 
     def capabilities(self, endpoint: Endpoint) -> Capabilities:
         return known_capabilities(endpoint)
@@ -59,44 +64,78 @@ class LiteLLMAdapter:
     async def complete(self, call: ModelCall) -> Reply:
         prepared = self._prepare(call)
         module = await litellm()
-        call_id = uuid.uuid4().hex
+        watch = Watch(self._limits, streamed=False, known=prepared.provider.wire is not None)
         started = time.perf_counter()
-        with raw_reply(call_id) as raw:
-            try:
-                answer = await module.acompletion(**prepared.arguments, litellm_call_id=call_id)
-            except Exception as error:
-                return self._failed(error, call, prepared, started)
-        body = _dumped(answer)
-        return self._reply(call, prepared, body, raw.text, time.perf_counter() - started)
+        answer, failure = None, None
+        try:
+            with watch.watching():
+                answer = await module.acompletion(**prepared.arguments)
+        except Exception as error:
+            failure = error
+        duration = time.perf_counter() - started
+        try:
+            reading, raw = _reading(call, prepared, watch.exchange, answer, failure)
+        except Exception as error:
+            return self._failed(error, call, prepared, duration)
+        return self._reply(call, prepared, reading, raw, duration)
 
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
         prepared = self._prepare(call)
-        module = await litellm()
         mapper, progress = ReplyMapper(prepared), _Progress(call, prepared)
-        answer: Any = None
+        watch = Watch(self._limits, streamed=True, known=prepared.provider.wire is not None)
         try:
-            answer = await module.acompletion(**prepared.arguments, **_STREAMED, litellm_call_id=uuid.uuid4().hex)
-            while True:
-                async with asyncio.timeout(call.timeout):  # LiteLLM's own covers not every provider's reads
-                    chunk = await anext(answer, None)
-                if chunk is None:
-                    break
-                event = mapper.map(_without_echo(_dumped(chunk)))
-                self._observe(call, "chunk", event)
-                progress.saw(event)
-                yield event
+            async with aclosing(self._events(call, prepared, watch)) as events:
+                async for event in events:
+                    mapped = mapper.map(event)
+                    self._observe(call, "chunk", mapped)
+                    progress.saw(mapped)
+                    yield mapped
         except Exception as error:
             body = failed_generation(error)
             if body is None:
                 self._raise(error, call, prepared)
             self._observe(call, "error", {"error": body})
             yield {"error": body}
+        if watch.exchange is not None and watch.exchange.end.done and not watch.exchange.end.finished:  # no chunk tells the end
+            self._observe(call, "chunk", {"choices": [], "llmcore": {"ended": True}})
+        self._observe(call, "end", None)
+        yield {"llmcore": progress.summary()}
+
+    async def _events(self, call: ModelCall, prepared: Prepared, watch: Watch) -> AsyncGenerator[dict[str, Any], None]:
+        """The events of a stream: the provider's own on OpenAI's wire, else LiteLLM's chunks. Raises when it was cut.
+
+        Those before the first that says something are held back: it may be that a JSON body came in place of a stream.
+        """
+        module = await litellm()
+        answer, failure, said = None, None, False
+        held: list[dict[str, Any]] = []
+        try:
+            with watch.watching():
+                answer = await module.acompletion(**prepared.arguments, **_STREAMED)
+            async with aclosing(_source(prepared, watch, answer)) as source:
+                while True:
+                    with watch.watching():
+                        async with asyncio.timeout(call.timeout):  # LiteLLM's own covers not every provider's reads
+                            event = await anext(source, None)
+                    if event is None:
+                        break
+                    held.append(event)
+                    if said or _says_something(event):
+                        said = True
+                        for event in held:
+                            yield event
+                        held.clear()
+        except Exception as error:
+            failure = error
         finally:
             if answer is not None:
                 with suppress(Exception):  # closing a stream that broke
                     await answer.aclose()
-        self._observe(call, "end", None)
-        yield {"llmcore": progress.summary()}
+            if watch.exchange is not None:
+                await watch.exchange.aclose()
+        in_place = ending_of(call, watch.exchange, failure, said=said, known=watch.known)
+        for event in held if in_place is None else [in_place]:
+            yield event
 
     async def close(self) -> None:
         """Close the HTTP clients of the running event loop; to be called before the loop ends."""
@@ -114,25 +153,24 @@ class LiteLLMAdapter:
         if self._observer is not None:
             self._observer(call, what, value)
 
-    def _reply(self, call: ModelCall, prepared: Prepared, body: dict[str, Any], raw: str | None, duration: float) -> Reply:
-        """The provider's own body where it is at hand, else LiteLLM's reading of it."""
-        own = _parsed(raw)
-        reading = body if own is None or (raw is not None and holds_litellm_tool(raw)) else own
+    def _reply(self, call: ModelCall, prepared: Prepared, reading: Any, body: dict[str, Any], duration: float) -> Reply:
+        """`reading` is what the normaliser is to read, a body or a stream's events; `body` tells usage and identity."""
+        own = reading[-1] if is_list(reading) else reading
         mapped = without_key(ReplyMapper(prepared).map(reading), prepared.arguments)
         self._observe(call, "response", mapped)
         return Reply(
-            raw=mapped,
-            wire=_STREAM_WIRE if reading is body else prepared.provider.wire,
+            raw=tuple(mapped) if is_list(mapped) else mapped,
+            wire=_STREAM_WIRE if reading is body else _wire_of(own, prepared),
             provider=call.endpoint.provider,
             model=_identity(own, body, "model", "modelVersion") or call.endpoint.model,
             id=_identity(own, body, "id", "responseId"),
-            usage=read_usage(body.get("usage"), call.endpoint),
+            usage=read_usage(usage_in(body), call.endpoint),
             time_to_first_token=duration,
             duration=duration,
             forced_tool=_forced_tool(call, prepared),
         )
 
-    def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, started: float) -> Reply:
+    def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, duration: float) -> Reply:
         """The model's own words, if the provider could not read its call; otherwise the error is raised as ours."""
         body = failed_generation(error)
         if body is None:
@@ -143,7 +181,7 @@ class LiteLLMAdapter:
             provider=call.endpoint.provider,
             model=call.endpoint.model,
             usage=Usage(estimated=True),
-            duration=time.perf_counter() - started,
+            duration=duration,
             forced_tool=_forced_tool(call, prepared),
         )
 
@@ -152,7 +190,8 @@ class LiteLLMAdapter:
         scrubber = Scrubber(secrets_in(prepared.arguments))
         ours = classify(error, call, scrubber)
         self._observe(call, "error", recordable(error, scrubber))
-        cause = error if ours is not error and is_clean(error, scrubber) else None
+        original = error.__cause__ if ours is error else error
+        cause = original if original is not None and is_clean(original, scrubber) else None
         try:
             raise ours from cause
         except type(ours):
@@ -161,7 +200,7 @@ class LiteLLMAdapter:
 
 
 def _dumped(answer: Any) -> dict[str, Any]:
-    dumped: dict[str, Any] = answer.model_dump(exclude_none=True)
+    dumped: dict[str, Any] = answer.model_dump(exclude_none=True, warnings=False)
     return dumped
 
 
@@ -175,17 +214,64 @@ def _without_echo(event: dict[str, Any]) -> dict[str, Any]:
     return event
 
 
-def _parsed(raw: str | None) -> Any:
-    try:
-        return json.loads(raw) if raw else None
-    except (ValueError, RecursionError):
-        return raw or None
+def _reading(
+    call: ModelCall, prepared: Prepared, exchange: Exchange | None, answer: Any, failure: Exception | None
+) -> tuple[Any, dict[str, Any]]:
+    """What the normaliser is to read, and the body that tells usage and identity: LiteLLM's, where it made one.
+
+    The provider's own body is read where it is at hand, for LiteLLM's reading of it loses things, and refuses bodies for a
+    field it misses. Raises what went wrong.
+    """
+    body = _dumped(answer) if answer is not None else {}
+    if exchange is None or not exchange.taken or not exchange.ok:
+        if failure is not None:
+            raise failure
+        return body, body
+    if failure is None and prepared.provider.wire is None and not is_whole_reply(exchange.document):
+        return body, body
+    if failure is None and holds_litellm_tool(exchange.body):
+        return body, body
+    own = body_of(call, exchange, failure)
+    return own, body or (own[-1] if is_list(own) else object_in(own))
+
+
+def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
+    """The provider's own events where they are OpenAI's and nobody has read them yet: LiteLLM loses what is odd in them."""
+    exchange = watch.exchange
+    untouched = exchange is not None and exchange.ok and not exchange.taken
+    if untouched and prepared.provider.wire == _STREAM_WIRE and exchange is not None and exchange.url.endswith(_STREAM_PATH):
+        return _own_events(exchange)
+    return _chunks(watch, answer)
+
+
+async def _own_events(exchange: Exchange) -> AsyncGenerator[dict[str, Any], None]:
+    async with aclosing(exchange.events()) as events:
+        async for event in events:
+            if event.get("error") or event.get("object") == "error":  # older vLLM sends the error's fields themselves
+                raise ErrorEvent(event.get("error") or event)
+            yield event
+
+
+async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
+    """LiteLLM's chunks, without the finish reason that it makes up at the end of a stream that was cut."""
+    async for chunk in answer:
+        event = _without_echo(_dumped(chunk))
+        for choice in objects_in(event.get("choices")):
+            if choice.get("finish_reason") and watch.exchange is not None and not watch.exchange.came_to_its_end:
+                del choice["finish_reason"]
+        yield event
 
 
 def _identity(own: Any, body: dict[str, Any], *keys: str) -> str:
     """What the provider's own body says, else LiteLLM's, which may have made it up."""
     told = (source.get(key) for source in (object_in(own), body) for key in keys)
     return str(next((value for value in told if value), ""))
+
+
+def _wire_of(body: Any, prepared: Prepared) -> str | None:
+    """The wire of the provider's own body; None leaves it to the normaliser: LiteLLM may have asked OpenAI's other endpoint."""
+    wire = prepared.provider.wire
+    return None if wire == _STREAM_WIRE and "choices" not in object_in(body) else wire
 
 
 def _forced_tool(call: ModelCall, prepared: Prepared) -> str | None:
@@ -214,11 +300,11 @@ class _Progress:
             self._first = time.perf_counter() - self._started
         self._id = self._id or str(event.get("id") or "")
         self._model = self._model or str(event.get("model") or "")
-        self._usage = event.get("usage") or self._usage
+        self._usage = usage_in(event) or self._usage
 
     def summary(self) -> dict[str, Any]:
-        """`usage` as a `Usage` dict; times in seconds; the identity of the reply."""
-        usage = read_usage(self._usage, self._call.endpoint, estimated=self._prepared.provider.estimates_usage)
+        """`usage` as a `Usage` dict; times in seconds; the identity of the reply. A summary comes after a whole stream only."""
+        usage = read_usage(self._usage, self._call.endpoint)
         return {
             "usage": usage.model_dump(),
             "time_to_first_token": self._first,
@@ -228,6 +314,7 @@ class _Progress:
             "provider": self._call.endpoint.provider,
             "wire": _STREAM_WIRE,
             "forced_tool": _forced_tool(self._call, self._prepared),
+            "ended": True,
         }
 
 

@@ -24,9 +24,9 @@ _SHAPES = frozenset({"additionalProperties", "optional"})
 """Losses that change the shape of what the model writes."""
 
 
-def holds_litellm_tool(raw: str) -> bool:
+def holds_litellm_tool(raw: bytes) -> bool:
     """LiteLLM forced a tool of its own for a response schema; only its reading of the body tells the answer."""
-    return f'"{_LITELLM_TOOL}"' in raw
+    return f'"{_LITELLM_TOOL}"'.encode() in raw
 
 
 class ReplyMapper:

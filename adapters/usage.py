@@ -10,14 +10,17 @@ any model reads or writes) is replaced by an estimate: a budget is never switche
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from llmcore.adapters.base import Endpoint, ModelCall, Prices
 from llmcore.adapters.model_table import table_prices
 from llmcore.adapters.providers import provider_of
 from llmcore.types import Block, Envelope, ImageBlock, ToolResultBlock, Usage
 from llmcore.types.bounds import is_amount
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_object, object_in, objects_in
 
-__all__ = ["accounted", "cost_of", "read_usage"]
+__all__ = ["accounted", "cost_of", "read_usage", "usage_in"]
 
 _PER_MILLION = 1_000_000
 _CHARACTERS_PER_TOKEN = 4
@@ -32,9 +35,16 @@ def _count(source: object, *path: str) -> int:
     return int(source) if is_amount(source) and source <= _MOST_TOKENS else 0
 
 
+def usage_in(event: Mapping[str, Any]) -> object:
+    """The usage that a body or a stream event tells, None when it tells none: in its usual place, or where Groq (`x_groq`) and
+    Moonshot (the choice) put it."""
+    places = (event, object_in(event.get("x_groq")), *objects_in(event.get("choices")))
+    return next((usage for place in places if is_object(usage := place.get("usage")) and usage), None)
+
+
 def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) -> Usage:
     """`usage` (LiteLLM's, as a dict) as ours, priced. Without any count it is `estimated`, for nobody counted."""
-    cached = _count(usage, "prompt_tokens_details", "cached_tokens")
+    cached = _count(usage, "prompt_tokens_details", "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
     counted = Usage(
         input_tokens=_count(usage, "prompt_tokens"),
         output_tokens=_count(usage, "completion_tokens"),

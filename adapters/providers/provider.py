@@ -98,8 +98,6 @@ class Provider:
     dropped: frozenset[str] = frozenset()
     """Request parameters LiteLLM refuses or drops silently here: never sent, enforced by the layers above where they
     matter."""
-    estimates_usage: bool = False
-    """Streamed usage is LiteLLM's guess by tokenizer, not the provider's count."""
     thinking: str | None = None
     """How `Request.thinking` is asked for: `anthropic` (token budget) or `effort` (`reasoning_effort`)."""
     returns_reasoning: bool = False

@@ -170,7 +170,6 @@ MISTRAL = Provider(
     ids=IdRule(characters="A-Za-z0-9", length=9, exact=True),
     names=NameRule(),
     raw_body=frozenset({"tool_choice"}),  # LiteLLM drops a named tool silently; the API takes OpenAI's form
-    estimates_usage=True,
 )
 
 DEEPSEEK = Provider(

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
+from llmcore.adapters.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.types import (
@@ -19,12 +20,14 @@ from llmcore.types import (
     InternalError,
     LLMCoreError,
     ReasoningDelta,
+    RemoteServerError,
     Reply,
     TextDelta,
     Timeout,
     ToolSet,
     Usage,
 )
+from llmcore.types.narrowing import is_object, object_in
 
 __all__ = ["Sending", "within"]
 
@@ -79,6 +82,8 @@ class Sending:
         self._listening = listening
         self._streaming = streaming
         self._forced_tool = forced_tool
+        self._ended = False  # the adapter said that the stream came to its end
+        self._last: object = None
         self.envelope: Envelope | None = None
         self.usage: Usage | None = None
         self.response_id = ""
@@ -125,10 +130,14 @@ class Sending:
             self.envelope = normalize(reply, self._tools, forced_tool=forced)
             return []
         normalizer = self._normalizer(forced, reply.reasoning_open)
-        parts = _events_in(reply) or (reply,)
+        recorded = _events_in(reply)
+        parts = [part for part in recorded or (reply,) if not self._told(part)]
         events = [event for part in parts for event in normalizer.feed(part)]
         events += normalizer.finish()
         self.envelope = normalizer.envelope
+        if recorded is not None:
+            self._last = parts[-1] if parts else None
+            self._refuse_cut(normalizer.envelope)
         return events
 
     async def _streamed(self) -> AsyncGenerator[Event, None]:
@@ -142,16 +151,18 @@ class Sending:
                     chunk = await self._asked(anext(stream))
                 except StopAsyncIteration:
                     break
-                if isinstance(chunk, dict) and "llmcore" in chunk:
-                    self._told(cast("dict[str, Any]", chunk)["llmcore"])
+                if self._told(chunk):
                     continue
+                self._last = chunk
                 if self.time_to_first_token is None:
                     self.time_to_first_token = time.perf_counter() - started
                 for event in normalizer.feed(cast("object", chunk)):
                     if so_far is not None:
                         await self._show(so_far, event)
                     yield event
-            for event in normalizer.finish():
+            last = normalizer.finish()
+            self._refuse_cut(normalizer.envelope)
+            for event in last:
                 if so_far is not None:
                     await self._show(so_far, event)
                 yield event
@@ -159,7 +170,7 @@ class Sending:
         finally:
             if self.envelope is None:  # broken off: what had come is kept
                 normalizer.finish("cancelled")
-                self.envelope = normalizer.envelope
+                self.envelope = normalizer.envelope.model_copy(update={"truncated": True})
             close = getattr(stream, "aclose", None)
             if close is not None:
                 with suppress(TimeoutError):
@@ -172,12 +183,32 @@ class Sending:
     def _normalizer(self, forced_tool: str | None, reasoning_open: bool) -> Normalizer:
         return Normalizer(self._tools, reasoning_open=reasoning_open, forced_tool=forced_tool)
 
-    def _told(self, summary: dict[str, Any]) -> None:
+    def _told(self, chunk: object) -> bool:
+        """Is it what the adapter itself tells of the stream, and no part of the reply?"""
+        if not is_object(chunk) or "llmcore" not in chunk:
+            return False
+        summary = object_in(chunk["llmcore"])
         if summary.get("usage"):
             with suppress(ValidationError):  # counts that are none: as if nothing was told
                 self.usage = Usage.model_validate(summary["usage"])
-        self.response_id, self.response_model = str(summary.get("id") or ""), str(summary.get("model") or "")
+        self.response_id = str(summary.get("id") or self.response_id)
+        self.response_model = str(summary.get("model") or self.response_model)
         self.time_to_first_token = summary.get("time_to_first_token", self.time_to_first_token)
+        self._ended = self._ended or summary.get("ended") is True
+        return True
+
+    def _refuse_cut(self, envelope: Envelope) -> None:
+        """Raises `RemoteServerError` when a stream of events just stopped: nothing of such a turn may run or be the answer.
+
+        Text has no end that could be missing; an adapter that yields text vouches for it.
+        """
+        said = self._ended or envelope.finish_word or envelope.finish_reason or not is_object(self._last)
+        if said or ends_reply(self._last) or is_whole_reply(self._last):
+            return
+        self.envelope = envelope.model_copy(update={"truncated": True})
+        endpoint = self._call.endpoint
+        name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
+        raise RemoteServerError(f"{name}: the stream ended before its end: no finish reason came, and the adapter tells of none")
 
     async def _show(self, so_far: StreamedSoFar, event: Event) -> None:
         if isinstance(event, TextDelta):

@@ -166,8 +166,8 @@ class FakeModel:
             yield chunk
             await asyncio.sleep(0)  # where a real stream would wait, so that cancellation can come in between
         usage = _told(answer) or self._usage(call.request, answer)
-        if usage:
-            yield {"llmcore": {"usage": usage.model_dump()}}
+        whole = not isinstance(answer, list | tuple)  # chunks are a stream as it is scripted, which may be a cut one
+        yield {"llmcore": {"usage": usage.model_dump() if usage else None, "ended": whole}}
 
     async def _answer(self, call: ModelCall) -> Any:
         number = len(self.requests)

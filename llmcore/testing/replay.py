@@ -21,6 +21,9 @@ from llmcore.types import ConfigError, Reply, Usage
 
 __all__ = ["ReplayAdapter"]
 
+_ENDED: dict[str, Any] = {"llmcore": {"ended": True}}
+"""What an adapter says of a stream that came to its own end."""
+
 
 class ReplayAdapter:
     """Answers the n-th request with the n-th exchange of a transcript.
@@ -88,7 +91,7 @@ class ReplayAdapter:
             yield chunk
         id_, model = identity_in(raw)
         usage = usage_in(raw)
-        told = {"id": id_, "model": model, "usage": usage.model_dump() if usage else None}
+        told = {"id": id_, "model": model, "usage": usage.model_dump() if usage else None, "ended": not isinstance(raw, list)}
         yield {"llmcore": {key: value for key, value in told.items() if value}}
 
     def _next(self, call: ModelCall) -> Exchange:
@@ -135,7 +138,9 @@ def _raw(exchange: Exchange) -> Any:
     if exchange.kind == "text":
         return exchange.text or ""
     if exchange.kind == "sse" or (exchange.stream and isinstance(exchange.response, str)):
-        return list(split_events(exchange.sse or "" if exchange.kind == "sse" else str(exchange.response))[0])
+        text = exchange.sse or "" if exchange.kind == "sse" else str(exchange.response)
+        ended = [_ENDED] if text.rstrip().endswith("[DONE]") else []
+        return [*split_events(text)[0], *ended]
     return exchange.response
 
 

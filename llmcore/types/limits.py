@@ -9,7 +9,7 @@ __all__ = ["DEFAULT_LIMITS", "RECORDING_LIMITS", "REGISTRY_LIMITS", "FileLimits"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on what one reply may hold. Sizes are in characters.
+    """Bounds on what one reply may hold. Sizes are in characters; those of what a server sends in bytes, unpacked.
 
     | field | outcome when exceeded |
     |---|---|
@@ -23,6 +23,11 @@ class Limits:
     | `name` | a longer name is no name: the candidate is content |
     | `repairs` | a body that needs more edits cannot be read: `arguments=None` |
     | `near_misses` | further ones are counted, not kept |
+    | `body` | a whole body of more bytes is broken off: `RemoteServerError` |
+    | `line` | a line (an event) of a stream of more bytes: the stream is broken off, `RemoteServerError` |
+    | `stream` | a stream of more bytes in all: as for `line` |
+    | `error_body` | the rest of an error's body is left unread |
+    | `members` | a compressed body of more parts (gzip members): as for `body` |
     """
 
     text: int = 4_000_000
@@ -39,6 +44,11 @@ class Limits:
     name: int = 256
     repairs: int = 1000
     near_misses: int = 64
+    body: int = 8_000_000
+    line: int = 8_000_000
+    stream: int = 256_000_000
+    error_body: int = 32_768
+    members: int = 1000
 
 
 DEFAULT_LIMITS = Limits()

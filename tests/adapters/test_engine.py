@@ -73,19 +73,3 @@ def test_a_missing_litellm_is_a_configuration_error(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "litellm", None)
     with pytest.raises(ConfigError, match=r"litellm==1\.105\.3"):
         engine.litellm_now()
-
-
-def test_only_the_body_of_the_call_itself_is_kept() -> None:
-    logger = engine._make_logger(object)  # pyright: ignore[reportPrivateUsage]  # the hook LiteLLM calls
-
-    def coroutine_like() -> None: ...
-
-    with engine.raw_reply("mine") as reply:
-        logger.log_post_api_call({"litellm_call_id": "other", "original_response": "{}"}, None, 0, 0)
-        assert reply.text is None
-        logger.log_post_api_call({"litellm_call_id": "mine", "original_response": coroutine_like}, None, 0, 0)
-        assert reply.text is None
-        logger.log_post_api_call({"litellm_call_id": "mine", "original_response": '{"a": 1}'}, None, 0, 0)
-        assert reply.text == '{"a": 1}'
-    logger.log_post_api_call({"litellm_call_id": "mine", "original_response": "late"}, None, 0, 0)
-    assert reply.text == '{"a": 1}'

@@ -15,7 +15,7 @@ from llmcore.adapters.base import Adapter, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.guard import RequestBlock
 from llmcore.adapters.litellm import LiteLLMAdapter
-from llmcore.normalizer import Normalizer
+from llmcore.normalizer import Normalizer, normalize
 from llmcore.types import (
     ConfigError,
     Message,
@@ -94,14 +94,15 @@ async def test_a_plain_reply_is_the_providers_own_body(adapter: LiteLLMAdapter, 
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-async def test_a_stream_is_litellms_chunks_and_a_summary(adapter: LiteLLMAdapter, provider: str) -> None:
+async def test_a_stream_is_openai_shaped_chunks_and_a_summary(adapter: LiteLLMAdapter, provider: str) -> None:
     with WireServer([TWO_CALLS]) as server:
         chunks, summary = await collected(adapter, call_of(endpoint_at(server, provider)))
     assert streamed_calls(chunks) == [("get_weather", {"city": "Paris"}), ("get_weather", {"city": "Rome"})]
     text = "".join(choice["delta"].get("content") or "" for chunk in chunks for choice in chunk["choices"])
     assert text == "Let me look."
     assert (summary["usage"]["input_tokens"], summary["usage"]["output_tokens"]) == (50, 12)
-    assert summary["usage"]["estimated"] is (provider == "mistral")  # LiteLLM strips `stream_options` there
+    assert summary["usage"]["estimated"] is False
+    assert summary["ended"] is True
     assert 0 < summary["time_to_first_token"] <= summary["duration"]
     assert summary["wire"] == "openai-chat"
     assert len(server.requests) == 1
@@ -268,6 +269,53 @@ async def test_a_turn_read_by_layer_2_goes_back_as_it_came(adapter: LiteLLMAdapt
         parts = sent["contents"][1]["parts"]
         (called,) = [part for part in parts if "function_call" in part]
         assert called["thoughtSignature"] == "c2ln"
+
+
+ODD_CALLS: dict[str, dict[str, Any]] = {
+    "an integer id": {"index": 0, "id": 5, "type": "function"},
+    "no index": {"id": "a", "type": "function"},
+    "an index as text": {"index": "0", "id": "a"},
+    "a fraction as index": {"index": 0.0, "id": "a"},
+    "no type": {"index": 0, "id": "a", "type": None},
+    "arguments as an object": {"index": 0, "id": "a", "function": {"name": "get_weather", "arguments": {"city": "Paris"}}},
+}
+
+
+@pytest.mark.parametrize("what", ODD_CALLS)
+@pytest.mark.parametrize("provider", ["openai", "openai_compatible", "groq", "openrouter", "mistral", "deepseek"])
+async def test_a_streamed_call_that_is_written_oddly_is_not_lost(adapter: LiteLLMAdapter, provider: str, what: str) -> None:
+    function = {"name": "get_weather", "arguments": '{"city": "Paris"}'}
+    call = {"function": function, **ODD_CALLS[what]}
+    deltas: list[dict[str, Any]] = [{"tool_calls": [call]}, {"content": None, "role": None}]
+    chunks: list[dict[str, Any]] = [
+        {"id": 7, "created": None, "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas
+    ]
+    end: dict[str, Any] = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+    sent = [f"data: {json.dumps(chunk)}\n\n".encode() for chunk in [*chunks, end]]
+    whole = {"choices": [{"index": 0, "message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}]}
+    with WireServer([Raw(sent, "text/event-stream"), Raw([json.dumps(whole).encode()])]) as server:
+        events, _ = await collected(adapter, call_of(endpoint_at(server, provider)))
+        reply = await adapter.complete(call_of(endpoint_at(server, provider)))
+    streamed, plain = normalize(events, ToolSet([WEATHER])), normalize(reply, ToolSet([WEATHER]))
+    assert [(made.name, made.arguments) for made in streamed.tool_calls] == [("get_weather", {"city": "Paris"})]
+    assert streamed.tool_calls == plain.tool_calls
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_a_text_of_many_equal_pieces_comes_through(adapter: LiteLLMAdapter, provider: str) -> None:
+    with WireServer([Turn("-" * 1500)]) as server:
+        chunks, _ = await collected(adapter, call_of(endpoint_at(server, provider)))
+    assert "".join(choice["delta"].get("content") or "" for chunk in chunks for choice in chunk["choices"]) == "-" * 1500
+
+
+@pytest.mark.parametrize(("place", "provider"), [("x_groq", "groq"), ("choice", "openai_compatible")])
+async def test_usage_is_read_where_the_provider_puts_it(adapter: LiteLLMAdapter, place: str, provider: str) -> None:
+    usage = {"usage": {"prompt_tokens": 50, "completion_tokens": 12}}
+    choice = {"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}
+    event = {"choices": [choice], "x_groq": usage} if place == "x_groq" else {"choices": [choice | usage]}
+    with WireServer([Raw([f"data: {json.dumps(event)}\n\n".encode()], "text/event-stream")]) as server:
+        _, summary = await collected(adapter, call_of(endpoint_at(server, provider)))
+    assert (summary["usage"]["input_tokens"], summary["usage"]["output_tokens"]) == (50, 12)
 
 
 async def test_a_litellm_forced_tool_is_read_through(adapter: LiteLLMAdapter) -> None:

@@ -45,12 +45,18 @@ class Failure:
 @dataclass
 class Raw:
     """Bytes as they are: a whole body, or the frames of a stream. `pause` seconds before each frame; `hang` seconds
-    after the last one, then the connection is dropped without an end."""
+    after the last one, then the connection is dropped without an end.
+
+    `ending`: `chunked`, and the last chunk comes; `dropped`, and it does not come; `close`: nothing tells the length, the end of
+    the connection is the end; `length`: more was promised than comes.
+    """
 
     frames: list[bytes]
     content_type: str = "application/json"
     pause: float = 0.0
     hang: float = 0.0
+    ending: str = "chunked"
+    headers: dict[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass
@@ -114,7 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = step.body if isinstance(step.body, str) else json.dumps(step.body)
             self._send(step.status, body.encode(), step.headers)
         elif isinstance(step, Raw):
-            self._stream(iter(step.frames), step.content_type, step.pause, step.hang)
+            self._raw(step)
         else:
             turn = Turn(step) if isinstance(step, str) else step
             wire = _wire_of(seen.path)
@@ -130,17 +136,40 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def _stream(self, parts: Iterator[bytes], content_type: str, pause: float = 0.0, hang: float = 0.0) -> None:
+    def _raw(self, step: Raw) -> None:
+        if step.ending in ("close", "length"):
+            self.close_connection = True
+            length = {"Content-Length": str(sum(map(len, step.frames)) + 1000)} if step.ending == "length" else {}
+            self._head(step.content_type, {"Connection": "close", **length, **step.headers})
+            for part in step.frames:
+                self.wfile.write(part)
+            return
+        last = step.ending == "chunked"
+        self._stream(iter(step.frames), step.content_type, step.pause, step.hang, step.headers, last=last)
+
+    def _head(self, content_type: str, headers: Mapping[str, str]) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Transfer-Encoding", "chunked")
+        for name, value in {"Content-Type": content_type, **headers}.items():
+            self.send_header(name, value)
         self.end_headers()
+
+    def _stream(
+        self,
+        parts: Iterator[bytes],
+        content_type: str,
+        pause: float = 0.0,
+        hang: float = 0.0,
+        headers: Mapping[str, str] | None = None,
+        *,
+        last: bool = True,
+    ) -> None:
+        self._head(content_type, {"Transfer-Encoding": "chunked", **(headers or {})})
         for part in parts:
             if pause and self.server.owner.stopped.wait(pause):
                 break
             self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
             self.wfile.flush()
-        if hang:
+        if hang or not last:
             self.server.owner.stopped.wait(hang)
             self.close_connection = True
             return

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-__all__ = ["WIRES", "Turn", "Wire", "pieces"]
+__all__ = ["WIRES", "Turn", "Wire", "frames", "pieces"]
 
 Call = tuple[str, Any]
 """A name, and the arguments: an object, or a str that goes out verbatim where the wire has a string."""
@@ -283,7 +283,7 @@ WIRES: dict[str, Wire] = {
 def frames(wire: Wire, turn: Turn) -> Iterator[bytes]:
     """The bytes of a streamed turn, one event after the other."""
     for event in wire.events(turn):
-        data = json.dumps(event)
+        data = json.dumps(event, ensure_ascii=False)
         if wire.framing == "ndjson":
             yield f"{data}\n".encode()
         elif wire.framing == "sse_named":

@@ -1,0 +1,124 @@
+"""How a call ended, judged by the bytes that came and not by LiteLLM, which takes a cut stream for a whole one and throws
+sound bodies away for a field it misses.
+
+A reply that did not come to its end, or was no reply at all, is a `RemoteServerError` that says so in one plain sentence.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.failures import classify
+from llmcore.adapters.secrets import Scrubber
+from llmcore.adapters.terminators import is_whole_reply
+from llmcore.adapters.watching import Exchange
+from llmcore.types import RemoteServerError, Timeout
+from llmcore.types.narrowing import is_object
+
+__all__ = ["ErrorEvent", "body_of", "ending_of"]
+
+
+class ErrorEvent(Exception):
+    """An error object that a server sent with status 200, in a stream or in place of a reply; `body` as it came."""
+
+    def __init__(self, body: Any) -> None:
+        self.body: dict[str, Any] = body if isinstance(body, dict) else {"message": str(body)}
+        self.message = str(self.body.get("message") or self.body)
+        code = self.body.get("code", self.body.get("status"))
+        limited = "rate_limit" in f"{self.body.get('type')} {code}"
+        self.status_code = code if isinstance(code, int) and 400 <= code < 600 else 429 if limited else 500
+        super().__init__(self.message)
+
+
+def _told(call: ModelCall, exchange: Exchange, what: str) -> RemoteServerError:
+    endpoint = call.endpoint
+    name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
+    url = Scrubber([endpoint.api_key.get_secret_value() if endpoint.api_key else None]).text(exchange.url)
+    return RemoteServerError(f"{name}: {what} (HTTP {exchange.status}, {url})", status=exchange.status)
+
+
+def _not_a_reply(call: ModelCall, exchange: Exchange) -> RemoteServerError | None:
+    if not exchange.body.strip():
+        return _told(call, exchange, "the server sent nothing")
+    if exchange.is_web_page:
+        return _told(call, exchange, "the server answered with a web page instead of a reply; is the base URL right?")
+    return None
+
+
+def _how(exchange: Exchange) -> str:
+    return f" and the connection broke ({type(exchange.broken).__name__})" if exchange.broken is not None else ""
+
+
+def _is_timeout(error: Exception) -> bool:
+    return isinstance(classify(error), Timeout)
+
+
+def ending_of(
+    call: ModelCall, exchange: Exchange | None, error: Exception | None, *, said: bool, known: bool
+) -> dict[str, Any] | None:
+    """At the end of a stream: None when the reply is whole as it was read, or the JSON body that came in place of a stream.
+
+    `error` is what LiteLLM raised, if anything; `said`: something of the reply was read; `known`: the end of this wire is known,
+    so that a stream without it was cut. Raises what went wrong: a `RemoteServerError`, an `ErrorEvent`, or `error` itself.
+    """
+    if exchange is None or not exchange.taken or not exchange.ok or (error is not None and _is_timeout(error)):
+        if error is not None:
+            raise error
+        return None
+    if exchange.failure:
+        raise _told(call, exchange, exchange.failure) from error
+    if not said and is_object(document := exchange.document):
+        if document.get("error"):
+            raise ErrorEvent(document["error"])
+        if is_whole_reply(document):
+            return document
+    if not said and exchange.in_place and not exchange.end.known:
+        raise _fault_in_body(call, exchange) from error
+    if error is not None and exchange.end.events and (exchange.came_to_its_end or not exchange.over):
+        raise error
+    nothing = not exchange.end.events and (known or not exchange.received)
+    if error is not None or nothing or not (exchange.came_to_its_end or not (known or exchange.end.known)):
+        raise _fault_in_stream(call, exchange) from error
+    return None
+
+
+def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dict[str, Any] | list[dict[str, Any]]:
+    """The reply that a whole body holds: its JSON, or the events of a stream, which some servers send unasked.
+
+    Raises what went wrong, as `ending_of` does.
+    """
+    if exchange.failure:
+        raise _told(call, exchange, exchange.failure) from error
+    document = exchange.document
+    if is_object(document) and is_whole_reply(document):
+        return document
+    if error is not None and _is_timeout(error):
+        raise error
+    if is_object(document) and document.get("error"):
+        raise ErrorEvent(document["error"])
+    if events := exchange.events_in_body():
+        return events
+    raise _fault_in_body(call, exchange) from error
+
+
+def _fault_in_stream(call: ModelCall, exchange: Exchange) -> RemoteServerError:
+    """Why a stream without an end is no reply."""
+    events = exchange.end.events
+    if not events and (fault := _not_a_reply(call, exchange)):
+        return fault
+    if not events and exchange.broken is None:
+        return _told(call, exchange, f"the server sent {exchange.received} bytes of {exchange.kind or 'text'} without any event")
+    came = f"{events} events ({exchange.received} bytes) came without a finish reason or an end mark{_how(exchange)}"
+    return _told(call, exchange, f"the stream ended before its end: {came}")
+
+
+def _fault_in_body(call: ModelCall, exchange: Exchange) -> RemoteServerError:
+    """Why a whole body is no reply."""
+    if fault := _not_a_reply(call, exchange):
+        return fault
+    if exchange.document is not None:
+        return _told(call, exchange, "the server answered with JSON that is no reply")
+    if exchange.body.lstrip()[:1] not in (b"{", b"["):
+        return _told(call, exchange, f"the server answered with {exchange.kind or 'text'} that is no JSON")
+    return _told(call, exchange, f"the reply ended before its end: {exchange.received} bytes came, no whole JSON{_how(exchange)}")

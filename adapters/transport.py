@@ -1,0 +1,64 @@
+"""Where LiteLLM's HTTP clients are watched: the two transports that all of them, the OpenAI SDK's included, send through.
+
+Imported with LiteLLM, never before: it needs httpx. `install` wraps the transports once for the process; a request that no
+`Watch` asked for passes through untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import httpx
+
+from llmcore.adapters.inflating import ACCEPTED
+from llmcore.adapters.watching import Exchange, current_watch
+
+__all__ = ["install"]
+
+_Send = Callable[[Any, httpx.Request], Awaitable[httpx.Response]]
+_MARK = "llmcore_watches"
+
+
+class _WatchedStream(httpx.AsyncByteStream):
+    """A response's bytes, as the exchange lets them through."""
+
+    def __init__(self, inner: httpx.AsyncByteStream, exchange: Exchange) -> None:
+        self._inner = inner
+        self._exchange = exchange
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._exchange.passed_on()
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def install(*transports: type[httpx.AsyncBaseTransport]) -> None:
+    """Let these classes of transports be watched."""
+    for transport in transports:
+        send: _Send = transport.handle_async_request
+        if not hasattr(send, _MARK):
+            watched = _watched(send)
+            setattr(watched, _MARK, True)
+            transport.handle_async_request = watched  # type: ignore[method-assign, assignment]  # a method, wrapped
+
+
+def _watched(send: _Send) -> _Send:
+    async def handle_async_request(self: Any, request: httpx.Request) -> httpx.Response:
+        watch = current_watch()
+        if watch is None:
+            return await send(self, request)
+        request.headers["accept-encoding"] = ACCEPTED
+        response = await send(self, request)
+        stream = response.stream
+        if not isinstance(stream, httpx.AsyncByteStream):
+            return response
+        shown = str(request.url.copy_with(username=None, password=None, query=None, fragment=None))
+        exchange = watch.begin(shown, response.status_code, response.headers, stream)
+        if exchange is not None:
+            response.headers.pop("content-encoding", None)  # what goes on is unpacked
+            response.stream = _WatchedStream(stream, exchange)
+        return response
+
+    return handle_async_request
