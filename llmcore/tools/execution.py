@@ -214,7 +214,8 @@ def _deadline_passed() -> Timeout:
 def _is_sound(error: ToolError) -> bool:
     """Can it be shown? A tool's own subclass may fail there, or lack the fields."""
     try:
-        return bool(error.type) and all(isinstance(part, str) for part in (error.message, error.tool_name, error.tool_id))
+        fields: tuple[object, ...] = (error.message, error.type, error.tool_name, error.tool_id)
+        return all(isinstance(field, str) for field in fields)
     except BaseException:
         return False
 
