@@ -214,8 +214,8 @@ def _deadline_passed() -> Timeout:
 def _is_sound(error: ToolError) -> bool:
     """Can it be shown? A tool's own subclass may fail there, or lack the fields."""
     try:
-        fields: tuple[object, ...] = (error.message, error.type, error.tool_name, error.tool_id)
-        return all(isinstance(field, str) for field in fields)
+        fields = (error.message, error.type, error.tool_name, error.tool_id)
+        return all(isinstance(field, str) for field in fields)  # pyright: ignore[reportUnnecessaryIsInstance]  # subclasses do as they like
     except BaseException:
         return False
 
