@@ -13,7 +13,7 @@ from llmcore.adapters.failures import classify
 from llmcore.adapters.secrets import Scrubber
 from llmcore.adapters.terminators import is_whole_reply
 from llmcore.adapters.watching import Exchange
-from llmcore.types import RemoteServerError, Timeout
+from llmcore.types import InternalError, RemoteServerError, Timeout
 from llmcore.types.narrowing import is_object
 
 __all__ = ["ErrorEvent", "body_of", "ending_of"]
@@ -76,6 +76,8 @@ def ending_of(
     if not said and exchange.in_place and not exchange.end.known:
         raise _fault_in_body(call, exchange) from error
     if error is not None and exchange.end.events and (exchange.came_to_its_end or not exchange.over):
+        if isinstance(classify(error), InternalError):  # LiteLLM failed at it, and no error of the provider's is known
+            raise _told(call, exchange, f"the stream holds what cannot be read ({type(error).__name__})") from error
         raise error
     nothing = not exchange.end.events and (known or not exchange.received)
     if error is not None or nothing or not (exchange.came_to_its_end or not (known or exchange.end.known)):

@@ -55,6 +55,8 @@ _MAX_MESSAGE = 2000
 _MAX_SCRUBBED = 100_000
 """Characters of a message that are looked through for secrets: far more than are shown."""
 _MAX_CHAIN = 8
+_TRACEBACK = "\nTraceback (most recent call last)"
+"""LiteLLM puts one, and tips of its own behind it, into the messages of its own faults."""
 
 
 def error_body(error: BaseException, call: ModelCall | None = None) -> dict[str, Any]:
@@ -230,7 +232,7 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
         codes=frozenset(str(word).lower() for word in words if word is not None),
         param=str(body.get("param") or getattr(error, "param", None) or ""),
         text=said,
-        message=_clean(shown, scrubber),
+        message=_clean(shown.partition(_TRACEBACK)[0], scrubber),
         retry_after=retry_after(error, body),
         capability=refused_capability(said, str(body.get("param") or ""), call),
         connection=not beneath.isdisjoint(_SOCKET_FAILURES),

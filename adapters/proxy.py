@@ -15,7 +15,8 @@ import itertools
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
@@ -47,6 +48,7 @@ _HOP_BY_HOP = frozenset(
 )
 _LINE = re.compile(r"((?:data:[ ]?)?)([^\r\n]*)([\r\n]*)")
 """A line of a stream: what stands before its data, the data, the end."""
+_SECONDS_TO_WRITE = 2.0
 _STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl")
 
 
@@ -63,9 +65,10 @@ class _Handler(BaseHTTPRequestHandler):
         hide_in_logs(self.server.owner.secrets(self.path, headers))
         got = bytearray()
         try:
-            with self.server.client.stream(
-                self.command, self.server.upstream + self.path, content=body, headers=headers
-            ) as reply:
+            with (
+                self.server.owner.exchange(),
+                self.server.client.stream(self.command, self.server.upstream + self.path, content=body, headers=headers) as reply,
+            ):
                 self._pass_on(reply, got)
                 self.server.owner.keep(self.path, headers, body, reply.status_code, reply.headers, bytes(got))
         except httpx.HTTPError as error:
@@ -127,6 +130,8 @@ class RecordingProxy:
         self._path = Path(path)
         self._provider, self._provenance = provider, provenance
         self._file = TranscriptFile(path)
+        self._going_on = 0
+        self._changed = threading.Condition()
         self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.owner, self._server.upstream = self, upstream.rstrip("/")
         self._server.client = httpx.Client(timeout=timeout)
@@ -140,6 +145,18 @@ class RecordingProxy:
     def secrets(self, path: str, sent: Mapping[str, str]) -> list[str]:
         """What a request holds of secrets. For the proxy's own handler."""
         return list(secrets_in({"api_base": self._server.upstream + path, "extra_headers": sent}))
+
+    @contextmanager
+    def exchange(self) -> Generator[None, None, None]:
+        """Around one exchange, from the request to the written line. For the proxy's own handler."""
+        with self._changed:
+            self._going_on += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._going_on -= 1
+                self._changed.notify_all()
 
     def keep(
         self, path: str, sent: Mapping[str, str], body: bytes, status: int, headers: Mapping[str, str], reply: bytes
@@ -171,6 +188,8 @@ class RecordingProxy:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+        with self._changed:  # a client has its reply a moment before the line is written
+            self._changed.wait_for(lambda: not self._going_on, timeout=_SECONDS_TO_WRITE)
         self._server.client.close()
 
 

@@ -42,7 +42,7 @@ _BARE_KEY = re.compile(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
 _KEYWORD = re.compile(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
 _STRUCTURAL = re.compile(r"[:=,{}\[\]]")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2})?\Z")
-_INFO_STRING = re.compile(r"[ \t]*([\w.+#/:-]+|\{[.#][^{}\n]*\})?([^\n`]*)")
+_INFO_STRING = re.compile(r"([\w.+#/:-]+|\{[.#][^{}\n]*\})?([^\n`]*)")
 _ATTRIBUTES = re.compile(
     r"(?:[ \t]+(?:[\w./\\:+#@%,()-]*[./\\:][\w./\\:+#@%,()-]*|[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|\{[^{}\n]*\}|[^\s\"'{}\[\]]*)"
     r"|\{[\d,\s-]*\}))*[ \t\r]*"
@@ -139,7 +139,7 @@ def info_string(words: str) -> bool | None:
     """Is what stands behind the opening of a code fence its info string? True for a language, alone or with file
     names and attributes; False for other words, which are one as well unless the code begins there; None when it is
     the code that does."""
-    found = _INFO_STRING.fullmatch(words.rstrip("\r")) if len(words) <= _LONGEST_INFO else None
+    found = _INFO_STRING.fullmatch(words.lstrip(" \t").rstrip("\r")) if len(words) <= _LONGEST_INFO else None
     if found is None or (found[1] is None and found[2].strip()):
         return None
     if _ATTRIBUTES.fullmatch(found[2]):

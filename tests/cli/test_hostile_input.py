@@ -57,7 +57,7 @@ def test_a_reply(invoke: Invoke, tmp_path: Path, reply: str, options: tuple[str,
 
 def test_a_reply_as_json_reads_back_as_it_was(invoke: Invoke) -> None:
     envelope = json.loads(invoke("normalize", "-", stdin=json.dumps(BODY).encode()).stdout)
-    assert (envelope["content"], envelope["reasoning"], envelope["finishWord"]) == (EVIL, EVIL, EVIL)
+    assert (envelope["content"], envelope["reasoning"], envelope["finish_word"]) == (EVIL, EVIL, EVIL)
     assert [(made["name"], made["arguments"]) for made in envelope["toolCalls"]] == [(EVIL, {EVIL: EVIL})]
     lines = invoke("normalize", "-", "--stream", stdin=json.dumps(BODY).encode()).stdout.splitlines()
     assert json.loads(lines[-1])["content"] == EVIL

@@ -138,6 +138,14 @@ def test_a_loop_that_takes_no_more_calls_is_made_anew() -> None:
 
 
 def test_an_interruption_stops_the_run_and_carries_the_partial_result() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs the tests aside ignores it
+    try:
+        _interrupted()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _interrupted() -> None:
     cancelled = threading.Event()
 
     async def slow() -> None:
