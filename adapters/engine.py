@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from llmcore.adapters.log_scrubbing import filter_clients
+from llmcore.adapters.watching import tells_what_it_makes
 from llmcore.types import ConfigError
 from llmcore.types.locks import ForkSafeLock
 
@@ -89,6 +90,8 @@ def _load() -> Any:
     module.suppress_debug_info = True  # else coloured text on stdout with every error
     module.disable_hf_tokenizer_download = True  # else counting tokens offline blocks for ~23 s
     module.REPEATED_STREAMING_CHUNK_LIMIT = 1_000_000_000  # else a hundred equal chunks, a ruled line, are an error
+    main: Any = importlib.import_module("litellm.main")
+    main.completion = tells_what_it_makes(main.completion)
     importlib.import_module("llmcore.adapters.transport").install(aiohttp, importlib.import_module("httpx").AsyncHTTPTransport)
     return module
 

@@ -8,9 +8,11 @@ bounded by `Limits`; work is linear in the bytes.
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import json
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
 from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
@@ -21,7 +23,7 @@ from llmcore.adapters.terminators import DONE, EventLines, Frames, StreamEnd, To
 from llmcore.types import Limits
 from llmcore.types.narrowing import is_object
 
-__all__ = ["Exchange", "Watch", "current_watch"]
+__all__ = ["Exchange", "Watch", "current_watch", "tells_what_it_makes"]
 
 _LINGER = 0.05
 """Seconds given to a connection, after the reply's own end, to come to its end as well: then it can be used again."""
@@ -34,6 +36,19 @@ _IN_PLACE = (b"{", b"[")
 """How a JSON body (or JSON lines) begins that comes in place of server-sent events: it is kept."""
 
 _watching: ContextVar[Watch | None] = ContextVar("llmcore_watching", default=None)
+
+
+def tells_what_it_makes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` (LiteLLM's `completion`) with the coroutines that it makes told to who watches."""
+
+    @functools.wraps(function)
+    def tells(*args: Any, **kwargs: Any) -> Any:
+        made, watch = function(*args, **kwargs), current_watch()
+        if watch is not None and inspect.iscoroutine(made):
+            watch.made(made)
+        return made
+
+    return tells
 
 
 def current_watch() -> Watch | None:
@@ -59,6 +74,8 @@ class Watch:
         self.known = known
         self.exchange: Exchange | None = None
         self._task: asyncio.Task[Any] | None = None
+        self._made: Coroutine[Any, Any, Any] | None = None
+        self._is_left = False
 
     @contextmanager
     def watching(self) -> Generator[None, None, None]:
@@ -67,8 +84,23 @@ class Watch:
         token = _watching.set(self)
         try:
             yield
+        except asyncio.CancelledError:
+            self._is_left = True
+            self._close_unawaited()
+            raise
         finally:
             _watching.reset(token)
+
+    def made(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        """LiteLLM made this, in a thread, to await it on the loop. Cancelled in between, it never does, and Python would
+        warn of that: so it is closed."""
+        self._made = coroutine
+        if self._is_left:
+            self._close_unawaited()
+
+    def _close_unawaited(self) -> None:
+        if self._made is not None and inspect.getcoroutinestate(self._made) == inspect.CORO_CREATED:
+            self._made.close()
 
     def begin(self, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> Exchange | None:
         """A response has come. None when it is not this call's: LiteLLM runs its users' callbacks in tasks of their own."""
