@@ -153,14 +153,15 @@ class LiteLLMAdapter:
         if self._observer is not None:
             self._observer(call, what, value)
 
-    def _reply(self, call: ModelCall, prepared: Prepared, reading: Any, body: dict[str, Any], duration: float) -> Reply:
-        """`reading` is what the normaliser is to read, a body or a stream's events; `body` tells usage and identity."""
-        own = reading[-1] if is_list(reading) else reading
+    def _reply(self, call: ModelCall, prepared: Prepared, reading: Any, litellms: dict[str, Any], duration: float) -> Reply:
+        """`reading` is what the normaliser is to read, a body or a stream's events; `litellms` is LiteLLM's body, if any."""
+        own = object_in(reading[-1] if is_list(reading) else reading)
+        body = litellms or own
         mapped = without_key(ReplyMapper(prepared).map(reading), prepared.arguments)
         self._observe(call, "response", mapped)
         return Reply(
             raw=tuple(mapped) if is_list(mapped) else mapped,
-            wire=_STREAM_WIRE if reading is body else _wire_of(own, prepared),
+            wire=_STREAM_WIRE if reading is litellms else _wire_of(own, prepared),
             provider=call.endpoint.provider,
             model=_identity(own, body, "model", "modelVersion") or call.endpoint.model,
             id=_identity(own, body, "id", "responseId"),
@@ -217,7 +218,7 @@ def _without_echo(event: dict[str, Any]) -> dict[str, Any]:
 def _reading(
     call: ModelCall, prepared: Prepared, exchange: Exchange | None, answer: Any, failure: Exception | None
 ) -> tuple[Any, dict[str, Any]]:
-    """What the normaliser is to read, and the body that tells usage and identity: LiteLLM's, where it made one.
+    """What the normaliser is to read, and LiteLLM's body, which tells usage and identity; empty where it made none.
 
     The provider's own body is read where it is at hand, for LiteLLM's reading of it loses things, and refuses bodies for a
     field it misses. Raises what went wrong.
@@ -232,7 +233,7 @@ def _reading(
     if failure is None and holds_litellm_tool(exchange.body):
         return body, body
     own = body_of(call, exchange, failure)
-    return own, body or (own[-1] if is_list(own) else object_in(own))
+    return own, body
 
 
 def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from llmcore import normalize
 from llmcore.adapters.engine import litellm_now
 from llmcore.adapters.litellm import LiteLLMAdapter
 from llmcore.adapters.terminators import ends_reply, parse_json
@@ -266,6 +267,16 @@ async def test_a_body_that_litellm_refuses_is_read_all_the_same(adapter: LiteLLM
     assert (reply.id, reply.model) == ("chatcmpl-wire", "wire-model")
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (21, 9)
     assert len(server.requests) == 1
+
+
+async def test_a_refused_body_of_another_wire_is_read_as_of_that_wire(adapter: LiteLLMAdapter) -> None:
+    body = WIRES["anthropic"].body(TWO_CALLS)
+    for block in body["content"]:
+        block.pop("id", None)  # LiteLLM's Anthropic adapter fails without them
+    with WireServer([Raw([json.dumps(body).encode()])]) as server:
+        reply = await adapter.complete(call_of(endpoint_at(server, "anthropic")))
+    assert reply.wire == "anthropic"
+    assert [(call.name, call.arguments) for call in normalize(reply).tool_calls] == TWO_CALLS.calls
 
 
 async def test_an_http_error_is_no_cut_reply(adapter: LiteLLMAdapter) -> None:
