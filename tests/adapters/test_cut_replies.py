@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from llmcore import normalize
 from llmcore.adapters.engine import litellm_now
 from llmcore.adapters.litellm import LiteLLMAdapter
 from llmcore.adapters.terminators import ends_reply, parse_json
