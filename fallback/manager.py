@@ -37,7 +37,7 @@ class FallbackManager:
     """
 
     def __init__(self, strategies: Sequence[Strategy] | None = None) -> None:
-        self.strategies = check_strategies(DEFAULT_STRATEGIES if strategies is None else strategies)
+        self.strategies = tuple(DEFAULT_STRATEGIES) if strategies is None else check_strategies(strategies)
 
     async def run(self, context: FallbackContext, attempt: Attempting) -> AsyncGenerator[Event, None]:
         """Carry out `context.plan` and what follows from its failures; yields the events of every attempt, and `Waiting`

@@ -88,6 +88,18 @@ def _unsaid(damage: Damage) -> None:
     """For what was mended when it came in."""
 
 
+def _changed(model: BaseModel, changes: dict[str, Any]) -> BaseModel:
+    """As `model_copy(update=changes)`, which takes seven times as long."""
+    kind, put = model.__class__, object.__setattr__
+    private = model.__pydantic_private__
+    made = kind.__new__(kind)
+    put(made, "__dict__", {**model.__dict__, **changes})
+    put(made, "__pydantic_fields_set__", model.__pydantic_fields_set__ | changes.keys())
+    put(made, "__pydantic_extra__", model.__pydantic_extra__)
+    put(made, "__pydantic_private__", None if private is None else private.copy())
+    return made
+
+
 _PLAIN = frozenset({bool, int, type(None)})
 
 
@@ -132,7 +144,7 @@ class _Copy:
             copied = self._inside(name, value)
             if copied is not value:
                 changes[name] = copied
-        return model.model_copy(update=changes) if changes else model
+        return _changed(model, changes) if changes else model
 
     def _object(self, given: dict[Any, Any]) -> dict[str, Any]:
         copied: dict[str, Any] = {}
