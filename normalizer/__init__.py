@@ -12,17 +12,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from llmcore.normalizer.core.rows import Dialect as Dialect
     from llmcore.normalizer.engine import Normalizer as Normalizer
     from llmcore.normalizer.engine import normalize as normalize
     from llmcore.normalizer.readers.json import JsonReading as JsonReading
     from llmcore.normalizer.readers.json import read_json as read_json
     from llmcore.normalizer.registry import DIALECTS as DIALECTS
     from llmcore.normalizer.registry import dialect as dialect
-    from llmcore.normalizer.rows import Dialect as Dialect
 
 _LAZY = {
     "DIALECTS": "llmcore.normalizer.registry",
-    "Dialect": "llmcore.normalizer.rows",
+    "Dialect": "llmcore.normalizer.core.rows",
     "JsonReading": "llmcore.normalizer.readers.json",
     "Normalizer": "llmcore.normalizer.engine",
     "dialect": "llmcore.normalizer.registry",

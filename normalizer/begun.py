@@ -12,15 +12,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from functools import cache
-from typing import TYPE_CHECKING
 
 from llmcore.normalizer import registry
 from llmcore.normalizer.call_objects import CALL_KEYS
-from llmcore.normalizer.names import is_known
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.verdicts import CALL_FENCES, STRAY_CLOSERS, leads_in
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["begun_call", "ends_in_opener"]
 
@@ -68,18 +66,18 @@ def _vocabulary() -> frozenset[str]:
     return frozenset(word for word in words if len(word) > 1)
 
 
-def begun_call(engine: TextEngine) -> int:
+def begun_call(reading: Reading, table: MarkerTable) -> int:
     """Where in the text that is not classified yet a call begins that the end cut off; -1 when none does."""
-    text, done = engine.src.text, engine.done
-    if not engine.takes_calls or engine.text_kind != "content" or done >= len(text):
+    text, done = reading.src.text, reading.done
+    if not reading.takes_calls or reading.text_kind != "content" or done >= len(text):
         return -1
     start = max(done, len(text) - _FARTHEST)
     places = [found.start() for found in _PLACE.finditer(text, start)][-_PLACES:]
     behind = text[done:].strip()
     first = _WORD.search(behind)
-    cut = engine.ended_by_length and engine.names is not None
-    telling = first is not None and (is_known(first[0], engine.tools) or cut or "<|" in behind)
-    if telling and _behind_markup(engine, done) and _is_head(engine, behind):
+    cut = reading.ended_by_length and reading.names is not None
+    telling = first is not None and (is_known(first[0], reading.tools) or cut or "<|" in behind)
+    if telling and _behind_markup(reading, done) and _is_head(reading, behind):
         return done
     fences = [found.start(1) for found in _FENCE.finditer(text, done)]
     bare = 0
@@ -88,82 +86,82 @@ def begun_call(engine: TextEngine) -> int:
         if within % 2:  # in a fence
             continue
         if within == len(fences) - 1 and at == fences[within]:  # which is open at the end of the text
-            if _starts_line(engine, at) and _fenced(engine, at):
+            if _starts_line(reading, at) and _fenced(reading, table, at):
                 return at
             break
-        end = _opener_end(engine, at)
+        end = _opener_end(reading, table, at)
         if end < 0:
             bare += 1
-            if text[at] == "<" or bare > _BARE or not _starts_line(engine, at):
+            if text[at] == "<" or bare > _BARE or not _starts_line(reading, at):
                 continue
-        if not _is_quoted(engine, at) and _begins(engine, at, end):
+        if not _is_quoted(reading, at) and _begins(reading, at, end):
             return at
-    return _cut_opener(engine)
+    return _cut_opener(reading, table)
 
 
-def ends_in_opener(engine: TextEngine) -> bool:
+def ends_in_opener(reading: Reading, table: MarkerTable) -> bool:
     """Is the last thing of a text that a limit cut a marker that opens something, with no call behind it?"""
-    if not engine.ended_by_length or engine.drafts or not engine.pieces or engine.pieces[-1][2] != "markup":
+    if not reading.ended_by_length or reading.drafts or not reading.pieces or reading.pieces[-1][2] != "markup":
         return False
-    if engine.src.text[engine.done :].strip():
+    if reading.src.text[reading.done :].strip():
         return False
-    text = engine.src.text.rstrip()
-    at = max(text.rfind("<", engine.pieces[-1][0]), text.rfind("[", engine.pieces[-1][0]))
-    found = engine.table.match(text, at) if at >= 0 and not text.startswith(("</", "[/"), at) else None
+    text = reading.src.text.rstrip()
+    at = max(text.rfind("<", reading.pieces[-1][0]), text.rfind("[", reading.pieces[-1][0]))
+    found = table.match(text, at) if at >= 0 and not text.startswith(("</", "[/"), at) else None
     opens = found is not None and (any(row.calls for row in found[1]) or _OPENS.match(text, at) is not None)
-    return engine.takes_calls and (opens or _OPENS_PART.search(text[-_PARTIAL:]) is not None)
+    return reading.takes_calls and (opens or _OPENS_PART.search(text[-_PARTIAL:]) is not None)
 
 
 # --- where ------------------------------------------------------------------------------------------------------------
 
 
-def _behind_markup(engine: TextEngine, at: int) -> bool:
+def _behind_markup(reading: Reading, at: int) -> bool:
     """Does nothing but white space stand between `at` and a call or a marker?"""
-    pieces = engine.pieces
-    return bool(pieces) and pieces[-1][2] in ("call", "markup") and not engine.src.text[engine.done : at].strip()
+    pieces = reading.pieces
+    return bool(pieces) and pieces[-1][2] in ("call", "markup") and not reading.src.text[reading.done : at].strip()
 
 
-def _is_quoted(engine: TextEngine, at: int) -> bool:
+def _is_quoted(reading: Reading, at: int) -> bool:
     """Does it stand in quotes, in code, or in a line that is a quotation?"""
-    before = engine.line_before(at, _PARTIAL)
+    before = reading.line_before(at, _PARTIAL)
     said = before.strip("`\"' \t")
     return before.startswith(">") or (bool(said) and before[-1:] in ("`", '"', "'", "("))
 
 
-def _starts_line(engine: TextEngine, at: int) -> bool:
+def _starts_line(reading: Reading, at: int) -> bool:
     """Does it stand at a line's start, behind a lead-in or behind markup?"""
-    return leads_in(engine.line_before(at, _PARTIAL)) or _behind_markup(engine, at)
+    return leads_in(reading.line_before(at, _PARTIAL)) or _behind_markup(reading, at)
 
 
-def _may_be_cut_off(engine: TextEngine, at: int) -> bool:
+def _may_be_cut_off(reading: Reading, at: int) -> bool:
     """May an opener be cut off here? Anywhere, where a limit cut the text, but in a quotation."""
-    return (engine.ended_by_length or _starts_line(engine, at)) and not _is_quoted(engine, at)
+    return (reading.ended_by_length or _starts_line(reading, at)) and not _is_quoted(reading, at)
 
 
 # --- what -------------------------------------------------------------------------------------------------------------
 
 
-def _opener_end(engine: TextEngine, at: int) -> int:
+def _opener_end(reading: Reading, table: MarkerTable, at: int) -> int:
     """Where the opener of a call, or the special token, at `at` ends; -1 when none stands there."""
-    text = engine.src.text
-    found = engine.table.match(text, at)
+    text = reading.src.text
+    found = table.match(text, at)
     if found is None or not (any(row.calls for row in found[1]) or text.startswith(_TOKEN, at)):
-        found = engine.table.match_tool_tag(text, at, engine.names)
+        found = table.match_tool_tag(text, at, reading.names)
     return -1 if found is None else found[0]
 
 
-def _begins(engine: TextEngine, at: int, end: int) -> bool:
+def _begins(reading: Reading, at: int, end: int) -> bool:
     """Does a call begin at `at` of which the rest of the text is the head? `end`: of the opener there, -1 for none."""
-    text = engine.src.text
+    text = reading.src.text
     if end < 0:
-        return _is_bare_head(engine, text[at:])
+        return _is_bare_head(reading, text[at:])
     rest = text[end:]
-    if not (engine.ended_by_length or _starts_line(engine, at)):
+    if not (reading.ended_by_length or _starts_line(reading, at)):
         return _is_open_json(rest)  # no prose goes on like that
-    return not _is_closed(engine, text, at, rest) and _is_head(engine, rest, text[end - 1])
+    return not _is_closed(reading, text, at, rest) and _is_head(reading, rest, text[end - 1])
 
 
-def _is_closed(engine: TextEngine, text: str, at: int, rest: str) -> bool:
+def _is_closed(reading: Reading, text: str, at: int, rest: str) -> bool:
     """Is the tag at `at` closed again, with no tool named in it?"""
     name = _TAG.match(text, at)
     if any(closer in rest for closer in STRAY_CLOSERS) and name is None:
@@ -171,10 +169,10 @@ def _is_closed(engine: TextEngine, text: str, at: int, rest: str) -> bool:
     if name is None:
         return False
     named = rest.partition("<")[0].strip()
-    return text.endswith("/>") or (f"</{name[1]}" in rest and not is_known(named, engine.tools))
+    return text.endswith("/>") or (f"</{name[1]}" in rest and not is_known(named, reading.tools))
 
 
-def _is_head(engine: TextEngine, rest: str, last_before: str = "") -> bool:
+def _is_head(reading: Reading, rest: str, last_before: str = "") -> bool:
     """Is this, behind an opener that ends in `last_before`, what stands before a call's name?"""
     if _is_open_json(rest):
         return True
@@ -187,18 +185,18 @@ def _is_head(engine: TextEngine, rest: str, last_before: str = "") -> bool:
     strange = 0
     for found in _WORD.finditer(rest):
         word, last = found[0], found.end() == len(rest)
-        if word in words or word.isdigit() or is_known(word, engine.tools):
+        if word in words or word.isdigit() or is_known(word, reading.tools):
             continue
-        if last and (any(one.startswith(word) for one in words) or (engine.names is not None and _is_prefix(engine, word))):
+        if last and (any(one.startswith(word) for one in words) or (reading.names is not None and _is_prefix(reading, word))):
             continue
         strange += 1
         before = rest[found.start() - 1] if found.start() else last_before
-        if engine.names is not None or strange > 1 or before not in _BEFORE_NAME:  # tools that were not told have a name
+        if reading.names is not None or strange > 1 or before not in _BEFORE_NAME:  # tools that were not told have a name
             return False
     return True
 
 
-def _is_bare_head(engine: TextEngine, rest: str) -> bool:
+def _is_bare_head(reading: Reading, rest: str) -> bool:
     """Is this a bare call of a known tool that ends before its arguments?"""
     if rest.startswith("Action:"):
         step = _STEP.match(rest)
@@ -206,77 +204,77 @@ def _is_bare_head(engine: TextEngine, rest: str) -> bool:
             return False
         name = step["name"]
         ends = step["end"] is not None and "Action Input:".startswith(step["input"])
-        return ends and is_known(name, engine.tools) is not False if step["end"] else _is_prefix(engine, name)
+        return ends and is_known(name, reading.tools) is not False if step["end"] else _is_prefix(reading, name)
     if rest.startswith(("{", "[")) and _is_open(rest):
         first = _FIRST_KEY.match(rest)
         if _CERTAIN_KEY.search(rest):
             return True
-        if first is not None and engine.tools is not None and _is_most(engine, first["key"], whole=bool(first["end"])):
+        if first is not None and reading.tools is not None and _is_most(reading, first["key"], whole=bool(first["end"])):
             return True
         named = _NAMED.search(rest)
-        if named is not None and engine.tools is not None:
+        if named is not None and reading.tools is not None:
             name = named["name"]
-            return is_known(name, engine.tools) if named["end"] else bool(name) and _is_prefix(engine, name)
+            return is_known(name, reading.tools) if named["end"] else bool(name) and _is_prefix(reading, name)
         if rest.startswith("["):
-            return _is_python_head(engine, rest)
+            return _is_python_head(reading, rest)
     return False
 
 
-def _is_python_head(engine: TextEngine, rest: str) -> bool:
+def _is_python_head(reading: Reading, rest: str) -> bool:
     """Is it the beginning of a Python call, whose name is all there or, where a limit cut the text, most of it?"""
     found = _PYTHON.match(rest)
-    if found is None or engine.names is None or not found["name"]:
+    if found is None or reading.names is None or not found["name"]:
         return False
     name = found["name"].removeprefix("default_api.")
-    return not name or _is_most(engine, name, whole=False)
+    return not name or _is_most(reading, name, whole=False)
 
 
-def _is_most(engine: TextEngine, name: str, *, whole: bool) -> bool:
+def _is_most(reading: Reading, name: str, *, whole: bool) -> bool:
     """Is it the name of a known tool or, where a limit cut the text, most of one?"""
-    if is_known(name, engine.tools):
+    if is_known(name, reading.tools):
         return True
-    cut = engine.ended_by_length and not whole
-    return cut and any(one.startswith(name) and len(name) >= _MOST * len(one) for one in engine.names or ())
+    cut = reading.ended_by_length and not whole
+    return cut and any(one.startswith(name) and len(name) >= _MOST * len(one) for one in reading.names or ())
 
 
-def _fenced(engine: TextEngine, at: int) -> bool:
+def _fenced(reading: Reading, table: MarkerTable, at: int) -> bool:
     """Does an open fence hold nothing but a call's head?"""
-    text = engine.src.text
+    text = reading.src.text
     found = _INFO.match(text, at)
     if found is None:
         return False
     body = text[found.end() :].lstrip()
     if found["info"].lower() in CALL_FENCES or found["info"] == "tool_code":
-        return _is_head(engine, body)
+        return _is_head(reading, body)
     inner = found.end() + len(text[found.end() :]) - len(body)
-    return bool(body) and (_begins(engine, inner, _opener_end(engine, inner)) or _is_python_head(engine, body))
+    return bool(body) and (_begins(reading, inner, _opener_end(reading, table, inner)) or _is_python_head(reading, body))
 
 
-def _cut_opener(engine: TextEngine) -> int:
+def _cut_opener(reading: Reading, table: MarkerTable) -> int:
     """Where an opener begins that is not whole. Behind a call or a marker any beginning will do, elsewhere it must be one that
     can be nothing else."""
-    text, done = engine.src.text, engine.done
+    text, done = reading.src.text, reading.done
     start = max(done, len(text) - _PARTIAL)
-    tags = [f"<{name}>" for name in engine.names or ()]
+    tags = [f"<{name}>" for name in reading.names or ()]
     for found in re.finditer(r"[<\[\]◁`]|\bf", text[start:]):
         at = start + found.start()
         begun = text[at:].rstrip()
-        behind = _behind_markup(engine, at)
-        if behind and engine.ended_by_length and (_CLOSER_BEGUN.match(begun) or begun in ("[", "]", "`", "``")):
+        behind = _behind_markup(reading, at)
+        if behind and reading.ended_by_length and (_CLOSER_BEGUN.match(begun) or begun in ("[", "]", "`", "``")):
             return at
-        if not (engine.table.is_begun(begun) or any(tag.startswith(begun) for tag in tags)):
+        if not (table.is_begun(begun) or any(tag.startswith(begun) for tag in tags)):
             continue
         if behind:
             if len(begun) > 1:
                 return at
-        elif not begun.startswith("</") and _may_be_cut_off(engine, at) and _is_sure(engine, begun, tags):
+        elif not begun.startswith("</") and _may_be_cut_off(reading, at) and _is_sure(reading, table, begun, tags):
             return at
     return -1
 
 
-def _is_sure(engine: TextEngine, begun: str, tags: list[str]) -> bool:
-    openers = [*engine.table.literals, *tags]
-    if len(begun) > 1 and begun[0] in "<[]◁" and (_SIGN.search(begun) or (engine.ended_by_length and len(begun) >= _SHORT)):
+def _is_sure(reading: Reading, table: MarkerTable, begun: str, tags: list[str]) -> bool:
+    openers = [*table.literals, *tags]
+    if len(begun) > 1 and begun[0] in "<[]◁" and (_SIGN.search(begun) or (reading.ended_by_length and len(begun) >= _SHORT)):
         return True
     return any(one.startswith(begun) and len(begun) >= _SURE * len(one) for one in openers)
 
@@ -284,12 +282,12 @@ def _is_sure(engine: TextEngine, begun: str, tags: list[str]) -> bool:
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-def _is_prefix(engine: TextEngine, word: str) -> bool:
+def _is_prefix(reading: Reading, word: str) -> bool:
     """May a known tool's name begin so, with what a dialect adds before it? Any may, where tools were not told."""
-    if engine.names is None:
+    if reading.names is None:
         return True
     bare = word.rpartition(".")[2] or word
-    return any(name.startswith((word, bare)) for name in engine.names)
+    return any(name.startswith((word, bare)) for name in reading.names)
 
 
 def _is_open_json(rest: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from llmcore.normalizer.call_objects import (
     ARGUMENT_KEYS,
@@ -16,17 +15,15 @@ from llmcore.normalizer.call_objects import (
     no_arguments,
     without_last,
 )
-from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import as_json
+from llmcore.normalizer.core.source import Steps, match_within, past
 from llmcore.normalizer.preview import BodyPreview, Preview
 from llmcore.normalizer.readers.extent import Extent, delimiters_of
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.readers.strict import sound_object
-from llmcore.normalizer.rows import as_json
-from llmcore.normalizer.source import Steps, match_within, past
 from llmcore.types.envelope import Repair
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = [
     "QUICK",
@@ -65,9 +62,9 @@ class Body:
         """What was cut off in it had not said yet what it calls; calls before that are whole."""
 
 
-def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], preview: BodyPreview | None = None) -> Steps[Body]:
+def body_extent(reading: Reading, start: int, closers: tuple[str, ...], preview: BodyPreview | None = None) -> Steps[Body]:
     """Find where the bracketed value at `start` ends: by its own bracket, else by a closer or another marker, else cut."""
-    src = engine.src
+    src = reading.src
     quote = yield from match_within(src, _QUOTE, start, _FIRST_QUOTE)
     quotes = _QUOTES.get(quote[1], '"') if quote is not None else '"'
     extent = Extent(start, quotes=quotes, delimiters=delimiters_of(closers))
@@ -78,7 +75,7 @@ def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], previe
                 preview.advance()
             return Body(start, end)
         if extent.stopped >= 0:
-            if (yield from marker_stands(engine, extent.stopped, closers)):
+            if (yield from marker_stands(reading, extent.stopped, closers)):
                 return Body(start, extent.stopped, closed=False)
             extent.position, extent.stopped = extent.stopped + 1, -1
             continue
@@ -86,30 +83,28 @@ def body_extent(engine: TextEngine, start: int, closers: tuple[str, ...], previe
             break
         if preview is not None:
             preview.advance()
-            if preview.sleeps():
-                engine.skim = preview.skim
-        yield
-    return _unclosed(engine, start, extent, closers)
+        yield preview.skim if preview is not None and preview.sleeps() else None
+    return _unclosed(reading, start, extent, closers)
 
 
-def marker_stands(engine: TextEngine, at: int, closers: tuple[str, ...]) -> Steps[bool]:
+def marker_stands(reading: Reading, at: int, closers: tuple[str, ...]) -> Steps[bool]:
     """Does a closer or another marker stand at the `<` at `at`? Then no value goes on there."""
-    src = engine.src
+    src = reading.src
     while True:
         rest = src.text[at : at + 64]
         if rest.startswith(closers):
             return True
-        stands = engine.stands(at)
+        stands = reading.stands(at)
         partial = not src.final and len(rest) < 64 and any(closer.startswith(rest) for closer in closers)
         if stands is not None and not partial:
             return stands
-        yield
+        yield None
 
 
-def _unclosed(engine: TextEngine, start: int, extent: Extent, closers: tuple[str, ...]) -> Body:
+def _unclosed(reading: Reading, start: int, extent: Extent, closers: tuple[str, ...]) -> Body:
     """The text is over. A closer inside a string that never closed ends the body; otherwise the body is cut."""
-    text = engine.src.text
-    engine.waste(len(text) - start)
+    text = reading.src.text
+    reading.failed(len(text) - start)
     if extent.string_start >= 0 and closers:
         hits = [hit for closer in closers if (hit := text.find(closer, extent.string_start)) >= 0]
         if hits:
@@ -117,40 +112,40 @@ def _unclosed(engine: TextEngine, start: int, extent: Extent, closers: tuple[str
     return Body(start, len(text), cut=True, closed=False)
 
 
-def read_body(engine: TextEngine, body: Body, *, keyed: bool = False) -> tuple[list[Message], list[Repair], bool]:
+def read_body(reading: Reading, body: Body, *, keyed: bool = False) -> tuple[list[Message], list[Repair], bool]:
     """(messages, repairs, complete) of a body; no messages when nothing in it is a call."""
     if body.read is not None:
         return [body.read], [], True
-    text = engine.src.text[body.start : body.end]
+    text = reading.src.text[body.start : body.end]
     if "{" not in text and "]" not in text:
         body.lost = body.cut
         return [], [], not body.cut
     head = _HEAD.match(text) if not keyed else None
-    if head is not None and not body.cut and (quick := _quick(engine, text, head)) is not None:
+    if head is not None and not body.cut and (quick := _quick(reading, text, head)) is not None:
         return [quick], [], True
-    reading = read_json(text, limits=engine.limits, cut=body.cut)
-    messages = [message for value in reading.values if (message := calls_of(value, engine.tools, keyed=keyed)) is not None]
-    if body.cut and len(messages) < len(reading.values) and (rest := without_last(reading.values[-1])) is not None:
-        whole = calls_of(rest, engine.tools, keyed=keyed)
+    parsed = read_json(text, limits=reading.limits, cut=body.cut)
+    messages = [message for value in parsed.values if (message := calls_of(value, reading.tools, keyed=keyed)) is not None]
+    if body.cut and len(messages) < len(parsed.values) and (rest := without_last(parsed.values[-1])) is not None:
+        whole = calls_of(rest, reading.tools, keyed=keyed)
         if whole is not None and whole.calls:
             body.lost = True
-            return [*messages, whole], reading.repairs, True
-    if len(messages) == 1 and not reading.repairs:
+            return [*messages, whole], parsed.repairs, True
+    if len(messages) == 1 and not parsed.repairs:
         _keep_written(messages[0], text)
-    if not messages and (name := _NAME.search(text)) is not None and (reading.error or body.cut):
+    if not messages and (name := _NAME.search(text)) is not None and (parsed.error or body.cut):
         call = CallObject(name[1], None, True, raw=text)
-        return [Message([call])], reading.repairs, not body.cut
+        return [Message([call])], parsed.repairs, not body.cut
     body.lost = body.cut and not messages
-    return messages, reading.repairs, reading.complete
+    return messages, parsed.repairs, parsed.complete
 
 
-def quick_body(engine: TextEngine, start: int, end: int) -> Body | None:
+def quick_body(reading: Reading, start: int, end: int) -> Body | None:
     """`start:end` as a body, if it is one sound JSON value that says calls."""
-    text = engine.src.text[start:end]
+    text = reading.src.text[start:end]
     if not text.endswith(("}", "]")):
         return None
     head = _HEAD.match(text)
-    message = _quick(engine, text, head) if head is not None else _plain(engine, text)
+    message = _quick(reading, text, head) if head is not None else _plain(reading, text)
     if message is None:
         return None
     body = Body(start, end)
@@ -158,11 +153,11 @@ def quick_body(engine: TextEngine, start: int, end: int) -> Body | None:
     return body
 
 
-def _plain(engine: TextEngine, text: str) -> Message | None:
-    reading = read_json(text, limits=engine.limits)
-    if reading.repairs or reading.error or len(reading.values) != 1 or reading.end != len(text):
+def _plain(reading: Reading, text: str) -> Message | None:
+    parsed = read_json(text, limits=reading.limits)
+    if parsed.repairs or parsed.error or len(parsed.values) != 1 or parsed.end != len(text):
         return None
-    message = calls_of(reading.values[0], engine.tools)
+    message = calls_of(parsed.values[0], reading.tools)
     if message is not None:
         _keep_written(message, text)
     return message
@@ -182,19 +177,19 @@ def _keep_written(message: Message, text: str) -> None:
             return
 
 
-def _quick(engine: TextEngine, text: str, head: re.Match[str]) -> Message | None:
+def _quick(reading: Reading, text: str, head: re.Match[str]) -> Message | None:
     """`{"name": ..., "arguments": {...}}` exactly: only the arguments are parsed."""
     if not text.endswith("}"):
         return None
     written = text[head.end() : -1].rstrip()
-    value = sound_object(written, engine.limits)
+    value = sound_object(written, reading.limits)
     if value is None or "properties" in value:
         return None
     return Message([CallObject(head[1], value, True, raw=written)])
 
 
 def add_calls(
-    engine: TextEngine,
+    reading: Reading,
     span: tuple[int, int],
     calls: list[CallObject],
     dialect: str,
@@ -208,28 +203,28 @@ def add_calls(
     start, end = span
     begun = iter(drafts)
     for k, call in enumerate(calls):
-        if is_no_call(call.name, engine.tools):
+        if is_no_call(call.name, reading.tools):
             continue
         draft = next(begun, None)
-        if len(engine.drafts) >= engine.limits.calls and draft is None:
-            engine.miss(start, end, call.name, "calls_limit")
-            engine.commit_to(start)
-            engine.take("content", end)
+        if len(reading.drafts) >= reading.limits.calls and draft is None:
+            reading.miss(start, end, call.name, "calls_limit")
+            reading.text(start)
+            reading.take("content", end)
             continue
         last = k == len(calls) - 1
-        arguments = call.arguments if call.given else no_arguments(call.name, engine.tools)
+        arguments = call.arguments if call.given else no_arguments(call.name, reading.tools)
         raw = call.raw if call.raw is not None else ("" if arguments is None else as_json(arguments))
-        entry = draft or engine.begin(start, call.name, dialect, call.id)
+        entry = draft or reading.begin(start, call.name, dialect, call.id)
         entry.name, entry.id, entry.start = call.name, call.id or entry.id, start
-        engine.end(entry, end, arguments, raw, complete=complete or not last, repairs=[*(repairs or ()), *call.repairs])
+        reading.end(entry, end, arguments, raw, complete=complete or not last, repairs=[*(repairs or ()), *call.repairs])
 
 
-def swallow(engine: TextEngine, at: int, closers: tuple[str, ...], *, extra: bool = True) -> Steps[tuple[int, bool]]:
+def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: bool = True) -> Steps[tuple[int, bool]]:
     """Pass closers that follow `at`, doubled ones too, with white space between and a stray bracket before them.
 
     Returns (where they end, was there one). White space that no closer follows is left.
     """
-    src = engine.src
+    src = reading.src
     closed = False
     while closers and not (src.final and at == len(src.text)):
         ahead = at if src.text.startswith(closers, at) else past(_EXTRA if extra else _SPACE, src.text, at)
@@ -239,13 +234,13 @@ def swallow(engine: TextEngine, at: int, closers: tuple[str, ...], *, extra: boo
         rest = src.text[ahead : ahead + 64]
         undecided = ahead + len(rest) == len(src.text) and any(closer.startswith(rest) for closer in closers)
         if undecided and src.final and len(rest) > 1:
-            engine.cut = True
+            reading.cut_off()
             return len(src.text), closed
         if src.final or not undecided:
             break
-        yield
+        yield None
     while extra and not src.final and len(src.text) - at < 4 and src.text[at:].strip() in ("", "}", "]"):
-        yield
+        yield None
     return _past_extra(src.text, at) if extra and src.final and at < len(src.text) else at, closed
 
 
@@ -254,39 +249,39 @@ def _past_extra(text: str, at: int) -> int:
     return len(text) if text[at : at + 4].strip() in ("}", "]") and len(text) - at < 4 else at
 
 
-def arguments_body(engine: TextEngine, body: Body) -> tuple[list[CallObject], list[Repair], bool]:
+def arguments_body(reading: Reading, body: Body) -> tuple[list[CallObject], list[Repair], bool]:
     """The arguments object that stands in a body by itself (the name stood before it): one call object without a name.
 
     Several objects written one after the other give several.
     """
-    text = engine.src.text[body.start : body.end]
-    reading = read_json(text, limits=engine.limits, cut=body.cut)
+    text = reading.src.text[body.start : body.end]
+    parsed = read_json(text, limits=reading.limits, cut=body.cut)
     found: list[CallObject] = []
-    for value in reading.values:
+    for value in parsed.values:
         arguments, _, repairs = arguments_of(value)
-        found.append(CallObject("", arguments, True, "", repairs, raw=text if len(reading.values) == 1 else None))
+        found.append(CallObject("", arguments, True, "", repairs, raw=text if len(parsed.values) == 1 else None))
     if not found:
         found.append(CallObject("", None, True, raw=text))
-    return found, reading.repairs, reading.complete and not (body.cut and not reading.values)
+    return found, parsed.repairs, parsed.complete and not (body.cut and not parsed.values)
 
 
-def _sound_arguments(engine: TextEngine, start: int, closers: tuple[str, ...]) -> tuple[CallObject, int] | None:
+def _sound_arguments(reading: Reading, start: int, closers: tuple[str, ...]) -> tuple[CallObject, int] | None:
     """The object at `start`, if it is sound as it is and its closer (or the end of the text) stands right behind it."""
-    text = engine.src.text
+    text = reading.src.text
     end = text.find(closers[0], start, start + QUICK) if closers else -1
     if end < 0:
-        if not engine.src.final or closers or len(text) - start > QUICK:
+        if not reading.src.final or closers or len(text) - start > QUICK:
             return None
         end = len(text)
     while end > start and text[end - 1].isspace():
         end -= 1
     written = text[start:end]
-    value = sound_object(written, engine.limits)
+    value = sound_object(written, reading.limits)
     return None if value is None else (CallObject("", value, True, raw=written), end)
 
 
 def named_call(
-    engine: TextEngine,
+    reading: Reading,
     at: int,
     name: str,
     start: int,
@@ -297,31 +292,31 @@ def named_call(
     repairs: tuple[Repair, ...] = (),
 ) -> Steps[bool]:
     """The JSON object at `start` holds the arguments of `name`: read it and its closers, enter the call."""
-    quick = _sound_arguments(engine, start, closers)
+    quick = _sound_arguments(reading, start, closers)
     if quick is not None:
         call, end = quick
         call.name, call.id = name, id
-        end, _ = yield from swallow(engine, end, closers)
-        add_calls(engine, (at, end), [call], dialect, repairs=list(repairs))
-        return _marked(engine, at, end)
+        end, _ = yield from swallow(reading, end, closers)
+        add_calls(reading, (at, end), [call], dialect, repairs=list(repairs))
+        return _marked(reading, at, end)
     preview = None
-    if engine.listening and engine.src.text.startswith("{", start) and not is_no_call(name, engine.tools):
-        preview = Preview(engine, at, start, dialect, closers)
+    if reading.listening and reading.src.text.startswith("{", start) and not is_no_call(name, reading.tools):
+        preview = Preview(reading, at, start, dialect, closers)
         preview.start(name, start, id)
-    body = yield from body_extent(engine, start, closers, preview)
+    body = yield from body_extent(reading, start, closers, preview)
     begun = preview.drafts if preview is not None else ()
     end = body.end
     if not body.cut:
-        end, _ = yield from swallow(engine, end, closers)
-    calls, found, complete = arguments_body(engine, body)
+        end, _ = yield from swallow(reading, end, closers)
+    calls, found, complete = arguments_body(reading, body)
     for call in calls:
         call.name, call.id = name, id
-    add_calls(engine, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found], drafts=begun)
-    return _marked(engine, at, end)
+    add_calls(reading, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found], drafts=begun)
+    return _marked(reading, at, end)
 
 
-def _marked(engine: TextEngine, at: int, end: int) -> bool:
+def _marked(reading: Reading, at: int, end: int) -> bool:
     """What is left of a form that calls nothing is markup."""
-    engine.commit_to(at)
-    engine.take("markup", end)
+    reading.text(at)
+    reading.markup(end)
     return True

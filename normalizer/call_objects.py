@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from llmcore.normalizer.names import is_known, peel
+from llmcore.normalizer.core.names import is_known, peel
 from llmcore.normalizer.readers.json import read_json
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits

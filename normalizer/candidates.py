@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from llmcore.normalizer.rows import MarkerTable
-from llmcore.normalizer.source import Source
+from llmcore.normalizer.core.rows import MarkerTable
+from llmcore.normalizer.core.source import Source
 from llmcore.normalizer.tokens import TURN_TOKENS
 
 __all__ = ["BEFORE_BARE", "Candidates", "Signs", "signs_of"]

@@ -11,11 +11,13 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmcore.normalizer.bodies import named_call, swallow
 from llmcore.normalizer.call_objects import no_arguments
-from llmcore.normalizer.names import is_known
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Source, Steps, search, settle, skip_space
 from llmcore.normalizer.parameters import (
     Grammar,
     finish_parameters,
@@ -25,13 +27,9 @@ from llmcore.normalizer.parameters import (
     trimmed,
 )
 from llmcore.normalizer.readers.json import read_json
-from llmcore.normalizer.source import Source, Steps, search, settle, skip_space
 from llmcore.normalizer.values import typed_value
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_object
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = [
     "COMMON_WORDS",
@@ -108,7 +106,7 @@ def opening_tag(src: Source, at: int) -> Steps[tuple[int, dict[str, str], bool] 
     while (rest := _TAG_WHOLE.match(src.text, at, at + _LONGEST_TAG)) is None:
         if src.final or len(src.text) - at >= _LONGEST_TAG or _TAG_BEGUN.match(src.text, at) is None:
             return None
-        yield
+        yield None
     attributes = {
         found["key"]: next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None)
         for found in _ATTRIBUTE.finditer(rest[0])
@@ -116,16 +114,16 @@ def opening_tag(src: Source, at: int) -> Steps[tuple[int, dict[str, str], bool] 
     return rest.end(), attributes, rest[0].removesuffix(">").rstrip().endswith("/")
 
 
-def read_attributes(engine: TextEngine, call: ElementCall, attributes: dict[str, str], *, alone: bool) -> None:
+def read_attributes(reading: Reading, call: ElementCall, attributes: dict[str, str], *, alone: bool) -> None:
     """Take the id and the arguments from attributes. Of a tool that is not known they are arguments when the tag is all there is
     (`alone`); the others are recorded as dropped."""
-    tool = engine.tool(call.name)
+    tool = reading.tool(call.name)
     properties = tool.properties if tool is not None else None
     for key, text in attributes.items():
         if properties is not None and key in properties:
-            call.given[key], found = typed_value(text, tool, key, limits=engine.limits)
+            call.given[key], found = typed_value(text, tool, key, limits=reading.limits)
             call.repairs += found
-        elif (held := _held_in_attribute(engine, key, text)) is not None:
+        elif (held := _held_in_attribute(reading, key, text)) is not None:
             call.given |= held
         elif key in _ABOUT_THE_CALL:
             call.id = call.id or (text if key in _IDS else "")
@@ -135,13 +133,13 @@ def read_attributes(engine: TextEngine, call: ElementCall, attributes: dict[str,
             call.repairs.append(Repair(kind="text_dropped", path=key, before=text, after=None))
 
 
-def _held_in_attribute(engine: TextEngine, key: str, text: str) -> dict[str, Any] | None:
+def _held_in_attribute(reading: Reading, key: str, text: str) -> dict[str, Any] | None:
     """`arguments='{"city": "Paris"}'`, perhaps with its quotes escaped as XML has them."""
     if re.fullmatch(HOLDERS, key) is None:
         return None
     for written in (text, unescape(text)):
-        reading = read_json(written, limits=engine.limits)
-        if len(reading.values) == 1 and is_object(value := reading.values[0]) and not reading.repairs:
+        parsed = read_json(written, limits=reading.limits)
+        if len(parsed.values) == 1 and is_object(value := parsed.values[0]) and not parsed.repairs:
             return value
     return None
 
@@ -192,93 +190,93 @@ def _whole_tag(src: Source, start: int) -> Steps[None]:
         if _ANGLE.search(src.text, sought) is not None:
             return
         sought = max(sought, len(src.text))
-        yield
+        yield None
 
 
-def read_arguments(engine: TextEngine, call: ElementCall, body: int) -> Steps[bool]:
+def read_arguments(reading: Reading, call: ElementCall, body: int) -> Steps[bool]:
     """The arguments behind `body` and the closer of the call: enter it. False when they are written in none of these ways."""
-    src = engine.src
+    src = reading.src
     start = yield from skip_space(src, body)
     yield from _whole_tag(src, start)
     holder = _HOLDER.match(src.text, start)
-    if holder is not None and not _is_parameter(engine, call, holder[1]):
+    if holder is not None and not _is_parameter(reading, call, holder[1]):
         tag, inner = holder[1], holder.end()
         holder = None  # a match keeps the text it was found in
-        held = yield from read_held(engine, call, tag, inner)
+        held = yield from read_held(reading, call, tag, inner)
         if held is not None:
             return held
-    return (yield from _read(engine, call, body, start, ""))
+    return (yield from _read(reading, call, body, start, ""))
 
 
-def read_held(engine: TextEngine, call: ElementCall, holder: str, body: int) -> Steps[bool | None]:
+def read_held(reading: Reading, call: ElementCall, holder: str, body: int) -> Steps[bool | None]:
     """The arguments in the element `holder` that opened before `body`. None: it is no such element."""
-    src = engine.src
+    src = reading.src
     start = yield from skip_space(src, body)
     yield from _whole_tag(src, start)
     if src.text.startswith(("{", "<"), start):
-        return (yield from _read(engine, call, body, start, holder))
+        return (yield from _read(reading, call, body, start, holder))
     if start == len(src.text):
-        return _cut_head(engine, call, start)
-    key = only_text_parameter(engine.tool(call.name))
+        return _cut_head(reading, call, start)
+    key = only_text_parameter(reading.tool(call.name))
     if key is None:
         return None
-    draft = engine.begin(call.at, call.name, call.dialect, call.id)
+    draft = reading.begin(call.at, call.name, call.dialect, call.id)
     closer = yield from search(src, re.compile(rf"</{holder}>"), body, 64)
     stop, end = (closer.start(), closer.end()) if closer is not None else (len(src.text), len(src.text))
     text = trimmed(src.text[body:stop], closed=True)
     if closer is not None:
-        end, _ = yield from swallow(engine, end, call.closers(), extra=False)
+        end, _ = yield from swallow(reading, end, call.closers(), extra=False)
     guess = Repair(kind="only_parameter", path=key, before=src.text[body:stop], after=text, safety="guess")
     repairs = [*call.repairs, guess]
-    engine.end(draft, end, {**call.given, key: text}, src.text[body:stop], complete=closer is not None, repairs=repairs)
+    reading.end(draft, end, {**call.given, key: text}, src.text[body:stop], complete=closer is not None, repairs=repairs)
     return True
 
 
-def _is_parameter(engine: TextEngine, call: ElementCall, tag: str) -> bool:
-    tool = engine.tool(call.name)
+def _is_parameter(reading: Reading, call: ElementCall, tag: str) -> bool:
+    tool = reading.tool(call.name)
     return tool is not None and tag in tool.properties
 
 
-def _read(engine: TextEngine, call: ElementCall, body: int, start: int, holder: str) -> Steps[bool]:
+def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: str) -> Steps[bool]:
     """A JSON object, parameters, or children named after the arguments; `holder`: the element that holds them."""
-    src = engine.src
+    src = reading.src
     if src.text.startswith("{", start):
-        if (yield from settle(src, _is_schema, start)) and not _is_parameter(engine, call, "type"):
-            return _declined(engine, call, start, "definition")
+        if (yield from settle(src, _is_schema, start)) and not _is_parameter(reading, call, "type"):
+            return _declined(reading, call, start, "definition")
         closers = call.closers(holder)
         dropped = [Repair(kind="text_dropped", path=key, before=value, after=None) for key, value in call.given.items()]
         repairs = (*call.repairs, *dropped)
-        return (yield from named_call(engine, call.at, call.name, start, call.dialect, closers, id=call.id, repairs=repairs))
-    grammar, dialect = _grammar_at(engine, call, start, holder), call.dialect
+        return (yield from named_call(reading, call.at, call.name, start, call.dialect, closers, id=call.id, repairs=repairs))
+    grammar, dialect = _grammar_at(reading, call, start, holder), call.dialect
     item = grammar.item.match(src.text, start)
     if item is not None and item.lastgroup is None:
-        return _declined(engine, call, start, "no_arguments")
-    if item is not None and item.lastgroup == "end" and not call.told_apart and not may_lack_arguments(engine, call):
-        return _declined(engine, call, start, "no_arguments")
+        return _declined(reading, call, start, "no_arguments")
+    if item is not None and item.lastgroup == "end" and not call.told_apart and not may_lack_arguments(reading, call):
+        return _declined(reading, call, start, "no_arguments")
     if item is not None and item.lastgroup == "parameter" and _describes(call, item):
-        return _declined(engine, call, start, "definition")
+        return _declined(reading, call, start, "definition")
     if item is None:
         child = _FIRST_CHILD.match(src.text, start)
         if child is None:
             if len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start) is not None:
-                return _cut_head(engine, call, start)
-            return _declined(engine, call, start, "no_arguments")
-        if not call.told_apart and not _is_parameter(engine, call, child["key"]):
-            return _declined(engine, call, start, "unknown_parameter")
+                return _cut_head(reading, call, start)
+            return _declined(reading, call, start, "no_arguments")
+        if not call.told_apart and not _is_parameter(reading, call, child["key"]):
+            return _declined(reading, call, start, "unknown_parameter")
         child = None
         grammar, dialect = _children_grammar(call, holder), call.children_of or call.dialect
     item = None
-    draft = engine.begin(call.at, call.name, dialect, call.id)
-    found = yield from read_parameters(engine, draft, start, grammar, call.given)
+    draft = reading.begin(call.at, call.name, dialect, call.id)
+    found = yield from read_parameters(reading, draft, start, grammar, call.given)
     if holder and not found.cut:
-        found.end, _ = yield from swallow(engine, found.end, call.closers(holder), extra=False)
+        found.end, _ = yield from swallow(reading, found.end, call.closers(holder), extra=False)
     found.repairs[:0] = call.repairs
-    return finish_parameters(engine, draft, body, found)
+    return finish_parameters(reading, draft, body, found)
 
 
-def may_lack_arguments(engine: TextEngine, call: ElementCall) -> bool:
+def may_lack_arguments(reading: Reading, call: ElementCall) -> bool:
     """May an element that has a common word for its name and nothing in it be a call?"""
-    return bool(call.given) or no_arguments(call.name, engine.tools) is not None
+    return bool(call.given) or no_arguments(call.name, reading.tools) is not None
 
 
 def _is_schema(text: str, at: int, final: bool) -> bool | None:
@@ -296,8 +294,8 @@ def _describes(call: ElementCall, item: re.Match[str]) -> bool:
     return (valueless and (common or describes)) or (common and describes)
 
 
-def _grammar_at(engine: TextEngine, call: ElementCall, start: int, holder: str) -> Grammar:
-    word = _OTHER_WORD.match(engine.src.text, start)
+def _grammar_at(reading: Reading, call: ElementCall, start: int, holder: str) -> Grammar:
+    word = _OTHER_WORD.match(reading.src.text, start)
     named = word[1] if word is not None else "parameter"
     return _parameters("" if holder else call.space, holder or call.tag, named, call.tag if holder else "")
 
@@ -310,20 +308,20 @@ def _children_grammar(call: ElementCall, holder: str) -> Grammar:
     return _children(f"(?P<end>{own})", f"</{ns}{WRAPPERS}>")
 
 
-def _declined(engine: TextEngine, call: ElementCall, end: int, reason: str) -> bool:
+def _declined(reading: Reading, call: ElementCall, end: int, reason: str) -> bool:
     """What stands there is no arguments. Only of a tool that is known it is worth a record; the look has cost as much."""
-    if is_known(call.name, engine.tools):
-        engine.miss(call.at, end, call.name, reason)
+    if is_known(call.name, reading.tools):
+        reading.miss(call.at, end, call.name, reason)
     else:
-        engine.waste(end - call.at)
+        reading.failed(end - call.at)
     return False
 
 
-def _cut_head(engine: TextEngine, call: ElementCall, start: int) -> bool:
+def _cut_head(reading: Reading, call: ElementCall, start: int) -> bool:
     """The text ends right after the opening tag (or inside the next one)."""
-    if engine.tools is not None and not is_known(call.name, engine.tools):
+    if reading.tools is not None and not is_known(call.name, reading.tools):
         return False
-    draft = engine.begin(call.at, call.name, call.dialect, call.id)
-    raw = engine.src.text[start:]
-    engine.end(draft, len(engine.src.text), call.given, raw, complete=False, repairs=call.repairs)
+    draft = reading.begin(call.at, call.name, call.dialect, call.id)
+    raw = reading.src.text[start:]
+    reading.end(draft, len(reading.src.text), call.given, raw, complete=False, repairs=call.repairs)
     return True

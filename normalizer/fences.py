@@ -8,15 +8,13 @@ an example: content and a near miss. Inline code is never a call, unless it is t
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from llmcore.normalizer.bodies import swallow
-from llmcore.normalizer.names import is_known
-from llmcore.normalizer.source import Steps, past, settle, skip_space
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Nested, Reading
+from llmcore.normalizer.core.source import Steps, past, settle, skip_space
 from llmcore.normalizer.verdicts import CALL_FENCES, STRAY_CLOSERS, rest_is_blank
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "without_code"]
 
@@ -60,17 +58,17 @@ class Fence:
         self.start, self.body, self.stop, self.end, self.info, self.closed = start, body, stop, end, info, closed
 
 
-def back_ticks(engine: TextEngine, at: int) -> Steps[int] | int:
+def back_ticks(reading: Reading, at: int) -> Steps[int] | int:
     """Inline code or a fence at `at`; returns where to go on."""
-    over = _past_code(engine, at)
-    return over if over > at else _back_ticks(engine, at)
+    over = _past_code(reading, at)
+    return over if over > at else _back_ticks(reading, at)
 
 
-def _past_code(engine: TextEngine, at: int) -> int:
+def _past_code(reading: Reading, at: int) -> int:
     """Past a whole fence that names no tool, or code in a line, as most are; `at` when a closer look is due."""
-    text = engine.src.text
+    text = reading.src.text
     code = _CODE.match(text, at)
-    if code is None or engine.opens_message(at):
+    if code is None or reading.opens_message(at):
         return at
     info, body = code[1], code.end()
     if info is None:  # in a line
@@ -79,14 +77,14 @@ def _past_code(engine: TextEngine, at: int) -> int:
     end = stop + len("\n```")
     if stop < 0 or text[stop] != "\n" or end >= len(text) or text[end] == "`" or text[at - 1] != "\n":
         return at
-    return at if info.lower() in CALL_FENCES or is_known(info, engine.tools) or _may_call(engine, body, stop) else end
+    return at if info.lower() in CALL_FENCES or is_known(info, reading.tools) or _may_call(reading, body, stop) else end
 
 
-def _may_call(engine: TextEngine, start: int, stop: int) -> bool:
+def _may_call(reading: Reading, start: int, stop: int) -> bool:
     """May a body in the middle of a message be a call? Most code is told from one by its first character, or because it
     names no tool."""
-    text, names = engine.src.text, engine.names
-    if names is None or not engine.takes_calls or _NOT_A_CALL.match(text, start) is not None:
+    text, names = reading.src.text, reading.names
+    if names is None or not reading.takes_calls or _NOT_A_CALL.match(text, start) is not None:
         return False
     for name in names:
         if text.find(name, start, stop) >= 0:
@@ -107,25 +105,25 @@ def without_code(text: str, names: frozenset[str] | None) -> str | None:
     return _PLAIN_CODE.sub("'", text)
 
 
-def _run_end(engine: TextEngine, at: int) -> Steps[int]:
+def _run_end(reading: Reading, at: int) -> Steps[int]:
     """The end of the run of back-ticks at `at`."""
-    src, end = engine.src, at
+    src, end = reading.src, at
     while True:
         end = past(_RUN, src.text, end)
         if end < len(src.text) or src.final:
             return end
-        yield
+        yield None
 
 
-def _back_ticks(engine: TextEngine, at: int) -> Steps[int]:
-    src = engine.src
-    length = (yield from _run_end(engine, at)) - at
+def _back_ticks(reading: Reading, at: int) -> Steps[int]:
+    src = reading.src
+    length = (yield from _run_end(reading, at)) - at
     if length < 3:
-        return (yield from _inline(engine, at, length))
-    before = src.text[max(engine.line_start(at), engine.done) : at]
+        return (yield from _inline(reading, at, length))
+    before = src.text[max(reading.line_start(at), reading.done) : at]
     if before.strip() and not before.rstrip().endswith(":") and not (yield from settle(src, _word_follows, at + length)):
         return at + length
-    return (yield from _fence(engine, at))
+    return (yield from _fence(reading, at))
 
 
 def _word_follows(text: str, at: int, final: bool) -> bool | None:
@@ -136,9 +134,9 @@ def _word_follows(text: str, at: int, final: bool) -> bool | None:
     return None if not final and begun.match(text, at) is not None else False
 
 
-def _inline(engine: TextEngine, at: int, length: int) -> Steps[int]:
+def _inline(reading: Reading, at: int, length: int) -> Steps[int]:
     """Inline code ends at as many back-ticks as it began with, in the same paragraph."""
-    src = engine.src
+    src = reading.src
     start = at + length
     ticks = "`" * length
     while True:
@@ -150,118 +148,117 @@ def _inline(engine: TextEngine, at: int, length: int) -> Steps[int]:
         if src.final:
             return at + length
         start = max(start, len(src.text) - length)
-        yield
-    whole = not engine.drafts and engine.opens_message(at)
-    if whole and (yield from rest_is_blank(engine, close + length)):
-        inner = engine.nest(src.text[at + length : close])
-        if inner.drafts and not inner.says_anything():
-            engine.adopt(inner, at, close + length)
-            return engine.done
+        yield None
+    whole = not reading.drafts and reading.opens_message(at)
+    if whole and (yield from rest_is_blank(reading, close + length)):
+        inner = reading.nest(src.text[at + length : close])
+        if inner.drafts and not inner.says_anything:
+            reading.adopt(inner, at, close + length)
+            return reading.done
     return close + length
 
 
-def fence_behind_opener(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def fence_behind_opener(reading: Reading, at: int, body: int) -> Steps[bool]:
     """A fence right behind an opener of calls. It calls when all of it is calls, and a closer or nothing stands behind it."""
-    start = yield from skip_space(engine.src, body)
-    fence = yield from _read_fence(engine, start)
-    inner = _inside(engine, fence)
+    start = yield from skip_space(reading.src, body)
+    fence = yield from _read_fence(reading, start)
+    inner = _inside(reading, fence)
     if _only_calls(inner):
-        end, closed = yield from swallow(engine, fence.end, STRAY_CLOSERS, extra=False)
-        if closed or (yield from rest_is_blank(engine, end)):
-            engine.adopt(inner, at, end, "fenced_function_call")
+        end, closed = yield from swallow(reading, fence.end, STRAY_CLOSERS, extra=False)
+        if closed or (yield from rest_is_blank(reading, end)):
+            reading.adopt(inner, at, end, "fenced_function_call")
             return True
-    engine.waste(fence.end - at)
+    reading.failed(fence.end - at)
     return False
 
 
-def _fence(engine: TextEngine, at: int) -> Steps[int]:
+def _fence(reading: Reading, at: int) -> Steps[int]:
     """One fence, or several in a row."""
-    group: list[tuple[Fence, TextEngine]] = []
-    opens = engine.opens_message(at)
+    group: list[tuple[Fence, Nested]] = []
+    opens = reading.opens_message(at)
     position = at
     while True:
-        fence = yield from _read_fence(engine, position)
-        inner = _inside(engine, fence) if _worth(engine, fence, opens) else None
+        fence = yield from _read_fence(reading, position)
+        inner = _inside(reading, fence) if _worth(reading, fence, opens) else None
         if inner is None or not _only_calls(inner):
             if group:
                 break
             if inner is not None and inner.near_misses and not inner.drafts:
-                engine.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
-            return _explicit_none(engine, fence, opens)
+                reading.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
+            return _explicit_none(reading, fence, opens)
         group.append((fence, inner))
         if opens or fence.info in CALL_FENCES:
-            _take(engine, fence, inner)
+            _take(reading, fence, inner)
             group.clear()
             return fence.end
-        position = yield from _next_fence(engine, fence.end)
+        position = yield from _next_fence(reading, fence.end)
         if position < 0:
             break
     last = group[-1][0]
-    if engine.tools is not None and position < 0 and (yield from rest_is_blank(engine, last.end)):
+    if reading.tools is not None and position < 0 and (yield from rest_is_blank(reading, last.end)):
         for fence, inner in group:
-            _take(engine, fence, inner)
+            _take(reading, fence, inner)
         return last.end
     for fence, inner in group:
-        engine.miss(fence.start, fence.end, inner.drafts[0].name, "example")
+        reading.miss(fence.start, fence.end, inner.drafts[0].name, "example")
     return last.end
 
 
-def _inside(engine: TextEngine, fence: Fence) -> TextEngine:
+def _inside(reading: Reading, fence: Fence) -> Nested:
     """The fence's body, read by itself. A text that ended inside the fence may have ended in the name of a further call."""
-    text = engine.src.text[fence.body : fence.stop]
+    text = reading.src.text[fence.body : fence.stop]
     calls, _, last = text.rpartition("\n")
-    if not fence.closed and calls.strip() and (begun := last.strip()) and _begins_call(engine, begun):
-        inner = engine.nest(calls)
+    if not fence.closed and calls.strip() and (begun := last.strip()) and _begins_call(reading, begun):
+        inner = reading.nest(calls)
         if _only_calls(inner):
-            inner.cut = True
-            return inner
-    return engine.nest(text)
+            return replace(inner, cut=True)
+    return reading.nest(text)
 
 
-def _begins_call(engine: TextEngine, written: str) -> bool:
+def _begins_call(reading: Reading, written: str) -> bool:
     """May a Python call begin so?"""
     if "print(default_api.".startswith(written):
         return True
     name = written.removeprefix("print(").removeprefix("default_api.")
-    if engine.names is not None:
-        return "default_api.".startswith(name) or any(tool.startswith(name) for tool in engine.names)
+    if reading.names is not None:
+        return "default_api.".startswith(name) or any(tool.startswith(name) for tool in reading.names)
     return name.replace(".", "_").isidentifier()
 
 
-def _only_calls(inner: TextEngine) -> bool:
+def _only_calls(inner: Nested) -> bool:
     """Is the body nothing but calls? A ReAct step brings its thought along."""
     spoken_with = all(draft.dialect == "react" for draft in inner.drafts)
-    return bool(inner.drafts) and (spoken_with or not inner.says_anything())
+    return bool(inner.drafts) and (spoken_with or not inner.says_anything)
 
 
-def _explicit_none(engine: TextEngine, fence: Fence, opens: bool) -> int:
+def _explicit_none(reading: Reading, fence: Fence, opens: bool) -> int:
     """A fence that says `None` calls nothing."""
-    if opens and engine.takes_calls and engine.src.text[fence.body : fence.stop].strip() in ("None", "null", "[]"):
-        engine.commit_to(fence.start)
-        engine.take("markup", fence.end)
+    if opens and reading.takes_calls and reading.src.text[fence.body : fence.stop].strip() in ("None", "null", "[]"):
+        reading.text(fence.start)
+        reading.markup(fence.end)
     return fence.end
 
 
-def _worth(engine: TextEngine, fence: Fence, opens: bool) -> bool:
+def _worth(reading: Reading, fence: Fence, opens: bool) -> bool:
     """May the body be a call? With tools not told, only in a fence that opens the message."""
-    if not engine.takes_calls or len(engine.drafts) >= engine.limits.calls:
+    if not reading.takes_calls or len(reading.drafts) >= reading.limits.calls:
         return False
-    if engine.tools is None or fence.info in CALL_FENCES:
-        return (opens or fence.info in CALL_FENCES) and _NOT_A_CALL.match(engine.src.text, fence.body) is None
-    return _may_call(engine, fence.body, fence.stop)
+    if reading.tools is None or fence.info in CALL_FENCES:
+        return (opens or fence.info in CALL_FENCES) and _NOT_A_CALL.match(reading.src.text, fence.body) is None
+    return _may_call(reading, fence.body, fence.stop)
 
 
-def _take(engine: TextEngine, fence: Fence, inner: TextEngine) -> None:
+def _take(reading: Reading, fence: Fence, inner: Nested) -> None:
     dialect = None
     if fence.info in CALL_FENCES:
         dialect = "fenced_function_call"
     elif inner.drafts[0].dialect in ("bare_json", "bare_array"):
         dialect = "fenced_json"
-    engine.adopt(inner, fence.start, fence.end, dialect)
+    reading.adopt(inner, fence.start, fence.end, dialect)
 
 
-def _next_fence(engine: TextEngine, end: int) -> Steps[int]:
-    src = engine.src
+def _next_fence(reading: Reading, end: int) -> Steps[int]:
+    src = reading.src
     while True:
         rest = src.text[end : end + 64]
         stripped = rest.lstrip()
@@ -269,7 +266,7 @@ def _next_fence(engine: TextEngine, end: int) -> Steps[int]:
             return end + len(rest) - len(stripped)
         if src.final or (stripped and not "```".startswith(stripped)) or len(rest) == 64:
             return -1
-        yield
+        yield None
 
 
 def _closer_begun(text: str) -> int:
@@ -300,15 +297,15 @@ def holds_closer(written: str) -> bool:
     return _first_close(written, 0, _CLOSE_OF_JSON) is not None
 
 
-def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
+def _read_fence(reading: Reading, at: int) -> Steps[Fence]:
     """Find the body and the end. The info word is what stands alone on the first line; a call there is part of the body."""
-    src = engine.src
-    body = yield from _run_end(engine, at)
+    src = reading.src
+    body = yield from _run_end(reading, at)
     while not src.final and "\n" not in src.text[body : body + _FIRST_LINE] and len(src.text) - body < _FIRST_LINE:
-        yield
+        yield None
     word = _WORD.match(src.text, body, body + _FIRST_LINE)
     info = ""
-    if word is not None and not is_known(word[1], engine.tools):
+    if word is not None and not is_known(word[1], reading.tools):
         info, body = word[1], word.end() + (1 if word.end() < len(src.text) else 0)
     elif (named := re.match(r"(?:json|python|tool_code|tool_call)(?=[\s{\[])", src.text[body : body + 16])) is not None:
         info, body = named[0], body + named.end()
@@ -319,12 +316,12 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
         if "`" in more:
             return False
         if told:
-            engine.emit_text(max(body, len(src.text) - _SIGNS))
+            reading.tell(max(body, len(src.text) - _SIGNS))
         return True
 
     while True:
         while src.text.endswith("`") and not src.final:  # perhaps not the whole run
-            yield
+            yield None
         said = past(_SPACE, src.text, said)
         is_json = src.text.startswith(("{", "["), said)
         close = _first_close(src.text, search_from, _CLOSE_OF_JSON if is_json else _CLOSE)
@@ -332,11 +329,10 @@ def _read_fence(engine: TextEngine, at: int) -> Steps[Fence]:
             return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)
         if src.final:  # it may have ended inside the closer
             return Fence(at, body, max(body, len(src.text.rstrip("`"))), len(src.text), info.lower(), False)
-        if engine.listening and not told:
+        if reading.listening and not told:
             told = _NOT_A_CALL.match(src.text, said) is not None
         if told:
-            engine.emit_text(max(body, len(src.text) - _SIGNS))
+            reading.tell(max(body, len(src.text) - _SIGNS))
         search_from = max(search_from, _closer_begun(src.text) if close is None else _blanks_before(src.text, close.start()))
-        if close is None and said < len(src.text) and not src.text.endswith(("`", "<")):  # no closer has begun
-            engine.skim = skim
-        yield
+        no_closer_begun = close is None and said < len(src.text) and not src.text.endswith(("`", "<"))
+        yield skim if no_closer_begun else None

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from llmcore.normalizer.source import Steps
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.verdicts import leads_in, line_is_over
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["Wrapper", "around", "wrapper_before"]
 
@@ -49,9 +46,9 @@ class Wrapper:
     inline: bool
 
 
-def wrapper_before(engine: TextEngine, at: int) -> Wrapper | None:
+def wrapper_before(reading: Reading, at: int) -> Wrapper | None:
     """The wrapper whose opener stands directly before `at`, where a bare form may begin."""
-    text, first = engine.src.text, max(engine.done, at - _LONGEST)
+    text, first = reading.src.text, max(reading.done, at - _LONGEST)
     last = text[at - 1 : at]
     if last not in (">", ";") and not last.isspace():
         return None
@@ -64,21 +61,21 @@ def wrapper_before(engine: TextEngine, at: int) -> Wrapper | None:
         return None
     start, name = first + found.start(), found[found.lastgroup]
     inline = "\n" not in text[first + len(before) : at]
-    if not leads_in(engine.line_before(start, _REACH)) or (inline and _ORDINARY(name)):
+    if not leads_in(reading.line_before(start, _REACH)) or (inline and _ORDINARY(name)):
         return None
     return Wrapper(start, tuple(closer.format(name) for closer in _CLOSERS[found.lastgroup]), inline)
 
 
-def around(engine: TextEngine, wrapper: Wrapper | None, end: int) -> Steps[tuple[int, bool]]:
+def around(reading: Reading, wrapper: Wrapper | None, end: int) -> Steps[tuple[int, bool]]:
     """(where the closer behind a form that ends at `end` ends, -1 when there is none; is the form's last line over)."""
-    closed = -1 if wrapper is None else (yield from _closer(engine, wrapper, end))
+    closed = -1 if wrapper is None else (yield from _closer(reading, wrapper, end))
     if wrapper is None or not wrapper.inline:
-        return closed, (yield from line_is_over(engine, end))
-    return closed, closed >= 0 and (yield from line_is_over(engine, closed))
+        return closed, (yield from line_is_over(reading, end))
+    return closed, closed >= 0 and (yield from line_is_over(reading, closed))
 
 
-def _closer(engine: TextEngine, wrapper: Wrapper, end: int) -> Steps[int]:
-    src = engine.src
+def _closer(reading: Reading, wrapper: Wrapper, end: int) -> Steps[int]:
+    src = reading.src
     while True:
         rest = src.text[end : end + _LONGEST]
         ahead = rest.lstrip()
@@ -87,4 +84,4 @@ def _closer(engine: TextEngine, wrapper: Wrapper, end: int) -> Steps[int]:
                 return end + len(rest) - len(ahead) + len(closer)
         if src.final or len(rest) == _LONGEST or not any(closer.startswith(ahead) for closer in wrapper.closers):
             return -1
-        yield
+        yield None

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from llmcore.normalizer.rows import Marker, Reader, as_json
-from llmcore.normalizer.source import Follows, Steps, always, skip_space
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Marker, Reader, as_json
+from llmcore.normalizer.core.source import Follows, Steps, always, skip_space
 
 __all__ = ["as_text", "call_marker", "closer_after_call", "closer_after_markup", "empty_call", "section"]
 
@@ -29,41 +27,41 @@ def call_marker(
 def section(*closers: str) -> Reader:
     """An outer marker is markup; so is its closer when it follows at once (an empty section)."""
 
-    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-        start = yield from skip_space(engine.src, body)
+    def read(reading: Reading, at: int, body: int) -> Steps[bool]:
+        start = yield from skip_space(reading.src, body)
         for closer in closers:
-            if engine.src.text.startswith(closer, start):
+            if reading.src.text.startswith(closer, start):
                 start += len(closer)
-        engine.commit_to(at)
-        engine.take("markup", start)
+        reading.text(at)
+        reading.markup(start)
         return True
 
     return read
 
 
-def closer_after_call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def closer_after_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     """A closer is markup right after a call; alone it is text."""
-    return _closer(engine, at, body, after=bool(engine.drafts))
-    yield
+    return _closer(reading, at, body, after=bool(reading.drafts))
+    yield None
 
 
-def closer_after_markup(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def closer_after_markup(reading: Reading, at: int, body: int) -> Steps[bool]:
     """A closer is markup after a call or other markup; at the start of a reply and in reasoning it is text."""
-    return _closer(engine, at, body, after=bool(engine.pieces) and engine.pieces[-1][2] in ("markup", "call"))
-    yield
+    return _closer(reading, at, body, after=bool(reading.pieces) and reading.pieces[-1][2] in ("markup", "call"))
+    yield None
 
 
-def _closer(engine: TextEngine, at: int, body: int, *, after: bool) -> bool:
-    if not after or not engine.blank_before(at):
+def _closer(reading: Reading, at: int, body: int, *, after: bool) -> bool:
+    if not after or not reading.blank_before(at):
         return False
-    engine.commit_to(at)
-    engine.take("markup", body)
+    reading.text(at)
+    reading.markup(body)
     return True
 
 
-def empty_call(engine: TextEngine, at: int, end: int, name: str, dialect: str, id: str = "") -> bool:
+def empty_call(reading: Reading, at: int, end: int, name: str, dialect: str, id: str = "") -> bool:
     """Enter a call without arguments, in a dialect that has such a form."""
-    engine.end(engine.begin(at, name, dialect, id), end, {}, "")
+    reading.end(reading.begin(at, name, dialect, id), end, {}, "")
     return True
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps, past, search, skip_space
 from llmcore.normalizer.reasoning import ANY_CLOSER, think
-from llmcore.normalizer.source import Steps, past, search, skip_space
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["FIRST", "begins_specially", "open_reasoning", "opening"]
 
@@ -33,40 +30,40 @@ def begins_specially(text: str) -> bool:
     return text[:1] in FIRST and _SPECIAL.match(text) is not None
 
 
-def open_reasoning(engine: TextEngine) -> Steps[None]:
+def open_reasoning(reading: Reading) -> Steps[None]:
     """The prompt opened the reasoning: the reply starts inside it."""
-    while "<think>".startswith(engine.src.text) and not engine.src.final:
-        yield
-    body = len("<think>") if engine.src.text.startswith("<think>") else 0  # the model may open it once more
-    yield from think(engine, body, ANY_CLOSER)
+    while "<think>".startswith(reading.src.text) and not reading.src.final:
+        yield None
+    body = len("<think>") if reading.src.text.startswith("<think>") else 0  # the model may open it once more
+    yield from think(reading, body, ANY_CLOSER)
 
 
-def opening(engine: TextEngine) -> Steps[None]:
+def opening(reading: Reading) -> Steps[None]:
     """Forms that count only at the very start."""
-    if engine.nested or engine.done:
+    if reading.nested or reading.done:
         return
-    src = engine.src
+    src = reading.src
     start = 0
     while True:
         if not start and src.text.startswith(_BOM):
             start = len(_BOM)
-            engine.take("markup", start)
+            reading.markup(start)
         if len(src.text) > start and src.text[start] not in FIRST:
             return
         start = past(_SPACE, src.text, start)
         head = src.text[start : start + _PROBE]
         if src.final or not _undecided(head):
             break
-        yield
+        yield None
     for label, closer in _LABELS:
         if src.text.startswith(label, start):
-            yield from _labelled(engine, start, start + len(label), closer)
+            yield from _labelled(reading, start, start + len(label), closer)
             return
     if _STRIPPED.match(src.text, start):
-        yield from _stripped_harmony(engine, start)
+        yield from _stripped_harmony(reading, start)
     elif src.text.startswith("all\n", start):
-        engine.commit_to(start)
-        engine.take("markup", start + 4)
+        reading.text(start)
+        reading.markup(start + 4)
 
 
 def _undecided(head: str) -> bool:
@@ -75,27 +72,27 @@ def _undecided(head: str) -> bool:
     return any(label.startswith(head) for label in (*(label for label, _ in _LABELS), "analysisX", "all\n"))
 
 
-def _labelled(engine: TextEngine, start: int, body: int, closer: re.Pattern[str]) -> Steps[None]:
+def _labelled(reading: Reading, start: int, body: int, closer: re.Pattern[str]) -> Steps[None]:
     """Granite 3.2 and Apriel announce reasoning and answer in prose. Without the second label all of it is reasoning."""
-    match = yield from search(engine.src, closer, body, 32)
+    match = yield from search(reading.src, closer, body, 32)
     if match is None:
         return
-    end = yield from skip_space(engine.src, match.end())
-    text = engine.src.text
-    engine.commit_to(start)
-    engine.take("markup", body + text.startswith("\n", body))
-    engine.take("reasoning", match.start() - (text[match.start() - 1] == "\n"))
-    engine.take("markup", end)
-    engine.reasoning_closed = True
+    end = yield from skip_space(reading.src, match.end())
+    text = reading.src.text
+    reading.text(start)
+    reading.markup(body + text.startswith("\n", body))
+    reading.take("reasoning", match.start() - (text[match.start() - 1] == "\n"))
+    reading.markup(end)
+    reading.close_reasoning()
 
 
-def _stripped_harmony(engine: TextEngine, start: int) -> Steps[None]:
+def _stripped_harmony(reading: Reading, start: int) -> Steps[None]:
     """`analysis...assistantfinal...`: harmony whose special tokens were dropped."""
-    match = yield from search(engine.src, _STRIPPED_FINAL, start, 24)
+    match = yield from search(reading.src, _STRIPPED_FINAL, start, 24)
     if match is None:
         return
-    engine.commit_to(start)
-    engine.take("markup", start + len("analysis"))
-    engine.take("reasoning", match.start())
-    engine.take("markup", match.end())
-    engine.reasoning_closed = True
+    reading.text(start)
+    reading.markup(start + len("analysis"))
+    reading.take("reasoning", match.start())
+    reading.markup(match.end())
+    reading.close_reasoning()

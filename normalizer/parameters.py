@@ -16,19 +16,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from json.encoder import encode_basestring
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import as_json
+from llmcore.normalizer.core.source import Steps, search
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.readers.markup import parameter_value
-from llmcore.normalizer.rows import as_json
-from llmcore.normalizer.source import Steps, search
 from llmcore.normalizer.values import typed_by
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = [
     "ArgumentStream",
@@ -92,10 +90,10 @@ class Grammar:
 class ArgumentStream:
     """Writes arguments as JSON, piece by piece, for a listener."""
 
-    __slots__ = ("_draft", "_engine", "_opened")
+    __slots__ = ("_draft", "_opened", "_reading")
 
-    def __init__(self, engine: TextEngine, draft: Draft) -> None:
-        self._engine, self._draft, self._opened = engine, draft, False
+    def __init__(self, reading: Reading, draft: Draft) -> None:
+        self._reading, self._draft, self._opened = reading, draft, False
 
     def key(self, key: str) -> str:
         lead = ", " if self._opened else "{"
@@ -103,20 +101,20 @@ class ArgumentStream:
         return f"{lead}{as_json(key)}: "
 
     def whole(self, key: str, value: Any) -> None:
-        self._engine.delta(self._draft, self.key(key) + as_json(value))
+        self._reading.delta(self._draft, self.key(key) + as_json(value))
 
     def open_string(self, key: str) -> None:
-        self._engine.delta(self._draft, self.key(key) + '"')
+        self._reading.delta(self._draft, self.key(key) + '"')
 
     def piece(self, text: str) -> None:
-        self._engine.delta(self._draft, encode_basestring(text)[1:-1])
+        self._reading.delta(self._draft, encode_basestring(text)[1:-1])
 
     def close_string(self, text: str) -> None:
-        self._engine.delta(self._draft, encode_basestring(text)[1:])
+        self._reading.delta(self._draft, encode_basestring(text)[1:])
 
     def close(self) -> None:
         if self._opened:
-            self._engine.delta(self._draft, "}")
+            self._reading.delta(self._draft, "}")
 
 
 @dataclass(slots=True)
@@ -157,12 +155,12 @@ def _without_wrong_closer(text: str) -> str:
 
 
 def read_parameters(
-    engine: TextEngine, draft: Draft, body: int, grammar: Grammar, given: Mapping[str, Any] = MappingProxyType({})
+    reading: Reading, draft: Draft, body: int, grammar: Grammar, given: Mapping[str, Any] = MappingProxyType({})
 ) -> Steps[Parameters]:
     """Read parameters from `body` on until the call ends. `given`: those that stood before."""
-    src = engine.src
-    tool = engine.tool(draft.name)
-    stream = ArgumentStream(engine, draft) if engine.listening else None
+    src = reading.src
+    tool = reading.tool(draft.name)
+    stream = ArgumentStream(reading, draft) if reading.listening else None
     found = Parameters(dict(given), [], body, False, True, False, -1)
     if stream is not None:
         for key, value in given.items():
@@ -182,11 +180,11 @@ def read_parameters(
         start, key, declared = item.end(), grammar.key(item["key"]), _declared(item, grammar)
         given_here = item["given"] if "given" in groups else None
         if given_here or ("empty" in groups and item["empty"]):
-            _enter(engine, found, stream, key, (given_here or "")[1:-1], tool, declared)
+            _enter(reading, found, stream, key, (given_here or "")[1:-1], tool, declared)
             position = start
             continue
         item = None  # a match keeps the text it was found in
-        position = yield from _value(engine, start, key, declared, tool, grammar, found, stream)
+        position = yield from _value(reading, start, key, declared, tool, grammar, found, stream)
         if found.cut:
             found.end = position
             break
@@ -211,7 +209,7 @@ def _declared(item: re.Match[str], grammar: Grammar) -> tuple[str, ...]:
 
 
 def _value(
-    engine: TextEngine,
+    reading: Reading,
     start: int,
     key: str,
     declared: tuple[str, ...],
@@ -221,17 +219,17 @@ def _value(
     stream: ArgumentStream | None,
 ) -> Steps[int]:
     """Read the value at `start`; returns where it (with its closer) ends."""
-    src, ends = engine.src, grammar.ends(key)
+    src, ends = reading.src, grammar.ends(key)
     types = (tool.types(key) if tool is not None else ()) or declared
     streaming = stream is not None and (not types or types == ("string",))
     told = start
     position = start
     if grammar.cdata:
         while not src.final and "<![CDATA[".startswith(src.text[start : start + 9].lstrip()[:9]) and len(src.text) - start < 24:
-            yield
+            yield None
         raw_at = len(src.text[start : start + 24]) - len(src.text[start : start + 24].lstrip()) + start
         if src.text.startswith("<![CDATA[", raw_at, start + 24):
-            return (yield from _cdata(engine, key, raw_at + 9, types, ends, found, stream, streaming=streaming))
+            return (yield from _cdata(reading, key, raw_at + 9, types, ends, found, stream, streaming=streaming))
     if streaming and stream is not None:
         stream.open_string(key)
     end = ends.search(src.text, position)
@@ -249,9 +247,7 @@ def _value(
             position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
             if streaming and stream is not None:
                 told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
-            if position == len(src.text):  # no closer has begun
-                engine.skim = skim
-            yield
+            yield skim if position == len(src.text) else None  # no closer has begun
             end = ends.search(src.text, position)
     stop = end.start() if end is not None else len(src.text)
     closed = end is not None and end.lastgroup == "own"
@@ -259,7 +255,7 @@ def _value(
     text = src.text[start:stop] if keeps else trimmed(src.text[start:stop], closed=closed)
     if streaming and stream is not None:
         stream.close_string(text[len(_led(src.text[start:told], keeps)) :])
-    _enter(engine, found, None if streaming else stream, key, text, tool, declared)
+    _enter(reading, found, None if streaming else stream, key, text, tool, declared)
     if end is None:
         found.cut, found.whole = True, False
         return stop
@@ -298,7 +294,7 @@ def _tell(text: str, start: int, told: int, stream: ArgumentStream, keeps_line_b
 
 
 def _cdata(
-    engine: TextEngine,
+    reading: Reading,
     key: str,
     start: int,
     types: tuple[str, ...],
@@ -309,7 +305,7 @@ def _cdata(
     streaming: bool,
 ) -> Steps[int]:
     """A value that is literal up to `]]>`."""
-    src, told = engine.src, start
+    src, told = reading.src, start
     if streaming and stream is not None:
         stream.open_string(key)
     while (stop := src.text.find(_CDATA_END, told)) < 0 and not src.final:
@@ -318,11 +314,11 @@ def _cdata(
             if streaming and stream is not None:
                 stream.piece(src.text[told:upto])
             told = upto
-        yield
+        yield None
     closed, stop = stop >= 0, stop if stop >= 0 else len(src.text)
     if streaming and stream is not None:
         stream.close_string(src.text[told:stop])
-    value, repairs = typed_by(src.text[start:stop], types, path=key, limits=engine.limits)
+    value, repairs = typed_by(src.text[start:stop], types, path=key, limits=reading.limits)
     _store(found, key, value, repairs)
     if stream is not None and not streaming:
         stream.whole(key, value)
@@ -339,19 +335,17 @@ def _cdata(
 _CDATA_END = "]]>"
 
 
-def _typed(
-    engine: TextEngine, text: str, types: tuple[str, ...], tool: CompiledTool | None, key: str
-) -> tuple[Any, list[Repair]]:
+def _typed(reading: Reading, text: str, types: tuple[str, ...], tool: CompiledTool | None, key: str) -> tuple[Any, list[Repair]]:
     """`tool`: whose schema gave the types; elements are read by it."""
     if not types or types[0] == "string":
         return text, []
     if tool is not None and text.lstrip().startswith("<"):
-        return parameter_value(text, tool, key, limits=engine.limits)
-    return typed_by(text, types, path=key, limits=engine.limits)
+        return parameter_value(text, tool, key, limits=reading.limits)
+    return typed_by(text, types, path=key, limits=reading.limits)
 
 
 def _enter(
-    engine: TextEngine,
+    reading: Reading,
     found: Parameters,
     stream: ArgumentStream | None,
     key: str,
@@ -361,7 +355,7 @@ def _enter(
 ) -> None:
     """Type the text by the schema, or by what the dialect declares where that says nothing, and enter it."""
     by_schema = tool.types(key) if tool is not None else ()
-    _store(found, key, *_typed(engine, text, by_schema or declared, tool if by_schema else None, key))
+    _store(found, key, *_typed(reading, text, by_schema or declared, tool if by_schema else None, key))
     if stream is not None:
         stream.whole(key, found.arguments[key])
 
@@ -373,18 +367,18 @@ def _store(found: Parameters, key: str, value: Any, repairs: list[Repair]) -> No
     found.repairs.extend(repairs)
 
 
-def _peeled(engine: TextEngine, name: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Repair]]:
+def _peeled(reading: Reading, name: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Repair]]:
     """One parameter called `arguments` that holds the object is the object, unless the tool has a parameter of that name or
     none of the inner keys is a property of the tool."""
     if list(arguments) != ["arguments"]:
         return arguments, []
-    tool = engine.tool(name)
+    tool = reading.tool(name)
     if tool is not None and "arguments" in tool.properties:
         return arguments, []
     inner: Any = arguments["arguments"]
     if isinstance(inner, str):
-        reading = read_json(inner, limits=engine.limits)
-        inner = reading.values[0] if len(reading.values) == 1 else None
+        parsed = read_json(inner, limits=reading.limits)
+        inner = parsed.values[0] if len(parsed.values) == 1 else None
     if not isinstance(inner, dict):
         return arguments, []
     peeled = cast("dict[str, Any]", inner)
@@ -393,16 +387,16 @@ def _peeled(engine: TextEngine, name: str, arguments: dict[str, Any]) -> tuple[d
     return peeled, [Repair(kind="arguments_peeled", before=arguments, after=peeled)]
 
 
-def finish_parameters(engine: TextEngine, draft: Draft, body: int, found: Parameters) -> bool:
+def finish_parameters(reading: Reading, draft: Draft, body: int, found: Parameters) -> bool:
     """Enter the call. At the end of a text a body is whole when its last value is closed and nothing required is missing."""
-    arguments, peeled = _peeled(engine, draft.name, found.arguments)
-    tool = engine.tool(draft.name)
+    arguments, peeled = _peeled(reading, draft.name, found.arguments)
+    tool = reading.tool(draft.name)
     complete = not found.cut
-    if found.cut and found.whole and not engine.ended_by_length and found.first >= 0:
+    if found.cut and found.whole and not reading.ended_by_length and found.first >= 0:
         complete = tool is None or tool.required <= arguments.keys()
     repairs = [*found.repairs, *peeled]
     if complete and not found.closed:
         repairs.append(Repair(kind="closer_missing"))
-    raw = engine.src.text[body : found.end if found.stop < 0 else found.stop].strip()
-    engine.end(draft, found.end, arguments, raw, complete=complete, repairs=repairs)
+    raw = reading.src.text[body : found.end if found.stop < 0 else found.stop].strip()
+    reading.end(draft, found.end, arguments, raw, complete=complete, repairs=repairs)
     return True

@@ -7,14 +7,12 @@ readable arguments), so it runs for those who do not listen as well, and the env
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from llmcore.normalizer.call_objects import is_no_call
-from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.readers.extent import Extent, delimiters_of
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["NAP", "BodyPreview", "Preview"]
 
@@ -60,9 +58,9 @@ class Preview:
         "_awake",
         "_delimiters",
         "_dialect",
-        "_engine",
         "_extent",
         "_heads",
+        "_reading",
         "_single",
         "_starts",
         "_told",
@@ -70,9 +68,9 @@ class Preview:
     )
 
     def __init__(
-        self, engine: TextEngine, at: int, body: int, dialect: str, closers: tuple[str, ...], *, keyed: bool = False
+        self, reading: Reading, at: int, body: int, dialect: str, closers: tuple[str, ...], *, keyed: bool = False
     ) -> None:
-        self._engine, self._at, self._dialect = engine, at, dialect
+        self._reading, self._at, self._dialect = reading, at, dialect
         self._heads = _KEYED_HEADS if keyed else _HEADS
         self._extent: Extent | None = None
         self._single = False
@@ -101,24 +99,24 @@ class Preview:
         extent = self._extent
         if extent is None or extent.stopped >= 0:
             return False
-        length = len(self._engine.src.text)
+        length = len(self._reading.src.text)
         if '"' not in more and extent.string_start >= 0 and self._told + len(more) == length:
-            self._engine.delta(self.drafts[-1], more)
+            self._reading.delta(self.drafts[-1], more)
             self._told = length
         else:
             self._tell()
         return self._extent is not None and extent.stopped < 0 and length - self._awake < NAP
 
     def sleeps(self) -> bool:
-        self._awake = len(self._engine.src.text)
+        self._awake = len(self._reading.src.text)
         return self._extent is not None and self._extent.stopped < 0
 
     def _next_call(self) -> bool:
-        engine = self._engine
-        if self._single or len(engine.drafts) >= engine.limits.calls:
+        reading = self._reading
+        if self._single or len(reading.drafts) >= reading.limits.calls:
             return False
-        head = self._heads[bool(self.drafts)].match(engine.src.text, self._told)
-        if head is None or not head["name"].strip() or is_no_call(head["name"], engine.tools) or self._may_define(head):
+        head = self._heads[bool(self.drafts)].match(reading.src.text, self._told)
+        if head is None or not head["name"].strip() or is_no_call(head["name"], reading.tools) or self._may_define(head):
             return False
         identity = _ID.search(head[0])
         self._begin(head["name"], head.end(), identity[1] if identity else "")
@@ -129,23 +127,23 @@ class Preview:
         first = head["first"] if "first" in head.re.groupindex else None
         if first is None or _SCHEMA_KEY.fullmatch(first) is None:
             return False
-        tool = self._engine.tool(head["name"])
+        tool = self._reading.tool(head["name"])
         return first == "type" or tool is None or first not in tool.properties
 
     def _begin(self, name: str, arguments_at: int, id: str) -> None:
         self._starts.append(arguments_at)
-        self.drafts.append(self._engine.begin(self._at, name, self._dialect, id))
+        self.drafts.append(self._reading.begin(self._at, name, self._dialect, id))
         self._extent, self._told = Extent(arguments_at, delimiters=self._delimiters), arguments_at
 
     def _tell(self) -> bool:
         """Tell more of the arguments; True when they ended and another call may follow."""
-        extent, text = self._extent, self._engine.src.text
+        extent, text = self._extent, self._reading.src.text
         if extent is None:
             return False
         end = extent.scan(text)
         upto = end if end >= 0 else extent.position
         if upto > self._told:
-            self._engine.delta(self.drafts[-1], text[self._told : upto])
+            self._reading.delta(self.drafts[-1], text[self._told : upto])
             self._told = upto
         if end < 0:
             return False

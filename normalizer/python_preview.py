@@ -11,17 +11,15 @@ from __future__ import annotations
 import math
 import re
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import as_json
+from llmcore.normalizer.core.source import past
 from llmcore.normalizer.preview import NAP
 from llmcore.normalizer.readers.escapes import decode, python_escape_at
 from llmcore.normalizer.readers.strict import UNSOUND, parsed
-from llmcore.normalizer.rows import as_json
-from llmcore.normalizer.source import past
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["PythonPreview"]
 
@@ -45,20 +43,20 @@ class PythonPreview:
     __slots__ = (
         "_at",
         "_awake",
-        "_engine",
         "_keywords",
         "_next",
         "_open",
         "_paused",
         "_quote",
+        "_reading",
         "_separator",
         "_text_open",
         "_told",
         "drafts",
     )
 
-    def __init__(self, engine: TextEngine, at: int, start: int, dialect: str) -> None:
-        self._engine = engine
+    def __init__(self, reading: Reading, at: int, start: int, dialect: str) -> None:
+        self._reading = reading
         self.drafts: list[Draft] = []
         self._told: list[str] = []
         self._open: list[str] = []  # brackets
@@ -68,16 +66,16 @@ class PythonPreview:
         self._keywords: set[str] = set()
         self._next = self._keyword
         self._paused = False
-        head = _FIRST.match(engine.src.text, start)
+        head = _FIRST.match(reading.src.text, start)
         if (
             head is not None
-            and engine.known(head[1])
+            and reading.known(head[1])
             and not head[1].startswith("default_api.")
-            and len(head[1]) <= engine.limits.name
+            and len(head[1]) <= reading.limits.name
         ):
-            self.drafts.append(engine.begin(at, head[1], dialect))
+            self.drafts.append(reading.begin(at, head[1], dialect))
             self._at = head.end()
-        if not self.drafts or not engine.listening:
+        if not self.drafts or not reading.listening:
             self._pause()
 
     def advance(self) -> None:
@@ -86,14 +84,14 @@ class PythonPreview:
         while self._next():
             pass
         if told < len(self._told):
-            self._engine.delta(self.drafts[0], "".join(self._told[told:]))
+            self._reading.delta(self.drafts[0], "".join(self._told[told:]))
 
     def skim(self, more: str) -> bool:
         """More of the arguments that are being told; when they end, and now and then, the whole call is looked at again."""
-        length, quote = len(self._engine.src.text), self._quote
+        length, quote = len(self._reading.src.text), self._quote
         if quote and self._at + len(more) == length and _PLAIN[quote[0]].fullmatch(more):
             self._tell_text(more)
-            self._engine.delta(self.drafts[0], self._told[-1])
+            self._reading.delta(self.drafts[0], self._told[-1])
             self._at = length
         else:
             self.advance()
@@ -101,14 +99,14 @@ class PythonPreview:
 
     def sleeps(self) -> bool:
         """May whoever follows the call leave the next text to `skim`?"""
-        self._awake = len(self._engine.src.text)
+        self._awake = len(self._reading.src.text)
         return not self._paused
 
     def finish(self, arguments: dict[str, Any] | None) -> None:
         """The first call is read: tell what is left of its arguments, if what was told is their beginning."""
         told, written = "".join(self._told), as_json(arguments)
         if told and written.startswith(told):
-            self._engine.delta(self.drafts[0], written[len(told) :])
+            self._reading.delta(self.drafts[0], written[len(told) :])
 
     def _tell(self, json: str) -> None:
         self._told.append(self._separator + json)
@@ -125,17 +123,17 @@ class PythonPreview:
 
     def _wait(self) -> bool:
         """What ought to stand at `_at` is not there yet, or something else is."""
-        return False if len(self._engine.src.text) - self._at < _REACH else self._pause()
+        return False if len(self._reading.src.text) - self._at < _REACH else self._pause()
 
     def _ahead(self) -> str:
         """The next character that is no layout, "" when it has not come; `_at` is there."""
-        text = self._engine.src.text
+        text = self._reading.src.text
         self._at = past(_LAYOUT, text, self._at)
         return text[self._at : self._at + 1]
 
     def _keyword(self) -> bool:
         self._ahead()
-        found = _KEYWORD.match(self._engine.src.text, self._at)
+        found = _KEYWORD.match(self._reading.src.text, self._at)
         if found is None:
             return self._wait()
         if found[1] in self._keywords:
@@ -146,7 +144,7 @@ class PythonPreview:
     def _member(self) -> bool:
         if self._ahead() == "}":
             return self._after()
-        found = _KEY.match(self._engine.src.text, self._at)
+        found = _KEY.match(self._reading.src.text, self._at)
         return self._wait() if found is None else self._key_told(found[found.lastindex or 0], found.end())
 
     def _key_told(self, key: str, end: int) -> bool:
@@ -171,10 +169,10 @@ class PythonPreview:
         return self._word()
 
     def _word(self) -> bool:
-        found = _WORD.match(self._engine.src.text, self._at)
+        found = _WORD.match(self._reading.src.text, self._at)
         if found is None:
             return self._wait()
-        said = _LITERALS.get(found[1]) or _number(found[1], self._engine.limits.digits)
+        said = _LITERALS.get(found[1]) or _number(found[1], self._reading.limits.digits)
         if said is None:
             return self._pause()
         self._tell(said)
@@ -201,7 +199,7 @@ class PythonPreview:
 
     def _literal(self) -> bool:
         """At the quote of a string: one, or three."""
-        quotes = self._engine.src.text[self._at : self._at + 3]
+        quotes = self._reading.src.text[self._at : self._at + 3]
         if len(quotes) < 3 and quotes == quotes[0] * len(quotes):
             return False
         self._quote = quotes if quotes == quotes[0] * 3 else quotes[0]
@@ -213,7 +211,7 @@ class PythonPreview:
         return True
 
     def _inside(self) -> bool:
-        text, quote = self._engine.src.text, self._quote
+        text, quote = self._reading.src.text, self._quote
         end = past(_FLAT[quote[0]], text, self._at)
         if end > self._at:
             self._tell_text(decode(text[self._at : end], python=True).value)
@@ -236,7 +234,7 @@ class PythonPreview:
         return True
 
     def _escape(self) -> bool:
-        found = python_escape_at(self._engine.src.text, self._at)
+        found = python_escape_at(self._reading.src.text, self._at)
         if found is None:
             return False
         said, end = found

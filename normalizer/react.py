@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmcore.normalizer.bodies import add_calls, body_extent, read_body, swallow
 from llmcore.normalizer.call_objects import CallObject, arguments_of
-from llmcore.normalizer.names import is_known
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
 from llmcore.normalizer.readers.json import read_value
 from llmcore.normalizer.readers.relaxed import read_relaxed
-from llmcore.normalizer.source import Steps, match_within, search, skip_space
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_object
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["action"]
 
@@ -34,69 +32,66 @@ _CALL_END = re.compile(r"\)[ \t\r]{0,256}\n")
 _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "none.", "null"})
 
 
-def action(engine: TextEngine, at: int) -> Steps[int]:
+def action(reading: Reading, at: int) -> Steps[int]:
     """`Action:` at the start of a line."""
-    src = engine.src
+    src = reading.src
     body = at + len("Action:")
-    start = max(engine.line_start(at), engine.done)
+    start = max(reading.line_start(at), reading.done)
     if src.text[start:at].strip(" \t*_#"):
         return body
     ahead = yield from skip_space(src, body)
     if src.text.startswith(("`", "[", "{"), ahead):
-        return (yield from _listed(engine, at, ahead))
+        return (yield from _listed(reading, at, ahead))
     while not src.final and "\n" not in src.text[body:] and "(" not in src.text[body:] and len(src.text) - body < _LINE:
-        yield
+        yield None
     name = _NAME.match(src.text, body, body + _LINE)
     if name is None or not (word := name[1].strip("*`\"' \t\r")):
         return body
-    if name[2] == "(" and is_known(word, engine.tools):
-        return (yield from _on_one_line(engine, at, word, name.end(1)))
-    return (yield from _with_input(engine, at, word, name.end(1)))
+    if name[2] == "(" and is_known(word, reading.tools):
+        return (yield from _on_one_line(reading, at, word, name.end(1)))
+    return (yield from _with_input(reading, at, word, name.end(1)))
 
 
-def _with_input(engine: TextEngine, at: int, word: str, after: int) -> Steps[int]:
-    src = engine.src
+def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
+    src = reading.src
     ahead = yield from skip_space(src, after)
     while not src.final and len(src.text) - ahead < len(_INPUT):
-        yield
-    known = is_known(word, engine.tools)
+        yield None
+    known = is_known(word, reading.tools)
     if not src.text.startswith(_INPUT, ahead):
         if word.lower() in _NO_CALL and not known:
-            engine.commit_to(at)
-            engine.take("markup", after)
+            reading.text(at)
+            reading.markup(after)
             return after
         if known:
-            engine.miss(at, after, word, "no_input")
+            reading.miss(at, after, word, "no_input")
         return after
     body = ahead + len(_INPUT)
-    if engine.tools is not None and not known:
-        engine.miss(at, body, word, "unknown_name")
+    if reading.tools is not None and not known:
+        reading.miss(at, body, word, "unknown_name")
         return body
     stop = yield from search(src, _STOP, body, _LONGEST_STOP)
     end = stop.start() if stop else len(src.text)
-    call, complete = _input_call(engine, word, src.text[body:end], cut=stop is None)
-    add_calls(engine, (at, end), [call], "react", complete=complete or stop is not None)
+    call, complete = _input_call(reading, word, src.text[body:end], cut=stop is None)
+    add_calls(reading, (at, end), [call], "react", complete=complete or stop is not None)
     if stop is not None and "Observation" in stop[0]:
-        engine.text_kind = "content"
-        engine.allowance += 1000  # an invented observation: what follows is not to be trusted
-        engine.invented = True
-        engine.takes_calls = False
+        reading.distrust_rest()
     return end
 
 
-def _input_call(engine: TextEngine, word: str, written: str, *, cut: bool) -> tuple[CallObject, bool]:
+def _input_call(reading: Reading, word: str, written: str, *, cut: bool) -> tuple[CallObject, bool]:
     """The input as arguments: JSON, a Python dict, a fenced block, a doubly encoded string, or the only string parameter."""
     text = written.strip()
     if (fence := _FENCE.match(text)) is not None:
         text = text[fence.end() :].removesuffix("```").strip()
     call = CallObject(word, None, True, raw=text)
     if text.startswith(("{", '"{', "'{")):
-        reading = read_value(text, limits=engine.limits, cut=cut)
-        if reading.values:
-            call.arguments, _, repairs = arguments_of(reading.values[0])
-            call.repairs = [*reading.repairs, *repairs]
-        return call, reading.complete
-    tool = engine.tool(word)
+        parsed = read_value(text, limits=reading.limits, cut=cut)
+        if parsed.values:
+            call.arguments, _, repairs = arguments_of(parsed.values[0])
+            call.repairs = [*parsed.repairs, *repairs]
+        return call, parsed.complete
+    tool = reading.tool(word)
     if tool is None:
         return call, True
     if not text or text in ("None", "null"):
@@ -113,23 +108,23 @@ def _input_call(engine: TextEngine, word: str, written: str, *, cut: bool) -> tu
     return call, True
 
 
-def _on_one_line(engine: TextEngine, at: int, word: str, after: int) -> Steps[int]:
+def _on_one_line(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
     """`Action: f ({...})`."""
-    src = engine.src
+    src = reading.src
     stop = yield from search(src, _CALL_END, after, 260)
     end = stop.end() if stop else len(src.text)
     text = src.text[after:end].strip().removeprefix("(").removesuffix(")")
-    reading = read_relaxed(text, limits=engine.limits)
-    if not is_object(reading.value):
+    parsed = read_relaxed(text, limits=reading.limits)
+    if not is_object(parsed.value):
         return after
-    call = CallObject(word, reading.value, True, raw=text, repairs=reading.repairs)
-    add_calls(engine, (at, end), [call], "react", complete=src.text[after:end].rstrip().endswith(")"))
+    call = CallObject(word, parsed.value, True, raw=text, repairs=parsed.repairs)
+    add_calls(reading, (at, end), [call], "react", complete=src.text[after:end].rstrip().endswith(")"))
     return end
 
 
-def _listed(engine: TextEngine, at: int, start: int) -> Steps[int]:
+def _listed(reading: Reading, at: int, start: int) -> Steps[int]:
     """Command R: a list of objects with `tool_name`, mostly in a fence."""
-    src, body = engine.src, start
+    src, body = reading.src, start
     fenced = src.text.startswith("`", start)
     if fenced:
         fence = yield from match_within(src, _FENCE_OPENS, start, _FENCE_LENGTH)
@@ -139,17 +134,17 @@ def _listed(engine: TextEngine, at: int, start: int) -> Steps[int]:
         body = yield from skip_space(src, body)
     reach = body + _LIST
     while not src.final and "tool_name" not in src.text[body:reach] and len(src.text) < reach:
-        yield
+        yield None
     if not src.text.startswith(("[", "{"), body) or "tool_name" not in src.text[body:reach]:
         return start
-    value = yield from body_extent(engine, body, _LIST_ENDS)
-    messages, repairs, complete = read_body(engine, value)
+    value = yield from body_extent(reading, body, _LIST_ENDS)
+    messages, repairs, complete = read_body(reading, value)
     if not messages:
-        engine.miss(at, value.end, None, "no_call_object")
+        reading.miss(at, value.end, None, "no_call_object")
         return start
-    end, _ = (yield from swallow(engine, value.end, ("```",), extra=False)) if fenced else (value.end, True)
+    end, _ = (yield from swallow(reading, value.end, ("```",), extra=False)) if fenced else (value.end, True)
     calls = [call for message in messages for call in message.calls]
-    engine.commit_to(at)
-    add_calls(engine, (at, end), calls, "command_r_plus", complete=complete, repairs=repairs)
-    engine.take("markup", end)
+    reading.text(at)
+    add_calls(reading, (at, end), calls, "command_r_plus", complete=complete, repairs=repairs)
+    reading.markup(end)
     return end

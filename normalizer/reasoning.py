@@ -2,7 +2,7 @@
 
 - A block that closes is reasoning, call markup in it included.
 - One that never closes is reasoning up to the first delimited call that stands in it; there the reasoning ended.
-- A closer that had no opener makes everything before it reasoning (`TextEngine.withdraw`); a second closer is swallowed.
+- A closer that had no opener makes everything before it reasoning (`Reading.withdraw`); a second closer is swallowed.
 - One line break after the opener and before the closer is markup.
 Sources: dialects.md section 3.
 """
@@ -10,14 +10,11 @@ Sources: dialects.md section 3.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from llmcore.normalizer.rows import Marker, Reader
-from llmcore.normalizer.source import Skim, Steps, search
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
-    from llmcore.types.envelope import SegmentKind
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Marker, Reader
+from llmcore.normalizer.core.source import Skim, Steps, search
+from llmcore.types.envelope import SegmentKind
 
 __all__ = ["ANY_CLOSER", "MARKERS", "PAIRS", "flow", "reasoning_reader", "sealed", "think"]
 
@@ -53,33 +50,31 @@ _SIGN = re.compile(r"<|\[|◁|\](?=<|\Z)")
 """What a marker may begin with."""
 
 
-def flow(engine: TextEngine, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP) -> Steps[re.Match[str] | None]:
+def flow(reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP) -> Steps[re.Match[str] | None]:
     """Take text as `kind` until `stop` matches (the match is not taken) or the text ends.
 
     A listener hears nothing of what follows the first marker, until it is known whether the block closes: if it does not, the
     marker counts.
     """
-    src, begin = engine.src, engine.done
+    src, begin = reading.src, reading.done
     start, barrier, decided = begin, begin, False
     absent = src.absent.get(stop, begin + 1) <= begin
-    skim = _skim(engine, kind)
+    skim = _skim(reading, kind)
     while True:
         match = None if absent else stop.search(src.text, start)
         if match is not None:
-            _take_trimmed(engine, kind, match.start())
+            _take_trimmed(reading, kind, match.start())
             return match
-        if not decided and (src.final or engine.listening):
-            barrier, decided = _first_marker(engine, barrier)
+        if not decided and (src.final or reading.listening):
+            barrier, decided = _first_marker(reading, barrier)
         if src.final:
             src.absent[stop] = min(begin, src.absent.get(stop, begin))
-            _take_settled(engine, kind, barrier)
+            _take_settled(reading, kind, barrier)
             return None
         start = _sign_at(src.text, max(start, len(src.text) - overlap))
-        if engine.listening:
-            _take_settled(engine, kind, min(barrier, start))
-            if start == barrier == len(src.text):
-                engine.skim = skim
-        yield
+        if reading.listening:
+            _take_settled(reading, kind, min(barrier, start))
+        yield skim if reading.listening and start == barrier == len(src.text) else None
 
 
 def _sign_at(text: str, start: int) -> int:
@@ -88,102 +83,98 @@ def _sign_at(text: str, start: int) -> int:
     return len(text) if sign is None else sign.start()
 
 
-def _skim(engine: TextEngine, kind: SegmentKind) -> Skim:
+def _skim(reading: Reading, kind: SegmentKind) -> Skim:
     """More text of the kind, in which nothing begins."""
 
     def skim(more: str) -> bool:
         if _SIGN.search(more) is not None:
             return False
-        text = engine.src.text
-        floor = max(engine.done, len(text) - _HELD_SPACE)
-        engine.take(kind, floor + len(text[floor:].rstrip()))
+        text = reading.src.text
+        floor = max(reading.done, len(text) - _HELD_SPACE)
+        reading.take(kind, floor + len(text[floor:].rstrip()))
         return True
 
     return skim
 
 
-def _first_marker(engine: TextEngine, start: int) -> tuple[int, bool]:
+def _first_marker(reading: Reading, start: int) -> tuple[int, bool]:
     """(where the first marker stands from `start` on, or may yet come to stand; is it certain?)."""
-    text = engine.src.text
+    text = reading.src.text
     for sign in _SIGN.finditer(text, start):
-        stands = engine.stands(sign.start())
+        stands = reading.stands(sign.start())
         if stands is not False:
             return sign.start(), stands is True
     return len(text), False
 
 
-def sealed(
-    engine: TextEngine, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP
-) -> Steps[re.Match[str] | None]:
-    """Take text from `engine.done` on as `kind` until `stop` matches (the match is not taken) or the text ends.
+def sealed(reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP) -> Steps[re.Match[str] | None]:
+    """Take text from `reading.done` on as `kind` until `stop` matches (the match is not taken) or the text ends.
 
     Nothing inside is a call: for framings that give a call a header of its own.
     """
-    src = engine.src
-    while engine.done >= len(src.text) and not src.final:
-        yield
-    if src.text.startswith("\n", engine.done):
-        engine.take("markup", engine.done + 1)
-    start = engine.done
-    skim = _skim(engine, kind)
+    src = reading.src
+    while reading.done >= len(src.text) and not src.final:
+        yield None
+    if src.text.startswith("\n", reading.done):
+        reading.markup(reading.done + 1)
+    start = reading.done
+    skim = _skim(reading, kind)
     while True:
         match = stop.search(src.text, start)
         if match is not None or src.final:
-            _take_trimmed(engine, kind, match.start() if match else len(src.text))
+            _take_trimmed(reading, kind, match.start() if match else len(src.text))
             return match
         start = _sign_at(src.text, max(start, len(src.text) - overlap))
-        if engine.listening:
-            _take_settled(engine, kind, start)
-            if start == len(src.text):
-                engine.skim = skim
-        yield
+        if reading.listening:
+            _take_settled(reading, kind, start)
+        yield skim if reading.listening and start == len(src.text) else None
 
 
-def _take(engine: TextEngine, kind: SegmentKind, end: int) -> None:
+def _take(reading: Reading, kind: SegmentKind, end: int) -> None:
     """Take text as `kind`; citation marks in it are markup."""
     if kind != "reasoning":
-        engine.take("content", end)
+        reading.take("content", end)
         return
-    for mark in _CITATION.finditer(engine.src.text, engine.done, end):
-        engine.take("reasoning", mark.start())
-        engine.take("markup", mark.end())
-    engine.take("reasoning", end)
+    for mark in _CITATION.finditer(reading.src.text, reading.done, end):
+        reading.take("reasoning", mark.start())
+        reading.markup(mark.end())
+    reading.take("reasoning", end)
 
 
-def _take_settled(engine: TextEngine, kind: SegmentKind, end: int) -> None:
-    mark = engine.src.text.rfind("<", max(engine.done, end - _OVERLAP), end)
-    if mark >= 0 and _CITATION_BEGUN.match(engine.src.text, mark, end):
+def _take_settled(reading: Reading, kind: SegmentKind, end: int) -> None:
+    mark = reading.src.text.rfind("<", max(reading.done, end - _OVERLAP), end)
+    if mark >= 0 and _CITATION_BEGUN.match(reading.src.text, mark, end):
         end = mark
-    floor = max(engine.done, end - _HELD_SPACE)
-    _take(engine, kind, floor + len(engine.src.text[floor:end].rstrip()))
+    floor = max(reading.done, end - _HELD_SPACE)
+    _take(reading, kind, floor + len(reading.src.text[floor:end].rstrip()))
 
 
-def _take_trimmed(engine: TextEngine, kind: SegmentKind, end: int) -> None:
-    text = engine.src.text
-    _take(engine, kind, end - 1 if end > engine.done and text[end - 1] == "\n" else end)
-    engine.take("markup", end)
+def _take_trimmed(reading: Reading, kind: SegmentKind, end: int) -> None:
+    text = reading.src.text
+    _take(reading, kind, end - 1 if end > reading.done and text[end - 1] == "\n" else end)
+    reading.markup(end)
 
 
-def think(engine: TextEngine, body: int, closer: re.Pattern[str]) -> Steps[None]:
+def think(reading: Reading, body: int, closer: re.Pattern[str]) -> Steps[None]:
     """Read reasoning from `body` on; everything before `body` is classified already."""
-    src = engine.src
+    src = reading.src
     while body >= len(src.text) and not src.final:
-        yield
+        yield None
     if src.text.startswith("\n", body):
         body += 1
-    engine.take("markup", body)
-    match = yield from flow(engine, "reasoning", closer)
-    engine.reasoning_closed = match is not None
-    if match is not None:
-        engine.take("markup", match.end())
-    else:
-        engine.text_kind = "reasoning"
+    reading.markup(body)
+    match = yield from flow(reading, "reasoning", closer)
+    if match is None:
+        reading.leave_reasoning_open()
+        return
+    reading.close_reasoning()
+    reading.markup(match.end())
 
 
 def reasoning_reader(opener: str, closer: re.Pattern[str], label: str = "") -> Reader:
-    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-        src = engine.src
-        line = src.text[max(engine.line_start(at), engine.text_start()) : at]
+    def read(reading: Reading, at: int, body: int) -> Steps[bool]:
+        src = reading.src
+        line = src.text[max(reading.line_start(at), reading.text_start()) : at]
         if line.strip():  # in the middle of a line it is an opener only if it closes
             closes = yield from search(src, closer, body, _OVERLAP)
             if closes is None:
@@ -193,34 +184,34 @@ def reasoning_reader(opener: str, closer: re.Pattern[str], label: str = "") -> R
             if ahead == opener:
                 body += len(opener)
             elif len(ahead) < len(opener) and opener.startswith(ahead) and not src.final:
-                yield
+                yield None
             else:
                 break
         if label:
             while not src.final and label.startswith(src.text[body : body + len(label)]) and len(src.text) - body < len(label):
-                yield
+                yield None
             if src.text.startswith(label, body):
                 body += len(label)
-        engine.commit_to(at)
-        engine.take("markup", body)
-        yield from think(engine, body, closer)
+        reading.text(at)
+        reading.markup(body)
+        yield from think(reading, body, closer)
         return True
 
     return read
 
 
-def _lone_closer(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    if engine.nested:
+def _lone_closer(reading: Reading, at: int, body: int) -> Steps[bool]:
+    if reading.nested:
         return False
-    if engine.reasoning_closed:
-        engine.commit_to(at)
+    if reading.reasoning_closed:
+        reading.text(at)
     else:
-        text = engine.src.text
-        engine.withdraw(at - 1 if text[at - 1 : at] == "\n" else at)
-        engine.reasoning_closed = True
-    engine.take("markup", body)
+        text = reading.src.text
+        reading.withdraw(at - 1 if text[at - 1 : at] == "\n" else at)
+        reading.close_reasoning()
+    reading.markup(body)
     return True
-    yield
+    yield None
 
 
 MARKERS = (

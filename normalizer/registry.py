@@ -10,10 +10,10 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from llmcore.normalizer import reasoning, tokens
+from llmcore.normalizer.core.rows import Dialect, MarkerTable
 from llmcore.normalizer.dialects import (
     FAMILIES,
 )
-from llmcore.normalizer.rows import Dialect, MarkerTable
 from llmcore.types.errors import ConfigError
 
 __all__ = ["DIALECTS", "dialect", "is_bare", "marker_table"]

@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
+from llmcore.normalizer.core.rows import Dialect, as_json
 from llmcore.normalizer.fences import holds_closer
 from llmcore.normalizer.parameters import trimmed
 from llmcore.normalizer.readers.strict import sound_object
 from llmcore.normalizer.registry import DIALECTS
-from llmcore.normalizer.rows import Dialect, as_json
 from llmcore.normalizer.text import TextEngine
 from llmcore.normalizer.values import typed_by
 from llmcore.normalizer.verdicts import is_placeholder

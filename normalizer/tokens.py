@@ -4,14 +4,11 @@ echoed tools and results."""
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Marker, Reader
+from llmcore.normalizer.core.source import Steps, search, skip_space
 from llmcore.normalizer.markers import closer_after_markup
-from llmcore.normalizer.rows import Marker, Reader
-from llmcore.normalizer.source import Steps, search, skip_space
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["MARKERS", "TURN_TOKENS"]
 
@@ -52,28 +49,28 @@ _ANSWER_WRAPPERS = (
 _CITATION_END = r"</co:[^<>\n]{0,64}>"
 
 
-def _token(engine: TextEngine, at: int, body: int) -> bool:
+def _token(reading: Reading, at: int, body: int) -> bool:
     """A token, and the same again right behind it: a model that does not stop writes many."""
-    text = engine.src.text
+    text = reading.src.text
     token = text[at:body]
-    while token in engine.table.unshared and text.startswith(token, body):
+    while reading.is_unshared(token) and text.startswith(token, body):
         body += len(token)
-    engine.commit_to(at)
-    engine.take("markup", body)
+    reading.text(at)
+    reading.markup(body)
     return True
 
 
-def _chat_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _chat_token(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<|im_start|>` in the place of a call's tag (A9), or after a call."""
-    follows_text = not engine.blank_before(at)
-    first = not engine.says_anything() and not engine.drafts and not follows_text
+    follows_text = not reading.blank_before(at)
+    first = not reading.says_anything() and not reading.drafts and not follows_text
     if first:
-        body = yield from skip_space(engine.src, body)
-    after_call = bool(engine.drafts) and not follows_text
-    if not after_call and not (first and engine.src.text.startswith("{", body)):
+        body = yield from skip_space(reading.src, body)
+    after_call = bool(reading.drafts) and not follows_text
+    if not after_call and not (first and reading.src.text.startswith("{", body)):
         return False
-    engine.commit_to(at)
-    engine.take("markup", body)
+    reading.text(at)
+    reading.markup(body)
     return True
 
 
@@ -81,36 +78,35 @@ def _span(closer: str, kind: str) -> Reader:
     """Everything up to the closer is `kind` and never a call; without a closer the opener is text."""
     pattern = re.compile(re.escape(closer))
 
-    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-        match = yield from search(engine.src, pattern, body, len(closer))
+    def read(reading: Reading, at: int, body: int) -> Steps[bool]:
+        match = yield from search(reading.src, pattern, body, len(closer))
         if match is None:
             return False
-        engine.commit_to(at)
-        engine.take("markup" if kind == "markup" else "content", match.end())
-        engine.invented = engine.invented or bool(engine.drafts)
+        reading.text(at)
+        reading.take("markup" if kind == "markup" else "content", match.end())
+        reading.result_follows()
         return True
 
     return read
 
 
-def _answer(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _answer(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<answer>` and `<response>` are dropped where they begin the answer, their closers with them."""
-    if engine.says_anything() or not engine.blank_before(at):
+    if reading.says_anything() or not reading.blank_before(at):
         return False
-    while body >= len(engine.src.text) and not engine.src.final:
-        yield
-    engine.commit_to(at)
-    engine.take("markup", body + engine.src.text.startswith("\n", body))
-    engine.wrapper = engine.src.text[at:body]
+    while body >= len(reading.src.text) and not reading.src.final:
+        yield None
+    reading.text(at)
+    reading.markup(body + reading.src.text.startswith("\n", body))
+    reading.open_answer(reading.src.text[at:body])
     return True
 
 
-def _answer_end(engine: TextEngine, at: int, body: int) -> bool:
-    if engine.wrapper != engine.src.text[at:body].replace("/", ""):
+def _answer_end(reading: Reading, at: int, body: int) -> bool:
+    if not reading.close_answer(reading.src.text[at:body]):
         return False
-    engine.commit_to(at)
-    engine.take("markup", body)
-    engine.wrapper = ""
+    reading.text(at)
+    reading.markup(body)
     return True
 
 

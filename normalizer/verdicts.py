@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmcore.normalizer.call_objects import CallObject
-from llmcore.normalizer.names import is_known
-from llmcore.normalizer.source import Steps, past, skip_space
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps, past, skip_space
 from llmcore.normalizer.tokens import TURN_TOKENS
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["CALL_FENCES", "STRAY_CLOSERS", "Place", "leads_in", "line_is_over", "refusal", "rest_is_blank"]
 
@@ -67,9 +65,9 @@ def leads_in(before: str) -> bool:
     return before.rstrip(" \t\r*_`\"'").endswith(":") or not before.strip(" \t\r\"'`*")
 
 
-def line_is_over(engine: TextEngine, end: int) -> Steps[bool]:
+def line_is_over(reading: Reading, end: int) -> Steps[bool]:
     """Does nothing but white space, closing punctuation or an end-of-turn token follow on the line?"""
-    src = engine.src
+    src = reading.src
     while True:
         end = past(_CLOSING, src.text, end)
         if end < len(src.text):
@@ -80,19 +78,19 @@ def line_is_over(engine: TextEngine, end: int) -> Steps[bool]:
                 return False
             if src.text.startswith(TURN_TOKENS, end) or src.text.startswith("</", end):
                 return True
-            stands = engine.stands(end)
+            stands = reading.stands(end)
             if stands is not None:
                 return stands
-            yield
+            yield None
             continue
         if src.final:
             return True
-        yield
+        yield None
 
 
-def rest_is_blank(engine: TextEngine, end: int) -> Steps[bool]:
+def rest_is_blank(reading: Reading, end: int) -> Steps[bool]:
     """Is there nothing more to come? Waits for the end of the text, or for the first character that says otherwise."""
-    src = engine.src
+    src = reading.src
     while True:
         end = yield from skip_space(src, end)
         rest = src.text[end : end + 64]
@@ -103,25 +101,25 @@ def rest_is_blank(engine: TextEngine, end: int) -> Steps[bool]:
         elif src.final or not any(token.startswith(rest) for token in _LAST_TOKENS):
             return False
         else:
-            yield
+            yield None
 
 
 def is_placeholder(value: Any) -> bool:
     return isinstance(value, str) and _PLACEHOLDER.match(value) is not None and _SELF_CLOSED.match(value) is None
 
 
-def refusal(engine: TextEngine, place: Place, calls: Sequence[CallObject], *, certain: bool = False) -> str | None:
+def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, certain: bool = False) -> str | None:
     """Why these calls are no calls where they stand, or None."""
-    if len(engine.drafts) >= engine.limits.calls:
+    if len(reading.drafts) >= reading.limits.calls:
         return "calls_limit"
     if any(is_placeholder(value) for call in calls for value in (call.arguments or {}).values()):
         return "placeholder"
     if not any(call.given for call in calls):
         return "no_arguments"
-    if engine.tools is None:
+    if reading.tools is None:
         if not place.whole:
             return "tools_not_told"
-    elif not certain and not any(is_known(call.name, engine.tools) for call in calls):
+    elif not certain and not any(is_known(call.name, reading.tools) for call in calls):
         return "unknown_name"
     if not place.over and not place.closed:
         return "mid_line"

@@ -15,10 +15,10 @@ from pathlib import Path
 from types import ModuleType
 
 from llmcore.normalizer import dialects, reasoning
+from llmcore.normalizer.core.rows import Dialect, Marker
 from llmcore.normalizer.dialects import FAMILIES
 from llmcore.normalizer.native.wires import WIRES
 from llmcore.normalizer.registry import DIALECTS
-from llmcore.normalizer.rows import Dialect, Marker
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "dialects.md"
 CALL = ("get_weather", {"city": "Paris", "days": 3})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from llmcore.normalizer.core.rows import Dialect
 from llmcore.normalizer.dialects import (
     bare_forms,
     braces,
@@ -19,7 +20,6 @@ from llmcore.normalizer.dialects import (
     nested,
     python_calls,
 )
-from llmcore.normalizer.rows import Dialect
 
 __all__ = ["FAMILIES"]
 

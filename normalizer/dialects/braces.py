@@ -8,24 +8,22 @@ booleans and null carry their own type, unless the tool's schema says otherwise.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmcore.normalizer.bodies import marker_stands, swallow
-from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, as_json
+from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.parameters import ArgumentStream
 from llmcore.normalizer.readers.plain import plain_braces
 from llmcore.normalizer.readers.relaxed import Relaxed, read_relaxed
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, as_json
-from llmcore.normalizer.source import Steps
 from llmcore.normalizer.values import typed_by
 from llmcore.normalizer.verdicts import rest_is_blank
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS", "arguments_read", "conformed"]
 
@@ -213,15 +211,15 @@ def _repairs_for(repairs: list[Repair], tool: CompiledTool | None) -> list[Repai
 
 
 def arguments_read(
-    engine: TextEngine, reading: Relaxed, members: list[_Member], tool: CompiledTool | None
+    reading: Reading, parsed: Relaxed, members: list[_Member], tool: CompiledTool | None
 ) -> tuple[dict[str, Any] | None, list[Repair]]:
-    if not is_object(reading.value):
+    if not is_object(parsed.value):
         return None, []
-    arguments = reading.value
-    repairs = _repairs_for(reading.repairs, tool)
-    raw = {member.key: engine.src.text[member.start : member.end] for member in members if member.end >= 0}
+    arguments = parsed.value
+    repairs = _repairs_for(parsed.repairs, tool)
+    raw = {member.key: reading.src.text[member.start : member.end] for member in members if member.end >= 0}
     for key, value in arguments.items():
-        arguments[key], found = conformed(value, raw.get(key, ""), tool, key, engine.limits)
+        arguments[key], found = conformed(value, raw.get(key, ""), tool, key, reading.limits)
         repairs = [*repairs, *found]
     return arguments, repairs
 
@@ -229,13 +227,13 @@ def arguments_read(
 class _Teller:
     """Tells a listener of members as they come: delimited strings in pieces, other values whole."""
 
-    def __init__(self, engine: TextEngine, draft: Draft, delimiter: str, tool: CompiledTool | None) -> None:
-        self._engine, self._delimiter, self._tool = engine, delimiter, tool
-        self._stream = ArgumentStream(engine, draft)
+    def __init__(self, reading: Reading, draft: Draft, delimiter: str, tool: CompiledTool | None) -> None:
+        self._reading, self._delimiter, self._tool = reading, delimiter, tool
+        self._stream = ArgumentStream(reading, draft)
         self._done = 0
 
     def tell(self, follower: _Follower) -> None:
-        text = self._engine.src.text
+        text = self._reading.src.text
         while self._done < len(follower.members):
             member = follower.members[self._done]
             if member.string >= 0 and (member.told >= 0 or self._streams(member.key)):
@@ -264,8 +262,8 @@ class _Teller:
 
     def _whole(self, text: str, member: _Member) -> None:
         raw = text[member.start : member.end]
-        reading = read_relaxed(raw, 0, len(raw), limits=self._engine.limits, string_delimiters=(self._delimiter,))
-        value, _ = conformed(reading.value, raw, self._tool, member.key, self._engine.limits)
+        parsed = read_relaxed(raw, 0, len(raw), limits=self._reading.limits, string_delimiters=(self._delimiter,))
+        value, _ = conformed(parsed.value, raw, self._tool, member.key, self._reading.limits)
         self._stream.whole(member.key, value)
 
     def close(self) -> None:
@@ -276,28 +274,28 @@ class _Teller:
 
 
 def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Reader:
-    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-        src, reach = engine.src, body + _HEAD_LENGTH
+    def read(reading: Reading, at: int, body: int) -> Steps[bool]:
+        src, reach = reading.src, body + _HEAD_LENGTH
         head = _HEAD.match(src.text, body, reach)
         while not src.final and len(src.text) < reach:
             if head is not None and head.end() < len(src.text) and _PREFIX_ALONE.match(src.text, body) is None:
                 break
             if src.text[body:].lstrip()[:1] in ("{", "(", "<"):
                 break
-            yield
+            yield None
             head = _HEAD.match(src.text, body, reach)
         if head is None or head[1] in ("call:", ":"):
-            return _nameless(engine, at, body)
+            return _nameless(reading, at, body)
         follows = src.text[head.end() : min(head.end() + 1, reach)]
         if follows and follows in "{(":
-            return (yield from _braces(engine, at, head.end(), head[1], dialect, delimiter, closers))
+            return (yield from _braces(reading, at, head.end(), head[1], dialect, delimiter, closers))
         if follows == "<":
-            end, closed = yield from swallow(engine, head.end(), closers, extra=False)
+            end, closed = yield from swallow(reading, head.end(), closers, extra=False)
             if closed:
-                engine.end(engine.begin(at, head[1], dialect), end, None, "")  # no braces: nothing says "no arguments"
+                reading.end(reading.begin(at, head[1], dialect), end, None, "")  # no braces: nothing says "no arguments"
                 return True
         elif not follows:
-            return _nameless(engine, at, body)
+            return _nameless(reading, at, body)
         return False
 
     return read
@@ -306,30 +304,28 @@ def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Rea
 _NAME_BEGUN = re.compile(r"\s*+(?:c|ca|cal|call)?:?[\w.-]{0,256}+\s*+\Z")
 
 
-def _nameless(engine: TextEngine, at: int, body: int) -> bool:
+def _nameless(reading: Reading, at: int, body: int) -> bool:
     """No name stands there: content, or, when the text ended inside it, the markup of a call that was cut off."""
-    src = engine.src
+    src = reading.src
     if not src.final or len(src.text) - body >= _HEAD_LENGTH or _NAME_BEGUN.match(src.text, body) is None:
-        engine.miss(at, body, None, "no_name")
+        reading.miss(at, body, None, "no_name")
         return False
-    engine.cut = True
-    engine.commit_to(at)
-    engine.take("markup", len(src.text))
+    reading.cut_off(at)
     return True
 
 
 def _braces(
-    engine: TextEngine, at: int, start: int, name: str, dialect: str, delimiter: str, closers: tuple[str, ...]
+    reading: Reading, at: int, start: int, name: str, dialect: str, delimiter: str, closers: tuple[str, ...]
 ) -> Steps[bool]:
-    src = engine.src
-    draft = engine.begin(at, name, dialect)
-    tool = engine.tool(name)
-    if src.final and not engine.listening and (plain := _plain(engine, start, delimiter, closers[0], tool)) is not None:
-        end, _ = yield from swallow(engine, plain[1], closers)
-        engine.end(draft, end, plain[0], src.text[start : plain[1]])
+    src = reading.src
+    draft = reading.begin(at, name, dialect)
+    tool = reading.tool(name)
+    if src.final and not reading.listening and (plain := _plain(reading, start, delimiter, closers[0], tool)) is not None:
+        end, _ = yield from swallow(reading, plain[1], closers)
+        reading.end(draft, end, plain[0], src.text[start : plain[1]])
         return True
     follower = _Follower(start, delimiter)
-    teller = _Teller(engine, draft, delimiter, tool) if engine.listening else None
+    teller = _Teller(reading, draft, delimiter, tool) if reading.listening else None
 
     def skim(more: str) -> bool:
         if teller is None or not follower.goes_on(src.text):
@@ -344,32 +340,31 @@ def _braces(
         if follower.end >= 0 or (follower.stopped < 0 and src.final):
             break
         if follower.stopped < 0:
-            engine.skim = skim
-            yield
-        elif (yield from marker_stands(engine, follower.stopped, closers)):
+            yield skim
+        elif (yield from marker_stands(reading, follower.stopped, closers)):
             break
         else:
             follower.position, follower.stopped = follower.stopped + 1, -1
     if teller is not None:
         teller.close()
-    stop = _stop(engine, follower, closers)
+    stop = _stop(reading, follower, closers)
     cut = stop < 0
     stop = len(src.text) if cut else stop
-    end, _ = (stop, False) if cut else (yield from swallow(engine, stop, closers))
-    reading = read_relaxed(src.text, start, stop, limits=engine.limits, cut=cut, string_delimiters=(delimiter,))
-    arguments, repairs = arguments_read(engine, reading, follower.members, tool)
-    engine.end(draft, end, arguments, src.text[start:stop], complete=reading.complete and not cut, repairs=repairs)
+    end, _ = (stop, False) if cut else (yield from swallow(reading, stop, closers))
+    parsed = read_relaxed(src.text, start, stop, limits=reading.limits, cut=cut, string_delimiters=(delimiter,))
+    arguments, repairs = arguments_read(reading, parsed, follower.members, tool)
+    reading.end(draft, end, arguments, src.text[start:stop], complete=parsed.complete and not cut, repairs=repairs)
     return True
 
 
 def _plain(
-    engine: TextEngine, start: int, delimiter: str, closer: str, tool: CompiledTool | None
+    reading: Reading, start: int, delimiter: str, closer: str, tool: CompiledTool | None
 ) -> tuple[dict[str, Any], int] | None:
     """(arguments, end) of a body that is plain up to the first closer and of the types the schema wants."""
-    text = engine.src.text
+    text = reading.src.text
     stop = text.find(closer, start)
     body = text[start:stop].rstrip() if stop >= 0 else ""
-    arguments = plain_braces(body, delimiter, engine.limits)
+    arguments = plain_braces(body, delimiter, reading.limits)
     if not is_object(arguments) or any(not _conforms(value, tool, key) for key, value in arguments.items()):
         return None
     return arguments, start + len(body)
@@ -380,27 +375,27 @@ def _conforms(value: Any, tool: CompiledTool | None, key: str) -> bool:
     return not types or not set(_own_types(value)).isdisjoint(types)
 
 
-def _stop(engine: TextEngine, follower: _Follower, closers: tuple[str, ...]) -> int:
+def _stop(reading: Reading, follower: _Follower, closers: tuple[str, ...]) -> int:
     """Where the body ends, -1 when it was cut. A closer inside a string that never closes ends it."""
     if follower.end >= 0:
         return follower.end
     if follower.stopped >= 0:
         return follower.stopped
-    text = engine.src.text
+    text = reading.src.text
     if follower.string >= 0:
         hits = [hit for closer in closers if (hit := text.find(closer, follower.string)) >= 0]
         return min(hits, default=-1)
     return -1
 
 
-def _response_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _response_token(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<|tool_response>` at the end of a reply with calls is the stop token."""
-    if not engine.drafts or not engine.blank_before(at):
+    if not reading.drafts or not reading.blank_before(at):
         return False
-    if not (yield from rest_is_blank(engine, body)):
+    if not (yield from rest_is_blank(reading, body)):
         return False
-    engine.commit_to(at)
-    engine.take("markup", len(engine.src.text))
+    reading.text(at)
+    reading.markup(len(reading.src.text))
     return True
 
 

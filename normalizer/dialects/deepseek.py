@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bodies import named_call
+from llmcore.normalizer.core.names import undouble
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, as_json
+from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
 from llmcore.normalizer.markers import call_marker, closer_after_call
-from llmcore.normalizer.names import undouble
-from llmcore.normalizer.rows import Calls, Dialect, as_json
-from llmcore.normalizer.source import Steps, match_within, search, skip_space
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS"]
 
@@ -33,47 +30,48 @@ _DS_HEAD = 320  # within which the name and the arguments' brace must stand
 _DS_NAME_LINE = re.compile(r"\s*+([^\s<>{}`]++(?:[ \t]++[^\s<>{}`]++)*)\s*+(?:```[a-z]{0,12}+\s*+)?(?=\{)")
 
 
-def _deepseek(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    src = engine.src
+def _deepseek(reading: Reading, at: int, body: int) -> Steps[bool]:
+    src = reading.src
     sep = yield from search(src, _DS_SEP, body, 24)
-    if sep is None or sep.start() - body > engine.limits.name + 32 or "<" in src.text[body : sep.start()]:
-        engine.cut = engine.cut or (sep is None and len(src.text) - body < engine.limits.name)
+    if sep is None or sep.start() - body > reading.limits.name + 32 or "<" in src.text[body : sep.start()]:
+        if sep is None and len(src.text) - body < reading.limits.name:
+            reading.cut_off()
         return False
     before = src.text[body : sep.start()].strip()
     start = yield from skip_space(src, sep.end())
     if src.text.startswith("{", start):
-        return bool(before) and (yield from _deepseek_call(engine, at, before, start, "deepseek_v31"))
+        return bool(before) and (yield from _deepseek_call(reading, at, before, start, "deepseek_v31"))
     if src.text.startswith("<", start):  # another family's body in these tokens (Step-3)
-        engine.commit_to(at)
-        engine.take("markup", start)
+        reading.text(at)
+        reading.markup(start)
         return True
     line = yield from match_within(src, _DS_NAME_LINE, start, _DS_HEAD)
-    if line is None or len(line[1]) > engine.limits.name:
-        return (yield from _deepseek_bare(engine, at, before, start))
-    return (yield from _deepseek_call(engine, at, line[1], line.end(), "deepseek_v3"))
+    if line is None or len(line[1]) > reading.limits.name:
+        return (yield from _deepseek_bare(reading, at, before, start))
+    return (yield from _deepseek_call(reading, at, line[1], line.end(), "deepseek_v3"))
 
 
-def _deepseek_call(engine: TextEngine, at: int, name: str, start: int, dialect: str) -> Steps[bool]:
-    name = undouble(name) if engine.tools is not None and name not in engine.tools else name
-    return (yield from named_call(engine, at, name, start, dialect, ("```", *_DS_CLOSERS)))
+def _deepseek_call(reading: Reading, at: int, name: str, start: int, dialect: str) -> Steps[bool]:
+    name = undouble(name) if reading.tools is not None and name not in reading.tools else name
+    return (yield from named_call(reading, at, name, start, dialect, ("```", *_DS_CLOSERS)))
 
 
-def _deepseek_bare(engine: TextEngine, at: int, before: str, start: int) -> Steps[bool]:
+def _deepseek_bare(reading: Reading, at: int, before: str, start: int) -> Steps[bool]:
     """A name and no arguments."""
-    src = engine.src
+    src = reading.src
     closer = yield from search(src, _DS_END, start, 64)
     stop = closer.start() if closer else len(src.text)
     name = src.text[start:stop].strip().partition("\n")[0].strip("` ") or before
-    if not name or len(name) > engine.limits.name or "<" in name:
+    if not name or len(name) > reading.limits.name or "<" in name:
         return False
     raw = src.text[start:stop].strip()
     if before and before != "function":
         name = before
     elif not raw and closer is None:
-        engine.cut = True
+        reading.cut_off()
         return False
-    draft = engine.begin(at, name, "deepseek_v3")
-    engine.end(
+    draft = reading.begin(at, name, "deepseek_v3")
+    reading.end(
         draft,
         closer.end() if closer else stop,
         {} if name == raw or not raw else None,
@@ -83,20 +81,20 @@ def _deepseek_bare(engine: TextEngine, at: int, before: str, start: int) -> Step
     return True
 
 
-def _deepseek_section(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _deepseek_section(reading: Reading, at: int, body: int) -> Steps[bool]:
     """The outer marker is markup when a call follows it."""
-    src = engine.src
+    src = reading.src
     start = yield from skip_space(src, body)
     pattern = re.compile(_DS_BEGIN_CALL + "|<steptml:")
     while not src.final and len(src.text) - start < 24:
-        yield
+        yield None
     if pattern.match(src.text, start) is None:
         end = _DS_END.match(src.text, start)
         if end is None:
             return False
         start = end.end()
-    engine.commit_to(at)
-    engine.take("markup", start)
+    reading.text(at)
+    reading.markup(start)
     return True
 
 

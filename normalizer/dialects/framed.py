@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bodies import named_call, swallow
 from llmcore.normalizer.call_objects import no_arguments
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.source import Steps, search, skip_space
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
 from llmcore.normalizer.reasoning import sealed
-from llmcore.normalizer.rows import Calls, Dialect, Marker, as_json
-from llmcore.normalizer.source import Steps, search, skip_space
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS"]
 
@@ -53,9 +50,9 @@ _KIMI_K3 = Grammar(
 )
 
 
-def _head_end(engine: TextEngine, body: int) -> Steps[int]:
+def _head_end(reading: Reading, body: int) -> Steps[int]:
     """Just past the `<|sep|>` of a frame's head; -1 when this is no frame, -2 when the text ended inside the head."""
-    src = engine.src
+    src = reading.src
     while True:
         word = _WORD.match(src.text, body)
         inside = word is not None and word.end() == len(src.text) and any(f.startswith(word[1]) for f in _FRAMES)
@@ -69,59 +66,60 @@ def _head_end(engine: TextEngine, body: int) -> Steps[int]:
             return -1
         if src.final:
             return -2 if word is not None else -1
-        yield
+        yield None
 
 
-def _k3_open(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    end = yield from _head_end(engine, body)
+def _k3_open(reading: Reading, at: int, body: int) -> Steps[bool]:
+    end = yield from _head_end(reading, body)
     if end < 0:
-        return _k3_cut(engine, at, body, end)
-    frame = engine.src.text[body:end].split(None, 1)[0].removesuffix(_SEP)
+        return _k3_cut(reading, at, body, end)
+    frame = reading.src.text[body:end].split(None, 1)[0].removesuffix(_SEP)
     if frame == "call":
-        return (yield from _k3_call(engine, at, body, end))
-    engine.commit_to(at)
-    engine.take("markup", end)
-    engine.text_kind = "content"
-    engine.reasoning_closed = True
+        return (yield from _k3_call(reading, at, body, end))
+    reading.text(at)
+    reading.markup(end)
+    reading.answer_follows()
+    reading.close_reasoning()
     if frame == "think":
-        closer = yield from sealed(engine, "reasoning", _THINK_END, overlap=_OVERLAP)
-        engine.take("markup", closer.end() if closer else len(engine.src.text))
+        closer = yield from sealed(reading, "reasoning", _THINK_END, overlap=_OVERLAP)
+        reading.markup(closer.end() if closer else len(reading.src.text))
     return True
 
 
-def _k3_close(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _k3_close(reading: Reading, at: int, body: int) -> Steps[bool]:
     """The end of a frame is markup. The end of a think frame that the prompt opened makes all before it reasoning."""
-    end = yield from _head_end(engine, body)
+    end = yield from _head_end(reading, body)
     if end < 0:
-        return _k3_cut(engine, at, body, end)
-    if engine.src.text[body:end].lstrip().startswith("think") and not engine.reasoning_closed and not engine.nested:
-        engine.withdraw(at)
-    engine.reasoning_closed = True
-    engine.commit_to(at)
-    engine.take("markup", end)
-    engine.text_kind = "content"
+        return _k3_cut(reading, at, body, end)
+    if reading.src.text[body:end].lstrip().startswith("think") and not reading.reasoning_closed and not reading.nested:
+        reading.withdraw(at)
+    reading.close_reasoning()
+    reading.text(at)
+    reading.markup(end)
+    reading.answer_follows()
     return True
 
 
-def _k3_cut(engine: TextEngine, at: int, body: int, end: int) -> bool:
+def _k3_cut(reading: Reading, at: int, body: int, end: int) -> bool:
     """The text ended inside a frame's head, which is markup (a call's: cut off)."""
     if end == -1:
         return False
-    engine.commit_to(at)
-    engine.cut = engine.cut or engine.src.text[body:].lstrip().startswith("call")
-    engine.take("markup", len(engine.src.text))
+    reading.text(at)
+    if reading.src.text[body:].lstrip().startswith("call"):
+        reading.cut_off()
+    reading.markup(len(reading.src.text))
     return True
 
 
-def _k3_call(engine: TextEngine, at: int, body: int, end: int) -> Steps[bool]:
-    attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(engine.src.text[body:end])}
+def _k3_call(reading: Reading, at: int, body: int, end: int) -> Steps[bool]:
+    attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(reading.src.text[body:end])}
     name = attributes.get("tool", "").strip()
-    if not name or len(name) > engine.limits.name or not engine.takes_calls:
+    if not name or len(name) > reading.limits.name or not reading.takes_calls:
         return False
-    draft = engine.begin(at, name, "kimi_k3")
-    engine.text_kind = "content"
-    found = yield from read_parameters(engine, draft, end, _KIMI_K3)
-    return finish_parameters(engine, draft, end, found)
+    draft = reading.begin(at, name, "kimi_k3")
+    reading.answer_follows()
+    found = yield from read_parameters(reading, draft, end, _KIMI_K3)
+    return finish_parameters(reading, draft, end, found)
 
 
 def _k3_type(value: object) -> str:
@@ -158,52 +156,50 @@ _PLAMO_END = re.compile("|".join(map(re.escape, _PLAMO_CLOSERS)))
 _PLAMO_PREAMBLE = 120
 
 
-def _plamo(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    src = engine.src
+def _plamo(reading: Reading, at: int, body: int) -> Steps[bool]:
+    src = reading.src
     start = yield from skip_space(src, body)
-    longest = start + engine.limits.name + _OVERLAP
+    longest = start + reading.limits.name + _OVERLAP
     while (stop := _PLAMO_NAME_END.search(src.text, start, longest)) is None and not src.final and len(src.text) < longest:
-        yield
+        yield None
     if stop is None:
-        return _plamo_cut(engine, at, longest)
+        return _plamo_cut(reading, at, longest)
     name = src.text[start : stop.start()].strip()
-    if not name or len(name) > engine.limits.name:
+    if not name or len(name) > reading.limits.name:
         return False
     after = stop.end() if stop[1] == "end_tool_name" else stop.start()
     while not src.final and len(src.text) - after < _PLAMO_PREAMBLE and "{" not in src.text[after:]:
-        yield
+        yield None
     preamble = _PLAMO_BODY.match(src.text, after, after + _PLAMO_PREAMBLE)
     begin = preamble.end() if preamble else after
     if not src.text.startswith("{", begin):
-        return (yield from _plamo_odd(engine, at, begin, name))
-    return (yield from named_call(engine, at, name, begin, "plamo3", _PLAMO_CLOSERS))
+        return (yield from _plamo_odd(reading, at, begin, name))
+    return (yield from named_call(reading, at, name, begin, "plamo3", _PLAMO_CLOSERS))
 
 
-def _plamo_cut(engine: TextEngine, at: int, longest: int) -> bool:
+def _plamo_cut(reading: Reading, at: int, longest: int) -> bool:
     """The text ended inside a name: the markup of a call that was cut off. A name that is too long is none."""
-    if len(engine.src.text) >= longest:
+    if len(reading.src.text) >= longest:
         return False
-    engine.cut = True
-    engine.commit_to(at)
-    engine.take("markup", len(engine.src.text))
+    reading.cut_off(at)
     return True
 
 
-def _plamo_odd(engine: TextEngine, at: int, begin: int, name: str) -> Steps[bool]:
+def _plamo_odd(reading: Reading, at: int, begin: int, name: str) -> Steps[bool]:
     """No object stands where the arguments should be."""
-    stop = yield from search(engine.src, _PLAMO_END, begin, _OVERLAP)
-    raw = engine.src.text[begin : stop.start() if stop else len(engine.src.text)].strip()
-    end, _ = (yield from swallow(engine, stop.start(), _PLAMO_CLOSERS)) if stop else (len(engine.src.text), False)
-    arguments = None if raw else no_arguments(name, engine.tools)
-    engine.end(engine.begin(at, name, "plamo3"), end, arguments, raw, complete=stop is not None)
+    stop = yield from search(reading.src, _PLAMO_END, begin, _OVERLAP)
+    raw = reading.src.text[begin : stop.start() if stop else len(reading.src.text)].strip()
+    end, _ = (yield from swallow(reading, stop.start(), _PLAMO_CLOSERS)) if stop else (len(reading.src.text), False)
+    arguments = None if raw else no_arguments(name, reading.tools)
+    reading.end(reading.begin(at, name, "plamo3"), end, arguments, raw, complete=stop is not None)
     return True
 
 
-def _frame_token(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    engine.commit_to(at)
-    engine.take("markup", body)
+def _frame_token(reading: Reading, at: int, body: int) -> Steps[bool]:
+    reading.text(at)
+    reading.markup(body)
     return True
-    yield
+    yield None
 
 
 def _write_plamo(calls: Calls) -> str:
@@ -236,12 +232,12 @@ def _inkling_follows(text: str, at: int, final: bool) -> bool | None:
     return None if (words == 1 or not (words or opened)) and "|content_".startswith(token[:9]) else False
 
 
-def _inkling_header(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    head = _INKLING_NAME.match(engine.src.text, body, body + _INKLING_HELD)
-    engine.commit_to(at)
-    engine.take("markup", head.end() if head else body)
+def _inkling_header(reading: Reading, at: int, body: int) -> Steps[bool]:
+    head = _INKLING_NAME.match(reading.src.text, body, body + _INKLING_HELD)
+    reading.text(at)
+    reading.markup(head.end() if head else body)
     return True
-    yield
+    yield None
 
 
 def _write_inkling(calls: Calls) -> str:

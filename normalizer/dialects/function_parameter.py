@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
+from llmcore.normalizer.core.source import Steps, settle, skip_space, starts
 from llmcore.normalizer.dialects.name_json import function_follows
 from llmcore.normalizer.element_arguments import ElementCall, read_arguments
 from llmcore.normalizer.markers import as_text
 from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
-from llmcore.normalizer.source import Steps, settle, skip_space, starts
 from llmcore.types.envelope import Repair
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS"]
 
@@ -53,27 +50,27 @@ def _follows(text: str, at: int, final: bool) -> bool | None:
     return verdict
 
 
-def _function(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    head = _HEAD.match(engine.src.text, body, body + _HEAD_LENGTH)
+def _function(reading: Reading, at: int, body: int) -> Steps[bool]:
+    head = _HEAD.match(reading.src.text, body, body + _HEAD_LENGTH)
     if head is None or not head[1].strip():
         return False
     name = head[1].strip().strip("\"'")
-    before = engine.src.text[max(0, at - 40) : at].rstrip()
+    before = reading.src.text[max(0, at - 40) : at].rstrip()
     dialect = "seed_oss" if before.endswith("<seed:tool_call>") else "qwen3_coder"
-    draft = engine.begin(at, name, dialect)
-    found = yield from read_parameters(engine, draft, head.end(), _GRAMMAR)
-    return finish_parameters(engine, draft, head.end(), found)
+    draft = reading.begin(at, name, dialect)
+    found = yield from read_parameters(reading, draft, head.end(), _GRAMMAR)
+    return finish_parameters(reading, draft, head.end(), found)
 
 
-def _children(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _children(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<function=f><city>Paris</city></function>`: elements named after the arguments in place of parameters."""
-    head = _HEAD.match(engine.src.text, body, body + _HEAD_LENGTH)
+    head = _HEAD.match(reading.src.text, body, body + _HEAD_LENGTH)
     if head is None or not head[1].strip():
         return False
     name = head[1].strip().strip("\"'")
     call, end = ElementCall(at, name, _FIRST_ROW, "function", told_apart=False), head.end()
     head = None  # a match keeps the text it was found in
-    return (yield from read_arguments(engine, call, end))
+    return (yield from read_arguments(reading, call, end))
 
 
 def _children_follow(text: str, at: int, final: bool) -> bool | None:
@@ -93,29 +90,29 @@ def _either(text: str, at: int, final: bool) -> bool | None:
     return theirs if theirs or ours is False else None
 
 
-def _wrapper(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    start = yield from skip_space(engine.src, body)
-    while not engine.src.final and len(engine.src.text) - start < len("<function="):
-        yield
-    if not (yield from settle(engine.src, _either, start + len("<function="))):
+def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
+    start = yield from skip_space(reading.src, body)
+    while not reading.src.final and len(reading.src.text) - start < len("<function="):
+        yield None
+    if not (yield from settle(reading.src, _either, start + len("<function="))):
         return False
-    engine.commit_to(at)
-    engine.take("markup", start)
+    reading.text(at)
+    reading.markup(start)
     return True
 
 
 _RENAMED = re.compile(r"\s*([^\s<>{}]{1,256})\s*</(?:parameter|name|function)>\s*(?=<parameter=)")
 
 
-def _renamed(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _renamed(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<name>task</parameter><parameter=...`: the opener was renamed; a guess."""
-    head = _RENAMED.match(engine.src.text, body, body + _RENAMED_LENGTH)
+    head = _RENAMED.match(reading.src.text, body, body + _RENAMED_LENGTH)
     if head is None:
         return False
-    draft = engine.begin(at, head[1], "qwen3_coder")
-    found = yield from read_parameters(engine, draft, head.end(), _GRAMMAR)
-    found.repairs.append(Repair(kind="opener_renamed", before=engine.src.text[at : head.end()], after=head[1], safety="guess"))
-    return finish_parameters(engine, draft, head.end(), found)
+    draft = reading.begin(at, head[1], "qwen3_coder")
+    found = yield from read_parameters(reading, draft, head.end(), _GRAMMAR)
+    found.repairs.append(Repair(kind="opener_renamed", before=reading.src.text[at : head.end()], after=head[1], safety="guess"))
+    return finish_parameters(reading, draft, head.end(), found)
 
 
 def _renamed_follows(text: str, at: int, final: bool) -> bool | None:

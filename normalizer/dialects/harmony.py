@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bodies import named_call
 from llmcore.normalizer.call_objects import no_arguments
-from llmcore.normalizer.names import undouble
+from llmcore.normalizer.core.names import undouble
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.core.source import Steps, search, settle, skip_space, starts
 from llmcore.normalizer.parameters import Grammar, finish_parameters, only_text_parameter, read_parameters, tags
 from llmcore.normalizer.reasoning import sealed
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
-from llmcore.normalizer.source import Steps, search, settle, skip_space, starts
 from llmcore.types.envelope import Repair
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS"]
 
@@ -71,9 +68,9 @@ def _plausible(head: str, *, whole: bool) -> bool:
     return "<" not in words and "{" not in words and "\n\n" not in words and len(words.split()) <= _WORDS
 
 
-def _message_at(engine: TextEngine, body: int) -> Steps[int | None]:
+def _message_at(reading: Reading, body: int) -> Steps[int | None]:
     """Where the body begins; -1 when the text ended inside the header, None when this is no header."""
-    src = engine.src
+    src = reading.src
     look_at = 0
     while True:
         end = src.text.find(_MESSAGE, body, body + _HEADER)
@@ -88,15 +85,15 @@ def _message_at(engine: TextEngine, body: int) -> Steps[int | None]:
             return None
         if src.final:
             return -1
-        yield
+        yield None
 
 
-def _begin_of(engine: TextEngine, at: int) -> int:
+def _begin_of(reading: Reading, at: int) -> int:
     """Where the header starts: ` to=functions.f` and `assistant` may stand before its first token."""
-    first = max(engine.done, at - _HEADER)
-    if engine.text_kind == "reasoning":  # what stands before is reasoning already
+    first = max(reading.done, at - _HEADER)
+    if reading.text_kind == "reasoning":  # what stands before is reasoning already
         return at
-    before = engine.src.text[first:at]
+    before = reading.src.text[first:at]
     found = _BEFORE.search(before)
     if found is None or not found[0] or ("to=" not in found[0] and before[: found.start()].strip()):
         return at
@@ -113,133 +110,134 @@ def _header(begin: int, end: int, text: str) -> _Header:
     return _Header(begin, end, role[1] if role else "", channel[1].lower() if channel else "", name, named)
 
 
-def _cut_header(engine: TextEngine, at: int) -> bool:
+def _cut_header(reading: Reading, at: int) -> bool:
     """The text ended inside a header: markup, and a call cut off when it had a recipient."""
-    begin = _begin_of(engine, at)
-    if not engine.blank_before(begin):
+    begin = _begin_of(reading, at)
+    if not reading.blank_before(begin):
         return False
-    engine.cut = engine.cut or engine.ended_by_length or "to=" in engine.src.text[begin:]
-    engine.commit_to(begin)
-    engine.take("markup", len(engine.src.text))
+    if reading.ended_by_length or "to=" in reading.src.text[begin:]:
+        reading.cut_off()
+    reading.text(begin)
+    reading.markup(len(reading.src.text))
     return True
 
 
 # ---------------------------------------------------------------------- messages
 
 
-def _message(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
     """A message from its first token on."""
-    bare = engine.src.text.startswith(_MESSAGE, at)
-    end = body if bare else (yield from _message_at(engine, body))
+    bare = reading.src.text.startswith(_MESSAGE, at)
+    end = body if bare else (yield from _message_at(reading, body))
     if end is None:
         return False
     if end < 0:
-        return _cut_header(engine, at)
-    begin = _begin_of(engine, at)
-    header = _header(begin, end, engine.src.text[begin:end])
+        return _cut_header(reading, at)
+    begin = _begin_of(reading, at)
+    header = _header(begin, end, reading.src.text[begin:end])
     if header.role.startswith("functions.") or header.role == "tool":
-        return (yield from _result(engine, header))
+        return (yield from _result(reading, header))
     if header.recipient == "self" or (header.channel == "analysis" and header.recipient in ("", *_PEOPLE)):
-        return (yield from _thought(engine, header))
+        return (yield from _thought(reading, header))
     if header.recipient in _PEOPLE and not header.channel:
-        return (yield from _said(engine, header))
-    if header.recipient and header.recipient not in _PEOPLE and engine.takes_calls:
-        return (yield from _call(engine, header))
-    return _open(engine, header)
+        return (yield from _said(reading, header))
+    if header.recipient and header.recipient not in _PEOPLE and reading.takes_calls:
+        return (yield from _call(reading, header))
+    return _open(reading, header)
 
 
-def _open(engine: TextEngine, header: _Header) -> bool:
+def _open(reading: Reading, header: _Header) -> bool:
     """The header is markup; what follows is read like any text."""
-    engine.commit_to(header.begin)
-    engine.take("markup", header.end)
-    engine.text_kind = "content"
-    engine.reasoning_closed = True
+    reading.text(header.begin)
+    reading.markup(header.end)
+    reading.answer_follows()
+    reading.close_reasoning()
     return True
 
 
-def _close(engine: TextEngine, stop: re.Match[str] | None) -> bool:
+def _close(reading: Reading, stop: re.Match[str] | None) -> bool:
     if stop is not None and stop[0] != "<|start|>":
-        engine.take("markup", stop.end())
+        reading.markup(stop.end())
     return True
 
 
-def _result(engine: TextEngine, header: _Header) -> Steps[bool]:
+def _result(reading: Reading, header: _Header) -> Steps[bool]:
     """A tool's answer that the model invented or repeated: markup, and calls after it are not to be trusted."""
-    stop = yield from search(engine.src, _END_OR_START, header.end, _OVERLAP)
-    _open(engine, header)
-    engine.take("markup", stop.start() if stop else len(engine.src.text))
-    engine.invented = engine.invented or bool(engine.drafts)
-    return _close(engine, stop)
+    stop = yield from search(reading.src, _END_OR_START, header.end, _OVERLAP)
+    _open(reading, header)
+    reading.markup(stop.start() if stop else len(reading.src.text))
+    reading.result_follows()
+    return _close(reading, stop)
 
 
-def _thought(engine: TextEngine, header: _Header) -> Steps[bool]:
-    _open(engine, header)
-    stop = yield from sealed(engine, "reasoning", _END if header.recipient == "self" else _END_OR_START)
-    return _close(engine, stop)
+def _thought(reading: Reading, header: _Header) -> Steps[bool]:
+    _open(reading, header)
+    stop = yield from sealed(reading, "reasoning", _END if header.recipient == "self" else _END_OR_START)
+    return _close(reading, stop)
 
 
-def _said(engine: TextEngine, header: _Header) -> Steps[bool]:
+def _said(reading: Reading, header: _Header) -> Steps[bool]:
     """A message to the user in Muse's framing: a block or header inside it is a quotation."""
-    _open(engine, header)
-    stop = yield from sealed(engine, "content", _END)
-    return _close(engine, stop)
+    _open(reading, header)
+    stop = yield from sealed(reading, "content", _END)
+    return _close(reading, stop)
 
 
 # ---------------------------------------------------------------------- calls
 
 
-def _call(engine: TextEngine, header: _Header) -> Steps[bool]:
-    src = engine.src
+def _call(reading: Reading, header: _Header) -> Steps[bool]:
+    src = reading.src
     start = yield from skip_space(src, header.end)
     while not src.final and len(src.text) - start < 2:
-        yield
+        yield None
     name = header.recipient
-    name = name if engine.known(name) else undouble(name)
-    offered = engine.known(name)
+    name = name if reading.known(name) else undouble(name)
+    offered = reading.known(name)
     if _BUILT_IN.match(name) and not offered and not header.named:
-        engine.miss(header.begin, header.end, name, "built_in")
-        return _open(engine, header)
+        reading.miss(header.begin, header.end, name, "built_in")
+        return _open(reading, header)
     if src.text.startswith("{", start):
-        return (yield from named_call(engine, header.begin, name, start, "harmony", _STOPS))
+        return (yield from named_call(reading, header.begin, name, start, "harmony", _STOPS))
     if src.text.startswith("<", start) and not src.text.startswith("<|", start):
-        return (yield from _markup_call(engine, header, start, name))
-    return (yield from _raw_call(engine, header, start, name))
+        return (yield from _markup_call(reading, header, start, name))
+    return (yield from _raw_call(reading, header, start, name))
 
 
-def _markup_call(engine: TextEngine, header: _Header, start: int, name: str) -> Steps[bool]:
+def _markup_call(reading: Reading, header: _Header, start: int, name: str) -> Steps[bool]:
     """Beam's parameters belong to the header's name; Muse's block is read by the family of `invoke`."""
-    src = engine.src
+    src = reading.src
     if not (yield from settle(src, _PARAMETER_FOLLOWS, start)):
         while not src.final and _BLOCK_BEGUN.match(src.text, start):
-            yield
+            yield None
         if _BLOCK_BEGUN.match(src.text, start) is None:
-            return _open(engine, header)
-        draft = engine.begin(header.begin, name, "atem")
-        engine.end(draft, len(src.text), None, src.text[start:], complete=False)
+            return _open(reading, header)
+        draft = reading.begin(header.begin, name, "atem")
+        reading.end(draft, len(src.text), None, src.text[start:], complete=False)
         return True
-    draft = engine.begin(header.begin, name, "beam")
-    found = yield from read_parameters(engine, draft, start, _BEAM)
-    return finish_parameters(engine, draft, start, found)
+    draft = reading.begin(header.begin, name, "beam")
+    found = yield from read_parameters(reading, draft, start, _BEAM)
+    return finish_parameters(reading, draft, start, found)
 
 
-def _raw_call(engine: TextEngine, header: _Header, start: int, name: str) -> Steps[bool]:
+def _raw_call(reading: Reading, header: _Header, start: int, name: str) -> Steps[bool]:
     """A body that is neither JSON nor markup: code for a tool with one text parameter, or nothing."""
-    src = engine.src
-    if not (header.named or engine.known(name)) and start < len(src.text) and not src.text.startswith("<|", start):
-        engine.miss(header.begin, start, name, "no_call_object")
-        return _open(engine, header)
+    src = reading.src
+    if not (header.named or reading.known(name)) and start < len(src.text) and not src.text.startswith("<|", start):
+        reading.miss(header.begin, start, name, "no_call_object")
+        return _open(reading, header)
     stop = yield from search(src, _END_OR_START, start, _OVERLAP)
     raw = src.text[start : stop.start() if stop else len(src.text)]
-    if stop is None and not raw and not engine.known(name) and not header.named and engine.tools is not None:
-        return _open(engine, header)
-    draft = engine.begin(header.begin, name, "harmony")
-    key = only_text_parameter(engine.tool(name))
-    arguments, repairs = (no_arguments(name, engine.tools), []) if not raw.strip() else (None, [])
+    if stop is None and not raw and not reading.known(name) and not header.named and reading.tools is not None:
+        return _open(reading, header)
+    draft = reading.begin(header.begin, name, "harmony")
+    key = only_text_parameter(reading.tool(name))
+    arguments, repairs = (no_arguments(name, reading.tools), []) if not raw.strip() else (None, [])
     if raw.strip() and key is not None:
         arguments = {key: raw}
         repairs = [Repair(kind="only_parameter", path=key, before=raw, after=raw, safety="coerced")]
     end = len(src.text) if stop is None else stop.start() if stop[0] == "<|start|>" else stop.end()
-    engine.end(draft, end, arguments, raw, complete=stop is not None, repairs=repairs)
+    reading.end(draft, end, arguments, raw, complete=stop is not None, repairs=repairs)
     return True
 
 
@@ -257,15 +255,15 @@ _BEAM = Grammar(
 # ---------------------------------------------------------------------- reasoning that the prompt opened
 
 
-def _lone_end(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _lone_end(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<|end|><|start|>` with no header before it: the prompt opened the reasoning, all of it is."""
-    if engine.reasoning_closed or engine.nested:
+    if reading.reasoning_closed or reading.nested:
         return False
-    engine.withdraw(at)
-    engine.take("markup", body)
-    engine.reasoning_closed = True
+    reading.withdraw(at)
+    reading.markup(body)
+    reading.close_reasoning()
     return True
-    yield
+    yield None
 
 
 # ---------------------------------------------------------------------- writers and rows

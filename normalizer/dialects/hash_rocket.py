@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmcore.normalizer.bodies import body_extent, swallow
 from llmcore.normalizer.call_objects import no_arguments
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.source import Steps, match_within, past, starts
 from llmcore.normalizer.dialects.braces import arguments_read, conformed
-from llmcore.normalizer.draft import Draft
 from llmcore.normalizer.parameters import ArgumentStream
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.json import read_value
 from llmcore.normalizer.readers.relaxed import read_relaxed
-from llmcore.normalizer.rows import Calls, Dialect, Marker, as_json
-from llmcore.normalizer.source import Steps, match_within, past, starts
 from llmcore.normalizer.values import typed_by
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS"]
 
@@ -36,39 +34,39 @@ _MAY_END_BODY = re.compile(r'[{}\[\]()<"]')  # in a value that is no JSON
 _ANY_TYPE = ("null", "integer", "number", "boolean", "object", "array", "string")
 
 
-def _rocket(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    src = engine.src
+def _rocket(reading: Reading, at: int, body: int) -> Steps[bool]:
+    src = reading.src
     head = yield from match_within(src, _HEAD, body, _HEAD_LENGTH)
     if head is None:
         return False
-    draft, tool = engine.begin(at, head[1], "hash_rocket"), engine.tool(head[1])
-    preview = _OptionPreview(engine, draft, head.end(), tool) if engine.listening else None
-    outer = yield from body_extent(engine, src.text.index("{", body), _CLOSERS, preview)
-    end, _ = (outer.end, False) if outer.cut else (yield from swallow(engine, outer.end, _CLOSERS))
+    draft, tool = reading.begin(at, head[1], "hash_rocket"), reading.tool(head[1])
+    preview = _OptionPreview(reading, draft, head.end(), tool) if reading.listening else None
+    outer = yield from body_extent(reading, src.text.index("{", body), _CLOSERS, preview)
+    end, _ = (outer.end, False) if outer.cut else (yield from swallow(reading, outer.end, _CLOSERS))
     written = src.text[head.end() : outer.end]
-    arguments, repairs = _options(engine, written, tool)
+    arguments, repairs = _options(reading, written, tool)
     if arguments is None:
-        reading = read_relaxed(src.text, head.end(), outer.end, limits=engine.limits, cut=outer.cut)
-        arguments, repairs = arguments_read(engine, reading, [], tool)
+        parsed = read_relaxed(src.text, head.end(), outer.end, limits=reading.limits, cut=outer.cut)
+        arguments, repairs = arguments_read(reading, parsed, [], tool)
     if not written.startswith("{"):
-        arguments = no_arguments(head[1], engine.tools)
+        arguments = no_arguments(head[1], reading.tools)
     if not outer.closed and not outer.cut:
         repairs = [*repairs, Repair(kind="closer_missing")]
     if preview is not None:
         preview.advance()
         preview.finish(arguments)
-    engine.end(draft, end, arguments, written, complete=not outer.cut, repairs=repairs)
+    reading.end(draft, end, arguments, written, complete=not outer.cut, repairs=repairs)
     return True
 
 
-def _options(engine: TextEngine, text: str, tool: CompiledTool | None) -> tuple[dict[str, Any] | None, list[Repair]]:
+def _options(reading: Reading, text: str, tool: CompiledTool | None) -> tuple[dict[str, Any] | None, list[Repair]]:
     """`--key value` lines; None when there are none, or one whose JSON goes beyond the limits."""
     arguments: dict[str, Any] = {}
     repairs: list[Repair] = []
     option = _OPTION.search(text)
     while option is not None:
         key = option[1]
-        value, found, stop = _value(engine, text, key, option.end(), tool)
+        value, found, stop = _value(reading, text, key, option.end(), tool)
         if stop < 0:
             return None, []
         if key in arguments:
@@ -79,27 +77,27 @@ def _options(engine: TextEngine, text: str, tool: CompiledTool | None) -> tuple[
     return (arguments or None), repairs
 
 
-def _value(engine: TextEngine, text: str, key: str, start: int, tool: CompiledTool | None) -> tuple[Any, list[Repair], int]:
+def _value(reading: Reading, text: str, key: str, start: int, tool: CompiledTool | None) -> tuple[Any, list[Repair], int]:
     """(value, repairs, end) of the option whose value stands at `start`: JSON, or the rest of the line. The end is -1 when it
     cannot be read."""
     if text[start : start + 1] in ("{", "[", '"'):
-        reading = read_value(text, start, limits=engine.limits)
-        if not reading.values:
+        parsed = read_value(text, start, limits=reading.limits)
+        if not parsed.values:
             return None, [], -1
-        value, repairs, stop = reading.values[0], reading.repairs, reading.end
+        value, repairs, stop = parsed.values[0], parsed.repairs, parsed.end
     else:
         stop = past(_LINE_VALUE, text, start)
-        value, repairs = typed_by(text[start:stop].strip(), _ANY_TYPE, path=key, limits=engine.limits)
-    value, more = conformed(value, text[start:stop], tool, key, engine.limits)
+        value, repairs = typed_by(text[start:stop].strip(), _ANY_TYPE, path=key, limits=reading.limits)
+    value, more = conformed(value, text[start:stop], tool, key, reading.limits)
     return value, [*repairs, *more], stop
 
 
 class _OptionPreview:
     """Tells a listener of options as they come: strings in pieces, other values whole. What needs repair waits for the end."""
 
-    def __init__(self, engine: TextEngine, draft: Draft, start: int, tool: CompiledTool | None) -> None:
-        self._engine, self._draft, self._tool = engine, draft, tool
-        self._stream = ArgumentStream(engine, draft)
+    def __init__(self, reading: Reading, draft: Draft, start: int, tool: CompiledTool | None) -> None:
+        self._reading, self._draft, self._tool = reading, draft, tool
+        self._stream = ArgumentStream(reading, draft)
         self._told: dict[str, Any] = {}
         self._at = start
         self._key = ""
@@ -113,7 +111,7 @@ class _OptionPreview:
 
     def skim(self, more: str) -> bool:
         """More of a string; whoever follows the body looks again when it ends."""
-        length = len(self._engine.src.text)
+        length = len(self._reading.src.text)
         if self._upto + len(more) != length or '"' in more or "\\" in more or "\n" in more:
             return False
         self._stream.piece(more)
@@ -134,7 +132,7 @@ class _OptionPreview:
         self._stream.close()
 
     def _next_option(self) -> bool:
-        text = self._engine.src.text
+        text = self._reading.src.text
         option = _NEXT_OPTION.match(text, self._at)
         if option is None or option.end() == len(text):
             self._over = option is None and len(text) - self._at > _HEAD_LENGTH
@@ -152,7 +150,7 @@ class _OptionPreview:
 
     def _value_end(self) -> int:
         """Where the value ends, -1 when that has not come."""
-        text = self._engine.src.text
+        text = self._reading.src.text
         if self._extent is not None:
             return self._extent.scan(text)
         if text[self._start] != '"':
@@ -160,13 +158,13 @@ class _OptionPreview:
             return end if end < len(text) else -1
         end = past(_IN_STRING, text, self._upto)
         if self._streams:
-            self._engine.delta(self._draft, text[self._upto : end])
+            self._reading.delta(self._draft, text[self._upto : end])
         self._upto = end
         return end + 1 if text.startswith('"', end) else -1
 
     def _finish_value(self, end: int) -> None:
-        value, repairs, stop = _value(self._engine, self._engine.src.text, self._key, self._start, self._tool)
-        written = self._engine.src.text[self._start : end]
+        value, repairs, stop = _value(self._reading, self._reading.src.text, self._key, self._start, self._tool)
+        written = self._reading.src.text[self._start : end]
         if repairs or stop != end or (written[:1] not in ("{", "[", '"') and _MAY_END_BODY.search(written)):
             self._over = True
             return

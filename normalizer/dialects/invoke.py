@@ -8,10 +8,14 @@ namespace of their opener, so that a value may hold the others'.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from llmcore.normalizer.bodies import add_calls, body_extent, swallow
 from llmcore.normalizer.call_objects import CallObject
+from llmcore.normalizer.core.names import is_known, undouble
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.core.source import Steps, skip_space, starts
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.element_arguments import (
     COMMON_WORDS,
@@ -23,13 +27,7 @@ from llmcore.normalizer.element_arguments import (
     read_attributes,
 )
 from llmcore.normalizer.markers import as_text, call_marker, closer_after_call
-from llmcore.normalizer.names import is_known, undouble
 from llmcore.normalizer.readers.json import read_json
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer, as_json
-from llmcore.normalizer.source import Steps, skip_space, starts
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS"]
 
@@ -64,11 +62,11 @@ def _dialect_of(space: str, tag: str, before: str) -> str:
     return _DIALECT_BY_SPACE.get(space, "anthropic_function_calls")
 
 
-def _invoke(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<invoke name="f">` and its kin."""
-    src = engine.src
+    src = reading.src
     while not src.final and len(src.text) - body < len("name"):
-        yield
+        yield None
     opened = _TAG.match(src.text, at)
     if opened is None:
         return False
@@ -82,29 +80,29 @@ def _invoke(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         end, attributes, alone = head
         name = next((attributes.pop(key) for key in _NAMED_BY if key in attributes), "")
     name = name.strip()
-    if not name or len(name) > engine.limits.name or "<" in name or ">" in name:
+    if not name or len(name) > reading.limits.name or "<" in name or ">" in name:
         return False
-    name = undouble(name) if space == "atem:" or (engine.tools is not None and name not in engine.tools) else name
-    if tag in COMMON_WORDS and not is_known(name, engine.tools):
+    name = undouble(name) if space == "atem:" or (reading.tools is not None and name not in reading.tools) else name
+    if tag in COMMON_WORDS and not is_known(name, reading.tools):
         return False
     dialect = _dialect_of(space, tag, src.text[max(0, at - 60) : at].rstrip())
     call = ElementCall(at, name, dialect, tag, space, told_apart=tag not in COMMON_WORDS)
     call.children_of = "invoke_children" if dialect == _FIRST_ROW else dialect
     if attributes:
-        read_attributes(engine, call, attributes, alone=alone)
+        read_attributes(reading, call, attributes, alone=alone)
     if tag in COMMON_WORDS:
         described = "description" in attributes and "description" not in call.given
-        if described or (alone and not may_lack_arguments(engine, call)):
-            engine.miss(at, end, name, "definition" if described else "no_arguments")
+        if described or (alone and not may_lack_arguments(reading, call)):
+            reading.miss(at, end, name, "definition" if described else "no_arguments")
             return False
     if alone:
         raw = as_json(call.given) if call.given else ""
-        engine.end(engine.begin(at, name, dialect, call.id), end, call.given, raw, repairs=call.repairs)
+        reading.end(reading.begin(at, name, dialect, call.id), end, call.given, raw, repairs=call.repairs)
         return True
     start = yield from skip_space(src, end)
     while src.text.startswith(_SHOWN_SPACE, start):
         start = yield from skip_space(src, start + 1)
-    return (yield from read_arguments(engine, call, start))
+    return (yield from read_arguments(reading, call, start))
 
 
 # ---------------------------------------------------------------------- wrappers
@@ -112,20 +110,20 @@ def _invoke(engine: TextEngine, at: int, body: int) -> Steps[bool]:
 _INVOKE_NEXT = re.compile(rf"\s*<{_SPACE}(?:invoke(?:[\s>]|name)|(?:{'|'.join(_TAGS)})\s)")
 
 
-def _wrapper(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
     """A wrapper is markup when an invoke follows it."""
-    src = engine.src
+    src = reading.src
     start = yield from skip_space(src, body)
     while not src.final and len(src.text) - start < 40 and not src.text.find(">", start) >= 0:
-        yield
+        yield None
     if (empty := f"</{src.text[at + 1 : body]}") and src.text.startswith(empty, start):
-        engine.commit_to(at)
-        engine.take("markup", start + len(empty))
+        reading.text(at)
+        reading.markup(start + len(empty))
         return True
     if _INVOKE_NEXT.match(src.text, start) is None:
-        return (yield from _name_and_fence(engine, at, start))
-    engine.commit_to(at)
-    engine.take("markup", start)
+        return (yield from _name_and_fence(reading, at, start))
+    reading.text(at)
+    reading.markup(start)
     return True
 
 
@@ -133,24 +131,24 @@ _NAME_FENCE_LENGTH = 320
 _NAME_FENCE = re.compile(r"([^\s<>{}`]{1,256})\s*\n\s*```\w{0,12}\s*(?=\{)")
 
 
-def _name_and_fence(engine: TextEngine, at: int, start: int) -> Steps[bool]:
+def _name_and_fence(reading: Reading, at: int, start: int) -> Steps[bool]:
     """A wrapper, a bare name and a json fence: the first fence holds the arguments, a second one is an invented result."""
-    src = engine.src
+    src = reading.src
     if not src.text.startswith("<", at) or "DSML" not in src.text[at : at + 12]:
         return False
     reach = start + _NAME_FENCE_LENGTH
     while not src.final and len(src.text) < reach and "{" not in src.text[start:] and "<" not in src.text[start:]:
-        yield
+        yield None
     head = _NAME_FENCE.match(src.text, start, reach)
     if head is None:
         return False
-    body = yield from body_extent(engine, head.end(), ("```",))
-    end, _ = yield from swallow(engine, body.end, ("```",))
-    reading = read_json(src.text[body.start : body.end], limits=engine.limits, cut=body.cut)
-    value = reading.values[0] if reading.values else None
+    body = yield from body_extent(reading, head.end(), ("```",))
+    end, _ = yield from swallow(reading, body.end, ("```",))
+    parsed = read_json(src.text[body.start : body.end], limits=reading.limits, cut=body.cut)
+    value = parsed.values[0] if parsed.values else None
     arguments = cast("dict[str, Any]", value) if isinstance(value, dict) else None
     call = CallObject(head[1], arguments, True, raw=src.text[body.start : body.end])
-    add_calls(engine, (at, end), [call], "dsml_v4", complete=reading.complete, repairs=reading.repairs)
+    add_calls(reading, (at, end), [call], "dsml_v4", complete=parsed.complete, repairs=parsed.repairs)
     return True
 
 

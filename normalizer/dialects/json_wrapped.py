@@ -7,17 +7,14 @@ extent of a value is scanned once; where the closer is already there, one `str.f
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bodies import QUICK, Body, add_calls, body_extent, marker_stands, quick_body, read_body, swallow
 from llmcore.normalizer.call_objects import CallObject
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer, as_json
+from llmcore.normalizer.core.source import Follows, Steps, always, skip_space, starts
 from llmcore.normalizer.preview import Preview
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer, as_json
-from llmcore.normalizer.source import Follows, Steps, always, skip_space, starts
 from llmcore.types.envelope import Repair
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS", "objects_reader"]
 
@@ -25,53 +22,53 @@ __all__ = ["DIALECTS", "objects_reader"]
 def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[str, ...] = (), keyed: bool = False) -> Reader:
     """A reader of JSON values after an opener. `skip`: further markers that belong to the opener. `keyed`: see `calls_of`."""
 
-    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-        src = engine.src
+    def read(reading: Reading, at: int, body: int) -> Steps[bool]:
+        src = reading.src
         start = yield from skip_space(src, body)
         for mark in skip:
             while not src.final and len(src.text) - start < len(mark) and mark.startswith(src.text[start:]):
-                yield
+                yield None
             if src.text.startswith(mark, start):
                 start = yield from skip_space(src, start + len(mark))
         if start >= len(src.text) or src.text[start] not in "{[":
             return False
-        if src.text[start] == "[" and (yield from marker_stands(engine, start, ())):
+        if src.text[start] == "[" and (yield from marker_stands(reading, start, ())):
             return False
-        quick = None if keyed else _sound_body(engine, start, closers)
+        quick = None if keyed else _sound_body(reading, start, closers)
         if quick is not None:
-            end, _ = yield from swallow(engine, quick.end, closers)
-            return _enter(engine, at, end, [quick], dialect, keyed, None)
-        preview = Preview(engine, at, start, dialect, closers, keyed=keyed)
+            end, _ = yield from swallow(reading, quick.end, closers)
+            return _enter(reading, at, end, [quick], dialect, keyed, None)
+        preview = Preview(reading, at, start, dialect, closers, keyed=keyed)
         bodies: list[Body] = []
         while start >= 0:
-            found = yield from body_extent(engine, start, closers, preview)
+            found = yield from body_extent(reading, start, closers, preview)
             bodies.append(found)
-            start = -1 if found.cut or not found.closed else (yield from _next_value(engine, found.end, closers))
+            start = -1 if found.cut or not found.closed else (yield from _next_value(reading, found.end, closers))
         preview.advance()
         end = bodies[-1].end
         if not bodies[-1].cut:
-            end, _ = yield from swallow(engine, end, closers)
-        return _enter(engine, at, end, bodies, dialect, keyed, preview)
+            end, _ = yield from swallow(reading, end, closers)
+        return _enter(reading, at, end, bodies, dialect, keyed, preview)
 
     return read
 
 
-def _sound_body(engine: TextEngine, start: int, closers: tuple[str, ...]) -> Body | None:
+def _sound_body(reading: Reading, start: int, closers: tuple[str, ...]) -> Body | None:
     """Up to the first closer (or the end), if what stands before it is sound: then no string holds that closer."""
-    text = engine.src.text
+    text = reading.src.text
     end = text.find(closers[0], start, start + QUICK) if closers else -1
     if end < 0:
-        if not engine.src.final or closers or len(text) - start > QUICK:
+        if not reading.src.final or closers or len(text) - start > QUICK:
             return None
         end = len(text)
     while text[end - 1].isspace():
         end -= 1
-    return quick_body(engine, start, end)
+    return quick_body(reading, start, end)
 
 
-def _next_value(engine: TextEngine, end: int, closers: tuple[str, ...]) -> Steps[int]:
+def _next_value(reading: Reading, end: int, closers: tuple[str, ...]) -> Steps[int]:
     """Where another value starts after one that ended at `end`; -1 when none does."""
-    src = engine.src
+    src = reading.src
     ahead = yield from skip_space(src, end)
     if ahead < len(src.text) and src.text[ahead] in ";,":
         ahead = yield from skip_space(src, ahead + 1)
@@ -80,7 +77,7 @@ def _next_value(engine: TextEngine, end: int, closers: tuple[str, ...]) -> Steps
     while not src.final and any(
         len(closer) > len(src.text) - ahead and closer.startswith(src.text[ahead:]) for closer in closers
     ):
-        yield
+        yield None
     if src.text.startswith(closers, ahead):
         return -1
     if src.text[ahead] == "{":
@@ -89,33 +86,35 @@ def _next_value(engine: TextEngine, end: int, closers: tuple[str, ...]) -> Steps
     return ahead if src.text[inside : inside + 1] in ("{", "[", "]") else -1
 
 
-def _enter(engine: TextEngine, at: int, end: int, bodies: list[Body], dialect: str, keyed: bool, preview: Preview | None) -> bool:
-    read = [read_body(engine, body, keyed=keyed) for body in bodies]
+def _enter(reading: Reading, at: int, end: int, bodies: list[Body], dialect: str, keyed: bool, preview: Preview | None) -> bool:
+    read = [read_body(reading, body, keyed=keyed) for body in bodies]
     if not (preview is not None and preview.drafts) and not any(messages for messages, _, _ in read):
-        engine.miss(at, end, None, "no_call_object")
-        engine.cut = engine.cut or bodies[-1].cut
-        engine.waste(end - at)
+        reading.miss(at, end, None, "no_call_object")
+        if bodies[-1].cut:
+            reading.cut_off()
+        reading.failed(end - at)
         return False
-    engine.commit_to(at)
-    engine.cut = engine.cut or bodies[-1].lost
+    reading.text(at)
+    if bodies[-1].lost:
+        reading.cut_off()
     late: list[tuple[tuple[int, int], list[CallObject], list[Repair]]] = []
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
         span = (at, end) if len(bodies) == 1 else (at if body is bodies[0] else body.start, body.end)
-        engine.take("markup", span[0])
+        reading.markup(span[0])
         drafts = preview.begun_in(body.start, body.end) if preview is not None else []
         begun, calls = iter(drafts), [call for message in messages for call in message.calls]
         if preview is not None and preview.begun_in(body.end, end):
             late.append((span, calls[len(drafts) :], repairs))
             del calls[len(drafts) :]
-        add_calls(engine, span, calls, dialect, complete=complete, repairs=repairs, drafts=begun)
+        add_calls(reading, span, calls, dialect, complete=complete, repairs=repairs, drafts=begun)
         for draft in begun:  # what began like a call and cannot be read
-            engine.end(draft, span[1], None, engine.src.text[body.start : body.end], complete=not body.cut)
-        if not messages and engine.done < span[1]:
-            engine.miss(*span, None, "no_call_object")
-            engine.take("content", span[1])
+            reading.end(draft, span[1], None, reading.src.text[body.start : body.end], complete=not body.cut)
+        if not messages and reading.done < span[1]:
+            reading.miss(*span, None, "no_call_object")
+            reading.take("content", span[1])
     for span, calls, repairs in late:  # a listener knows of others behind them already
-        add_calls(engine, span, calls, dialect, repairs=repairs)
-    engine.take("markup" if engine.done < end and engine.pieces and engine.pieces[-1][2] != "call" else "call", end)
+        add_calls(reading, span, calls, dialect, repairs=repairs)
+    reading.take("markup" if reading.done < end and reading.pieces and reading.pieces[-1][2] != "call" else "call", end)
     return True
 
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from llmcore.normalizer.core.names import peel
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
+from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.markers import as_text, call_marker, closer_after_markup, section
-from llmcore.normalizer.names import peel
 from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Writer
-from llmcore.normalizer.source import Steps, name_then, search, skip_space, starts
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS"]
 
@@ -52,33 +50,33 @@ def _dialect_of(prefix: str, suffix: str, before: str, gap: str) -> str:
     return "glm45" if "\n" in gap else "glm47"
 
 
-def _call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    src = engine.src
+def _call(reading: Reading, at: int, body: int) -> Steps[bool]:
+    src = reading.src
     yield from skip_space(src, body)
     opener, head = _OPENER.match(src.text, at), _HEAD.match(src.text, body)
     if opener is None or head is None:
         return False
     while not src.final and len(src.text) - head.end() < 24:
-        yield
+        yield None
         head = _HEAD.match(src.text, body) or head
     name, prefix, suffix = head[1], opener["prefix"], opener["suffix"] or ""
-    if not (yield from _believable(engine, at, head.end(), name, prefix)):
+    if not (yield from _believable(reading, at, head.end(), name, prefix)):
         return False
     dialect = _dialect_of(prefix, suffix, src.text[max(0, at - 20) : at].rstrip(), src.text[body : head.end()])
-    draft = engine.begin(at, name, dialect)
+    draft = reading.begin(at, name, dialect)
     grammar = _IQUEST if prefix == "iquest_" else _grammar(prefix, suffix)
-    found = yield from read_parameters(engine, draft, head.end(), grammar)
-    return finish_parameters(engine, draft, head.end(), found)
+    found = yield from read_parameters(reading, draft, head.end(), grammar)
+    return finish_parameters(reading, draft, head.end(), found)
 
 
-def _believable(engine: TextEngine, at: int, after: int, name: str, prefix: str) -> Steps[bool]:
+def _believable(reading: Reading, at: int, after: int, name: str, prefix: str) -> Steps[bool]:
     """A lone word is a call without arguments when it is a tool, or, tools not told, when it is all there is."""
-    src = engine.src
+    src = reading.src
     if src.text.startswith(f"<{'' if prefix == 'iquest_' else prefix}arg_key", after) or "<tool_sep>" in src.text[at:after]:
         return True
-    if engine.tools is not None:
-        return peel(name, engine.tools) is not None or bool(prefix)
-    if engine.says_anything() or not engine.blank_before(at):
+    if reading.tools is not None:
+        return peel(name, reading.tools) is not None or bool(prefix)
+    if reading.says_anything() or not reading.blank_before(at):
         return False
     close = yield from search(src, _BRACKET, after, 1)
     ahead = yield from skip_space(src, 0 if close is None else close.end())
@@ -88,17 +86,17 @@ def _believable(engine: TextEngine, at: int, after: int, name: str, prefix: str)
 _IQUEST = _grammar("", "", "iquest_tool_call")
 
 
-def _opener_lost(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _opener_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`get_weather<arg_key>...</tool_call>`: a tool's name directly before a key tag, with the call's closer after it."""
-    src = engine.src
-    before = src.text[max(engine.done, at - 300) : at]
+    src = reading.src
+    before = src.text[max(reading.done, at - 300) : at]
     lost = _LOST.search(before)
-    if lost is None or peel(lost[1], engine.tools) is None:
+    if lost is None or peel(lost[1], reading.tools) is None:
         return False
     begin = at - len(before) + lost.start(1)
-    draft = engine.begin(begin, lost[1], "glm45")
-    found = yield from read_parameters(engine, draft, at, _grammar("", ""))
-    return finish_parameters(engine, draft, at, found)
+    draft = reading.begin(begin, lost[1], "glm45")
+    found = yield from read_parameters(reading, draft, at, _grammar("", ""))
+    return finish_parameters(reading, draft, at, found)
 
 
 def _writer(call: str, prefix: str = "", suffix: str = "", *, gap: str = "", section: str = "", sep: str = "") -> Writer:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bodies import add_calls, arguments_body, body_extent, named_call, swallow
 from llmcore.normalizer.call_objects import CallObject, calls_of, no_arguments
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, as_json
+from llmcore.normalizer.core.source import Steps, search, skip_space, starts
 from llmcore.normalizer.markers import call_marker, closer_after_call, empty_call, section
 from llmcore.normalizer.readers.json import read_json
-from llmcore.normalizer.rows import Calls, Dialect, as_json
-from llmcore.normalizer.source import Steps, search, skip_space, starts
 from llmcore.types.envelope import Repair
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS"]
 
@@ -28,104 +25,105 @@ _KIMI_INDEX = re.compile(r"\s*(?:\.|:)\s*\d+\s*\Z")
 _TRAILING_DIGITS = re.compile(r"_?\d+\Z")
 
 
-def _kimi_name(engine: TextEngine, written: str) -> str:
+def _kimi_name(reading: Reading, written: str) -> str:
     """The id `functions.NAME:0` is the only carrier of the name. A drifted one is read by the tools' names."""
     name = _KIMI_INDEX.sub("", written.strip())
     if name.startswith("functions.") and len(name) > len("functions."):
         name = name[len("functions.") :]
-    if engine.tools is None or name in engine.tools:
+    if reading.tools is None or name in reading.tools:
         return name
     for candidate in (name.removeprefix("functions").lstrip("_."), name):
         for attempt in (candidate, _TRAILING_DIGITS.sub("", candidate)):
-            if attempt in engine.tools:
+            if attempt in reading.tools:
                 return attempt
     return name
 
 
-def _kimi(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    src = engine.src
+def _kimi(reading: Reading, at: int, body: int) -> Steps[bool]:
+    src = reading.src
     head = yield from search(src, _KIMI_HEAD, body, 32)
     written = src.text[body : head.start() if head else len(src.text)]
     name = written.strip()
-    if len(name) > engine.limits.name or "\n\n" in name:
+    if len(name) > reading.limits.name or "\n\n" in name:
         return False
     if head is None:
-        engine.cut = True
-        if name and not engine.drafts:
-            engine.miss(at, len(src.text), name or None, "truncated")
+        reading.cut_off()
+        if name and not reading.drafts:
+            reading.miss(at, len(src.text), name or None, "truncated")
         return False
     if head[0] == "{":
-        return (yield from _kimi_json(engine, at, head.start(), name))
+        return (yield from _kimi_json(reading, at, head.start(), name))
     if head[0] == "<|tool_call_argument_begin|>":
         start = yield from skip_space(src, head.end())
         if not src.text.startswith(("{", '"'), start):
-            return (yield from _kimi_odd(engine, at, start, name))
-        return (yield from _kimi_call(engine, at, start, name))
+            return (yield from _kimi_odd(reading, at, start, name))
+        return (yield from _kimi_call(reading, at, start, name))
     if not name:
         return False
-    end, _ = yield from swallow(engine, head.start(), _KIMI_CLOSERS, extra=False)
-    return empty_call(engine, at, end, _kimi_name(engine, name), "kimi_no_argument_marker")
+    end, _ = yield from swallow(reading, head.start(), _KIMI_CLOSERS, extra=False)
+    return empty_call(reading, at, end, _kimi_name(reading, name), "kimi_no_argument_marker")
 
 
-def _kimi_json(engine: TextEngine, at: int, start: int, name: str) -> Steps[bool]:
+def _kimi_json(reading: Reading, at: int, start: int, name: str) -> Steps[bool]:
     """`ping{...}`, or a whole call object in place of the name."""
     if name:
-        return (yield from _kimi_call(engine, at, start, name, "kimi_no_argument_marker"))
-    body = yield from body_extent(engine, start, _KIMI_CLOSERS)
-    reading = read_json(engine.src.text[body.start : body.end], limits=engine.limits, cut=body.cut)
-    message = calls_of(reading.values[0], engine.tools) if reading.values else None
+        return (yield from _kimi_call(reading, at, start, name, "kimi_no_argument_marker"))
+    body = yield from body_extent(reading, start, _KIMI_CLOSERS)
+    parsed = read_json(reading.src.text[body.start : body.end], limits=reading.limits, cut=body.cut)
+    message = calls_of(parsed.values[0], reading.tools) if parsed.values else None
     if message is None or not message.calls:
-        engine.waste(body.end - at)
+        reading.failed(body.end - at)
         return False
-    end, _ = yield from swallow(engine, body.end, _KIMI_CLOSERS)
-    add_calls(engine, (at, end), message.calls, "kimi_no_argument_marker", complete=reading.complete, repairs=reading.repairs)
+    end, _ = yield from swallow(reading, body.end, _KIMI_CLOSERS)
+    add_calls(reading, (at, end), message.calls, "kimi_no_argument_marker", complete=parsed.complete, repairs=parsed.repairs)
     return True
 
 
-def _kimi_call(engine: TextEngine, at: int, start: int, written: str, dialect: str = "kimi_k2") -> Steps[bool]:
-    name = _kimi_name(engine, written)
+def _kimi_call(reading: Reading, at: int, start: int, written: str, dialect: str = "kimi_k2") -> Steps[bool]:
+    name = _kimi_name(reading, written)
     identity = written if ":" in written or "." in written else ""
     drifted = not name or name.isdigit() or name.startswith(("call_", "chatcmpl-", "functions"))
-    if not drifted or (engine.tools is not None and name in engine.tools):
-        return (yield from named_call(engine, at, name, start, dialect, _KIMI_CLOSERS, id=identity))
-    body = yield from body_extent(engine, start, _KIMI_CLOSERS)
-    end, _ = yield from swallow(engine, body.end, _KIMI_CLOSERS)
-    calls, repairs, complete = arguments_body(engine, body)
+    if not drifted or (reading.tools is not None and name in reading.tools):
+        return (yield from named_call(reading, at, name, start, dialect, _KIMI_CLOSERS, id=identity))
+    body = yield from body_extent(reading, start, _KIMI_CLOSERS)
+    end, _ = yield from swallow(reading, body.end, _KIMI_CLOSERS)
+    calls, repairs, complete = arguments_body(reading, body)
     for call in calls:
-        _name_by_content(engine, call, name, identity or written)
-    add_calls(engine, (at, end), calls, dialect, complete=complete, repairs=repairs)
-    engine.take("call", end)
+        _name_by_content(reading, call, name, identity or written)
+    add_calls(reading, (at, end), calls, dialect, complete=complete, repairs=repairs)
+    reading.take("call", end)
     return True
 
 
-def _name_by_content(engine: TextEngine, call: CallObject, name: str, identity: str) -> None:
+def _name_by_content(reading: Reading, call: CallObject, name: str, identity: str) -> None:
     """A drifted id: the arguments may hold the whole call, or only one tool's schema may fit them (a guess)."""
     call.name, call.id = name, identity
-    inner = calls_of(call.arguments, engine.tools) if call.arguments is not None else None
+    inner = calls_of(call.arguments, reading.tools) if call.arguments is not None else None
     if inner is not None and len(inner.calls) == 1 and inner.calls[0].given:
         call.name, call.arguments, call.raw = inner.calls[0].name, inner.calls[0].arguments, None
         return
-    if engine.tools is None or call.arguments is None or not call.arguments:
+    if reading.tools is None or call.arguments is None or not call.arguments:
         return
     keys = set(call.arguments)
-    fitting = [tool for tool in engine.tools.compiled if keys <= set(tool.properties) and tool.required <= keys]
+    fitting = [tool for tool in reading.tools.compiled if keys <= set(tool.properties) and tool.required <= keys]
     if len(fitting) == 1:
         call.repairs.append(Repair(kind="name_by_schema", before=name, after=fitting[0].name, safety="guess"))
         call.name = fitting[0].name
 
 
-def _kimi_odd(engine: TextEngine, at: int, start: int, name: str) -> Steps[bool]:
+def _kimi_odd(reading: Reading, at: int, start: int, name: str) -> Steps[bool]:
     """What stands where the arguments should be is no JSON object."""
-    match = yield from search(engine.src, _KIMI_HEAD, start, 32)
-    stop = match.start() if match else len(engine.src.text)
-    raw = engine.src.text[start:stop].strip()
+    match = yield from search(reading.src, _KIMI_HEAD, start, 32)
+    stop = match.start() if match else len(reading.src.text)
+    raw = reading.src.text[start:stop].strip()
     if not raw and not name:
-        engine.cut = engine.cut or match is None
+        if match is None:
+            reading.cut_off()
         return False
-    end, _ = (yield from swallow(engine, stop, _KIMI_CLOSERS, extra=False)) if match else (stop, False)
-    draft = engine.begin(at, _kimi_name(engine, name), "kimi_k2", name)
-    arguments = no_arguments(draft.name, engine.tools) if not raw else None
-    engine.end(draft, end, arguments, raw, complete=match is not None)
+    end, _ = (yield from swallow(reading, stop, _KIMI_CLOSERS, extra=False)) if match else (stop, False)
+    draft = reading.begin(at, _kimi_name(reading, name), "kimi_k2", name)
+    arguments = no_arguments(draft.name, reading.tools) if not raw else None
+    reading.end(draft, end, arguments, raw, complete=match is not None)
     return True
 
 

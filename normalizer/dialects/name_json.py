@@ -6,16 +6,13 @@ The name ends at a separator, a bracket or a line break; then one JSON object, t
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from llmcore.normalizer.bodies import named_call
+from llmcore.normalizer.core.names import name_start, peel
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, as_json
+from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
 from llmcore.normalizer.markers import call_marker, section
-from llmcore.normalizer.names import name_start, peel
-from llmcore.normalizer.rows import Calls, Dialect, as_json
-from llmcore.normalizer.source import Steps, name_then, search, skip_space, starts
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS", "function_follows"]
 
@@ -32,17 +29,17 @@ _TAGGED_OPENERS = ("<function>", "<tool_call>", "<invoke>", "<tool_use>", "<tool
 _HEAD = 340  # within which the name and the arguments' brace must stand
 
 
-def _mistral_v11(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    src = engine.src
+def _mistral_v11(reading: Reading, at: int, body: int) -> Steps[bool]:
+    src = reading.src
     begin = at
     if src.text[body : body + 1] in ("{",) or src.text[at - 1 : at].strip():  # `bash[TOOL_CALLS]{...}`
         begin = name_start(src.text, 0, at)
         name = src.text[begin:at]
-        if begin < at and peel(name, engine.tools) and src.text.startswith("{", body):
-            return (yield from named_call(engine, begin, name, body, "mistral_v11", ()))
+        if begin < at and peel(name, reading.tools) and src.text.startswith("{", body):
+            return (yield from named_call(reading, begin, name, body, "mistral_v11", ()))
     match = _V11_NAME.match(src.text, body)
     while match is not None and match.end() == len(src.text) and not src.final:
-        yield
+        yield None
         match = _V11_NAME.match(src.text, body)
     if match is None:
         return False
@@ -53,41 +50,41 @@ def _mistral_v11(engine: TextEngine, at: int, body: int) -> Steps[bool]:
         and src.text.startswith("[", start)
         and "{" not in src.text[start:]
     ):
-        yield
+        yield None
     if (found := _V11_ID.match(src.text, start, start + _V11_ID_LENGTH)) is not None:
         identity, start = found[1], found.end()
     if src.text.startswith("[ARGS]", start):
         start = yield from skip_space(src, start + len("[ARGS]"))
     if src.text.startswith("{", start):
-        return (yield from named_call(engine, at, name, start, "mistral_v11", (), id=identity))
+        return (yield from named_call(reading, at, name, start, "mistral_v11", (), id=identity))
     if start >= len(src.text) or src.text.startswith("[TOOL_CALLS]", start):
-        return _without_arguments(engine, at, start, name, identity)
+        return _without_arguments(reading, at, start, name, identity)
     if src.final and any(token.startswith(src.text[start:]) for token in _V11_TOKENS):
-        return _without_arguments(engine, at, len(src.text), name, identity, cut=True)
+        return _without_arguments(reading, at, len(src.text), name, identity, cut=True)
     return False
 
 
-def _without_arguments(engine: TextEngine, at: int, start: int, name: str, identity: str, *, cut: bool = False) -> bool:
+def _without_arguments(reading: Reading, at: int, start: int, name: str, identity: str, *, cut: bool = False) -> bool:
     """A name and no `[ARGS]`: a call of a tool that needs none. At the end of a text the rest may have been cut off."""
-    known = peel(name, engine.tools)
-    if known is None and engine.tools is not None:
+    known = peel(name, reading.tools)
+    if known is None and reading.tools is not None:
         return False
-    tool = engine.tool(name)
-    cut = cut or (start >= len(engine.src.text) and (engine.ended_by_length or (tool is not None and bool(tool.required))))
-    engine.end(engine.begin(at, name, "mistral_v11", identity), start, {}, "", complete=not cut)
+    tool = reading.tool(name)
+    cut = cut or (start >= len(reading.src.text) and (reading.ended_by_length or (tool is not None and bool(tool.required))))
+    reading.end(reading.begin(at, name, "mistral_v11", identity), start, {}, "", complete=not cut)
     return True
 
 
-def _args_only(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _args_only(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`get_weather[ARGS]{...}`: the marker before the name was lost."""
-    begin = name_start(engine.src.text, 0, at)
-    name = engine.src.text[begin:at]
-    if begin < engine.done or peel(name, engine.tools) is None:
+    begin = name_start(reading.src.text, 0, at)
+    name = reading.src.text[begin:at]
+    if begin < reading.done or peel(name, reading.tools) is None:
         return False
-    start = yield from skip_space(engine.src, body)
-    if not engine.src.text.startswith("{", start):
+    start = yield from skip_space(reading.src, body)
+    if not reading.src.text.startswith("{", start):
         return False
-    return (yield from named_call(engine, begin, name, start, "mistral_v11", ()))
+    return (yield from named_call(reading, begin, name, start, "mistral_v11", ()))
 
 
 def _v11_follows(text: str, at: int, final: bool) -> bool | None:
@@ -102,11 +99,11 @@ def _v11_follows(text: str, at: int, final: bool) -> bool | None:
     return _NAME_FOLLOWED(text, match.end(), final)
 
 
-def _functionary(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    head = _FUNCTION_HEAD.match(engine.src.text, body, body + _HEAD)
+def _functionary(reading: Reading, at: int, body: int) -> Steps[bool]:
+    head = _FUNCTION_HEAD.match(reading.src.text, body, body + _HEAD)
     if head is None:
         return False
-    return (yield from named_call(engine, at, head[1], head.end(), "functionary_v31", (")</function>", ")", "</function>")))
+    return (yield from named_call(reading, at, head[1], head.end(), "functionary_v31", (")</function>", ")", "</function>")))
 
 
 def function_follows(text: str, at: int, final: bool) -> bool | None:
@@ -116,8 +113,8 @@ def function_follows(text: str, at: int, final: bool) -> bool | None:
     return None if not final and len(text) - at < _HEAD and _FUNCTION_MAYBE.match(text, at) else False
 
 
-def _solar(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    src = engine.src
+def _solar(reading: Reading, at: int, body: int) -> Steps[bool]:
+    src = reading.src
     name_at = yield from search(src, _SOLAR_FIELD, body, 24)
     if name_at is None or name_at[1] != "name":
         return False
@@ -128,15 +125,15 @@ def _solar(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     if not name:
         return False
     start = yield from skip_space(src, args_at.end())
-    return (yield from named_call(engine, at, name, start, "solar_open", ("<|tool_call:end|>",), id=identity))
+    return (yield from named_call(reading, at, name, start, "solar_open", ("<|tool_call:end|>",), id=identity))
 
 
-def _laguna(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    head = _LAGUNA_HEAD.match(engine.src.text, body)
+def _laguna(reading: Reading, at: int, body: int) -> Steps[bool]:
+    head = _LAGUNA_HEAD.match(reading.src.text, body)
     if head is None:
         return False
     name = head[1].rstrip(":") or head[1]
-    return (yield from named_call(engine, at, name, head.end(), "laguna_name_line", ("</tool_call>",)))
+    return (yield from named_call(reading, at, name, head.end(), "laguna_name_line", ("</tool_call>",)))
 
 
 def _write_v11(calls: Calls) -> str:

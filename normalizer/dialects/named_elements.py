@@ -8,16 +8,13 @@ arguments may look like stands in `element_arguments`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, as_json
+from llmcore.normalizer.core.source import Steps, match_within, starts
 from llmcore.normalizer.element_arguments import COMMON_WORDS, HOLDERS, ElementCall, read_arguments, read_held
 from llmcore.normalizer.markers import as_text, call_marker
-from llmcore.normalizer.names import is_known
-from llmcore.normalizer.rows import Calls, Dialect, as_json
-from llmcore.normalizer.source import Steps, match_within, starts
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS"]
 
@@ -44,9 +41,9 @@ _PAIR = re.compile(rf"\s*+(?P<name>[^\s<>]{{1,256}}+)\s*+</(?P<named>{'|'.join(_
 _PAIR_BEGUN = re.compile(rf"\s*+[^\s<>]{{0,256}}+\s*+(?:</(?:\w{{0,16}}\Z|(?:{'|'.join(_NAMES)})>\s*+(?:<\w{{0,24}})?)|<)?\Z")
 
 
-def _name_inside(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _name_inside(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<tool_call><name>f</name>...</tool_call>`."""
-    src, tag = engine.src, engine.src.text[at + 1 : body - 1]
+    src, tag = reading.src, reading.src.text[at + 1 : body - 1]
     head = yield from match_within(src, _NAMED, body, _HEAD)
     if head is None:
         return False
@@ -56,18 +53,18 @@ def _name_inside(engine: TextEngine, at: int, body: int) -> Steps[bool]:
     call.id = head[2] if head[1] in ("id", "call_id") else ""
     end = head.end()
     head = None  # a match keeps the text it was found in
-    return (yield from read_arguments(engine, call, end))
+    return (yield from read_arguments(reading, call, end))
 
 
-def _name_alone(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _name_alone(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<tool>f</tool><tool_input>...</tool_input>`."""
-    src = engine.src
+    src = reading.src
     head = _PAIR.match(src.text, body, body + _HEAD)
-    if head is None or head["named"] != src.text[at + 1 : body - 1] or not is_known(head["name"], engine.tools):
+    if head is None or head["named"] != src.text[at + 1 : body - 1] or not is_known(head["name"], reading.tools):
         return False
     call, holder, end = ElementCall(at, head["name"], "tool_and_input", ""), head["holder"], head.end()
     head = None  # a match keeps the text it was found in
-    return bool((yield from read_held(engine, call, holder, end)))
+    return bool((yield from read_held(reading, call, holder, end)))
 
 
 def _pair_follows(text: str, at: int, final: bool) -> bool | None:

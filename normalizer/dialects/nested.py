@@ -2,35 +2,32 @@
 
 MiniMax carries a prefix before every tag, so its markup is delimited and read as it comes: real elements, nested as the schema
 says. Cline's tags are told from any other markup by the tools' names alone: a bare form, held until its closer. Linear: a search
-resumes where it stopped, and tags of tools that never close share the engine's allowance.
+resumes where it stopped, and tags of tools that never close share one allowance (`Looks.left_open`).
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmcore.normalizer.call_objects import CallObject, arguments_of, no_arguments
-from llmcore.normalizer.draft import Draft
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.source import Steps, search, skip_space, starts
 from llmcore.normalizer.element_arguments import ElementCall, opening_tag, read_attributes
-from llmcore.normalizer.names import is_known
 from llmcore.normalizer.parameters import ArgumentStream, before_layout, only_text_parameter, trimmed
 from llmcore.normalizer.readers.json import read_json
 from llmcore.normalizer.readers.markup import Element, element_value, parameter_value
 from llmcore.normalizer.readers.state import Stop
-from llmcore.normalizer.rows import Calls, Dialect, Marker, as_json
-from llmcore.normalizer.source import Steps, search, skip_space, starts
 from llmcore.normalizer.verdicts import Place, leads_in, line_is_over, refusal
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
-
 __all__ = ["DIALECTS"]
 
-_ALLOWANCE = 8
 _REACH = 512
 
 
@@ -48,12 +45,12 @@ class _M3:
 
     __slots__ = ("arguments", "closed", "draft", "end", "repairs", "stream", "too_deep", "tool", "whole")
 
-    def __init__(self, engine: TextEngine, draft: Draft) -> None:
+    def __init__(self, reading: Reading, draft: Draft) -> None:
         self.draft = draft
-        self.tool = engine.tool(draft.name)
+        self.tool = reading.tool(draft.name)
         self.arguments: dict[str, Any] = {}
         self.repairs: list[Repair] = []
-        self.stream = ArgumentStream(engine, draft) if engine.listening else None
+        self.stream = ArgumentStream(reading, draft) if reading.listening else None
         self.too_deep = self.closed = False
         self.whole = True
         self.end = 0
@@ -67,47 +64,47 @@ class _M3:
             self.stream.whole(key, value)
 
 
-def _m3_block(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _m3_block(reading: Reading, at: int, body: int) -> Steps[bool]:
     """The block's opener is markup when an invoke follows it; its invokes are read here, outside it they are content."""
-    start = yield from skip_space(engine.src, body)
-    engine.commit_to(at)
-    engine.take("markup", start)
+    start = yield from skip_space(reading.src, body)
+    reading.text(at)
+    reading.markup(start)
     while True:
-        head = yield from _next_tag(engine, start)
+        head = yield from _next_tag(reading, start)
         if head is None or head.start() != start:
             return True
         if head["tag"] == "tool_call" and head["slash"]:
-            engine.take("markup", head.end())
+            reading.markup(head.end())
             return True
         name = _NAME.match(head["rest"]) if head["tag"] == "invoke" and not head["slash"] else None
         if name is None:
             return True
-        yield from _m3_invoke(engine, head, name[1].strip())
-        start = yield from skip_space(engine.src, engine.done)
-        if not (yield from _stands(engine, start)):
+        yield from _m3_invoke(reading, head, name[1].strip())
+        start = yield from skip_space(reading.src, reading.done)
+        if not (yield from _stands(reading, start)):
             return True
-        engine.take("markup", start)
+        reading.markup(start)
 
 
-def _stands(engine: TextEngine, at: int) -> Steps[bool]:
+def _stands(reading: Reading, at: int) -> Steps[bool]:
     """Does a prefixed tag stand at `at`?"""
     follows = starts(_PREFIX)
-    while (verdict := follows(engine.src.text, at, engine.src.final)) is None:
-        yield
-    return verdict and at < len(engine.src.text) and not engine.src.text[at].isspace()
+    while (verdict := follows(reading.src.text, at, reading.src.final)) is None:
+        yield None
+    return verdict and at < len(reading.src.text) and not reading.src.text[at].isspace()
 
 
-def _next_tag(engine: TextEngine, start: int) -> Steps[re.Match[str] | None]:
-    return (yield from search(engine.src, _TAG, start, _TAG_LENGTH))
+def _next_tag(reading: Reading, start: int) -> Steps[re.Match[str] | None]:
+    return (yield from search(reading.src, _TAG, start, _TAG_LENGTH))
 
 
-def _m3_invoke(engine: TextEngine, head: re.Match[str], name: str) -> Steps[None]:
-    call = _M3(engine, engine.begin(head.start(), name, "minimax_m3"))
+def _m3_invoke(reading: Reading, head: re.Match[str], name: str) -> Steps[None]:
+    call = _M3(reading, reading.begin(head.start(), name, "minimax_m3"))
     body = position = call.end = head.end()
     while not head["empty"]:
-        tag = _TAG.search(engine.src.text, position) or (yield from _next_tag(engine, position))
-        stop = tag.start() if tag is not None else len(engine.src.text)
-        if junk := engine.src.text[position:stop].strip():
+        tag = _TAG.search(reading.src.text, position) or (yield from _next_tag(reading, position))
+        stop = tag.start() if tag is not None else len(reading.src.text)
+        if junk := reading.src.text[position:stop].strip():
             call.repairs.append(Repair(kind="text_dropped", before=junk, after=None))
         if tag is None or (tag["tag"] in _FRAMES and (tag["slash"] or tag["tag"] == "invoke")):
             call.closed = tag is not None and tag["tag"] == "invoke" and bool(tag["slash"])
@@ -118,35 +115,35 @@ def _m3_invoke(engine: TextEngine, head: re.Match[str], name: str) -> Steps[None
             continue
         key, position, empty = tag["tag"], tag.end(), bool(tag["empty"])
         tag = None  # a match keeps the text it was found in
-        position = yield from _m3_parameter(engine, call, key, position, empty)
-    _m3_finish(engine, call, body, cut=not head["empty"] and not call.closed and call.end >= len(engine.src.text))
+        position = yield from _m3_parameter(reading, call, key, position, empty)
+    _m3_finish(reading, call, body, cut=not head["empty"] and not call.closed and call.end >= len(reading.src.text))
 
 
-def _m3_finish(engine: TextEngine, call: _M3, body: int, *, cut: bool) -> None:
+def _m3_finish(reading: Reading, call: _M3, body: int, *, cut: bool) -> None:
     if call.stream is not None:
         call.stream.close()
     complete = not cut or (
         call.whole
-        and not engine.ended_by_length
+        and not reading.ended_by_length
         and bool(call.arguments)
         and (call.tool is None or call.tool.required <= call.arguments.keys())
     )
-    if not call.closed and complete and engine.src.text[body : call.end]:
+    if not call.closed and complete and reading.src.text[body : call.end]:
         call.repairs.append(Repair(kind="closer_missing"))
-    most = engine.limits.repairs
+    most = reading.limits.repairs
     arguments = None if call.too_deep or len(call.repairs) > most else call.arguments
-    raw = engine.src.text[body : call.end]
-    engine.end(call.draft, call.end, arguments, raw, complete=complete, repairs=call.repairs[:most])
+    raw = reading.src.text[body : call.end]
+    reading.end(call.draft, call.end, arguments, raw, complete=complete, repairs=call.repairs[:most])
 
 
-def _m3_parameter(engine: TextEngine, call: _M3, key: str, start: int, empty: bool) -> Steps[int]:
+def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool) -> Steps[int]:
     """The parameter whose opener ends at `start`; returns where it (with its closer) ends."""
     types = call.tool.types(key) if call.tool is not None else ()
     if empty:
-        _m3_store(engine, call, Element(key), told=False)
+        _m3_store(reading, call, Element(key), told=False)
         return start
-    told, closer = yield from _m3_text(engine, call, key, start, streams=types in ((), ("string",)))
-    src = engine.src
+    told, closer = yield from _m3_text(reading, call, key, start, streams=types in ((), ("string",)))
+    src = reading.src
     stop = closer.start() if closer is not None else len(src.text)
     if closer is None or closer["slash"] or types == ("string",):
         closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
@@ -156,19 +153,19 @@ def _m3_parameter(engine: TextEngine, call: _M3, key: str, start: int, empty: bo
         call.whole = closer is not None
         if not closed or (closer is not None and closer["tag"] != key):
             call.repairs.append(Repair(kind="wrong_closer" if closed else "closer_missing", path=key))
-        _m3_store(engine, call, Element(key, [text]), told=told >= 0)
+        _m3_store(reading, call, Element(key, [text]), told=told >= 0)
         return closer.end() if closed and closer is not None else stop
     if told >= 0 and call.stream is not None:
         call.stream.close_string("")
     root = Element(key, [src.text[start:stop]])
-    end = yield from _m3_elements(engine, call, root, closer)
-    _m3_store(engine, call, root, told=told >= 0)
+    end = yield from _m3_elements(reading, call, root, closer)
+    _m3_store(reading, call, root, told=told >= 0)
     return end
 
 
-def _m3_text(engine: TextEngine, call: _M3, key: str, start: int, *, streams: bool) -> Steps[tuple[int, re.Match[str] | None]]:
+def _m3_text(reading: Reading, call: _M3, key: str, start: int, *, streams: bool) -> Steps[tuple[int, re.Match[str] | None]]:
     """(how much of the text a listener heard, -1 when nothing; the tag that ends the text)."""
-    src = engine.src
+    src = reading.src
     told = position = start
     while True:
         tag = _TAG.search(src.text, position)
@@ -182,7 +179,7 @@ def _m3_text(engine: TextEngine, call: _M3, key: str, start: int, *, streams: bo
                     call.stream.open_string(key)
                 call.stream.piece(src.text[told + (_lead(src.text, start) if told == start else 0) : end])
                 told = end
-        yield
+        yield None
 
 
 def _lead(text: str, start: int) -> int:
@@ -196,7 +193,7 @@ def _tag_may_begin(text: str, start: int) -> int:
     return begun if begun >= 0 else len(text) - (2 if text.endswith("]<") else text.endswith("]"))
 
 
-def _m3_elements(engine: TextEngine, call: _M3, root: Element, tag: re.Match[str]) -> Steps[int]:
+def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str]) -> Steps[int]:
     """The children of `root`, the first of which opens with `tag`. A wrong closer closes; returns where the root ends."""
     stack = [root]
     next_tag: re.Match[str] | None = tag
@@ -218,34 +215,34 @@ def _m3_elements(engine: TextEngine, call: _M3, root: Element, tag: re.Match[str
         else:
             child = Element(name)
             stack[-1].children.append(child)
-            if not next_tag["empty"] and len(stack) <= engine.limits.depth:
+            if not next_tag["empty"] and len(stack) <= reading.limits.depth:
                 stack.append(child)
-        call.too_deep = call.too_deep or len(stack) > engine.limits.depth
+        call.too_deep = call.too_deep or len(stack) > reading.limits.depth
         next_tag = None
-        next_tag = _TAG.search(engine.src.text, position) or (yield from _next_tag(engine, position))
-        stack[-1].texts.append(engine.src.text[position : next_tag.start() if next_tag is not None else None])
+        next_tag = _TAG.search(reading.src.text, position) or (yield from _next_tag(reading, position))
+        stack[-1].texts.append(reading.src.text[position : next_tag.start() if next_tag is not None else None])
     call.whole = False
-    return len(engine.src.text)
+    return len(reading.src.text)
 
 
-def _m3_store(engine: TextEngine, call: _M3, element: Element, *, told: bool) -> None:
+def _m3_store(reading: Reading, call: _M3, element: Element, *, told: bool) -> None:
     schema = call.tool.properties.get(element.tag) if call.tool is not None else None
     try:
-        value, repairs = element_value(element, schema, call.tool, element.tag, limits=engine.limits)
+        value, repairs = element_value(element, schema, call.tool, element.tag, limits=reading.limits)
     except Stop:
         call.too_deep = True
         return
     call.store(element.tag, value, repairs, told=told)
 
 
-def _m3_stray(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _m3_stray(reading: Reading, at: int, body: int) -> Steps[bool]:
     """A closer of the block after its calls is markup."""
-    if not engine.drafts or not engine.blank_before(at):
+    if not reading.drafts or not reading.blank_before(at):
         return False
-    engine.commit_to(at)
-    engine.take("markup", body)
+    reading.text(at)
+    reading.markup(body)
     return True
-    yield
+    yield None
 
 
 # ---------------------------------------------------------------------- H2 Cline
@@ -254,55 +251,55 @@ _TAG_BEGUN = re.compile(r"<[^<>\s]{0,256}+\Z")
 _CHILD = re.compile(r"\s*<([^\s<>/]{1,256})\s*(/?)>")
 
 
-def _cline(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _cline(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<NAME>` with NAME a tool: its attributes and children must be properties of it."""
-    name = engine.src.text[at + 1 : body].removesuffix(">")
-    tool = engine.tool(name)
-    if tool is None or not _may_stand(engine, at):
+    name = reading.src.text[at + 1 : body].removesuffix(">")
+    tool = reading.tool(name)
+    if tool is None or not _may_stand(reading, at):
         return False
     call, alone = ElementCall(at, name, "cline", name), False
-    if engine.src.text[body - 1] != ">":
-        head = yield from opening_tag(engine.src, body)
+    if reading.src.text[body - 1] != ">":
+        head = yield from opening_tag(reading.src, body)
         if head is None:
             return False
         body, attributes, alone = head
         if not (attributes or alone) or not attributes.keys() <= tool.properties.keys():
-            engine.miss(at, body, name, "unknown_parameter")
+            reading.miss(at, body, name, "unknown_parameter")
             return False
-        read_attributes(engine, call, attributes, alone=alone)
-    element = (body, body) if alone else (yield from _element(engine, body, name))
+        read_attributes(reading, call, attributes, alone=alone)
+    element = (body, body) if alone else (yield from _element(reading, body, name))
     if element is None:
         return False
     stop, end = element
     cut = stop == end and not alone
-    inside, begun = engine.src.text[body:stop], ""
+    inside, begun = reading.src.text[body:stop], ""
     if cut and (tag := _TAG_BEGUN.search(inside, max(0, len(inside) - _REACH))) is not None:
         inside, begun = inside[: tag.start()], tag[0]
-    read = _properties(engine, inside, tool)
+    read = _properties(reading, inside, tool)
     if read is None:
-        engine.miss(at, end, name, "unknown_parameter")
+        reading.miss(at, end, name, "unknown_parameter")
         return False
     arguments, repairs, whole = {**call.given, **read[0]}, [*call.repairs, *read[1]], read[2]
     whole = whole and f"</{name}>".startswith(begun)
-    complete = not cut or (whole and bool(arguments) and not engine.ended_by_length and tool.required <= arguments.keys())
-    return (yield from _enter(engine, at, body, stop, end, CallObject(name, arguments, True), "cline", complete, repairs))
+    complete = not cut or (whole and bool(arguments) and not reading.ended_by_length and tool.required <= arguments.keys())
+    return (yield from _enter(reading, at, body, stop, end, CallObject(name, arguments, True), "cline", complete, repairs))
 
 
-def _may_stand(engine: TextEngine, at: int) -> bool:
-    return engine.text_kind != "reasoning" and engine.allowance <= _ALLOWANCE and leads_in(engine.line_before(at, _REACH))
+def _may_stand(reading: Reading, at: int) -> bool:
+    return reading.text_kind != "reasoning" and not reading.looks.too_many_left_open and leads_in(reading.line_before(at, _REACH))
 
 
-def _element(engine: TextEngine, body: int, tag: str) -> Steps[tuple[int, int] | None]:
+def _element(reading: Reading, body: int, tag: str) -> Steps[tuple[int, int] | None]:
     """(end of the text inside, end of the closer), both the text's end when it is cut; None when nothing suggests a call."""
-    closer = yield from search(engine.src, re.compile(rf"</{re.escape(tag)}\s{{0,4}}>"), body, len(tag) + 8)
+    closer = yield from search(reading.src, re.compile(rf"</{re.escape(tag)}\s{{0,4}}>"), body, len(tag) + 8)
     if closer is not None:
         return closer.start(), closer.end()
-    engine.allowance += 1
-    length = len(engine.src.text)
-    return (length, length) if _CHILD.match(engine.src.text, body) else None
+    reading.looks.never_closed()
+    length = len(reading.src.text)
+    return (length, length) if _CHILD.match(reading.src.text, body) else None
 
 
-def _properties(engine: TextEngine, text: str, tool: CompiledTool) -> tuple[dict[str, Any], list[Repair], bool] | None:
+def _properties(reading: Reading, text: str, tool: CompiledTool) -> tuple[dict[str, Any], list[Repair], bool] | None:
     """(arguments, repairs, whole) of a body; None when something in it is no property of the tool."""
     arguments: dict[str, Any] = {}
     repairs: list[Repair] = []
@@ -312,7 +309,7 @@ def _properties(engine: TextEngine, text: str, tool: CompiledTool) -> tuple[dict
         key = child[1]
         stop, position = (child.end(), child.end()) if child[2] else _child_end(text, key, child.end(), tool, unclosed)
         whole = bool(child[2]) or stop < position
-        value, found = parameter_value(trimmed(text[child.end() : stop], closed=True), tool, key, limits=engine.limits)
+        value, found = parameter_value(trimmed(text[child.end() : stop], closed=True), tool, key, limits=reading.limits)
         if key in arguments:
             repairs.append(Repair(kind="parameter_repeated", path=key, before=arguments[key], after=value))
         if not whole:
@@ -325,10 +322,10 @@ def _properties(engine: TextEngine, text: str, tool: CompiledTool) -> tuple[dict
     if arguments or rest.startswith("<"):
         return None
     if rest.startswith("{"):
-        reading = read_json(rest, limits=engine.limits)
-        value = reading.values[0] if len(reading.values) == 1 else None
+        parsed = read_json(rest, limits=reading.limits)
+        value = parsed.values[0] if len(parsed.values) == 1 else None
         if is_object(value) and value and value.keys() <= tool.properties.keys():
-            return value, reading.repairs, reading.complete
+            return value, parsed.repairs, parsed.complete
     key = only_text_parameter(tool)
     if key is None:
         return None
@@ -360,7 +357,7 @@ def _child_end(text: str, key: str, start: int, tool: CompiledTool, unclosed: se
 
 
 def _enter(
-    engine: TextEngine,
+    reading: Reading,
     at: int,
     body: int,
     stop: int,
@@ -371,13 +368,13 @@ def _enter(
     repairs: list[Repair],
 ) -> Steps[bool]:
     """Enter the call if a bare form may stand there."""
-    over = yield from line_is_over(engine, end)
-    reason = refusal(engine, Place(at, end, over=over, closed=False, whole=False), [call])
+    over = yield from line_is_over(reading, end)
+    reason = refusal(reading, Place(at, end, over=over, closed=False, whole=False), [call])
     if reason is not None:
-        engine.miss(at, end, call.name, reason)
+        reading.miss(at, end, call.name, reason)
         return False
-    draft = engine.begin(at, call.name, dialect)
-    engine.end(draft, end, call.arguments, engine.src.text[body:stop], complete=complete, repairs=repairs)
+    draft = reading.begin(at, call.name, dialect)
+    reading.end(draft, end, call.arguments, reading.src.text[body:stop], complete=complete, repairs=repairs)
     return True
 
 
@@ -393,26 +390,26 @@ def _field(text: str, tag: str) -> str:
     return said.strip() if closer else ""
 
 
-def _cline_mcp(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-    if engine.known(_MCP_TAG) or engine.tools is None or not _may_stand(engine, at):
+def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
+    if reading.known(_MCP_TAG) or reading.tools is None or not _may_stand(reading, at):
         return False
-    element = yield from _element(engine, body, _MCP_TAG)
+    element = yield from _element(reading, body, _MCP_TAG)
     if element is None:
         return False
     stop, end = element
-    fields = engine.src.text[body:stop][: engine.limits.arguments]
+    fields = reading.src.text[body:stop][: reading.limits.arguments]
     name = _field(fields, "tool_name")
-    if not is_known(name, engine.tools):
-        engine.miss(at, end, name or None, "unknown_name")
+    if not is_known(name, reading.tools):
+        reading.miss(at, end, name or None, "unknown_name")
         return False
     written = _field(fields, "arguments")
-    reading = read_json(written, limits=engine.limits)
-    arguments, given, repairs = arguments_of(reading.values[0] if len(reading.values) == 1 else None)
+    parsed = read_json(written, limits=reading.limits)
+    arguments, given, repairs = arguments_of(parsed.values[0] if len(parsed.values) == 1 else None)
     if not written and stop < end:
-        arguments = no_arguments(name, engine.tools)
+        arguments = no_arguments(name, reading.tools)
     call = CallObject(name, arguments, given or not written)
-    complete = stop < end or (arguments is not None and reading.complete and not engine.ended_by_length)
-    return (yield from _enter(engine, at, body, stop, end, call, "cline_mcp", complete, [*reading.repairs, *repairs]))
+    complete = stop < end or (arguments is not None and parsed.complete and not reading.ended_by_length)
+    return (yield from _enter(reading, at, body, stop, end, call, "cline_mcp", complete, [*parsed.repairs, *repairs]))
 
 
 # ---------------------------------------------------------------------- writers and rows

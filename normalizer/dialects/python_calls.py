@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmcore.normalizer.bare_python import python_objects
 from llmcore.normalizer.bodies import add_calls, swallow
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer
+from llmcore.normalizer.core.source import Follows, Steps, name_then, past, search, skip_space, starts
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
-from llmcore.normalizer.names import is_known
 from llmcore.normalizer.python_preview import PythonPreview
 from llmcore.normalizer.readers.extent import Extent
 from llmcore.normalizer.readers.python import read_calls
-from llmcore.normalizer.rows import Calls, Dialect, Marker, Reader, Writer
-from llmcore.normalizer.source import Follows, Steps, name_then, past, search, skip_space, starts
 from llmcore.normalizer.verdicts import leads_in
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["DIALECTS", "calls_reader"]
 
@@ -42,16 +40,16 @@ def _list_of_calls(text: str, at: int, final: bool) -> bool | None:
 def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
     """A list of calls, or calls one after the other, then closers."""
 
-    def read(engine: TextEngine, at: int, body: int) -> Steps[bool]:
-        src = engine.src
+    def read(reading: Reading, at: int, body: int) -> Steps[bool]:
+        src = reading.src
         start = yield from skip_space(src, body)
         end, cut = start, False
         position = start if src.text.startswith("[", start) else src.text.find("(", start)
-        preview = PythonPreview(engine, at, start, dialect)
+        preview = PythonPreview(reading, at, start, dialect)
         while True:
-            stop = yield from _extent(engine, max(position, start), preview)
+            stop = yield from _extent(reading, max(position, start), preview)
             if stop < 0:
-                engine.waste(len(src.text) - start)
+                reading.failed(len(src.text) - start)
                 hits = [hit for closer in closers if (hit := src.text.find(closer, position)) >= 0]
                 end, cut = (min(hits), False) if hits else (len(src.text), True)
                 break
@@ -59,78 +57,76 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
             if src.text.startswith("[", start):
                 break
             while not src.final and _NEXT_BEGUN.match(src.text, end):
-                yield
+                yield None
             opened = past(_NEXT, src.text, end)
             if opened == end:
                 break
             position = opened - 1
         preview.advance()
-        return (yield from _enter(engine, at, start, end, cut, preview))
+        return (yield from _enter(reading, at, start, end, cut, preview))
 
-    def _enter(engine: TextEngine, at: int, start: int, end: int, cut: bool, preview: PythonPreview) -> Steps[bool]:
-        src = engine.src
-        reading = read_calls(src.text, start, end, limits=engine.limits, cut=cut)
-        after, _ = (end, False) if cut else (yield from swallow(engine, end, closers))
-        if not reading.calls:
+    def _enter(reading: Reading, at: int, start: int, end: int, cut: bool, preview: PythonPreview) -> Steps[bool]:
+        src = reading.src
+        parsed = read_calls(src.text, start, end, limits=reading.limits, cut=cut)
+        after, _ = (end, False) if cut else (yield from swallow(reading, end, closers))
+        if not parsed.calls:
             for draft in preview.drafts:  # what began like a call and cannot be read
-                engine.end(draft, after, None, src.text[start:end], complete=not cut)
+                reading.end(draft, after, None, src.text[start:end], complete=not cut)
                 return True
             if src.text[start:end].strip() != "[]":
-                engine.miss(at, after, None, "no_calls")
+                reading.miss(at, after, None, "no_calls")
                 return False
-            engine.commit_to(at)
-            engine.take("markup", after)
+            reading.text(at)
+            reading.markup(after)
             return True
         begun = iter(preview.drafts)
-        objects = python_objects(engine, reading.calls)
+        objects = python_objects(reading, parsed.calls)
         preview.finish(objects[0].arguments)
-        for call, found in zip(objects, reading.calls, strict=True):
-            complete = reading.complete or found is not reading.calls[-1]
-            if dialect == "llama_builtin" and not engine.known(call.name):
+        for call, found in zip(objects, parsed.calls, strict=True):
+            complete = parsed.complete or found is not parsed.calls[-1]
+            if dialect == "llama_builtin" and not reading.known(call.name):
                 call.name = call.name.removesuffix(".call")
-            add_calls(engine, (at, after), [call], dialect, complete=complete, drafts=begun)
-        engine.take("call", after)
+            add_calls(reading, (at, after), [call], dialect, complete=complete, drafts=begun)
+        reading.take("call", after)
         return True
 
     return read
 
 
-def _tagged_call(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _tagged_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<tool>f(x=1)</tool>`, in a tag that only a prompt made a marker: a call of a tool that is known."""
-    text = engine.src.text
+    text = reading.src.text
     named = _NAMED.match(text, body, body + _HEAD)
-    before = engine.line_before(at, _HEAD)
-    if named is None or not is_known(named[1], engine.tools) or not leads_in(before):
+    before = reading.line_before(at, _HEAD)
+    if named is None or not is_known(named[1], reading.tools) or not leads_in(before):
         return False
-    took = calls_reader("bare_call", (f"</{text[at + 1 : body]}",))(engine, at, body)
+    took = calls_reader("bare_call", (f"</{text[at + 1 : body]}",))(reading, at, body)
     named, text = None, ""  # they would be copied at every feed
     return took if isinstance(took, bool) else (yield from took)
 
 
-def _extent(engine: TextEngine, start: int, preview: PythonPreview) -> Steps[int]:
+def _extent(reading: Reading, start: int, preview: PythonPreview) -> Steps[int]:
     extent = Extent(start, quotes="'\"", triple=True, comments=True)
     while True:
-        end = extent.scan(engine.src.text, engine.src.final)
-        if end >= 0 or engine.src.final:
+        end = extent.scan(reading.src.text, reading.src.final)
+        if end >= 0 or reading.src.final:
             return end
         preview.advance()
-        if preview.sleeps():
-            engine.skim = preview.skim
-        yield
+        yield preview.skim if preview.sleeps() else None
 
 
 _TOOL_CODE_END = re.compile("</tool_code>|(?=<tool_code>)")
 
 
-def _tool_code(engine: TextEngine, at: int, body: int) -> Steps[bool]:
+def _tool_code(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<tool_code>...</tool_code>`: read as a fence's body is. Another opener ends it too: a flood of them stays linear."""
-    match = yield from search(engine.src, _TOOL_CODE_END, body, 12)
-    stop = match.start() if match else len(engine.src.text)
-    inner = engine.nest(engine.src.text[body:stop])
-    if not inner.drafts or inner.says_anything():
-        engine.waste(stop - at)
+    match = yield from search(reading.src, _TOOL_CODE_END, body, 12)
+    stop = match.start() if match else len(reading.src.text)
+    inner = reading.nest(reading.src.text[body:stop])
+    if not inner.drafts or inner.says_anything:
+        reading.failed(stop - at)
         return False
-    engine.adopt(inner, at, match.end() if match else stop, "tool_code")
+    reading.adopt(inner, at, match.end() if match else stop, "tool_code")
     return True
 
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
+from llmcore.normalizer.core.rows import Calls, Dialect
 from llmcore.normalizer.registry import DIALECTS, marker_table
-from llmcore.normalizer.rows import Calls, Dialect
 from tests.fuzz.case import TOOLS, Case
 from tests.normalizer.helpers import sample_files, samples
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from llmcore.normalizer.candidates import Candidates, signs_of
+from llmcore.normalizer.core.source import Source
 from llmcore.normalizer.engine import normalize
 from llmcore.normalizer.registry import DIALECTS, marker_table
-from llmcore.normalizer.source import Source
 from llmcore.normalizer.tokens import TURN_TOKENS
 
 from .helpers import TOOLS, read_every_way

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from llmcore.normalizer.core.rows import Dialect
 from llmcore.normalizer.registry import DIALECTS
-from llmcore.normalizer.rows import Dialect
 from llmcore.normalizer.verdicts import is_placeholder
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet

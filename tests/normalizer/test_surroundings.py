@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from llmcore.normalizer.core.rows import Calls
 from llmcore.normalizer.registry import DIALECTS
-from llmcore.normalizer.rows import Calls
 
 from .helpers import read_every_way
 

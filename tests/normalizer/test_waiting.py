@@ -20,7 +20,8 @@ from typing import Any, cast
 
 import pytest
 
-from llmcore.normalizer import bare, bare_json, candidates, element_arguments, fences, parameters, reasoning, source
+from llmcore.normalizer import bare, bare_json, candidates, element_arguments, fences, parameters, reasoning
+from llmcore.normalizer.core import source
 from llmcore.normalizer.dialects import name_json, named_elements, python_calls
 from llmcore.normalizer.engine import Normalizer
 from llmcore.normalizer.registry import DIALECTS, marker_table

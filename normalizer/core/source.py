@@ -1,6 +1,6 @@
 """The text of a reply as it grows, and the few ways a reader looks at it.
 
-Readers are generators. A bare `yield` means "I need more text"; the engine resumes the reader when text has come or when the
+Readers are generators. `yield None` means "I need more text"; the engine resumes the reader when text has come or when the
 text is final. Rules that make the result independent of how the text was cut:
 
 - a reader decides only on characters that are there, or on `final`; "not there yet" is never "not there";
@@ -32,9 +32,14 @@ __all__ = [
     "starts",
 ]
 
+
+Skim = Callable[[str], bool]
+"""`skim(more)`: does text that has just come change nothing but what is told? Then it has told it, and the reader sleeps on.
+Resumed later, the reader finds all of the text as if it had come at once."""
+
 _T = TypeVar("_T")
-Steps = Generator[None, None, _T]
-"""A reader's generator: yields for more text, returns its result."""
+Steps = Generator[Skim | None, None, _T]
+"""A reader's generator: it yields for more text, with a skim if it may sleep on, and returns its result."""
 
 Follows = Callable[[str, int, bool], bool | None]
 """`follows(text, at, final)`: does what stands at `at` fit? None = more text is needed to tell. In a text that is over, the
@@ -42,12 +47,6 @@ beginning of what would fit does: it was cut off there."""
 
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;|｜=]{1,256}")
-
-
-Skim = Callable[[str], bool]
-"""`skim(more)`: does text that has just come change nothing but what is told? Then it has been told, and the reader sleeps on.
-
-A reader may leave one on the engine before it yields; resumed later, it finds all of the text as if it had come at once."""
 
 
 class Source:
@@ -90,7 +89,7 @@ def skip_space(src: Source, at: int) -> Steps[int]:
         at = past(_SPACE, src.text, at)
         if at < len(src.text) or src.final:
             return at
-        yield
+        yield None
 
 
 def match_within(src: Source, pattern: re.Pattern[str], at: int, length: int) -> Steps[re.Match[str] | None]:
@@ -102,7 +101,7 @@ def match_within(src: Source, pattern: re.Pattern[str], at: int, length: int) ->
         match = pattern.match(src.text, at, at + length)
         if match is not None or src.final or len(src.text) - at >= length:
             return match
-        yield
+        yield None
 
 
 def search(src: Source, pattern: re.Pattern[str], start: int, overlap: int) -> Steps[re.Match[str] | None]:
@@ -122,7 +121,7 @@ def search(src: Source, pattern: re.Pattern[str], start: int, overlap: int) -> S
             src.absent[pattern] = start
             return None
         start = max(start, len(src.text) - overlap)
-        yield
+        yield None
 
 
 def settle(src: Source, follows: Follows, at: int) -> Steps[bool]:
@@ -131,7 +130,7 @@ def settle(src: Source, follows: Follows, at: int) -> Steps[bool]:
         verdict = follows(src.text, at, src.final)
         if verdict is not None:
             return verdict
-        yield
+        yield None
 
 
 def always(text: str, at: int, final: bool) -> bool | None:

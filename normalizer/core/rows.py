@@ -10,19 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from llmcore.normalizer.source import Follows, Steps, always
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Follows, Steps, always
 from llmcore.types.numbers import exact_json
-
-if TYPE_CHECKING:
-    from llmcore.normalizer.text import TextEngine
 
 __all__ = ["Calls", "Dialect", "Marker", "MarkerTable", "Reader", "Trust", "Writer", "as_json"]
 
 Calls = Sequence[tuple[str, dict[str, Any]]]
-Reader = Callable[["TextEngine", int, int], Steps[bool] | bool]
-"""`reader(engine, at, body)`: `at` is where the opener starts, `body` just past it. True = it consumed text (`engine.done`
+Reader = Callable[["Reading", int, int], Steps[bool] | bool]
+"""`reader(reading, at, body)`: `at` is where the opener starts, `body` just past it. True = it consumed text (`reading.done`
 has moved); False = declined, and nothing was committed. A reader that never needs more text is a plain function."""
 Writer = Callable[[Calls], str]
 Trust = Literal["delimited", "bare"]
