@@ -25,7 +25,7 @@ from itertools import islice
 import llmcore
 from benchmarks.texts import TOOLS, call
 from benchmarks.timing import conditions, growth, no_gc, steady, table
-from llmcore.normalizer.registry import DIALECTS, marker_table
+from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
 from llmcore.types.limits import DEFAULT_LIMITS
 
 __all__ = ["attacks", "main", "seconds_to_read"]

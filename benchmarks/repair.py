@@ -16,7 +16,7 @@ from typing import Any
 import json_repair
 
 from benchmarks.timing import best_of, conditions, growth, seconds, table
-from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.notations.json import read_json
 
 __all__ = ["CASES", "REFUSE", "judge", "main"]
 

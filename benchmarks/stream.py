@@ -25,7 +25,7 @@ import llmcore
 from benchmarks import peers
 from benchmarks.texts import NAME, TOOL_DICTS, TOOLS, call
 from benchmarks.timing import conditions, growth, no_gc, seconds, slowness, steady, table
-from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.dialects.registry import DIALECTS
 
 __all__ = ["feeds", "main", "steps"]
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from llmcore import ToolSet
-from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.dialects.registry import DIALECTS
 
 __all__ = ["MARKDOWN", "NAME", "PROSE", "TOOLS", "TOOL_DICTS", "arguments", "call", "native_body"]
 

@@ -12,22 +12,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from llmcore.normalizer.api import Normalizer as Normalizer
+    from llmcore.normalizer.api import normalize as normalize
     from llmcore.normalizer.core.rows import Dialect as Dialect
-    from llmcore.normalizer.engine import Normalizer as Normalizer
-    from llmcore.normalizer.engine import normalize as normalize
-    from llmcore.normalizer.readers.json import JsonReading as JsonReading
-    from llmcore.normalizer.readers.json import read_json as read_json
-    from llmcore.normalizer.registry import DIALECTS as DIALECTS
-    from llmcore.normalizer.registry import dialect as dialect
+    from llmcore.normalizer.dialects.registry import DIALECTS as DIALECTS
+    from llmcore.normalizer.dialects.registry import dialect as dialect
+    from llmcore.normalizer.notations.json import JsonReading as JsonReading
+    from llmcore.normalizer.notations.json import read_json as read_json
 
 _LAZY = {
-    "DIALECTS": "llmcore.normalizer.registry",
+    "DIALECTS": "llmcore.normalizer.dialects.registry",
     "Dialect": "llmcore.normalizer.core.rows",
-    "JsonReading": "llmcore.normalizer.readers.json",
-    "Normalizer": "llmcore.normalizer.engine",
-    "dialect": "llmcore.normalizer.registry",
-    "normalize": "llmcore.normalizer.engine",
-    "read_json": "llmcore.normalizer.readers.json",
+    "JsonReading": "llmcore.normalizer.notations.json",
+    "Normalizer": "llmcore.normalizer.api",
+    "dialect": "llmcore.normalizer.dialects.registry",
+    "normalize": "llmcore.normalizer.api",
+    "read_json": "llmcore.normalizer.notations.json",
 }
 
 __all__ = ["DIALECTS", "Dialect", "JsonReading", "Normalizer", "dialect", "normalize", "read_json"]

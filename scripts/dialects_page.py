@@ -14,11 +14,11 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from llmcore.normalizer import dialects, reasoning
+from llmcore.normalizer import dialects
 from llmcore.normalizer.core.rows import Dialect, Marker
-from llmcore.normalizer.dialects import FAMILIES
+from llmcore.normalizer.dialects import FAMILIES, reasoning
+from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.native.wires import WIRES
-from llmcore.normalizer.registry import DIALECTS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "dialects.md"
 CALL = ("get_weather", {"city": "Paris", "days": 3})

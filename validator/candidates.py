@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from llmcore.normalizer.readers.extent import Extent
-from llmcore.normalizer.readers.json import JsonReading, read_json, read_value
-from llmcore.normalizer.readers.state import UNREADABLE
-from llmcore.normalizer.readers.strings import info_string
-from llmcore.normalizer.reasoning_spans import ReasoningSpan, reasoning_spans
+from llmcore.normalizer.notations.extent import Extent
+from llmcore.normalizer.notations.json import JsonReading, read_json, read_value
+from llmcore.normalizer.notations.refusals import UNREADABLE
+from llmcore.normalizer.notations.relaxed.strings import info_string
+from llmcore.normalizer.replies.reasoning_spans import ReasoningSpan, reasoning_spans
 from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.lead_ins import LeadIn, lead_in

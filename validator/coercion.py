@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.notations.json import read_json
 from llmcore.types import Repair, Safety
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator import scalars

@@ -23,8 +23,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from llmcore.normalizer.readers.json import read_json
-from llmcore.normalizer.reasoning_spans import reasoning_spans
+from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.replies.reasoning_spans import reasoning_spans
 from llmcore.types import CallerError, JsonSchema, OutputParseError, Repair, Safety
 from llmcore.types.narrowing import is_list
 from llmcore.validator.candidates import MAX_CANDIDATES, Candidate, Found, find_values, only_fence

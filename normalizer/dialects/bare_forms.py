@@ -7,9 +7,9 @@ Sources: dialects.md, I, J3, L.
 
 from __future__ import annotations
 
+from llmcore.normalizer.bare.fences import fence_behind_opener
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
 from llmcore.normalizer.core.source import starts
-from llmcore.normalizer.fences import fence_behind_opener
 
 __all__ = ["DIALECTS"]
 

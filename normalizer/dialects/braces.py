@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.normalizer.bodies import marker_stands, swallow
+from llmcore.normalizer.bare.verdicts import rest_is_blank
+from llmcore.normalizer.bodies.json_bodies import marker_stands, swallow
+from llmcore.normalizer.bodies.parameters import ArgumentStream
+from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, as_json
 from llmcore.normalizer.core.source import Steps
-from llmcore.normalizer.parameters import ArgumentStream
-from llmcore.normalizer.readers.plain import plain_braces
-from llmcore.normalizer.readers.relaxed import Relaxed, read_relaxed
-from llmcore.normalizer.values import typed_by
-from llmcore.normalizer.verdicts import rest_is_blank
+from llmcore.normalizer.notations.relaxed.plain import plain_braces
+from llmcore.normalizer.notations.relaxed.read import Relaxed, read_relaxed
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.narrowing import is_list, is_object

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from llmcore.normalizer.bodies import named_call
+from llmcore.normalizer.bodies.json_bodies import named_call
+from llmcore.normalizer.bodies.sections import call_marker, closer_after_call
 from llmcore.normalizer.core.names import undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
 from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
-from llmcore.normalizer.markers import call_marker, closer_after_call
 
 __all__ = ["DIALECTS"]
 

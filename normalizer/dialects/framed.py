@@ -9,14 +9,14 @@ from __future__ import annotations
 import html
 import re
 
-from llmcore.normalizer.bodies import named_call, swallow
-from llmcore.normalizer.call_objects import no_arguments
+from llmcore.normalizer.bodies.json_bodies import named_call, swallow
+from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters, tags
+from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps, search, skip_space
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
-from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
-from llmcore.normalizer.reasoning import sealed
+from llmcore.normalizer.dialects.reasoning import sealed
 
 __all__ = ["DIALECTS"]
 

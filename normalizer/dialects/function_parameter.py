@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from llmcore.normalizer.bodies.elements import ElementCall, read_arguments
+from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters, tags
+from llmcore.normalizer.bodies.sections import as_text
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.core.source import Steps, settle, skip_space, starts
 from llmcore.normalizer.dialects.name_json import function_follows
-from llmcore.normalizer.element_arguments import ElementCall, read_arguments
-from llmcore.normalizer.markers import as_text
-from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
 from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS"]

@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from llmcore.normalizer.bodies import named_call
-from llmcore.normalizer.call_objects import no_arguments
+from llmcore.normalizer.bodies.json_bodies import named_call
+from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, only_text_parameter, read_parameters, tags
+from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.core.names import undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
 from llmcore.normalizer.core.source import Steps, search, settle, skip_space, starts
-from llmcore.normalizer.parameters import Grammar, finish_parameters, only_text_parameter, read_parameters, tags
-from llmcore.normalizer.reasoning import sealed
+from llmcore.normalizer.dialects.reasoning import sealed
 from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS"]

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.normalizer.bodies import body_extent, swallow
-from llmcore.normalizer.call_objects import no_arguments
+from llmcore.normalizer.bodies.json_bodies import body_extent, swallow
+from llmcore.normalizer.bodies.parameters import ArgumentStream
+from llmcore.normalizer.calls.call_objects import no_arguments
+from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps, match_within, past, starts
 from llmcore.normalizer.dialects.braces import arguments_read, conformed
-from llmcore.normalizer.parameters import ArgumentStream
-from llmcore.normalizer.readers.extent import Extent
-from llmcore.normalizer.readers.json import read_value
-from llmcore.normalizer.readers.relaxed import read_relaxed
-from llmcore.normalizer.values import typed_by
+from llmcore.normalizer.notations.extent import Extent
+from llmcore.normalizer.notations.json import read_value
+from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
 

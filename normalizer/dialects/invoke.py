@@ -10,14 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-from llmcore.normalizer.bodies import add_calls, body_extent, swallow
-from llmcore.normalizer.call_objects import CallObject
-from llmcore.normalizer.core.names import is_known, undouble
-from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
-from llmcore.normalizer.core.source import Steps, skip_space, starts
-from llmcore.normalizer.dialects.json_wrapped import objects_reader
-from llmcore.normalizer.element_arguments import (
+from llmcore.normalizer.bodies.elements import (
     COMMON_WORDS,
     WRAPPERS,
     ElementCall,
@@ -26,8 +19,15 @@ from llmcore.normalizer.element_arguments import (
     read_arguments,
     read_attributes,
 )
-from llmcore.normalizer.markers import as_text, call_marker, closer_after_call
-from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, swallow
+from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_call
+from llmcore.normalizer.calls.call_objects import CallObject
+from llmcore.normalizer.core.names import is_known, undouble
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.core.source import Steps, skip_space, starts
+from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.normalizer.notations.json import read_json
 
 __all__ = ["DIALECTS"]
 

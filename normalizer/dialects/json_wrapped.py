@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import re
 
-from llmcore.normalizer.bodies import QUICK, Body, add_calls, body_extent, marker_stands, quick_body, read_body, swallow
-from llmcore.normalizer.call_objects import CallObject
+from llmcore.normalizer.bodies.json_bodies import (
+    QUICK,
+    Body,
+    add_calls,
+    body_extent,
+    marker_stands,
+    quick_body,
+    read_body,
+    swallow,
+)
+from llmcore.normalizer.bodies.preview import Preview
+from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer, as_json
 from llmcore.normalizer.core.source import Follows, Steps, always, skip_space, starts
-from llmcore.normalizer.preview import Preview
 from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS", "objects_reader"]

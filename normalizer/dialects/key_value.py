@@ -10,13 +10,13 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters, tags
+from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_markup, section
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
-from llmcore.normalizer.markers import as_text, call_marker, closer_after_markup, section
-from llmcore.normalizer.parameters import Grammar, finish_parameters, read_parameters, tags
 
 __all__ = ["DIALECTS"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from llmcore.normalizer.bodies import add_calls, arguments_body, body_extent, named_call, swallow
-from llmcore.normalizer.call_objects import CallObject, calls_of, no_arguments
+from llmcore.normalizer.bodies.json_bodies import add_calls, arguments_body, body_extent, named_call, swallow
+from llmcore.normalizer.bodies.sections import call_marker, closer_after_call, empty_call, section
+from llmcore.normalizer.calls.call_objects import CallObject, calls_of, no_arguments
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
 from llmcore.normalizer.core.source import Steps, search, skip_space, starts
-from llmcore.normalizer.markers import call_marker, closer_after_call, empty_call, section
-from llmcore.normalizer.readers.json import read_json
+from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS"]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 
-from llmcore.normalizer.bodies import named_call
+from llmcore.normalizer.bodies.json_bodies import named_call
+from llmcore.normalizer.bodies.sections import call_marker, section
 from llmcore.normalizer.core.names import name_start, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
 from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
-from llmcore.normalizer.markers import call_marker, section
 
 __all__ = ["DIALECTS", "function_follows"]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 
+from llmcore.normalizer.bodies.elements import COMMON_WORDS, HOLDERS, ElementCall, read_arguments, read_held
+from llmcore.normalizer.bodies.sections import as_text, call_marker
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
 from llmcore.normalizer.core.source import Steps, match_within, starts
-from llmcore.normalizer.element_arguments import COMMON_WORDS, HOLDERS, ElementCall, read_arguments, read_held
-from llmcore.normalizer.markers import as_text, call_marker
 
 __all__ = ["DIALECTS"]
 

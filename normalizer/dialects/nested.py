@@ -10,18 +10,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.normalizer.call_objects import CallObject, arguments_of, no_arguments
+from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal
+from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_attributes
+from llmcore.normalizer.bodies.parameters import ArgumentStream, before_layout, only_text_parameter, trimmed
+from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, no_arguments
+from llmcore.normalizer.calls.nested_values import Element, element_value, parameter_value
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps, search, skip_space, starts
-from llmcore.normalizer.element_arguments import ElementCall, opening_tag, read_attributes
-from llmcore.normalizer.parameters import ArgumentStream, before_layout, only_text_parameter, trimmed
-from llmcore.normalizer.readers.json import read_json
-from llmcore.normalizer.readers.markup import Element, element_value, parameter_value
-from llmcore.normalizer.readers.state import Stop
-from llmcore.normalizer.verdicts import Place, leads_in, line_is_over, refusal
+from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.normalizer.bare_python import python_objects
-from llmcore.normalizer.bodies import add_calls, swallow
+from llmcore.normalizer.bare.python_forms import python_objects
+from llmcore.normalizer.bare.verdicts import leads_in
+from llmcore.normalizer.bodies.json_bodies import add_calls, swallow
+from llmcore.normalizer.bodies.python_preview import PythonPreview
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer
 from llmcore.normalizer.core.source import Follows, Steps, name_then, past, search, skip_space, starts
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
-from llmcore.normalizer.python_preview import PythonPreview
-from llmcore.normalizer.readers.extent import Extent
-from llmcore.normalizer.readers.python import read_calls
-from llmcore.normalizer.verdicts import leads_in
+from llmcore.normalizer.notations.extent import Extent
+from llmcore.normalizer.notations.python import read_calls
 
 __all__ = ["DIALECTS", "calls_reader"]
 

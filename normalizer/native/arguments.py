@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from llmcore.normalizer.native.shape import json_text
-from llmcore.normalizer.readers.json import JsonReading, read_json
+from llmcore.normalizer.notations.json import JsonReading, read_json
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.numbers import exact_json

@@ -7,7 +7,7 @@ import pytest
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.providers import OPENAI_COMPATIBLE, PROVIDERS, TEXT_DIALECTS, provider_of
 from llmcore.adapters.schemas import DIALECTS as SCHEMA_DIALECTS
-from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.dialects.registry import DIALECTS
 
 
 def test_every_taught_dialect_can_be_read_and_written() -> None:

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from llmcore.normalizer.engine import normalize
-from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.api import normalize
+from llmcore.normalizer.dialects.registry import DIALECTS
 from tests.packaging.tree import ROOT
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")

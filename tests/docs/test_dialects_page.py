@@ -7,7 +7,7 @@ import re
 import pytest
 
 from llmcore.normalizer import DIALECTS
-from llmcore.normalizer.engine import normalize
+from llmcore.normalizer.api import normalize
 from llmcore.types import ToolDefinition, ToolSet
 from scripts.dialects_page import CALL, PAGE, page
 

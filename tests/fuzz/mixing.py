@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from llmcore.normalizer.core.rows import Calls, Dialect
-from llmcore.normalizer.registry import DIALECTS, marker_table
+from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
 from tests.fuzz.case import TOOLS, Case
 from tests.normalizer.helpers import sample_files, samples
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 import llmcore
-from llmcore.normalizer.engine import Normalizer, normalize
+from llmcore.normalizer.api import Normalizer, normalize
 from llmcore.types.envelope import Envelope
 from llmcore.types.events import NormalizerEvent
 from tests.fuzz.case import TOOLS, Case

@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from llmcore.normalizer.engine import Normalizer, normalize
-from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.api import Normalizer, normalize
+from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.transcripts import read_transcripts, split_events
 from llmcore.types.envelope import Envelope
 from llmcore.types.tools import ToolSet

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from llmcore.normalizer.engine import Normalizer, normalize
+from llmcore.normalizer.api import Normalizer, normalize
 from llmcore.types.envelope import Envelope, ToolCall
 from llmcore.types.events import (
     ArgumentsDelta,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from llmcore.normalizer.engine import Normalizer, normalize
-from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.api import Normalizer, normalize
+from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.types.envelope import Envelope
 from llmcore.types.tools import ToolSet
 

@@ -9,8 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from llmcore.normalizer.engine import Normalizer, normalize
-from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.api import Normalizer, normalize
+from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.types.errors import CallerError
 from llmcore.types.events import NormalizerEvent, ReasoningDelta, TextDelta, ToolCallFinished, ToolCallStarted
 from llmcore.types.tools import ToolSet

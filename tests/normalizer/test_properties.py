@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llmcore.normalizer.engine import Normalizer, normalize
-from llmcore.normalizer.registry import DIALECTS, marker_table
+from llmcore.normalizer.api import Normalizer, normalize
+from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
 from llmcore.types.events import NormalizerEvent, ReasoningDelta, Reclassified, TextDelta, ToolCallFinished
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from llmcore.normalizer.engine import normalize
-from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.api import normalize
+from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.types.envelope import Envelope, ToolCall
 from llmcore.types.tools import ToolSet
 

@@ -10,8 +10,8 @@ import re
 
 import pytest
 
-from llmcore.normalizer.engine import Normalizer, normalize
-from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.api import Normalizer, normalize
+from llmcore.normalizer.dialects.registry import DIALECTS
 
 from .helpers import TOOLS, assert_same
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llmcore.normalizer.core.rows import Calls
-from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.dialects.registry import DIALECTS
 
 from .helpers import read_every_way
 

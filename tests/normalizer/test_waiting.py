@@ -20,11 +20,13 @@ from typing import Any, cast
 
 import pytest
 
-from llmcore.normalizer import bare, bare_json, candidates, element_arguments, fences, parameters, reasoning
+from llmcore.normalizer.api import Normalizer
+from llmcore.normalizer.bare import fences, handlers, json_forms
+from llmcore.normalizer.bodies import elements, parameters
 from llmcore.normalizer.core import source
-from llmcore.normalizer.dialects import name_json, named_elements, python_calls
-from llmcore.normalizer.engine import Normalizer
-from llmcore.normalizer.registry import DIALECTS, marker_table
+from llmcore.normalizer.dialects import name_json, named_elements, python_calls, reasoning
+from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
+from llmcore.normalizer.text import candidates
 from tests.support.expressions import goes_back, reach
 
 from .helpers import TOOLS, sample_files, samples
@@ -136,15 +138,15 @@ def test_goes_back(expression: str, goes: bool) -> None:
 
 _DECIDED = {
     "calling": (
-        bare._CALLING,
-        re.compile(rf"{bare._PYTHON_MAYBE.pattern}|{bare._CALLING_MAYBE.pattern}|\Z"),
+        handlers._CALLING,
+        re.compile(rf"{handlers._PYTHON_MAYBE.pattern}|{handlers._CALLING_MAYBE.pattern}|\Z"),
         "Calling tool: get_weather ( {",
     ),
-    "first key": (bare_json._FIRST_KEY, bare_json._FIRST_KEY_BEGUN, '[ {\n// what it needs\n /* the name */ "name" : 1'),
+    "first key": (json_forms._FIRST_KEY, json_forms._FIRST_KEY_BEGUN, '[ {\n// what it needs\n /* the name */ "name" : 1'),
     "info word": (*fences._WORD_AND_LINE, " json \r\n"),
     "function": (name_json._FUNCTION_HEAD, name_json._FUNCTION_MAYBE, ' "get_weather" > ( {'),
     "pair": (named_elements._PAIR, named_elements._PAIR_BEGUN, " get_weather </tool>\n <tool_input>"),
-    "tag": (element_arguments._TAG_WHOLE, element_arguments._TAG_BEGUN, """ name="f" city='a > b' days=3 />"""),
+    "tag": (elements._TAG_WHOLE, elements._TAG_BEGUN, """ name="f" city='a > b' days=3 />"""),
     "list of calls": (python_calls._LIST_OF_CALLS, python_calls._LIST_BEGUN, " [ get.weather ("),
     "next call": (python_calls._NEXT, python_calls._NEXT_BEGUN, ";\n get_weather ("),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.normalizer.engine import Normalizer
+from llmcore.normalizer.api import Normalizer
 from llmcore.types.events import ArgumentsDelta, ToolCallStarted
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way, tool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmcore.normalizer.engine import Normalizer
+from llmcore.normalizer.api import Normalizer
 from llmcore.types.events import ArgumentsDelta
 from tests.normalizer.helpers import TOOLS, read_every_way
 

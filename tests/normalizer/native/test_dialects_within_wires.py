@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llmcore.normalizer import Normalizer, normalize
-from llmcore.normalizer.registry import DIALECTS
+from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.types import NormalizerEvent, TextDelta, ToolCallFinished
 from tests.normalizer.native.samples import SAMPLES, SAYING, TOOLS, recut
 

@@ -1,0 +1,339 @@
+"""Back-ticks: code is content, unless a whole fence is the call.
+
+A fence whose body is nothing but a call counts when it opens the message (or stands in a row of fences that does), when its
+info string names the purpose (`tool_call`, `function_call`, ...), or when it ends the message after a lead-in. Otherwise it is
+an example: content and a near miss. Inline code is never a call, unless it is the whole message. Source: dialects.md section 7.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from llmcore.normalizer.bare.verdicts import rest_is_blank
+from llmcore.normalizer.bodies.json_bodies import swallow
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Nested, Reading
+from llmcore.normalizer.core.source import Steps, past, settle, skip_space
+from llmcore.normalizer.core.words import CALL_FENCES, STRAY_CLOSERS
+
+__all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "without_code"]
+
+_RUN = re.compile(r"`+")
+_WORD = re.compile(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
+_FIRST_LINE = 400
+_WORD_AND_LINE = (
+    re.compile(r"[ \t]{0,16}[\w+#.-]{1,32}[ \t]{0,16}\r?\n"),
+    re.compile(r"[ \t]{0,16}[\w+#.-]{0,32}[ \t]{0,16}\r?\Z"),
+)
+"""An info word and the end of its line, and the beginning of that at the end of the text."""
+_ON_ITS_LINE = r"\n[ \t]{0,64}`{3,256}"
+_CLOSE = re.compile(_ON_ITS_LINE + r"|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|</|\Z))")
+_CLOSE_OF_JSON = re.compile(
+    _ON_ITS_LINE + r"|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|\Z))"
+    r"|(?<=[\]}])[ \t]{0,64}`{3,256}+(?!`)(?=[ \t\r]{0,256}</)"
+)
+"""Before a tag back-ticks end JSON only behind its last bracket: in a value they are the value's (`<pre>```x```</pre>`)."""
+_CODE = re.compile(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
+"""Code in a line, or the first line of a fence with its info word."""
+_PLAIN_CODE = re.compile(
+    r"`(?:(?<!``)[^`\n]++`(?!`)"
+    r"|(?<=\n`)``(?!(?i:tool|function))[\w+#.-]{0,32}+[ \t]{0,16}+\n(?:[^`]++|`(?!``))*+(?<=\n)```(?!`))"
+)
+"""Code in a line, or a whole fence that does not say that it is a call."""
+_ESCAPE = re.compile(r"\\[uUxN0-7_\[\]*.\-]")
+"""By which a name may be written otherwise."""
+_CLOSER_BLANKS = 64  # that may stand before a closer and belong to it
+_LONGEST_CLOSER = 640  # what a closer matches, and what it looks at behind
+_SIGNS = 8  # of the end of the text, in which a closer may begin
+_SPACE = re.compile(r"\s*")
+_NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[\]<'\"\w>(]|//|#|/\*)")
+
+
+class Fence:
+    """A fence: `start:end` with its ticks, the body between, its info word. `closed` is False when the text ended first."""
+
+    __slots__ = ("body", "closed", "end", "info", "start", "stop")
+
+    def __init__(self, start: int, body: int, stop: int, end: int, info: str, closed: bool) -> None:
+        self.start, self.body, self.stop, self.end, self.info, self.closed = start, body, stop, end, info, closed
+
+
+def back_ticks(reading: Reading, at: int) -> Steps[int] | int:
+    """Inline code or a fence at `at`; returns where to go on."""
+    over = _past_code(reading, at)
+    return over if over > at else _back_ticks(reading, at)
+
+
+def _past_code(reading: Reading, at: int) -> int:
+    """Past a whole fence that names no tool, or code in a line, as most are; `at` when a closer look is due."""
+    text = reading.src.text
+    code = _CODE.match(text, at)
+    if code is None or reading.opens_message(at):
+        return at
+    info, body = code[1], code.end()
+    if info is None:  # in a line
+        return body if body < len(text) else at
+    stop = text.find("```", body) - 1
+    end = stop + len("\n```")
+    if stop < 0 or text[stop] != "\n" or end >= len(text) or text[end] == "`" or text[at - 1] != "\n":
+        return at
+    return at if info.lower() in CALL_FENCES or is_known(info, reading.tools) or _may_call(reading, body, stop) else end
+
+
+def _may_call(reading: Reading, start: int, stop: int) -> bool:
+    """May a body in the middle of a message be a call? Most code is told from one by its first character, or because it
+    names no tool."""
+    text, names = reading.src.text, reading.names
+    if names is None or not reading.takes_calls or _NOT_A_CALL.match(text, start) is not None:
+        return False
+    for name in names:
+        if text.find(name, start, stop) >= 0:
+            return True
+    return _ESCAPE.search(text, start, stop) is not None or text.find('"toolCalls"', start, stop) >= 0
+
+
+def without_code(text: str, names: frozenset[str] | None) -> str | None:
+    """A whole text with a quote for each piece of code that calls nothing: it names no tool, and it does not open the message.
+
+    None when that is not certain for all of them.
+    """
+    if text.lstrip().startswith("`") or _ESCAPE.search(text) is not None or '"toolCalls"' in text:
+        return None
+    for name in names or ():
+        if name in text:
+            return None
+    return _PLAIN_CODE.sub("'", text)
+
+
+def _run_end(reading: Reading, at: int) -> Steps[int]:
+    """The end of the run of back-ticks at `at`."""
+    src, end = reading.src, at
+    while True:
+        end = past(_RUN, src.text, end)
+        if end < len(src.text) or src.final:
+            return end
+        yield None
+
+
+def _back_ticks(reading: Reading, at: int) -> Steps[int]:
+    src = reading.src
+    length = (yield from _run_end(reading, at)) - at
+    if length < 3:
+        return (yield from _inline(reading, at, length))
+    before = src.text[max(reading.line_start(at), reading.done) : at]
+    if before.strip() and not before.rstrip().endswith(":") and not (yield from settle(src, _word_follows, at + length)):
+        return at + length
+    return (yield from _fence(reading, at))
+
+
+def _word_follows(text: str, at: int, final: bool) -> bool | None:
+    """An info word that ends its line: back-ticks before it open a fence, wherever they stand in their line."""
+    whole, begun = _WORD_AND_LINE
+    if whole.match(text, at) is not None:
+        return True
+    return None if not final and begun.match(text, at) is not None else False
+
+
+def _inline(reading: Reading, at: int, length: int) -> Steps[int]:
+    """Inline code ends at as many back-ticks as it began with, in the same paragraph."""
+    src = reading.src
+    start = at + length
+    ticks = "`" * length
+    while True:
+        close = src.text.find(ticks, start)
+        if src.text.find("\n\n", max(at, start - 1), close if close >= 0 else len(src.text)) >= 0:
+            return at + length
+        if close >= 0:
+            break
+        if src.final:
+            return at + length
+        start = max(start, len(src.text) - length)
+        yield None
+    whole = not reading.drafts and reading.opens_message(at)
+    if whole and (yield from rest_is_blank(reading, close + length)):
+        inner = reading.nest(src.text[at + length : close])
+        if inner.drafts and not inner.says_anything:
+            reading.adopt(inner, at, close + length)
+            return reading.done
+    return close + length
+
+
+def fence_behind_opener(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """A fence right behind an opener of calls. It calls when all of it is calls, and a closer or nothing stands behind it."""
+    start = yield from skip_space(reading.src, body)
+    fence = yield from _read_fence(reading, start)
+    inner = _inside(reading, fence)
+    if _only_calls(inner):
+        end, closed = yield from swallow(reading, fence.end, STRAY_CLOSERS, extra=False)
+        if closed or (yield from rest_is_blank(reading, end)):
+            reading.adopt(inner, at, end, "fenced_function_call")
+            return True
+    reading.failed(fence.end - at)
+    return False
+
+
+def _fence(reading: Reading, at: int) -> Steps[int]:
+    """One fence, or several in a row."""
+    group: list[tuple[Fence, Nested]] = []
+    opens = reading.opens_message(at)
+    position = at
+    while True:
+        fence = yield from _read_fence(reading, position)
+        inner = _inside(reading, fence) if _worth(reading, fence, opens) else None
+        if inner is None or not _only_calls(inner):
+            if group:
+                break
+            if inner is not None and inner.near_misses and not inner.drafts:
+                reading.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
+            return _explicit_none(reading, fence, opens)
+        group.append((fence, inner))
+        if opens or fence.info in CALL_FENCES:
+            _take(reading, fence, inner)
+            group.clear()
+            return fence.end
+        position = yield from _next_fence(reading, fence.end)
+        if position < 0:
+            break
+    last = group[-1][0]
+    if reading.tools is not None and position < 0 and (yield from rest_is_blank(reading, last.end)):
+        for fence, inner in group:
+            _take(reading, fence, inner)
+        return last.end
+    for fence, inner in group:
+        reading.miss(fence.start, fence.end, inner.drafts[0].name, "example")
+    return last.end
+
+
+def _inside(reading: Reading, fence: Fence) -> Nested:
+    """The fence's body, read by itself. A text that ended inside the fence may have ended in the name of a further call."""
+    text = reading.src.text[fence.body : fence.stop]
+    calls, _, last = text.rpartition("\n")
+    if not fence.closed and calls.strip() and (begun := last.strip()) and _begins_call(reading, begun):
+        inner = reading.nest(calls)
+        if _only_calls(inner):
+            return replace(inner, cut=True)
+    return reading.nest(text)
+
+
+def _begins_call(reading: Reading, written: str) -> bool:
+    """May a Python call begin so?"""
+    if "print(default_api.".startswith(written):
+        return True
+    name = written.removeprefix("print(").removeprefix("default_api.")
+    if reading.names is not None:
+        return "default_api.".startswith(name) or any(tool.startswith(name) for tool in reading.names)
+    return name.replace(".", "_").isidentifier()
+
+
+def _only_calls(inner: Nested) -> bool:
+    """Is the body nothing but calls? A ReAct step brings its thought along."""
+    spoken_with = all(draft.dialect == "react" for draft in inner.drafts)
+    return bool(inner.drafts) and (spoken_with or not inner.says_anything)
+
+
+def _explicit_none(reading: Reading, fence: Fence, opens: bool) -> int:
+    """A fence that says `None` calls nothing."""
+    if opens and reading.takes_calls and reading.src.text[fence.body : fence.stop].strip() in ("None", "null", "[]"):
+        reading.text(fence.start)
+        reading.markup(fence.end)
+    return fence.end
+
+
+def _worth(reading: Reading, fence: Fence, opens: bool) -> bool:
+    """May the body be a call? With tools not told, only in a fence that opens the message."""
+    if not reading.takes_calls or len(reading.drafts) >= reading.limits.calls:
+        return False
+    if reading.tools is None or fence.info in CALL_FENCES:
+        return (opens or fence.info in CALL_FENCES) and _NOT_A_CALL.match(reading.src.text, fence.body) is None
+    return _may_call(reading, fence.body, fence.stop)
+
+
+def _take(reading: Reading, fence: Fence, inner: Nested) -> None:
+    dialect = None
+    if fence.info in CALL_FENCES:
+        dialect = "fenced_function_call"
+    elif inner.drafts[0].dialect in ("bare_json", "bare_array"):
+        dialect = "fenced_json"
+    reading.adopt(inner, fence.start, fence.end, dialect)
+
+
+def _next_fence(reading: Reading, end: int) -> Steps[int]:
+    src = reading.src
+    while True:
+        rest = src.text[end : end + 64]
+        stripped = rest.lstrip()
+        if stripped.startswith("```"):
+            return end + len(rest) - len(stripped)
+        if src.final or (stripped and not "```".startswith(stripped)) or len(rest) == 64:
+            return -1
+        yield None
+
+
+def _closer_begun(text: str) -> int:
+    """Where a closer may have begun that the end of the text does not decide."""
+    tail = text[-_LONGEST_CLOSER:]
+    said = tail.removesuffix("<").rstrip("` \t\r")
+    return len(text) - len(tail) + len(said) - said.endswith("\n")
+
+
+def _blanks_before(text: str, at: int) -> int:
+    """Where the blanks before `at` begin that a closer may take along."""
+    before = text[max(0, at - _CLOSER_BLANKS) : at]
+    return at - len(before) + len(before.rstrip(" \t"))
+
+
+def _first_close(text: str, start: int, closer: re.Pattern[str]) -> re.Match[str] | None:
+    """The first closing run of back-ticks. Sought by `str.find` first: the expression alone is slow on long code."""
+    at = text.find("```", start)
+    if at < 0:
+        return None
+    while at > start and text[at - 1] in " \t":
+        at -= 1
+    return closer.search(text, at - 1 if at > start else at)
+
+
+def holds_closer(written: str) -> bool:
+    """Would a fence around this JSON end inside it?"""
+    return _first_close(written, 0, _CLOSE_OF_JSON) is not None
+
+
+def _read_fence(reading: Reading, at: int) -> Steps[Fence]:
+    """Find the body and the end. The info word is what stands alone on the first line; a call there is part of the body."""
+    src = reading.src
+    body = yield from _run_end(reading, at)
+    while not src.final and "\n" not in src.text[body : body + _FIRST_LINE] and len(src.text) - body < _FIRST_LINE:
+        yield None
+    word = _WORD.match(src.text, body, body + _FIRST_LINE)
+    info = ""
+    if word is not None and not is_known(word[1], reading.tools):
+        info, body = word[1], word.end() + (1 if word.end() < len(src.text) else 0)
+    elif (named := re.match(r"(?:json|python|tool_code|tool_call)(?=[\s{\[])", src.text[body : body + 16])) is not None:
+        info, body = named[0], body + named.end()
+    search_from = max(body - 1, at + 3)
+    told, said = False, body
+
+    def skim(more: str) -> bool:
+        if "`" in more:
+            return False
+        if told:
+            reading.tell(max(body, len(src.text) - _SIGNS))
+        return True
+
+    while True:
+        while src.text.endswith("`") and not src.final:  # perhaps not the whole run
+            yield None
+        said = past(_SPACE, src.text, said)
+        is_json = src.text.startswith(("{", "["), said)
+        close = _first_close(src.text, search_from, _CLOSE_OF_JSON if is_json else _CLOSE)
+        if close is not None and (src.final or src.text[close.end() : close.end() + 260].lstrip(" \t\r")):
+            return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)
+        if src.final:  # it may have ended inside the closer
+            return Fence(at, body, max(body, len(src.text.rstrip("`"))), len(src.text), info.lower(), False)
+        if reading.listening and not told:
+            told = _NOT_A_CALL.match(src.text, said) is not None
+        if told:
+            reading.tell(max(body, len(src.text) - _SIGNS))
+        search_from = max(search_from, _closer_begun(src.text) if close is None else _blanks_before(src.text, close.start()))
+        no_closer_begun = close is None and said < len(src.text) and not src.text.endswith(("`", "<"))
+        yield skim if no_closer_begun else None

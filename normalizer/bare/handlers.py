@@ -1,0 +1,223 @@
+"""Bare forms: calls with no marker of their own, found by their bracket.
+
+`{` JSON objects and `name{...}`; `[` arrays and lists of Python calls; `(` Python calls (`bare_json`, `bare_python`); back-ticks
+and ReAct have modules of their own (`fences`, `react`). Every handler is given the position of its trigger and returns where the
+walk goes on; what it takes it has classified. Bare forms are suffix-decided: their text is held until `verdicts` can tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from llmcore.normalizer.bare import fences, react
+from llmcore.normalizer.bare.json_forms import calling_tool, json_form, mid_line, named_brace
+from llmcore.normalizer.bare.made_up import wrapper_before
+from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
+from llmcore.normalizer.bare.verdicts import leads_in, rest_is_blank
+from llmcore.normalizer.core.names import is_known, name_start, peel
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps, match_within, skip_space
+from llmcore.normalizer.core.words import BEFORE_BARE
+
+__all__ = ["HANDLERS", "settled_text", "without_sign"]
+
+_REACH = 512
+_SIGNS = 8  # of the end of the text, in which a sign may begin a marker
+_TO = re.compile(r"(?:^|\s)to=(?:functions\.)?([^\s{<]{1,128}?)(?:<|\s|json|code|\Z)[^{\n]*\Z")
+_OPENING_TO = re.compile(r"\s*+(?:(?:commentary|analysis) \s*+)?to=(?:functions\.)?([^\s{<]{1,128})(?=\s)")
+_PYTHON_HEAD = re.compile(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\(")
+_PYTHON_MAYBE = re.compile(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\Z")
+_NOTHING = re.compile(r"(?:(?:None|null)\s{0,16}+)?\]")
+_NOTHING_LENGTH = 21
+_GAP = r"\s{0,64}+"
+_CALLING = re.compile(rf"Calling tool:{_GAP}([^\s(]{{1,256}}+){_GAP}\({_GAP}(?=\{{)")
+_CALLING_MAYBE = re.compile(rf"Calling(?: (?:t(?:o(?:o(?:l(?::{_GAP}(?:[^\s(]{{1,256}}+{_GAP}(?:\({_GAP})?)?)?)?)?)?)?)?\Z")
+"""What may stand behind the bracket that opens a list, and its white space."""
+_NAMEISH = re.compile(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
+
+
+def settled_text(reading: Reading, length: int) -> int:
+    """How much of the first `length` characters a listener may hear while no candidate stands in them: a line that may begin a
+    bare form is held."""
+    text, end = reading.src.text, without_sign(reading, length)
+    start = max(reading.line_start(length), reading.done)
+    if reading.is_prose(start) or not reading.takes_calls:
+        return end
+    line = text[start:length].lstrip() if length - start < _REACH else None
+    if line == "":
+        return end
+    if line is None or not _NAMEISH.match(line):
+        reading.prose(start)
+        return end
+    opens = start == reading.done and not reading.says_anything()
+    return start if _may_begin(line.strip(), reading.names, opens) else end
+
+
+def without_sign(reading: Reading, length: int) -> int:
+    """`length`, less a sign at the text's end that may begin a marker."""
+    text = reading.src.text
+    if text[length - 1 : length] not in ("]", "◁"):
+        return length
+    tail = text[max(reading.done, length - _SIGNS) : length]
+    return length - len(tail) + len(tail.rstrip("]◁"))
+
+
+@lru_cache(maxsize=4096)
+def _may_begin(word: str, names: frozenset[str] | None, opens: bool) -> bool:
+    """May a bare form begin with this word, alone in its line so far? `opens`: it opens the message. Remembered, since lines of
+    prose begin with few words, and a stream asks at every character of them."""
+    word = word.removeprefix(">>>")
+    if "to=".startswith(word) or word.removeprefix("assistant").lstrip().startswith("to="):
+        return True
+    if "Action:".startswith(word) or "functools".startswith(word) or (opens and "commentary".startswith(word)):
+        return True
+    if word.startswith(("call:", "functions.", "default_api.")):
+        return True
+    return opens if names is None else any(name.startswith(word) or word.endswith(name) for name in names)
+
+
+def _begins(reading: Reading, at: int) -> tuple[int, str]:
+    """(start of the line or of what is not classified yet, the text from there to `at`), at most `_REACH` back."""
+    start = max(reading.line_start(at), reading.done, at - _REACH)
+    return start, reading.src.text[start:at]
+
+
+def _brace(reading: Reading, at: int) -> Steps[int]:
+    if reading.looks.too_many_left_open:
+        return at + 1
+    start, before = _begins(reading, at)
+    begin = name_start(reading.src.text, start, at)
+    if begin < at:
+        written = reading.src.text[begin:at]
+        if written == "functools":
+            return (yield from _marked(reading, at, begin))
+        name = _call_name(reading, written)
+        if name is not None and leads_in(before[: begin - start].removeprefix(">>>")):
+            return (yield from named_brace(reading, begin, at, name, "gemma4" if "call:" in written else "name_brace"))
+    elif before.endswith(" ") and (spaced := _spaced_name(reading, start, before)) is not None:
+        return (yield from named_brace(reading, spaced[0], at, spaced[1], "name_brace"))
+    if "to=" in before and (header := _TO.search(before)) is not None and is_known(header[1], reading.tools):
+        begin = (
+            start
+            if before[: header.start()].strip() in ("", "commentary", "analysis", "assistant", "final")
+            else start + header.start()
+        )
+        return (yield from named_brace(reading, begin, at, header[1], "harmony", gap=start + header.end(1)))
+    if not before.strip() and (drifted := _drifted_header(reading, at)) is not None:
+        return (yield from named_brace(reading, drifted[0], at, drifted[1], "harmony", gap=drifted[2]))
+    if not before.strip() and (line := _name_line(reading, start)) is not None:
+        return (yield from named_brace(reading, line[0], at, line[1], "functionary_v32"))
+    if leads_in(before) or wrapper_before(reading, at) is not None:
+        return (yield from json_form(reading, at))
+    return (yield from mid_line(reading, at)) if before[-1] in BEFORE_BARE else at + 1
+
+
+def _drifted_header(reading: Reading, at: int) -> tuple[int, str, int] | None:
+    """(start, name, end of the name) of a stripped header that opens the message, its junk running over the line's end."""
+    text = reading.src.text
+    if reading.says_anything() or at - reading.done > _REACH:
+        return None
+    header = _OPENING_TO.match(text, reading.done)
+    if header is None or header.end() > at or "{" in text[header.end() : at] or not is_known(header[1], reading.tools):
+        return None
+    return reading.done, header[1], header.end(1)
+
+
+def _call_name(reading: Reading, written: str) -> str | None:
+    """The tool a glued name means; `call:f` and `functions.f:0` are what stripped Gemma and Kimi markers leave."""
+    return peel(written.removeprefix("call:").removeprefix(">>>"), reading.tools)
+
+
+def _spaced_name(reading: Reading, start: int, before: str) -> tuple[int, str] | None:
+    """(start, name) of a tool's name that is all that stands before a brace on its line, but for blanks between."""
+    written = before.strip(" ")
+    name = _call_name(reading, written) if written else None
+    return None if name is None else (start + before.index(written), name)
+
+
+def _name_line(reading: Reading, start: int) -> tuple[int, str] | None:
+    """(start, name) of the line before, when it is exactly a tool's name (D6)."""
+    text = reading.src.text
+    if reading.tools is None or start <= reading.done or text[start - 1] != "\n":
+        return None
+    begin = max(text.rfind("\n", max(0, start - 300), start - 1) + 1, reading.done)
+    name = text[begin : start - 1].strip().removeprefix(">>>")
+    return (begin, name) if name in reading.tools else None
+
+
+def _marked(reading: Reading, at: int, opener: int) -> Steps[int]:
+    """A marker that is a word before the bracket."""
+    took = yield from reading.marker(opener)
+    return reading.done if took else at + 1
+
+
+def _bracket(reading: Reading, at: int) -> Steps[int]:
+    if reading.looks.too_many_left_open:
+        return at + 1
+    src = reading.src
+    _, before = _begins(reading, at)
+    if before.endswith("functools"):
+        return (yield from _marked(reading, at, at - len("functools")))
+    escaped = before.endswith("\\")
+    if not leads_in(before.removesuffix("\\")) and wrapper_before(reading, at) is None:
+        return (yield from mid_line(reading, at)) if before[-1] in BEFORE_BARE else at + 1
+    ahead = yield from skip_space(src, at + 1)
+    char = src.text[ahead : ahead + 1]
+    if char == "{":
+        return (yield from json_form(reading, at))
+    if char and char in "]nN" and (yield from _is_empty_list(reading, at, ahead)):
+        return reading.done
+    while not src.final and (_PYTHON_MAYBE.match(src.text, ahead) or _CALLING_MAYBE.match(src.text, ahead)):
+        yield None
+    if (calling := _CALLING.match(src.text, ahead)) is not None:
+        name, body = calling[1], calling.end()
+        calling = None  # a match keeps the text it was found in
+        return (yield from calling_tool(reading, at, name, body))
+    if (char and char in "'\"[") or _PYTHON_HEAD.match(src.text, ahead):
+        return (yield from python_list(reading, at - 1 if escaped else at, at))
+    if at == reading.done:  # elsewhere only lists are candidates
+        reading.looks.glanced()
+    return at + 1
+
+
+def _is_empty_list(reading: Reading, at: int, ahead: int) -> Steps[bool]:
+    """`[]`, `[None]`: an explicit way to call nothing, when it is all there is."""
+    if not reading.opens_message(at):
+        return False
+    match = yield from match_within(reading.src, _NOTHING, ahead, _NOTHING_LENGTH)
+    if match is None:
+        return False
+    end = match.end()
+    match = None  # a match keeps the text it was found in
+    if not (yield from rest_is_blank(reading, end)):
+        return False
+    reading.text(at)
+    reading.markup(end)
+    return True
+
+
+def _paren(reading: Reading, at: int) -> Steps[int]:
+    if reading.looks.too_many_left_open:
+        return at + 1
+    start, before = _begins(reading, at)
+    begin = name_start(reading.src.text, start, at)
+    if begin == at:
+        return at + 1
+    lead, word = before[: begin - start], reading.src.text[begin:at]
+    printed = lead.rstrip().endswith("print") or lead.endswith("print(")
+    if not leads_in(lead) and not printed and wrapper_before(reading, begin) is None:
+        return (yield from mid_line_call(reading, begin, at)) if is_known(word, reading.tools) else at + 1
+    if not is_callable(reading, word):
+        return at + 1
+    return (yield from python_run(reading, begin, at))
+
+
+HANDLERS: dict[str, Callable[[Reading, int], Steps[int] | int]] = {
+    "{": _brace,
+    "[": _bracket,
+    "(": _paren,
+    "`": fences.back_ticks,
+    "A": react.action,
+}

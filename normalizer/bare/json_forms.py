@@ -1,0 +1,293 @@
+"""Bare JSON: objects and arrays with no marker, and objects glued to a tool's name.
+
+A region is found by its brackets, read, and judged by the rule of `verdicts`. JSON that cannot be a call by its first key is
+data: it is told as it comes and not searched for calls that it quotes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from llmcore.normalizer.bare.made_up import around, wrapper_before
+from llmcore.normalizer.bare.python_forms import settled_word
+from llmcore.normalizer.bare.verdicts import Place, line_is_over, refusal, rest_is_blank
+from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, read_body, swallow
+from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps, past, settle, skip_space
+from llmcore.normalizer.core.words import STRAY_CLOSERS
+from llmcore.normalizer.notations.extent import Extent
+from llmcore.normalizer.notations.relaxed.read import read_relaxed
+from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_object
+
+__all__ = ["calling_tool", "json_form", "mid_line", "named_brace"]
+
+_GAP = r"(?:\s|//[^\n]*+\n|/\*[^*]*+\*/)*+"  # with comments
+_KEY = r"""[^"'“”\\\s:{}\[\],]"""
+_FIRST_KEY = re.compile(rf"""[\[\s]*\{{{_GAP}(?!/[/*])(\\?["']|“|)({_KEY}{{1,128}})(?:\1|”)\s*(?::|=>)""")
+_FIRST_KEY_BEGUN = re.compile(
+    rf"""[\[\s]*(?:\{{{_GAP}(?:/(?:/[^\n]*|\*[^*]*\*?)?|(\\?["']|[“\\]|){_KEY}{{0,128}}(?:(?:\1|[”\\])\s*=?)?)?)?\Z"""
+)
+_FLAT = re.compile(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
+"""Data that is one object without brackets in it."""
+_OPENS_OBJECT = re.compile(r"\{|\[\s*[\[{]")
+_DATA = re.compile(r"[\[\s]*\{\s*\"")
+_Parsed = tuple[list[Message], list[Repair], bool]
+"""What `read_body` tells of a body."""
+_PATIENCE = 4  # objects in a row of which none calls a tool that was told
+_QUOTES = re.compile(r"[ \t\r\n`\"']*")
+_HEAD = 160  # within which the first key must stand
+_CALLING_CLOSED = re.compile(r"\)\s*\]?\Z")  # by the brackets around it, its own brace left out
+_CALLING_CUT = re.compile(r"\)\s*\]\s*(?:\n|\Z)")
+_CALLS_BEGUN = re.compile(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|calls)"\s*+:\s*+(?:\[[\s{]*+)?\Z""")
+_RAW_QUOTES = ('<|"|>', "<escape>")
+
+
+def named_brace(reading: Reading, begin: int, at: int, name: str, dialect: str, gap: int = -1) -> Steps[int]:
+    """`name{...}`: the name is a tool's, the braces hold relaxed JSON."""
+    if begin < reading.done:
+        return at + 1
+    body = yield from body_extent(reading, at, STRAY_CLOSERS)
+    if body.cut and reading.src.text[at + 1 :].lstrip()[:1] not in ('"', "'", ""):
+        reading.looks.never_closed()
+        return at + 1
+    end, closed = yield from swallow(reading, body.end, STRAY_CLOSERS)
+    over = yield from line_is_over(reading, end)
+    raw_quotes = _RAW_QUOTES if dialect == "gemma4" else ()
+    parsed = read_relaxed(reading.src.text, at, body.end, limits=reading.limits, cut=body.cut, string_delimiters=raw_quotes)
+    arguments = parsed.value if is_object(parsed.value) else None
+    call = CallObject(name, arguments, True, raw=reading.src.text[at : body.end])
+    whole = reading.tools is None and (yield from rest_is_blank(reading, end))
+    place = Place(begin, end, over=over or dialect == "harmony", closed=closed, whole=whole)
+    reason = refusal(reading, place, [call]) or ("unreadable" if arguments is None and not body.cut else None)
+    if reason is not None:
+        reading.miss(begin, end, name, reason)
+        return max(body.end, at + 1) if not body.cut else at + 1
+    tool = reading.tool(name)
+    repairs = [settled_word(arguments, repair, tool) if tool is not None and arguments else repair for repair in parsed.repairs]
+    if gap >= 0 and (junk := reading.src.text[gap:at].replace("json", "").replace("code", "").strip()):
+        repairs.append(Repair(kind="junk_dropped", before=junk, after="", safety="lossless"))
+    add_calls(reading, (begin, end), [call], dialect, complete=parsed.complete and not body.cut, repairs=repairs)
+    return reading.done
+
+
+def _plausible(reading: Reading, at: int) -> Steps[bool]:
+    """May the object or list at `at` be a call, by its first key?"""
+    src = reading.src
+    while True:
+        key = _FIRST_KEY.match(src.text, at, at + _HEAD)
+        if key is not None:
+            return key[2] in CALL_KEYS or reading.forced_tool is not None or is_known(key[2], reading.tools)
+        if src.final or len(src.text) - at >= _HEAD or _FIRST_KEY_BEGUN.match(src.text, at) is None:
+            return False
+        yield None
+
+
+def json_form(reading: Reading, at: int) -> Steps[int]:
+    """An object or array at `at`, and those that follow it directly."""
+    if not (yield from _plausible(reading, at)):
+        return (yield from _data(reading, at))
+    bodies: list[Body] = []
+    read: list[_Parsed] = []
+    start = at
+    while True:
+        body = yield from body_extent(reading, start, STRAY_CLOSERS)
+        bodies.append(body)
+        read.append(read_body(reading, body))
+        if body.cut or not body.closed or not read[0][0] or len(bodies) >= reading.limits.calls:
+            break
+        if (
+            len(bodies) == _PATIENCE
+            and reading.tools is not None
+            and not any(is_known(call.name, reading.tools) for call in _calls(read))
+        ):
+            break
+        ahead = yield from skip_space(reading.src, body.end)
+        if reading.src.text.startswith((";", ","), ahead):
+            ahead = yield from skip_space(reading.src, ahead + 1)
+        if not reading.src.text.startswith(("{", "["), ahead):
+            break
+        if not (yield from _plausible(reading, ahead)):
+            length = len(reading.src.text)
+            if reading.src.final and length - ahead < _HEAD and past(_FIRST_KEY_BEGUN, reading.src.text, ahead) == length:
+                bodies.append(Body(ahead, length, cut=True, closed=False))
+                read.append(read_body(reading, bodies[-1]))
+            break
+        start = ahead
+    return (yield from _judge_json(reading, at, bodies, read))
+
+
+def _calls(read: list[_Parsed]) -> list[CallObject]:
+    return [call for messages, _, _ in read for message in messages for call in message.calls]
+
+
+def mid_line(reading: Reading, at: int) -> Steps[int]:
+    """A call form in the middle of a line of prose: content, and a near miss, so that layer 3 can ask what was meant."""
+    if not (yield from _plausible(reading, at)):
+        if _OPENS_OBJECT.match(reading.src.text, at) is not None:
+            reading.looks.glanced()
+        return at + 1
+    body = yield from body_extent(reading, at, STRAY_CLOSERS)
+    if body.cut:
+        reading.looks.never_closed()
+        return at + 1
+    calls = [call for message in read_body(reading, body)[0] for call in message.calls]
+    if calls:
+        place = Place(at, body.end, over=False, closed=False, whole=False)
+        reading.miss(at, body.end, calls[0].name, refusal(reading, place, calls) or "mid_line")
+    return body.end
+
+
+def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parsed]) -> Steps[int]:
+    last = bodies[-1]
+    end, closed = (last.end, False) if last.cut else (yield from swallow(reading, last.end, STRAY_CLOSERS))
+    wrapper = wrapper_before(reading, at)
+    closed_at, over = yield from around(reading, wrapper, end)
+    messages = [message for found, _, _ in read for message in found]
+    calls = _calls(read)
+    alone = not reading.says_anything() and not reading.drafts and past(_QUOTES, reading.src.text, reading.done) >= at
+    whole = alone and (yield from rest_is_blank(reading, end))
+    if not calls or not read[0][0]:
+        return (yield from _no_calls(reading, at, end, bodies, messages, whole))
+    place = Place(at, end, over=over, closed=closed, whole=whole)
+    certain = messages[0].certain and messages[0].form == "llmcore_envelope"
+    reason = refusal(reading, place, calls, certain=certain)
+    if reason is not None:
+        reading.miss(at, end, calls[0].name, reason)
+        if last.cut:
+            reading.looks.never_closed()
+            return at + 1
+        return last.end
+    reading.text(at if wrapper is None else wrapper.start)  # on a line of its own even when the closer never comes
+    reading.markup(at)
+    _take_messages(reading, at, end, bodies, read)
+    reading.markup(closed_at)
+    return reading.done
+
+
+def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read: list[_Parsed]) -> None:
+    if bodies[-1].lost:
+        reading.cut_off()
+    for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
+        span = (at if body is bodies[0] else body.start, end if body is bodies[-1] else body.end)
+        reading.markup(span[0])
+        for message in messages:
+            add_calls(reading, span, message.calls, message.form, complete=complete, repairs=repairs)
+            if message.content:
+                reading.markup(span[1])  # where it called nothing
+                reading.replace(span[0], span[1], message.content)
+            if message.needs_more_work is not None:
+                reading.more_work(message.needs_more_work)
+    reading.take("call", end)
+
+
+def _no_calls(reading: Reading, at: int, end: int, bodies: list[Body], messages: list[Message], whole: bool) -> Steps[int]:
+    """An envelope without calls, an answer in JSON, or data. One cut off in its list of calls is no envelope without calls."""
+    begun = bodies[-1].cut and _CALLS_BEGUN.search(reading.src.text, at) is not None
+    if (
+        messages
+        and messages[0].content is not None
+        and not messages[0].calls
+        and (messages[0].form == "llmcore_envelope" or whole)
+        and (messages[0].content or not begun)
+    ):
+        if begun:
+            reading.cut_off()
+        reading.text(at)
+        reading.markup(end)
+        reading.replace(at, end, messages[0].content)
+        reading.more_work(messages[0].needs_more_work)
+        return end
+    if whole and len(bodies) == 1 and (done := _answer_or_arguments(reading, at, end, bodies[0])):
+        return done
+    if bodies[-1].cut:
+        reading.looks.never_closed()
+        return at + 1
+    reading.failed()
+    return bodies[-1].end
+    yield None
+
+
+def _answer_or_arguments(reading: Reading, at: int, end: int, body: Body) -> int:
+    """The whole message is one object without a call: the forced tool's arguments, an answer, or a call quoted in `content`."""
+    text = reading.src.text[body.start : body.end]
+    parsed = read_relaxed(text, limits=reading.limits, cut=body.cut)
+    if not is_object(parsed.value):
+        return 0
+    value = parsed.value
+    if reading.forced_tool is not None and calls_of(value, reading.tools) is None:
+        call = CallObject(reading.forced_tool, value, True, raw=text)
+        add_calls(reading, (at, end), [call], "forced_arguments", complete=parsed.complete, repairs=parsed.repairs)
+        return end
+    if len(value) != 1 or reading.tools is None or body.cut:
+        return 0
+    ((key, said),) = value.items()
+    if key == "response" and isinstance(said, str) and is_known(key, reading.tools) is False:
+        reading.text(at)
+        reading.markup(end)
+        reading.replace(at, end, said)
+        return end
+    if key == "content" and isinstance(said, str):
+        inner = reading.nest(said)
+        if inner.drafts and not inner.says_anything:
+            reading.adopt(inner, at, end)
+            return end
+    return 0
+
+
+def _data(reading: Reading, at: int) -> Steps[int]:
+    """JSON that cannot be a call: content, told as it comes, and not searched for calls that it quotes."""
+    src = reading.src
+    if not (yield from settle(src, _is_data, at)):
+        reading.looks.glanced()
+        return at + 1
+    if (flat := _FLAT.match(src.text, at)) is not None:
+        return flat.end()
+    extent = Extent(at, delimiters=("<", "```"))
+    while True:
+        end = extent.scan(src.text, src.final)
+        if end >= 0:
+            return end
+        if extent.stopped >= 0:
+            return extent.stopped
+        if src.final:
+            reading.looks.never_closed()
+            reading.failed(len(src.text) - at)
+            return at + 1
+        reading.tell(extent.position)
+        yield None
+
+
+def _is_data(text: str, at: int, final: bool) -> bool | None:
+    rest = text[at : at + 64]
+    if _DATA.match(rest):
+        return True
+    return None if not final and len(rest) < 64 and not rest.strip("[{ \t\r\n") else False
+
+
+def calling_tool(reading: Reading, at: int, name: str, start: int) -> Steps[int]:
+    body = yield from body_extent(reading, start, ())
+    unclosed = (_CALLING_CUT if body.cut else _CALLING_CLOSED).search(reading.src.text, body.start, body.end)
+    if unclosed is not None:
+        body = Body(body.start, unclosed.start(), closed=False)
+    end = body.end
+    ahead = yield from skip_space(reading.src, end)
+    while reading.src.text.startswith("}", ahead):  # a brace too many
+        ahead = yield from skip_space(reading.src, ahead + 1)
+    if closed := reading.src.text.startswith(")", ahead):
+        end = ahead + 1
+        ahead = yield from skip_space(reading.src, end)
+        end = ahead + 1 if reading.src.text.startswith("]", ahead) else end
+    over = yield from line_is_over(reading, end)
+    parsed = read_relaxed(reading.src.text, body.start, body.end, limits=reading.limits, cut=body.cut)
+    arguments, _, repairs = arguments_of(parsed.value)
+    call = CallObject(name, arguments, True, raw=reading.src.text[body.start : body.end])
+    place = Place(at, end, over=over, closed=False, whole=False)
+    if (reason := refusal(reading, place, [call])) is not None:
+        reading.miss(at, end, name, reason)
+        return end
+    complete = closed and parsed.complete
+    add_calls(reading, (at, end), [call], "calling_tool", complete=complete, repairs=[*parsed.repairs, *repairs])
+    return end

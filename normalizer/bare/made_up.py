@@ -1,0 +1,87 @@
+"""Wrappers that a prompt or a model made up (A10): a pair of tags of any name around a bare form and nothing else.
+
+They cannot be listed, so the form is read as a bare one and the pair around it is markup: `<tool-use>`, `<|action|>`,
+`BLOCK>>>`, also with the angles escaped as HTML has them. On lines of its own the form needs no wrapper; on the tag's line the
+pair is what tells it from a quotation in prose, so there the closer must follow, and the tag must not be one of HTML's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from llmcore.normalizer.bare.verdicts import leads_in, line_is_over
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps
+
+__all__ = ["Wrapper", "around", "wrapper_before"]
+
+_LONGEST = 80
+_REACH = 512
+_NAME = r"[A-Za-z][\w.-]{0,40}+"
+_TAG = re.compile(rf"(?:<(?P<tag>{_NAME})>|&lt;(?P<escaped>{_NAME})&gt;|<\|(?P<token>\w{{1,40}}+)\|>)\Z")
+_BLOCK = re.compile(r"(?P<block>\b[A-Z_]{4,40}+)>>>\Z")
+_CLOSERS = {
+    "tag": ("</{}>",),
+    "escaped": ("&lt;/{}&gt;",),
+    "token": ("<|/{}|>", "<|end_{}|>", "<|{}_end|>", "</{}>"),
+    "block": ("<<<END_{}>>>",),
+}
+_ORDINARY = re.compile(
+    "a|abbr|b|big|blockquote|body|button|caption|center|cite|code|d[dlt]|del|details|div|em|fig(?:caption|ure)|font|footer|form|h[1-6]|"
+    "head|header|html|i|input|ins|kbd|label|li|main|mark|nav|ol|option|p|pre|q|s|samp|script|section|small|span|strike|strong|style|"
+    "su[bp]|summary|table|tbody|t[dhrt]|template|textarea|title|u|ul|var|"
+    "context|documents?|examples?|expected|format|history|observation|output|(?:tool_|function_)?results?|samples?|schema|transcript",
+    re.IGNORECASE,
+).fullmatch
+"""Tags of documents, and words for what is shown and not meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """`start`: where its opener stands; `inline`: the form stands on the opener's line."""
+
+    start: int
+    closers: tuple[str, ...]
+    inline: bool
+
+
+def wrapper_before(reading: Reading, at: int) -> Wrapper | None:
+    """The wrapper whose opener stands directly before `at`, where a bare form may begin."""
+    text, first = reading.src.text, max(reading.done, at - _LONGEST)
+    last = text[at - 1 : at]
+    if last not in (">", ";") and not last.isspace():
+        return None
+    before = text[first:at].rstrip()
+    if before.endswith(">>>"):
+        found = _BLOCK.search(before)
+    else:
+        found = _TAG.match(before, max(before.rfind("<"), before.rfind("&lt;"), 0))
+    if found is None or found.lastgroup is None:
+        return None
+    start, name = first + found.start(), found[found.lastgroup]
+    inline = "\n" not in text[first + len(before) : at]
+    if not leads_in(reading.line_before(start, _REACH)) or (inline and _ORDINARY(name)):
+        return None
+    return Wrapper(start, tuple(closer.format(name) for closer in _CLOSERS[found.lastgroup]), inline)
+
+
+def around(reading: Reading, wrapper: Wrapper | None, end: int) -> Steps[tuple[int, bool]]:
+    """(where the closer behind a form that ends at `end` ends, -1 when there is none; is the form's last line over)."""
+    closed = -1 if wrapper is None else (yield from _closer(reading, wrapper, end))
+    if wrapper is None or not wrapper.inline:
+        return closed, (yield from line_is_over(reading, end))
+    return closed, closed >= 0 and (yield from line_is_over(reading, closed))
+
+
+def _closer(reading: Reading, wrapper: Wrapper, end: int) -> Steps[int]:
+    src = reading.src
+    while True:
+        rest = src.text[end : end + _LONGEST]
+        ahead = rest.lstrip()
+        for closer in wrapper.closers:
+            if ahead.startswith(closer):
+                return end + len(rest) - len(ahead) + len(closer)
+        if src.final or len(rest) == _LONGEST or not any(closer.startswith(ahead) for closer in wrapper.closers):
+            return -1
+        yield None

@@ -1,0 +1,193 @@
+"""Bare Python calls: a list of them, or one or several on a line, with no marker."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from llmcore.normalizer.bare.made_up import around, wrapper_before
+from llmcore.normalizer.bare.verdicts import Place, refusal, rest_is_blank
+from llmcore.normalizer.bodies.json_bodies import Body, add_calls, swallow
+from llmcore.normalizer.calls.call_objects import CallObject
+from llmcore.normalizer.calls.typed_values import positional_arguments
+from llmcore.normalizer.core.names import is_known, peel
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps, past
+from llmcore.normalizer.core.words import STRAY_CLOSERS
+from llmcore.normalizer.notations.extent import Extent
+from llmcore.normalizer.notations.python import PythonCall, read_calls
+from llmcore.types.envelope import Repair
+from llmcore.types.tools import CompiledTool
+
+__all__ = ["is_callable", "mid_line_call", "python_extent", "python_list", "python_objects", "python_run", "settled_word"]
+
+_NEXT_NAME = r"[A-Za-z_][\w.\\-]{0,255}"
+_NEXT_CALL = re.compile(rf"[ \t;,]{{0,64}}{_NEXT_NAME}\("), re.compile(rf"[ \t;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
+_NEXT_LINE_CALL = re.compile(rf"[\s;,]{{0,64}}{_NEXT_NAME}\("), re.compile(rf"[\s;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
+"""The next call of a run, and the beginning of one at the end of the text."""
+_KEYWORDS = frozenset(
+    [
+        "if",
+        "for",
+        "while",
+        "return",
+        "print",
+        "def",
+        "class",
+        "and",
+        "or",
+        "not",
+        "in",
+        "is",
+        "with",
+        "assert",
+        "lambda",
+        "await",
+        "async",
+        "del",
+        "raise",
+    ]
+)
+
+
+def python_objects(reading: Reading, calls: list[PythonCall]) -> list[CallObject]:
+    """Python calls as call objects: positional arguments mapped to the schema's properties (a guess), one dict is keywords."""
+    return [_python_object(reading, _printed(reading, call)) for call in calls]
+
+
+def _printed(reading: Reading, call: PythonCall) -> PythonCall:
+    """`print(f(...))` calls `f`, unless `print` is a tool."""
+    if call.name != "print" or is_known("print", reading.tools):
+        return call
+    inner = read_calls(call.raw, limits=reading.limits, cut=not call.complete).calls
+    return inner[0] if len(inner) == 1 else call
+
+
+def _python_object(reading: Reading, call: PythonCall) -> CallObject:
+    name = call.name.removeprefix("default_api.")
+    known = peel(name, reading.tools)
+    if known is not None and name.endswith(".call"):
+        name = known
+    found = CallObject(name, call.arguments, True, raw=call.raw, repairs=list(call.repairs))
+    tool = reading.tool(name)
+    if call.positional and call.arguments is not None:
+        mapped = positional_arguments(call.positional, tool) if tool is not None else None
+        found.arguments = None if mapped is None else {**mapped, **call.arguments}
+        found.repairs.append(Repair(kind="positional", before=call.positional, after=mapped, safety="guess"))
+    if tool is not None and found.arguments:
+        found.repairs = [settled_word(found.arguments, repair, tool) for repair in found.repairs]
+    return found
+
+
+def settled_word(arguments: dict[str, Any], repair: Repair, tool: CompiledTool) -> Repair:
+    """A bare word under a string schema can only be that string; `07` under an integer schema is that number."""
+    types = tool.types(repair.path)
+    word = arguments.get(repair.path)
+    if repair.kind != "bare_word" or not types or not isinstance(word, str):
+        return repair
+    if set(types) <= {"string", "null"}:
+        return repair.model_copy(update={"safety": "coerced"})
+    digits = word.lstrip("0") or "0"
+    numeric = "string" not in types and {"integer", "number"} & set(types)
+    if numeric and len(digits) <= 64 and digits.isdecimal() and digits.isascii():
+        arguments[repair.path] = int(digits)
+        return repair.model_copy(update={"after": int(digits), "safety": "coerced"})
+    return repair
+
+
+def python_extent(reading: Reading, start: int) -> Steps[Body]:
+    src = reading.src
+    extent = Extent(start, quotes="'\"", triple=True, comments=True)
+    while True:
+        end = extent.scan(src.text, src.final)
+        if end >= 0:
+            return Body(start, end)
+        if src.final:
+            return _python_unclosed(reading, start)
+        yield None
+
+
+def _python_unclosed(reading: Reading, start: int) -> Body:
+    text = reading.src.text
+    reading.failed(len(text) - start)
+    hits = [hit for closer in STRAY_CLOSERS if (hit := text.find(closer, start)) >= 0]
+    return Body(start, min(hits), closed=False) if hits else Body(start, len(text), cut=True, closed=False)
+
+
+def python_list(reading: Reading, begin: int, at: int) -> Steps[int]:
+    body = yield from python_extent(reading, at)
+    end = body.end
+    while body.closed and end >= len(reading.src.text) and not reading.src.final:
+        yield None
+    if reading.src.text.startswith("(", end):  # ['f'](a=1)
+        more = yield from python_extent(reading, end)
+        body = Body(at, more.end, cut=more.cut, closed=more.closed)
+        end = body.end
+    return (yield from _judge_python(reading, begin, body, "pythonic", at))
+
+
+def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracket: int) -> Steps[int]:
+    """Take the calls of a body whose first bracket is at `bracket`, or go on behind that."""
+    src = reading.src
+    end, closed = (body.end, False) if body.cut else (yield from swallow(reading, body.end, STRAY_CLOSERS))
+    wrapper = wrapper_before(reading, begin)
+    closed_at, over = yield from around(reading, wrapper, end)
+    parsed = read_calls(src.text, body.start, body.end, limits=reading.limits, cut=body.cut)
+    if not parsed.calls:
+        if body.cut:
+            reading.looks.never_closed()
+        return bracket + 1
+    objects = python_objects(reading, parsed.calls)
+    whole = reading.opens_message(begin) and (yield from rest_is_blank(reading, end))
+    reason = refusal(reading, Place(begin, end, over=over, closed=closed, whole=whole), objects)
+    if reason is None and reading.tools is None and any(call.positional for call in parsed.calls):
+        reason = "tools_not_told"
+    if reason is not None:
+        reading.miss(begin, end, objects[0].name, reason)
+        reading.looks.never_closed(body.cut)
+        return bracket + 1 if body.cut else body.end
+    reading.text(begin if wrapper is None or closed_at < 0 else wrapper.start)
+    reading.markup(begin)
+    for call, found in zip(objects, parsed.calls, strict=True):
+        complete = (parsed.complete and not body.cut) or found is not parsed.calls[-1]
+        add_calls(reading, (begin, end), [call], dialect, complete=complete)
+    reading.take("call", end)
+    reading.markup(closed_at)
+    return reading.done
+
+
+def mid_line_call(reading: Reading, begin: int, at: int) -> Steps[int]:
+    """A tool's call in the middle of a line: content and a near miss."""
+    body = yield from python_extent(reading, at)
+    if body.cut:
+        reading.looks.never_closed()
+        return at + 1
+    parsed = read_calls(reading.src.text, begin, body.end, limits=reading.limits)
+    if parsed.calls:
+        reading.miss(begin, body.end, parsed.calls[0].name, "mid_line")
+    return body.end
+
+
+def is_callable(reading: Reading, word: str) -> bool:
+    if word == "print" or word.startswith("tool_code"):
+        return True
+    if reading.tools is None:
+        return word.replace(".", "_").replace("-", "_").isidentifier() and word not in _KEYWORDS and not reading.says_anything()
+    return is_known(word, reading.tools)
+
+
+def python_run(reading: Reading, begin: int, at: int) -> Steps[int]:
+    """One call, and those that follow it on the line (with tools not told: to the end of the message)."""
+    src = reading.src
+    first = yield from python_extent(reading, at)
+    body = Body(begin, first.end, cut=first.cut, closed=first.closed)
+    following, begun = _NEXT_CALL if reading.tools is not None else _NEXT_LINE_CALL
+    while body.closed and not body.cut:
+        while not src.final and begun.match(src.text, body.end) is not None:
+            yield None
+        opened = past(following, src.text, body.end)
+        if opened == body.end:
+            break
+        more = yield from python_extent(reading, opened - 1)
+        body = Body(begin, more.end, cut=more.cut, closed=more.closed)
+    return (yield from _judge_python(reading, begin, body, "bare_call", at))

@@ -1,0 +1,150 @@
+"""ReAct: `Action:` and `Action Input:` lines (L9), and Command R's `Action:` with a fenced list (B7)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, read_body, swallow
+from llmcore.normalizer.calls.call_objects import CallObject, arguments_of
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
+from llmcore.normalizer.notations.json import read_value
+from llmcore.normalizer.notations.relaxed.read import read_relaxed
+from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_object
+
+__all__ = ["action"]
+
+_NAME = re.compile(r"[ \t]*+([^\n(]{1,256}+)(\n|\(|\Z)")
+_LINE = 300
+_LIST = 200  # within which a list must say `tool_name`
+_LIST_ENDS = ("```", "\nObservation:", "\nThought:", "\nFinal Answer:")
+"""What ends a list that was left open."""
+_INPUT = "Action Input:"
+_STOP = re.compile(r"\n[ \t]{0,16}(?:Observation|Thought|Action|Final Answer)\s{0,8}:|<\|im_end\|>|</s>")
+_LONGEST_STOP = 38
+_FENCE = re.compile(r"\s*```[\w]{0,16}\s*")
+_FENCE_OPENS = re.compile(r"```\w{0,16}+(?=\W)")
+_FENCE_LENGTH = 20
+_CALL_END = re.compile(r"\)[ \t\r]{0,256}\n")
+_NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "none.", "null"})
+
+
+def action(reading: Reading, at: int) -> Steps[int]:
+    """`Action:` at the start of a line."""
+    src = reading.src
+    body = at + len("Action:")
+    start = max(reading.line_start(at), reading.done)
+    if src.text[start:at].strip(" \t*_#"):
+        return body
+    ahead = yield from skip_space(src, body)
+    if src.text.startswith(("`", "[", "{"), ahead):
+        return (yield from _listed(reading, at, ahead))
+    while not src.final and "\n" not in src.text[body:] and "(" not in src.text[body:] and len(src.text) - body < _LINE:
+        yield None
+    name = _NAME.match(src.text, body, body + _LINE)
+    if name is None or not (word := name[1].strip("*`\"' \t\r")):
+        return body
+    if name[2] == "(" and is_known(word, reading.tools):
+        return (yield from _on_one_line(reading, at, word, name.end(1)))
+    return (yield from _with_input(reading, at, word, name.end(1)))
+
+
+def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
+    src = reading.src
+    ahead = yield from skip_space(src, after)
+    while not src.final and len(src.text) - ahead < len(_INPUT):
+        yield None
+    known = is_known(word, reading.tools)
+    if not src.text.startswith(_INPUT, ahead):
+        if word.lower() in _NO_CALL and not known:
+            reading.text(at)
+            reading.markup(after)
+            return after
+        if known:
+            reading.miss(at, after, word, "no_input")
+        return after
+    body = ahead + len(_INPUT)
+    if reading.tools is not None and not known:
+        reading.miss(at, body, word, "unknown_name")
+        return body
+    stop = yield from search(src, _STOP, body, _LONGEST_STOP)
+    end = stop.start() if stop else len(src.text)
+    call, complete = _input_call(reading, word, src.text[body:end], cut=stop is None)
+    add_calls(reading, (at, end), [call], "react", complete=complete or stop is not None)
+    if stop is not None and "Observation" in stop[0]:
+        reading.distrust_rest()
+    return end
+
+
+def _input_call(reading: Reading, word: str, written: str, *, cut: bool) -> tuple[CallObject, bool]:
+    """The input as arguments: JSON, a Python dict, a fenced block, a doubly encoded string, or the only string parameter."""
+    text = written.strip()
+    if (fence := _FENCE.match(text)) is not None:
+        text = text[fence.end() :].removesuffix("```").strip()
+    call = CallObject(word, None, True, raw=text)
+    if text.startswith(("{", '"{', "'{")):
+        parsed = read_value(text, limits=reading.limits, cut=cut)
+        if parsed.values:
+            call.arguments, _, repairs = arguments_of(parsed.values[0])
+            call.repairs = [*parsed.repairs, *repairs]
+        return call, parsed.complete
+    tool = reading.tool(word)
+    if tool is None:
+        return call, True
+    if not text or text in ("None", "null"):
+        call.arguments = {} if not tool.required else None
+        return call, True
+    strings = [key for key in tool.properties if tool.types(key) == ("string",)]
+    wanted = [key for key in strings if key in tool.required] or strings
+    if len(wanted) == 1:
+        value: Any = text
+        if text[0] in "\"'" and text[-1] == text[0] and len(text) > 1:
+            value = text[1:-1]
+        call.arguments = {wanted[0]: value}
+        call.repairs.append(Repair(kind="only_parameter", path=wanted[0], before=text, after=value, safety="coerced"))
+    return call, True
+
+
+def _on_one_line(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
+    """`Action: f ({...})`."""
+    src = reading.src
+    stop = yield from search(src, _CALL_END, after, 260)
+    end = stop.end() if stop else len(src.text)
+    text = src.text[after:end].strip().removeprefix("(").removesuffix(")")
+    parsed = read_relaxed(text, limits=reading.limits)
+    if not is_object(parsed.value):
+        return after
+    call = CallObject(word, parsed.value, True, raw=text, repairs=parsed.repairs)
+    add_calls(reading, (at, end), [call], "react", complete=src.text[after:end].rstrip().endswith(")"))
+    return end
+
+
+def _listed(reading: Reading, at: int, start: int) -> Steps[int]:
+    """Command R: a list of objects with `tool_name`, mostly in a fence."""
+    src, body = reading.src, start
+    fenced = src.text.startswith("`", start)
+    if fenced:
+        fence = yield from match_within(src, _FENCE_OPENS, start, _FENCE_LENGTH)
+        if fence is None:
+            return start
+        body, fence = fence.end(), None  # a match keeps the text it was found in
+        body = yield from skip_space(src, body)
+    reach = body + _LIST
+    while not src.final and "tool_name" not in src.text[body:reach] and len(src.text) < reach:
+        yield None
+    if not src.text.startswith(("[", "{"), body) or "tool_name" not in src.text[body:reach]:
+        return start
+    value = yield from body_extent(reading, body, _LIST_ENDS)
+    messages, repairs, complete = read_body(reading, value)
+    if not messages:
+        reading.miss(at, value.end, None, "no_call_object")
+        return start
+    end, _ = (yield from swallow(reading, value.end, ("```",), extra=False)) if fenced else (value.end, True)
+    calls = [call for message in messages for call in message.calls]
+    reading.text(at)
+    add_calls(reading, (at, end), calls, "command_r_plus", complete=complete, repairs=repairs)
+    reading.markup(end)
+    return end

@@ -1,0 +1,101 @@
+"""When a bare form is a call: the rule of design section 5, in one place.
+
+A bare form has no marker; it counts only when the name is one of the tools (or, when tools were not told, when the whole
+message is the call), and only where it starts the message or a line (a lead-in ending in `:` may precede) and nothing but white
+space or closing punctuation follows on its last line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from llmcore.normalizer.calls.call_objects import CallObject
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps, past, skip_space
+from llmcore.normalizer.core.words import TURN_TOKENS
+
+__all__ = ["Place", "is_placeholder", "leads_in", "line_is_over", "refusal", "rest_is_blank"]
+
+_LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
+_CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
+_PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{2,80}>|\.\.\.|…)\s*\Z")
+_SELF_CLOSED = re.compile(r"</?[a-z]{1,10}>\Z")
+
+
+class Place:
+    """Where a bare form stands: `begin:end`; `over`: its last line ends with it; `closed`: a stray closer follows; `whole`:
+    it is the whole message."""
+
+    __slots__ = ("begin", "closed", "end", "over", "whole")
+
+    def __init__(self, begin: int, end: int, *, over: bool, closed: bool, whole: bool) -> None:
+        self.begin, self.end, self.over, self.closed, self.whole = begin, end, over, closed, whole
+
+
+def leads_in(before: str) -> bool:
+    """May a bare form follow this text on its line?"""
+    return before.rstrip(" \t\r*_`\"'").endswith(":") or not before.strip(" \t\r\"'`*")
+
+
+def line_is_over(reading: Reading, end: int) -> Steps[bool]:
+    """Does nothing but white space, closing punctuation or an end-of-turn token follow on the line?"""
+    src = reading.src
+    while True:
+        end = past(_CLOSING, src.text, end)
+        if end < len(src.text):
+            char = src.text[end]
+            if char in "\r\n":
+                return True
+            if char != "<":
+                return False
+            if src.text.startswith(TURN_TOKENS, end) or src.text.startswith("</", end):
+                return True
+            stands = reading.stands(end)
+            if stands is not None:
+                return stands
+            yield None
+            continue
+        if src.final:
+            return True
+        yield None
+
+
+def rest_is_blank(reading: Reading, end: int) -> Steps[bool]:
+    """Is there nothing more to come? Waits for the end of the text, or for the first character that says otherwise."""
+    src = reading.src
+    while True:
+        end = yield from skip_space(src, end)
+        rest = src.text[end : end + 64]
+        if not rest:
+            return True
+        if src.text.startswith(_LAST_TOKENS, end):
+            end = src.text.index(">", end) + 1
+        elif src.final or not any(token.startswith(rest) for token in _LAST_TOKENS):
+            return False
+        else:
+            yield None
+
+
+def is_placeholder(value: Any) -> bool:
+    return isinstance(value, str) and _PLACEHOLDER.match(value) is not None and _SELF_CLOSED.match(value) is None
+
+
+def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, certain: bool = False) -> str | None:
+    """Why these calls are no calls where they stand, or None."""
+    if len(reading.drafts) >= reading.limits.calls:
+        return "calls_limit"
+    if any(is_placeholder(value) for call in calls for value in (call.arguments or {}).values()):
+        return "placeholder"
+    if not any(call.given for call in calls):
+        return "no_arguments"
+    if reading.tools is None:
+        if not place.whole:
+            return "tools_not_told"
+    elif not certain and not any(is_known(call.name, reading.tools) for call in calls):
+        return "unknown_name"
+    if not place.over and not place.closed:
+        return "mid_line"
+    return None

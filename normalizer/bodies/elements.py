@@ -1,0 +1,327 @@
+"""The arguments of a call that is an XML element, once its name is known: what family E and the elements of prompts share.
+
+They stand as a JSON object, as `parameter name="..."` elements, as elements named after the arguments, or in one element
+(`arguments`, `parameters`, `input`, ...) that holds any of these. The first tag decides; values stream. Linear, as
+`parameters` and `bodies` are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html import unescape
+from typing import Any
+
+from llmcore.normalizer.bodies.json_bodies import named_call, swallow
+from llmcore.normalizer.bodies.parameters import (
+    Grammar,
+    finish_parameters,
+    only_text_parameter,
+    read_parameters,
+    tags,
+    trimmed,
+)
+from llmcore.normalizer.calls.call_objects import no_arguments
+from llmcore.normalizer.calls.typed_values import typed_value
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Source, Steps, search, settle, skip_space
+from llmcore.normalizer.notations.json import read_json
+from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_object
+
+__all__ = [
+    "COMMON_WORDS",
+    "HOLDERS",
+    "WRAPPERS",
+    "ElementCall",
+    "may_lack_arguments",
+    "opening_tag",
+    "read_arguments",
+    "read_attributes",
+    "read_held",
+]
+
+HOLDERS = "arguments|parameters|args|params|inputs?|kwargs|(?:tool|action|function)_(?:input|args|arguments|parameters)"
+"""Elements that hold all arguments, unless the tool has a parameter of that name."""
+
+COMMON_WORDS = frozenset(("tool", "call", "action"))
+"""Elements that other markup has too: a call only with the name of a tool."""
+
+WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
+"""Elements around calls."""
+
+_TAG_END = 1024
+_OPEN_TAG = re.compile(r"(?:<[^<>]*)?\Z")
+_ANGLE = re.compile("[<>]")
+_HOLDER = re.compile(rf"<({HOLDERS})>")
+_OTHER_WORD = re.compile(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
+_SCHEMA = '{"type":"object"'
+"""What the echo of a tool's definition has for arguments begins so, but for blanks."""
+_SCHEMA_LENGTH = 64
+_DESCRIBES = re.compile(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
+_CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
+_FIRST_CHILD = re.compile(_CHILD)
+
+
+@dataclass(slots=True)
+class ElementCall:
+    """A call whose arguments come next. `at`: where it begins; `tag`: the element, "" when nothing closes it."""
+
+    at: int
+    name: str
+    dialect: str
+    tag: str
+    space: str = ""
+    """The namespace of its tags."""
+    id: str = ""
+    children_of: str = ""
+    """The dialect when its arguments are elements named after them."""
+    told_apart: bool = True
+    """The tag alone says that it is a call: an element of any name is an argument, not only one that the tool has."""
+    given: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Arguments that stand as attributes of its opening tag."""
+    repairs: list[Repair] = field(default_factory=list[Repair])
+
+    def closers(self, holder: str = "") -> tuple[str, ...]:
+        """What may close it, behind the closer of the element that holds its arguments."""
+        own = tuple(f"</{self.space}{tag}>" for tag in dict.fromkeys((self.tag, "invoke", "function", "tool_call")) if tag)
+        return (f"</{holder}>", *own) if holder else own
+
+
+_ATTRIBUTE = re.compile(
+    r"""(?P<key>[A-Za-z_][A-Za-z0-9_:.-]{0,63})[\sĠ]*+=[\sĠ]*+(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)'|(?P<nq>[^\s"'<>/]++))"""
+)
+_LONGEST_TAG = 1024
+_TAG_REST = r"""(?:[^<>"']++|"[^"]*+"|'[^']*+')*+"""
+_TAG_BEGUN = re.compile(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+)?\Z""")
+_TAG_WHOLE = re.compile(f"{_TAG_REST}>")
+_ABOUT_THE_CALL = frozenset(("id", "call_id", "tool_call_id", "type", "index", "version", "xmlns"))
+_IDS = ("id", "call_id", "tool_call_id")
+
+
+def opening_tag(src: Source, at: int) -> Steps[tuple[int, dict[str, str], bool] | None]:
+    """(where it ends, its attributes, is it all of the element) of an opening tag whose name ends at `at`; None: it is none."""
+    while (rest := _TAG_WHOLE.match(src.text, at, at + _LONGEST_TAG)) is None:
+        if src.final or len(src.text) - at >= _LONGEST_TAG or _TAG_BEGUN.match(src.text, at) is None:
+            return None
+        yield None
+    attributes = {
+        found["key"]: next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None)
+        for found in _ATTRIBUTE.finditer(rest[0])
+    }
+    return rest.end(), attributes, rest[0].removesuffix(">").rstrip().endswith("/")
+
+
+def read_attributes(reading: Reading, call: ElementCall, attributes: dict[str, str], *, alone: bool) -> None:
+    """Take the id and the arguments from attributes. Of a tool that is not known they are arguments when the tag is all there is
+    (`alone`); the others are recorded as dropped."""
+    tool = reading.tool(call.name)
+    properties = tool.properties if tool is not None else None
+    for key, text in attributes.items():
+        if properties is not None and key in properties:
+            call.given[key], found = typed_value(text, tool, key, limits=reading.limits)
+            call.repairs += found
+        elif (held := _held_in_attribute(reading, key, text)) is not None:
+            call.given |= held
+        elif key in _ABOUT_THE_CALL:
+            call.id = call.id or (text if key in _IDS else "")
+        elif properties is None and alone:
+            call.given[key] = text
+        else:
+            call.repairs.append(Repair(kind="text_dropped", path=key, before=text, after=None))
+
+
+def _held_in_attribute(reading: Reading, key: str, text: str) -> dict[str, Any] | None:
+    """`arguments='{"city": "Paris"}'`, perhaps with its quotes escaped as XML has them."""
+    if re.fullmatch(HOLDERS, key) is None:
+        return None
+    for written in (text, unescape(text)):
+        parsed = read_json(written, limits=reading.limits)
+        if len(parsed.values) == 1 and is_object(value := parsed.values[0]) and not parsed.repairs:
+            return value
+    return None
+
+
+@lru_cache(maxsize=256)
+def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") -> Grammar:
+    """`<parameter name="city">Paris</parameter>` until `</tag>`, every tag with the namespace `space`; `outer`: the element that
+    `tag` stands in."""
+    ns = re.escape(space)
+    names = "param(?:eter)?" if tag == "function" and word.startswith("param") else word
+    key = r"""[\sĠ]{0,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>/]{1,128}+)"""
+    declared = r"""(?:\s{1,16}string\s{0,16}=\s{0,16}["']?(?P<declared>\w{1,16})["']?)?"""
+    value = r"""(?:\s{1,16}value\s{0,16}=\s{0,16}(?P<given>"[^"<>]{0,512}"|'[^'<>]{0,512}'))?"""
+    opener = rf"(?P<parameter><{ns}{names}{key}{declared}{value}[^<>]{{0,128}}?(?P<empty>/?)>)"
+    closer = rf"(?P<end></{ns}{tag}>)"
+    others = (
+        rf"<{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}=",
+        rf"</{ns}{WRAPPERS}>",
+        "</(?:[a-z]{1,16}:)?(?:tool_call|function_calls)>",
+        "</dots_function_call>",
+        "<｜tool_call_end｜>",
+        *([rf"</{ns}{outer}>"] if outer else ()),
+    )
+    plain_opener = re.sub(r"\?P<(?:key|declared|given|empty)>", "?:", opener)
+    return Grammar(
+        item=tags(opener, closer, *others),
+        value=tags(f"(?P<own></{ns}{names}>)", plain_opener, closer, *others),
+        cdata=tag == "function",
+        undeclared="false" if space == "atem:" else None,  # JSON-looking values decode where no schema says otherwise
+    )
+
+
+@lru_cache(maxsize=64)
+def _children(end: str, *others: str) -> Grammar:
+    """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends."""
+
+    @lru_cache(maxsize=256)
+    def closers(key: str) -> re.Pattern[str]:
+        return tags(rf"(?P<own></{re.escape(key)}>)", end, *others)
+
+    return Grammar(item=tags(_CHILD, end, *others), value=closers)
+
+
+def _whole_tag(src: Source, start: int) -> Steps[None]:
+    """Wait until a tag that opens at `start` is whole."""
+    sought = start + 1
+    while not src.final and len(src.text) - start < _TAG_END and src.text[start : start + 1] in ("", "<"):
+        if _ANGLE.search(src.text, sought) is not None:
+            return
+        sought = max(sought, len(src.text))
+        yield None
+
+
+def read_arguments(reading: Reading, call: ElementCall, body: int) -> Steps[bool]:
+    """The arguments behind `body` and the closer of the call: enter it. False when they are written in none of these ways."""
+    src = reading.src
+    start = yield from skip_space(src, body)
+    yield from _whole_tag(src, start)
+    holder = _HOLDER.match(src.text, start)
+    if holder is not None and not _is_parameter(reading, call, holder[1]):
+        tag, inner = holder[1], holder.end()
+        holder = None  # a match keeps the text it was found in
+        held = yield from read_held(reading, call, tag, inner)
+        if held is not None:
+            return held
+    return (yield from _read(reading, call, body, start, ""))
+
+
+def read_held(reading: Reading, call: ElementCall, holder: str, body: int) -> Steps[bool | None]:
+    """The arguments in the element `holder` that opened before `body`. None: it is no such element."""
+    src = reading.src
+    start = yield from skip_space(src, body)
+    yield from _whole_tag(src, start)
+    if src.text.startswith(("{", "<"), start):
+        return (yield from _read(reading, call, body, start, holder))
+    if start == len(src.text):
+        return _cut_head(reading, call, start)
+    key = only_text_parameter(reading.tool(call.name))
+    if key is None:
+        return None
+    draft = reading.begin(call.at, call.name, call.dialect, call.id)
+    closer = yield from search(src, re.compile(rf"</{holder}>"), body, 64)
+    stop, end = (closer.start(), closer.end()) if closer is not None else (len(src.text), len(src.text))
+    text = trimmed(src.text[body:stop], closed=True)
+    if closer is not None:
+        end, _ = yield from swallow(reading, end, call.closers(), extra=False)
+    guess = Repair(kind="only_parameter", path=key, before=src.text[body:stop], after=text, safety="guess")
+    repairs = [*call.repairs, guess]
+    reading.end(draft, end, {**call.given, key: text}, src.text[body:stop], complete=closer is not None, repairs=repairs)
+    return True
+
+
+def _is_parameter(reading: Reading, call: ElementCall, tag: str) -> bool:
+    tool = reading.tool(call.name)
+    return tool is not None and tag in tool.properties
+
+
+def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: str) -> Steps[bool]:
+    """A JSON object, parameters, or children named after the arguments; `holder`: the element that holds them."""
+    src = reading.src
+    if src.text.startswith("{", start):
+        if (yield from settle(src, _is_schema, start)) and not _is_parameter(reading, call, "type"):
+            return _declined(reading, call, start, "definition")
+        closers = call.closers(holder)
+        dropped = [Repair(kind="text_dropped", path=key, before=value, after=None) for key, value in call.given.items()]
+        repairs = (*call.repairs, *dropped)
+        return (yield from named_call(reading, call.at, call.name, start, call.dialect, closers, id=call.id, repairs=repairs))
+    grammar, dialect = _grammar_at(reading, call, start, holder), call.dialect
+    item = grammar.item.match(src.text, start)
+    if item is not None and item.lastgroup is None:
+        return _declined(reading, call, start, "no_arguments")
+    if item is not None and item.lastgroup == "end" and not call.told_apart and not may_lack_arguments(reading, call):
+        return _declined(reading, call, start, "no_arguments")
+    if item is not None and item.lastgroup == "parameter" and _describes(call, item):
+        return _declined(reading, call, start, "definition")
+    if item is None:
+        child = _FIRST_CHILD.match(src.text, start)
+        if child is None:
+            if len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start) is not None:
+                return _cut_head(reading, call, start)
+            return _declined(reading, call, start, "no_arguments")
+        if not call.told_apart and not _is_parameter(reading, call, child["key"]):
+            return _declined(reading, call, start, "unknown_parameter")
+        child = None
+        grammar, dialect = _children_grammar(call, holder), call.children_of or call.dialect
+    item = None
+    draft = reading.begin(call.at, call.name, dialect, call.id)
+    found = yield from read_parameters(reading, draft, start, grammar, call.given)
+    if holder and not found.cut:
+        found.end, _ = yield from swallow(reading, found.end, call.closers(holder), extra=False)
+    found.repairs[:0] = call.repairs
+    return finish_parameters(reading, draft, body, found)
+
+
+def may_lack_arguments(reading: Reading, call: ElementCall) -> bool:
+    """May an element that has a common word for its name and nothing in it be a call?"""
+    return bool(call.given) or no_arguments(call.name, reading.tools) is not None
+
+
+def _is_schema(text: str, at: int, final: bool) -> bool | None:
+    begun = "".join(text[at : at + _SCHEMA_LENGTH].split())
+    if begun.startswith(_SCHEMA):
+        return True
+    return None if not final and len(text) - at < _SCHEMA_LENGTH and _SCHEMA.startswith(begun) else False
+
+
+def _describes(call: ElementCall, item: re.Match[str]) -> bool:
+    """Does a parameter's tag say what a value must be, in place of one? In common words any such tag does."""
+    common = call.tag in COMMON_WORDS or call.tag == "function"
+    valueless = bool(item["empty"]) and not item["given"]
+    describes = _DESCRIBES.search(item["parameter"]) is not None
+    return (valueless and (common or describes)) or (common and describes)
+
+
+def _grammar_at(reading: Reading, call: ElementCall, start: int, holder: str) -> Grammar:
+    word = _OTHER_WORD.match(reading.src.text, start)
+    named = word[1] if word is not None else "parameter"
+    return _parameters("" if holder else call.space, holder or call.tag, named, call.tag if holder else "")
+
+
+def _children_grammar(call: ElementCall, holder: str) -> Grammar:
+    ns = re.escape(call.space)
+    own = rf"</{ns}(?:invoke|function|tool_call{f'|{call.tag}' if call.tag else ''})>"
+    if holder:
+        return _children(f"(?P<end></{holder}>)", own, "</function_calls>")
+    return _children(f"(?P<end>{own})", f"</{ns}{WRAPPERS}>")
+
+
+def _declined(reading: Reading, call: ElementCall, end: int, reason: str) -> bool:
+    """What stands there is no arguments. Only of a tool that is known it is worth a record; the look has cost as much."""
+    if is_known(call.name, reading.tools):
+        reading.miss(call.at, end, call.name, reason)
+    else:
+        reading.failed(end - call.at)
+    return False
+
+
+def _cut_head(reading: Reading, call: ElementCall, start: int) -> bool:
+    """The text ends right after the opening tag (or inside the next one)."""
+    if reading.tools is not None and not is_known(call.name, reading.tools):
+        return False
+    draft = reading.begin(call.at, call.name, call.dialect, call.id)
+    raw = reading.src.text[start:]
+    reading.end(draft, len(reading.src.text), call.given, raw, complete=False, repairs=call.repairs)
+    return True

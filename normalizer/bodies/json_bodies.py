@@ -1,0 +1,322 @@
+"""What readers of JSON bodies share: where a body ends, which calls it holds, and closers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from llmcore.normalizer.bodies.preview import BodyPreview, Preview
+from llmcore.normalizer.calls.call_objects import (
+    ARGUMENT_KEYS,
+    CallObject,
+    Message,
+    arguments_of,
+    calls_of,
+    is_no_call,
+    no_arguments,
+    without_last,
+)
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import as_json
+from llmcore.normalizer.core.source import Steps, match_within, past
+from llmcore.normalizer.notations.extent import Extent, delimiters_of
+from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.notations.strict import sound_object
+from llmcore.types.envelope import Repair
+
+__all__ = [
+    "QUICK",
+    "Body",
+    "add_calls",
+    "arguments_body",
+    "body_extent",
+    "marker_stands",
+    "named_call",
+    "quick_body",
+    "read_body",
+    "swallow",
+]
+
+_HEAD = re.compile(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
+_ARGUMENTS = re.compile(r'"([^"\\]{1,256})"\s*:\s*(?=\{)')
+_NAME = re.compile(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\'](?=\s{0,64}[^"\'\\\s])([^"\'\\]{1,256})["\']')
+_QUOTE = re.compile(r"[\[{(\s]*(\\?['\"])")
+_FIRST_QUOTE = 64
+_QUOTES = {"'": "'\"", '\\"': ""}  # by the first one; an escaped one, of a body encoded once more, ends no string
+_EXTRA = re.compile(r"[\s}\]]*")
+_SPACE = re.compile(r"\s*")
+QUICK = 16_384  # a longer body is scanned for its end before anything is parsed
+
+
+class Body:
+    """A stretch of JSON: `start:end`; `cut`: the text ended inside; `closed`: it ended by its own bracket."""
+
+    __slots__ = ("closed", "cut", "end", "lost", "read", "start")
+
+    def __init__(self, start: int, end: int, *, cut: bool = False, closed: bool = True) -> None:
+        self.start, self.end, self.cut, self.closed = start, end, cut, closed
+        self.read: Message | None = None
+        """What it says, where finding its end has told that already."""
+        self.lost = False
+        """What was cut off in it had not said yet what it calls; calls before that are whole."""
+
+
+def body_extent(reading: Reading, start: int, closers: tuple[str, ...], preview: BodyPreview | None = None) -> Steps[Body]:
+    """Find where the bracketed value at `start` ends: by its own bracket, else by a closer or another marker, else cut."""
+    src = reading.src
+    quote = yield from match_within(src, _QUOTE, start, _FIRST_QUOTE)
+    quotes = _QUOTES.get(quote[1], '"') if quote is not None else '"'
+    extent = Extent(start, quotes=quotes, delimiters=delimiters_of(closers))
+    while True:
+        end = extent.scan(src.text, src.final)
+        if end >= 0:
+            if preview is not None:
+                preview.advance()
+            return Body(start, end)
+        if extent.stopped >= 0:
+            if (yield from marker_stands(reading, extent.stopped, closers)):
+                return Body(start, extent.stopped, closed=False)
+            extent.position, extent.stopped = extent.stopped + 1, -1
+            continue
+        if src.final:
+            break
+        if preview is not None:
+            preview.advance()
+        yield preview.skim if preview is not None and preview.sleeps() else None
+    return _unclosed(reading, start, extent, closers)
+
+
+def marker_stands(reading: Reading, at: int, closers: tuple[str, ...]) -> Steps[bool]:
+    """Does a closer or another marker stand at the `<` at `at`? Then no value goes on there."""
+    src = reading.src
+    while True:
+        rest = src.text[at : at + 64]
+        if rest.startswith(closers):
+            return True
+        stands = reading.stands(at)
+        partial = not src.final and len(rest) < 64 and any(closer.startswith(rest) for closer in closers)
+        if stands is not None and not partial:
+            return stands
+        yield None
+
+
+def _unclosed(reading: Reading, start: int, extent: Extent, closers: tuple[str, ...]) -> Body:
+    """The text is over. A closer inside a string that never closed ends the body; otherwise the body is cut."""
+    text = reading.src.text
+    reading.failed(len(text) - start)
+    if extent.string_start >= 0 and closers:
+        hits = [hit for closer in closers if (hit := text.find(closer, extent.string_start)) >= 0]
+        if hits:
+            return Body(start, min(hits), closed=False)
+    return Body(start, len(text), cut=True, closed=False)
+
+
+def read_body(reading: Reading, body: Body, *, keyed: bool = False) -> tuple[list[Message], list[Repair], bool]:
+    """(messages, repairs, complete) of a body; no messages when nothing in it is a call."""
+    if body.read is not None:
+        return [body.read], [], True
+    text = reading.src.text[body.start : body.end]
+    if "{" not in text and "]" not in text:
+        body.lost = body.cut
+        return [], [], not body.cut
+    head = _HEAD.match(text) if not keyed else None
+    if head is not None and not body.cut and (quick := _quick(reading, text, head)) is not None:
+        return [quick], [], True
+    parsed = read_json(text, limits=reading.limits, cut=body.cut)
+    messages = [message for value in parsed.values if (message := calls_of(value, reading.tools, keyed=keyed)) is not None]
+    if body.cut and len(messages) < len(parsed.values) and (rest := without_last(parsed.values[-1])) is not None:
+        whole = calls_of(rest, reading.tools, keyed=keyed)
+        if whole is not None and whole.calls:
+            body.lost = True
+            return [*messages, whole], parsed.repairs, True
+    if len(messages) == 1 and not parsed.repairs:
+        _keep_written(messages[0], text)
+    if not messages and (name := _NAME.search(text)) is not None and (parsed.error or body.cut):
+        call = CallObject(name[1], None, True, raw=text)
+        return [Message([call])], parsed.repairs, not body.cut
+    body.lost = body.cut and not messages
+    return messages, parsed.repairs, parsed.complete
+
+
+def quick_body(reading: Reading, start: int, end: int) -> Body | None:
+    """`start:end` as a body, if it is one sound JSON value that says calls."""
+    text = reading.src.text[start:end]
+    if not text.endswith(("}", "]")):
+        return None
+    head = _HEAD.match(text)
+    message = _quick(reading, text, head) if head is not None else _plain(reading, text)
+    if message is None:
+        return None
+    body = Body(start, end)
+    body.read = message
+    return body
+
+
+def _plain(reading: Reading, text: str) -> Message | None:
+    parsed = read_json(text, limits=reading.limits)
+    if parsed.repairs or parsed.error or len(parsed.values) != 1 or parsed.end != len(text):
+        return None
+    message = calls_of(parsed.values[0], reading.tools)
+    if message is not None:
+        _keep_written(message, text)
+    return message
+
+
+def _keep_written(message: Message, text: str) -> None:
+    """The arguments of a lone call as they stand in the text; where that is not certain they are written anew."""
+    if len(message.calls) != 1 or message.calls[0].repairs or message.calls[0].arguments is None:
+        return
+    call = message.calls[0]
+    for found in _ARGUMENTS.finditer(text):
+        if found[1] in ARGUMENT_KEYS or found[1] == call.name:
+            end = Extent(found.end()).scan(text, True)
+            written = text[found.end() : end]
+            if end > 0 and read_json(written).values == [call.arguments]:
+                call.raw = written
+            return
+
+
+def _quick(reading: Reading, text: str, head: re.Match[str]) -> Message | None:
+    """`{"name": ..., "arguments": {...}}` exactly: only the arguments are parsed."""
+    if not text.endswith("}"):
+        return None
+    written = text[head.end() : -1].rstrip()
+    value = sound_object(written, reading.limits)
+    if value is None or "properties" in value:
+        return None
+    return Message([CallObject(head[1], value, True, raw=written)])
+
+
+def add_calls(
+    reading: Reading,
+    span: tuple[int, int],
+    calls: list[CallObject],
+    dialect: str,
+    *,
+    complete: bool = True,
+    repairs: list[Repair] | None = None,
+    drafts: Iterable[Draft] = (),
+) -> None:
+    """Enter calls that share a span. `complete` and `repairs` are those of their common text; only the last may be cut.
+    `drafts`: those of them that were begun already, in order."""
+    start, end = span
+    begun = iter(drafts)
+    for k, call in enumerate(calls):
+        if is_no_call(call.name, reading.tools):
+            continue
+        draft = next(begun, None)
+        if len(reading.drafts) >= reading.limits.calls and draft is None:
+            reading.miss(start, end, call.name, "calls_limit")
+            reading.text(start)
+            reading.take("content", end)
+            continue
+        last = k == len(calls) - 1
+        arguments = call.arguments if call.given else no_arguments(call.name, reading.tools)
+        raw = call.raw if call.raw is not None else ("" if arguments is None else as_json(arguments))
+        entry = draft or reading.begin(start, call.name, dialect, call.id)
+        entry.name, entry.id, entry.start = call.name, call.id or entry.id, start
+        reading.end(entry, end, arguments, raw, complete=complete or not last, repairs=[*(repairs or ()), *call.repairs])
+
+
+def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: bool = True) -> Steps[tuple[int, bool]]:
+    """Pass closers that follow `at`, doubled ones too, with white space between and a stray bracket before them.
+
+    Returns (where they end, was there one). White space that no closer follows is left.
+    """
+    src = reading.src
+    closed = False
+    while closers and not (src.final and at == len(src.text)):
+        ahead = at if src.text.startswith(closers, at) else past(_EXTRA if extra else _SPACE, src.text, at)
+        if src.text.startswith(closers, ahead):
+            at, closed = ahead + next(len(closer) for closer in closers if src.text.startswith(closer, ahead)), True
+            continue
+        rest = src.text[ahead : ahead + 64]
+        undecided = ahead + len(rest) == len(src.text) and any(closer.startswith(rest) for closer in closers)
+        if undecided and src.final and len(rest) > 1:
+            reading.cut_off()
+            return len(src.text), closed
+        if src.final or not undecided:
+            break
+        yield None
+    while extra and not src.final and len(src.text) - at < 4 and src.text[at:].strip() in ("", "}", "]"):
+        yield None
+    return _past_extra(src.text, at) if extra and src.final and at < len(src.text) else at, closed
+
+
+def _past_extra(text: str, at: int) -> int:
+    """Past a bracket too many at the very end of the text."""
+    return len(text) if text[at : at + 4].strip() in ("}", "]") and len(text) - at < 4 else at
+
+
+def arguments_body(reading: Reading, body: Body) -> tuple[list[CallObject], list[Repair], bool]:
+    """The arguments object that stands in a body by itself (the name stood before it): one call object without a name.
+
+    Several objects written one after the other give several.
+    """
+    text = reading.src.text[body.start : body.end]
+    parsed = read_json(text, limits=reading.limits, cut=body.cut)
+    found: list[CallObject] = []
+    for value in parsed.values:
+        arguments, _, repairs = arguments_of(value)
+        found.append(CallObject("", arguments, True, "", repairs, raw=text if len(parsed.values) == 1 else None))
+    if not found:
+        found.append(CallObject("", None, True, raw=text))
+    return found, parsed.repairs, parsed.complete and not (body.cut and not parsed.values)
+
+
+def _sound_arguments(reading: Reading, start: int, closers: tuple[str, ...]) -> tuple[CallObject, int] | None:
+    """The object at `start`, if it is sound as it is and its closer (or the end of the text) stands right behind it."""
+    text = reading.src.text
+    end = text.find(closers[0], start, start + QUICK) if closers else -1
+    if end < 0:
+        if not reading.src.final or closers or len(text) - start > QUICK:
+            return None
+        end = len(text)
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    written = text[start:end]
+    value = sound_object(written, reading.limits)
+    return None if value is None else (CallObject("", value, True, raw=written), end)
+
+
+def named_call(
+    reading: Reading,
+    at: int,
+    name: str,
+    start: int,
+    dialect: str,
+    closers: tuple[str, ...],
+    *,
+    id: str = "",
+    repairs: tuple[Repair, ...] = (),
+) -> Steps[bool]:
+    """The JSON object at `start` holds the arguments of `name`: read it and its closers, enter the call."""
+    quick = _sound_arguments(reading, start, closers)
+    if quick is not None:
+        call, end = quick
+        call.name, call.id = name, id
+        end, _ = yield from swallow(reading, end, closers)
+        add_calls(reading, (at, end), [call], dialect, repairs=list(repairs))
+        return _marked(reading, at, end)
+    preview = None
+    if reading.listening and reading.src.text.startswith("{", start) and not is_no_call(name, reading.tools):
+        preview = Preview(reading, at, start, dialect, closers)
+        preview.start(name, start, id)
+    body = yield from body_extent(reading, start, closers, preview)
+    begun = preview.drafts if preview is not None else ()
+    end = body.end
+    if not body.cut:
+        end, _ = yield from swallow(reading, end, closers)
+    calls, found, complete = arguments_body(reading, body)
+    for call in calls:
+        call.name, call.id = name, id
+    add_calls(reading, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found], drafts=begun)
+    return _marked(reading, at, end)
+
+
+def _marked(reading: Reading, at: int, end: int) -> bool:
+    """What is left of a form that calls nothing is markup."""
+    reading.text(at)
+    reading.markup(end)
+    return True

@@ -1,0 +1,151 @@
+"""What a listener hears of JSON calls while their body still comes: each name as soon as it is certain, arguments as they come.
+
+What it tells stands, `ToolCallFinished` is the truth. A body that begins like a call becomes one in any case (perhaps without
+readable arguments), so it runs for those who do not listen as well, and the envelope does not depend on it. Linear.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from llmcore.normalizer.calls.call_objects import is_no_call
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.notations.extent import Extent, delimiters_of
+
+__all__ = ["NAP", "BodyPreview", "Preview"]
+
+_PAIR = r'"(?:id|type|index|call_id|tool_call_id)"\s*+:\s*+(?:"[^"\\]{0,128}+"|\d{1,9}+)\s*+,\s*+'
+_SCHEMA_KEY = re.compile(r"type|properties|required|description|title|items|additionalProperties|\$\w{1,16}")
+_CALL = (
+    rf'\{{\s*+(?:{_PAIR}){{0,4}}"(?:name|tool_name)"\s*+:\s*+"(?P<name>[^"\\]{{1,256}}+)"\s*+,\s*+'
+    rf'(?:"arg(?:ument)?s"\s*+:\s*+(?=\{{)|"parameters"\s*+:\s*+(?=\{{\s*+(?:\}}|"(?P<first>[^"\\]{{0,256}}+)")))'
+)
+_KEYED = r'\{\s*+"(?P<name>[^"\\]{1,256}+)"\s*+:\s*+(?=\{)'
+
+
+def _heads(call: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The head of the first call, and of one that follows another."""
+    return re.compile(rf"\s*+(?:\[\s*+)?{call}"), re.compile(rf"\s*+\}}\s*+(?:[,;]\s*+)?{call}")
+
+
+_HEADS, _KEYED_HEADS = _heads(_CALL), _heads(_KEYED)
+NAP = 4096  # characters; then what was left is looked at, lest it all be in one feed
+_ID = re.compile(r'"(?:id|call_id|tool_call_id)"\s*:\s*"([^"\\]{1,128})"')
+
+
+class BodyPreview(Protocol):
+    """Tells a listener of a body while somebody else looks for its end."""
+
+    def advance(self) -> None:
+        """Tell what has come."""
+
+    def sleeps(self) -> bool:
+        """May whoever follows the body leave the next text to `skim`?"""
+        ...
+
+    def skim(self, more: str) -> bool:
+        """More of the body has come: tell it. False = whoever follows the body must look."""
+        ...
+
+
+class Preview:
+    """Follows the call objects from `body` on, up to one of the `closers`. `drafts`: the calls that were begun, in order."""
+
+    __slots__ = (
+        "_at",
+        "_awake",
+        "_delimiters",
+        "_dialect",
+        "_extent",
+        "_heads",
+        "_reading",
+        "_single",
+        "_starts",
+        "_told",
+        "drafts",
+    )
+
+    def __init__(
+        self, reading: Reading, at: int, body: int, dialect: str, closers: tuple[str, ...], *, keyed: bool = False
+    ) -> None:
+        self._reading, self._at, self._dialect = reading, at, dialect
+        self._heads = _KEYED_HEADS if keyed else _HEADS
+        self._extent: Extent | None = None
+        self._single = False
+        self._delimiters = delimiters_of(closers)
+        self._told = self._awake = body
+        self.drafts: list[Draft] = []
+        self._starts: list[int] = []
+
+    def start(self, name: str, arguments_at: int, id: str = "") -> None:
+        """The one call's name stood before its arguments, an object that begins at `arguments_at`."""
+        self._single = True
+        self._begin(name, arguments_at, id)
+
+    def begun_in(self, start: int, end: int) -> list[Draft]:
+        """The calls whose arguments begin within `start:end`."""
+        return [draft for draft, at in zip(self.drafts, self._starts, strict=True) if start <= at < end]
+
+    def advance(self) -> None:
+        """Tell what has come."""
+        while self._extent is not None or self._next_call():
+            if not self._tell():
+                return
+
+    def skim(self, more: str) -> bool:
+        """More of the arguments that are being told; when they end, and now and then, the whole body is looked at again."""
+        extent = self._extent
+        if extent is None or extent.stopped >= 0:
+            return False
+        length = len(self._reading.src.text)
+        if '"' not in more and extent.string_start >= 0 and self._told + len(more) == length:
+            self._reading.delta(self.drafts[-1], more)
+            self._told = length
+        else:
+            self._tell()
+        return self._extent is not None and extent.stopped < 0 and length - self._awake < NAP
+
+    def sleeps(self) -> bool:
+        self._awake = len(self._reading.src.text)
+        return self._extent is not None and self._extent.stopped < 0
+
+    def _next_call(self) -> bool:
+        reading = self._reading
+        if self._single or len(reading.drafts) >= reading.limits.calls:
+            return False
+        head = self._heads[bool(self.drafts)].match(reading.src.text, self._told)
+        if head is None or not head["name"].strip() or is_no_call(head["name"], reading.tools) or self._may_define(head):
+            return False
+        identity = _ID.search(head[0])
+        self._begin(head["name"], head.end(), identity[1] if identity else "")
+        return True
+
+    def _may_define(self, head: re.Match[str]) -> bool:
+        """May these parameters be the schema of a tool, by their first key? Not if the tool has a parameter of that name."""
+        first = head["first"] if "first" in head.re.groupindex else None
+        if first is None or _SCHEMA_KEY.fullmatch(first) is None:
+            return False
+        tool = self._reading.tool(head["name"])
+        return first == "type" or tool is None or first not in tool.properties
+
+    def _begin(self, name: str, arguments_at: int, id: str) -> None:
+        self._starts.append(arguments_at)
+        self.drafts.append(self._reading.begin(self._at, name, self._dialect, id))
+        self._extent, self._told = Extent(arguments_at, delimiters=self._delimiters), arguments_at
+
+    def _tell(self) -> bool:
+        """Tell more of the arguments; True when they ended and another call may follow."""
+        extent, text = self._extent, self._reading.src.text
+        if extent is None:
+            return False
+        end = extent.scan(text)
+        upto = end if end >= 0 else extent.position
+        if upto > self._told:
+            self._reading.delta(self.drafts[-1], text[self._told : upto])
+            self._told = upto
+        if end < 0:
+            return False
+        self._extent = None
+        return not self._single

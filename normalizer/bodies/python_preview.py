@@ -1,0 +1,268 @@
+"""What a listener hears of Python calls between markers: the first call's name at once, its arguments as JSON while they come.
+
+Literals are written as JSON as far as each is certain: a string in pieces, a number or a word once what follows shows that it is
+all, a key of a dict with its colon. At anything else (a tuple, a set, an f-string, arithmetic) the telling pauses until the call
+is read. Further calls are told when all of them are read. What it tells stands; as in `preview`, a call is begun for those who do
+not listen as well. Linear: every character is looked at once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from json.encoder import encode_basestring
+from typing import Any
+
+from llmcore.normalizer.bodies.preview import NAP
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import as_json
+from llmcore.normalizer.core.source import past
+from llmcore.normalizer.notations.escapes import decode, python_escape_at
+from llmcore.normalizer.notations.strict import UNSOUND, parsed
+
+__all__ = ["PythonPreview"]
+
+_FIRST = re.compile(r"\[?\s{0,64}([^\W\d][\w.-]{0,127})\(")
+_LAYOUT = re.compile(r"(?:\s|#[^\n]*\n)*+")
+_KEYWORD = re.compile(r"([^\W\d]\w{0,127})\s{0,16}=\s{0,16}(?=[^\s=])")
+_KEY = re.compile(r"""(?:'([^'\\\n]{0,256})'|"([^"\\\n]{0,256})")\s{0,16}:""")
+_WORD = re.compile(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
+_REACH = 340  # a keyword, a key or a word stands whole within so many characters
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_LITERALS = {"True": "true", "False": "false", "None": "null"}
+_FLAT = {quote: re.compile(rf"(?:[^{quote}\\\n\ud800-\udfff]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
+"""Text and escapes of one letter; no half of a pair, which the value may hold joined."""
+_PLAIN = {quote: re.compile(rf"[^{quote}\\\n\ud800-\udfff]*+") for quote in "'\""}
+_CLOSERS = {"[": "]", "{": "}"}
+
+
+class PythonPreview:
+    """Follows the calls that begin at `start`. `drafts`: the first one, once its name is certain to be a tool's."""
+
+    __slots__ = (
+        "_at",
+        "_awake",
+        "_keywords",
+        "_next",
+        "_open",
+        "_paused",
+        "_quote",
+        "_reading",
+        "_separator",
+        "_text_open",
+        "_told",
+        "drafts",
+    )
+
+    def __init__(self, reading: Reading, at: int, start: int, dialect: str) -> None:
+        self._reading = reading
+        self.drafts: list[Draft] = []
+        self._told: list[str] = []
+        self._open: list[str] = []  # brackets
+        self._quote = ""  # of the literal that the text stands in
+        self._text_open = False  # literals that stand side by side are one string
+        self._separator = "{"
+        self._keywords: set[str] = set()
+        self._next = self._keyword
+        self._paused = False
+        head = _FIRST.match(reading.src.text, start)
+        if (
+            head is not None
+            and reading.known(head[1])
+            and not head[1].startswith("default_api.")
+            and len(head[1]) <= reading.limits.name
+        ):
+            self.drafts.append(reading.begin(at, head[1], dialect))
+            self._at = head.end()
+        if not self.drafts or not reading.listening:
+            self._pause()
+
+    def advance(self) -> None:
+        """Tell what has come."""
+        told = len(self._told)
+        while self._next():
+            pass
+        if told < len(self._told):
+            self._reading.delta(self.drafts[0], "".join(self._told[told:]))
+
+    def skim(self, more: str) -> bool:
+        """More of the arguments that are being told; when they end, and now and then, the whole call is looked at again."""
+        length, quote = len(self._reading.src.text), self._quote
+        if quote and self._at + len(more) == length and _PLAIN[quote[0]].fullmatch(more):
+            self._tell_text(more)
+            self._reading.delta(self.drafts[0], self._told[-1])
+            self._at = length
+        else:
+            self.advance()
+        return not self._paused and length - self._awake < NAP
+
+    def sleeps(self) -> bool:
+        """May whoever follows the call leave the next text to `skim`?"""
+        self._awake = len(self._reading.src.text)
+        return not self._paused
+
+    def finish(self, arguments: dict[str, Any] | None) -> None:
+        """The first call is read: tell what is left of its arguments, if what was told is their beginning."""
+        told, written = "".join(self._told), as_json(arguments)
+        if told and written.startswith(told):
+            self._reading.delta(self.drafts[0], written[len(told) :])
+
+    def _tell(self, json: str) -> None:
+        self._told.append(self._separator + json)
+        self._separator = ""
+
+    def _tell_text(self, text: str) -> None:
+        self._told.append(encode_basestring(text)[1:-1])
+
+    # Each step returns whether it went on: it is called again, or what `_next` says then. False = more text must come.
+
+    def _pause(self) -> bool:
+        self._next, self._paused = self._pause, True
+        return False
+
+    def _wait(self) -> bool:
+        """What ought to stand at `_at` is not there yet, or something else is."""
+        return False if len(self._reading.src.text) - self._at < _REACH else self._pause()
+
+    def _ahead(self) -> str:
+        """The next character that is no layout, "" when it has not come; `_at` is there."""
+        text = self._reading.src.text
+        self._at = past(_LAYOUT, text, self._at)
+        return text[self._at : self._at + 1]
+
+    def _keyword(self) -> bool:
+        self._ahead()
+        found = _KEYWORD.match(self._reading.src.text, self._at)
+        if found is None:
+            return self._wait()
+        if found[1] in self._keywords:
+            return self._pause()
+        self._keywords.add(found[1])
+        return self._key_told(found[1], found.end())
+
+    def _member(self) -> bool:
+        if self._ahead() == "}":
+            return self._after()
+        found = _KEY.match(self._reading.src.text, self._at)
+        return self._wait() if found is None else self._key_told(found[found.lastindex or 0], found.end())
+
+    def _key_told(self, key: str, end: int) -> bool:
+        self._tell(f"{encode_basestring(key)}: ")
+        self._at, self._next = end, self._value
+        return True
+
+    def _value(self) -> bool:
+        char = self._ahead()
+        if not char:
+            return False
+        if char in "'\"":
+            return self._literal()
+        if char in "[{":  # told with what stands in it: a brace may open a set
+            self._separator += char
+            self._open.append(char)
+            self._at += 1
+            self._next = self._value if char == "[" else self._member
+            return True
+        if char == "]":
+            return self._after()
+        return self._word()
+
+    def _word(self) -> bool:
+        found = _WORD.match(self._reading.src.text, self._at)
+        if found is None:
+            return self._wait()
+        said = _LITERALS.get(found[1]) or _number(found[1], self._reading.limits.digits)
+        if said is None:
+            return self._pause()
+        self._tell(said)
+        self._at, self._next = found.end(), self._after
+        return True
+
+    def _after(self) -> bool:
+        """Behind a value, or behind an opening bracket that holds none."""
+        char = self._ahead()
+        if not char:
+            return False
+        if char == ",":
+            self._separator = ", "
+            self._next = (self._value if self._open[-1] == "[" else self._member) if self._open else self._keyword
+        elif self._open and char == _CLOSERS[self._open[-1]]:
+            self._open.pop()
+            self._separator = self._separator.removesuffix(", ")
+            self._tell(char)
+            self._next = self._after
+        else:
+            return self._pause()
+        self._at += 1
+        return True
+
+    def _literal(self) -> bool:
+        """At the quote of a string: one, or three."""
+        quotes = self._reading.src.text[self._at : self._at + 3]
+        if len(quotes) < 3 and quotes == quotes[0] * len(quotes):
+            return False
+        self._quote = quotes if quotes == quotes[0] * 3 else quotes[0]
+        if not self._text_open:
+            self._tell('"')
+            self._text_open = True
+        self._at += len(self._quote)
+        self._next = self._inside
+        return True
+
+    def _inside(self) -> bool:
+        text, quote = self._reading.src.text, self._quote
+        end = past(_FLAT[quote[0]], text, self._at)
+        if end > self._at:
+            self._tell_text(decode(text[self._at : end], python=True).value)
+            self._at = end
+        char = text[end : end + 1]
+        if not char:
+            return False
+        if char == "\\":
+            return self._escape()
+        if char == quote[0]:
+            if text.startswith(quote, end):
+                self._quote, self._at, self._next = "", end + len(quote), self._behind_literal
+                return True
+            if quote.startswith(text[end:]):
+                return False
+        elif len(quote) == 1 or "\ud800" <= char <= "\udfff":
+            return self._pause()
+        self._tell_text(char)
+        self._at += 1
+        return True
+
+    def _escape(self) -> bool:
+        found = python_escape_at(self._reading.src.text, self._at)
+        if found is None:
+            return False
+        said, end = found
+        if said is None or any("\ud800" <= char <= "\udfff" for char in said):
+            return self._pause()
+        self._tell_text(said)
+        self._at = end
+        return True
+
+    def _behind_literal(self) -> bool:
+        char = self._ahead()
+        if not char:
+            return False
+        if char in "'\"":
+            return self._literal()
+        if char not in ",)]}":
+            return self._pause()
+        self._tell('"')
+        self._text_open, self._next = False, self._after
+        return True
+
+
+def _number(word: str, digits: int) -> str | None:
+    """A number as JSON writes it; None for any other word."""
+    if _NUMBER.fullmatch(word) is None or len(word) > digits:
+        return None
+    try:
+        value = parsed(word)
+    except UNSOUND:
+        return None
+    return None if isinstance(value, float) and math.isinf(value) else as_json(value)

@@ -1,0 +1,356 @@
+"""JSON call objects: which of the many spellings of "name and arguments" a value is.
+
+One object has its name under `name` (or `tool_name`, `tool`, `function`, ...) and its arguments under `arguments` (or
+`parameters`, `args`, `params`, `input`, ...) or beside it; both may be nested under `function`. Whole-message shapes
+(`tool_calls`, `toolCalls`, `tool_uses`, one key that is a tool, pasted wire JSON) unfold into such objects. Sources:
+dialects.md sections 0 and 1.L.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from llmcore.normalizer.core.names import is_known, peel
+from llmcore.normalizer.notations.json import read_json
+from llmcore.types.envelope import Repair
+from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from llmcore.types.narrowing import is_list, is_object, objects_in
+from llmcore.types.tools import CompiledTool, ToolSet
+
+__all__ = [
+    "ARGUMENT_KEYS",
+    "CALL_KEYS",
+    "CallObject",
+    "Message",
+    "arguments_of",
+    "call_object",
+    "calls_of",
+    "is_definition",
+    "is_no_call",
+    "no_arguments",
+    "without_last",
+]
+
+_NAME_KEYS = (
+    *("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "action", "$type"),
+    *("toolName", "functionName", "func", "method", "command"),
+)
+ARGUMENT_KEYS = (
+    *("arguments", "parameters", "args", "params", "input", "tool_input", "action_input"),
+    *("kwargs", "inputs", "toolInput", "tool_args", "tool_arguments", "tool_parameters", "function_args", "function_arguments"),
+)
+_ID_KEYS = ("id", "call_id", "tool_call_id")
+_LIST_KEYS = {
+    "tool_calls": "tool_calls_key",
+    "tool_uses": "multi_tool_use",
+    "function_calls": "tool_calls_key",
+    "calls": "tool_calls_key",
+}
+_ACTION_LISTS = ("action", "actions")
+"""Lists of calls as browser agents and plans write them; only the tools' names tell them from data."""
+_INNER_KEYS = {
+    "function": "bare_json",
+    "tool_call": "tool_call_key",
+    "functionCall": "pasted_wire",
+    "function_call": "pasted_wire",
+    "tool_use": "pasted_wire",
+    "toolUse": "pasted_wire",
+    "tool": "bare_json",
+    "action": "bare_json",
+    "command": "bare_json",
+}
+_BESIDE_A_NAME = frozenset((*_ID_KEYS, "type"))
+_ENCODINGS = 2  # of a string in a string
+_PASTED_LISTS = ("content", "parts")  # of a message as Anthropic, Bedrock or Gemini write it
+_ENVELOPE_KEYS = ("toolCalls", "needsMoreWork", "needs_more_work")
+_NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
+
+CALL_KEYS = frozenset(
+    (
+        *(*_NAME_KEYS, *ARGUMENT_KEYS, *_ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS),
+        *("type", "index", "role", "choices", "response", "content", "parts", "jsonrpc", "kind"),
+        *("actions", "current_state", "evaluation_previous_goal", "memory", "next_goal"),
+        *("thought", "thoughts", "thinking", "reasoning", "rationale", "explanation", "analysis", "plan"),
+    )
+)
+"""Keys one of which a call object begins with."""
+
+
+@dataclass(slots=True)
+class CallObject:
+    """One call as read from an object. `given`: an arguments key was there. `arguments` None: they hold no object."""
+
+    name: str
+    arguments: dict[str, Any] | None
+    given: bool
+    id: str = ""
+    repairs: list[Repair] = field(default_factory=list[Repair])
+    raw: str | None = None
+
+
+@dataclass(slots=True)
+class Message:
+    """What a value says: calls in order, perhaps an answer beside them. `form` is the registry's name of its shape.
+
+    `certain`: the shape names its purpose (`tool_calls`, the envelope, ...), so it is a call whatever the name.
+    """
+
+    calls: list[CallObject]
+    form: str = "bare_json"
+    content: str | None = None
+    needs_more_work: bool | None = None
+    certain: bool = False
+
+
+def is_definition(arguments: Any, has_properties: bool) -> bool:
+    """A JSON Schema where arguments should be: the echo of a tool's definition."""
+    if has_properties or not is_object(arguments):
+        return False
+    schema = arguments
+    return schema.get("type") == "object" and is_object(schema.get("properties"))
+
+
+def no_arguments(name: str, tools: ToolSet | None) -> dict[str, Any] | None:
+    """What a call without arguments has: `{}` when the tool requires none, else nothing that could be invented."""
+    tool = tools.get(peel(name, tools) or name) if tools is not None else None
+    return {} if tool is not None and not tool.required else None
+
+
+def arguments_of(value: Any, *, limits: Limits = DEFAULT_LIMITS) -> tuple[dict[str, Any] | None, bool, list[Repair]]:
+    """(arguments, given, repairs) of what stands under an arguments key: an object, one in a list of its own, a list of pairs of
+    name and value, or a string that holds one of them, encoded once or twice."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None, False, []
+    repairs: list[Repair] = []
+    for _ in range(_ENCODINGS):
+        if not isinstance(value, str):
+            break
+        reading = read_json(value, limits=limits)
+        if len(reading.values) != 1 or value[reading.end :].strip():
+            return None, True, []
+        repairs += [Repair(kind="double_encoded", before=value, after=reading.values[0]), *reading.repairs]
+        value = reading.values[0]
+    if is_object(value):
+        return value, True, repairs
+    if (found := _listed_arguments(value)) is None:
+        return None, True, []
+    return found, True, [*repairs, Repair(kind="list_for_object", before=value, after=found, safety="coerced")]
+
+
+def _listed_arguments(value: Any) -> dict[str, Any] | None:
+    """The arguments that a list holds: `[{...}]`, or `[{"name": ..., "value": ...}, ...]`."""
+    if not is_list(value):
+        return None
+    items = objects_in(value)
+    if not items or len(items) < len(value):
+        return None
+    if all(item.keys() == {"name", "value"} and isinstance(item["name"], str) for item in items):
+        return {item["name"]: item["value"] for item in items}
+    return items[0] if len(items) == 1 else None
+
+
+def _named(holder: dict[str, Any], tools: ToolSet | None) -> str | None:
+    """The key under which the name stands: where several may hold one, that of a tool, before the arguments."""
+    keys = [key for key in _NAME_KEYS if isinstance(holder.get(key), str) and holder[key].strip()]
+    if len(keys) > 1 and tools is not None and not is_known(holder[keys[0]], tools):
+        written = list(holder)
+        first = min((written.index(key) for key in ARGUMENT_KEYS if key in holder), default=len(written))
+        return next((key for key in keys if written.index(key) < first and is_known(holder[key], tools)), keys[0])
+    return keys[0] if keys else None
+
+
+def _defines(key: str, written: Any, tool: CompiledTool | None) -> bool:
+    """Is what stands under this key the schema of a tool's arguments?"""
+    return key == "parameters" and is_definition(written, tool is not None and "properties" in tool.properties)
+
+
+def _arguments_key(holder: dict[str, Any], tool: CompiledTool | None) -> str:
+    """The key under which the arguments stand: where several are there, the first that holds an object which is no definition,
+    since a listener was told of that, else the plainest. "" when there is none."""
+    keys = [key for key in holder if key in ARGUMENT_KEYS]
+    objects = (key for key in keys if is_object(holder[key]) and not _defines(key, holder[key], tool))
+    return next(objects, None) or min(keys, key=ARGUMENT_KEYS.index, default="")
+
+
+def _beside(holder: dict[str, Any], named: str, tool: CompiledTool | None) -> dict[str, Any] | None:
+    """The arguments that stand beside the name, where nothing else does: every key is one of the tool's."""
+    if tool is None:
+        return None
+    found = {key: value for key, value in holder.items() if key != named and key not in _BESIDE_A_NAME}
+    return found if found and found.keys() <= tool.properties.keys() else None
+
+
+def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
+    """Read one call object, or None when it has no name (or is a tool's definition)."""
+    if not is_object(value):
+        return None
+    outer = value
+    inner = outer
+    for key in ("params",) if outer.get("method") == "tools/call" else _INNER_KEYS:  # MCP's JSON-RPC
+        if is_object(nested := outer.get(key)):
+            inner = nested
+            break
+    named = _named(inner, tools)
+    if named is None:
+        return None
+    name: str = inner[named]
+    holder = inner if inner is outer or any(key in inner for key in ARGUMENT_KEYS) else outer
+    tool = tools.get(peel(name, tools) or name) if tools is not None else None
+    key = _arguments_key(holder, tool)
+    written = holder.get(key)
+    if _defines(key, written, tool):
+        return None
+    arguments, given, repairs = arguments_of(written)
+    if not key and (beside := _beside(inner, named, tool)) is not None:
+        arguments, given, repairs = beside, True, [Repair(kind="flat_arguments", after=beside, safety="coerced")]
+    identity = next((outer[key] for key in _ID_KEYS if isinstance(outer.get(key), str)), "")
+    return CallObject(name, arguments, given, identity, repairs)
+
+
+def _all(values: list[Any], read: Callable[[Any], CallObject | None]) -> list[CallObject] | None:
+    calls = [read(value) for value in values]
+    found = [call for call in calls if call is not None]
+    return found if len(found) == len(calls) else None
+
+
+def _flat(value: Any, tools: ToolSet | None) -> CallObject | None:
+    """An envelope's call, also with flat arguments and the name under `type`."""
+    call = call_object(value, tools)
+    if call is not None and (call.given or tools is None or is_known(call.name, tools)):
+        return call
+    if is_object(value):
+        fields = dict(value)
+        name, identity = fields.pop("type", None), fields.pop("id", "")
+        if isinstance(name, str) and name != "function":
+            return CallObject(name, fields, True, identity if isinstance(identity, str) else "")
+    return call
+
+
+def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
+    """The project's own envelope: `toolCalls` beside `content` or `needsMoreWork`, camelCase or snake_case."""
+    needs = value.get("needsMoreWork", value.get("needs_more_work"))
+    content = value.get("content")
+    listed = value.get("toolCalls", value.get("tool_calls"))
+    named = "toolCalls" in value or "needsMoreWork" in value or "needs_more_work" in value
+    companions = "content" in value or needs is not None or "needsMoreWork" in value
+    if not named or not companions or "role" in value:
+        return None
+    if not (listed is None or is_list(listed)) or not (content is None or isinstance(content, str)):
+        return None
+    if listed is None and (content is None or any(isinstance(value.get(key), str) for key in _NAME_KEYS)):
+        return None
+    calls = _all(listed or [], lambda item: _flat(item, tools))
+    if calls is None:
+        return None
+    return Message(calls, "llmcore_envelope", content or "", needs if isinstance(needs, bool) else None, certain=True)
+
+
+def _single_key(value: Any, tools: ToolSet | None) -> CallObject | None:
+    if tools is not None and is_object(value) and len(value) == 1:
+        ((name, arguments),) = value.items()
+        if is_known(name, tools) and is_object(arguments):
+            return CallObject(name, arguments, True)
+    return None
+
+
+def _keyed(value: Any) -> CallObject | None:
+    """One key a call, the key is the name (Apertus)."""
+    if is_object(value) and len(value) == 1:
+        ((name, written),) = value.items()
+        if not name.strip():
+            return None
+        arguments, given, repairs = arguments_of(written)
+        return CallObject(name, arguments, given, "", repairs)
+    return None
+
+
+def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
+    if (message := _envelope(value, tools)) is not None:
+        return message
+    if is_list(choices := value.get("choices")) and choices and is_object(choices[0]):
+        inner = choices[0].get("message")
+        if is_object(inner):
+            value = inner
+    for key, form in _LIST_KEYS.items():
+        if is_list(listed := value.get(key)):
+            calls = _all(listed, lambda item: call_object(item, tools) or _single_key(item, tools))
+            if calls is None:
+                return None
+            if form == "multi_tool_use":
+                for call in calls:
+                    bare = call.name.removeprefix("functions.")
+                    call.name = bare if bare.strip() else call.name
+            content = value.get("content")
+            wire = "role" in value
+            return Message(calls, "pasted_wire" if wire else form, content if isinstance(content, str) else "", certain=True)
+    for key in _ACTION_LISTS:
+        if is_list(listed := value.get(key)) and listed:
+            calls = _all(listed, lambda item: _single_key(item, tools) or call_object(item, tools))
+            if calls is not None and any(is_known(call.name, tools) for call in calls):
+                return Message(calls, "tool_calls_key")
+    for key in _PASTED_LISTS:
+        if is_list(blocks := value.get(key)) and (message := _pasted(objects_in(blocks), tools)) is not None:
+            return message
+    return _one(value, tools)
+
+
+def _pasted(blocks: list[dict[str, Any]], tools: ToolSet | None) -> Message | None:
+    """A message in blocks, some of which are calls."""
+    called = [block for block in blocks if block.get("type") == "tool_use" or "functionCall" in block or "toolUse" in block]
+    calls = _all(called, lambda block: call_object(block, tools))
+    said = "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
+    return Message(calls, "pasted_wire", said, certain=True) if calls else None
+
+
+def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
+    """An object that is one call, perhaps under a key that says so."""
+    for key in ("functionCall", "function_call", "tool_call", "tool_use", "toolUse"):
+        if is_object(value.get(key)):
+            call = call_object(value, tools) or _single_key(value[key], tools)
+            form = _INNER_KEYS[key]
+            return None if call is None else Message([call], form, certain=form == "pasted_wire")
+    call = call_object(value, tools)
+    if call is not None and value.get("type") == "tool_use" and is_object(value.get("input")):
+        return Message([call], "pasted_wire", certain=True)
+    if call is not None and (call.given or is_known(call.name, tools) or is_no_call(call.name, tools)):
+        return Message([call], "tool_call_key" if "tool_call" in value else "bare_json")
+    call = _single_key(value, tools)
+    return None if call is None else Message([call], "single_key")
+
+
+def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Message | None:
+    """What a JSON value says as a message, or None when it is data. `keyed`: each object has one key, the name."""
+    if is_list(value):
+        items = value
+        if keyed:
+            calls = _all(items, _keyed)
+        else:
+            unfolded = [_object(item, tools) if is_object(item) else None for item in items]
+            messages = [message for message in unfolded if message is not None]
+            calls = None if len(messages) < len(items) else [call for message in messages for call in message.calls]
+            if items and messages and messages[0].form == "single_key":
+                return None if calls is None else Message(calls, "single_key")
+        return None if calls is None else Message(calls, "bare_array")
+    if is_object(value):
+        if keyed and (call := _keyed(value)) is not None:
+            return Message([call])
+        return _object(value, tools)
+    return None
+
+
+def without_last(value: Any) -> Any:
+    """A list of calls without its last item, which was cut off; None when the value is no such list."""
+    if is_list(value):
+        return value[:-1] or None
+    if is_object(value):
+        for key in (*_LIST_KEYS, *_ACTION_LISTS, "toolCalls"):
+            if is_list(listed := value.get(key)) and len(listed) > 1:
+                return {**value, key: listed[:-1]}
+    return None
+
+
+def is_no_call(name: str, tools: ToolSet | None) -> bool:
+    """Is it a name by which a model says that it calls nothing (unless a tool is called so)?"""
+    return name in _NO_CALL_NAMES and not is_known(name, tools)

@@ -1,0 +1,168 @@
+"""Nested elements as values: what stands under an object- or array-typed parameter.
+
+An element with children is an object (a repeated child is a list), or an array where the schema says so; an element without
+children is a text, typed by the schema. Real XML is read by lxml, imported when first needed, in the one safe way: no entity is
+resolved, no DTD or declaration is accepted, nothing is recovered. Nothing recurses deeper than `Limits.depth`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from llmcore.normalizer.calls.typed_values import typed_by, typed_value
+from llmcore.normalizer.notations.relaxed.state import Stop
+from llmcore.types.envelope import Repair
+from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from llmcore.types.narrowing import is_object
+from llmcore.types.tools import CompiledTool
+
+__all__ = ["Element", "element_value", "parameter_value", "read_xml"]
+
+_TEXT_KEY = "$text"
+_EMPTY: dict[str, Any] = {"array": [], "object": {}, "string": ""}
+
+
+@dataclass(slots=True)
+class Element:
+    """A tag with the texts directly inside it and its child elements, in order."""
+
+    tag: str
+    texts: list[str] = field(default_factory=list[str])
+    children: list[Element] = field(default_factory=list["Element"])
+
+    @property
+    def text(self) -> str:
+        """What stands in it: all of it, or beside children what is more than layout."""
+        return "".join(text.strip() for text in self.texts) if self.children else "".join(self.texts)
+
+
+def parameter_value(
+    text: str, tool: CompiledTool | None, key: str, *, limits: Limits = DEFAULT_LIMITS
+) -> tuple[Any, list[Repair]]:
+    """As `typed_value`; where the schema wants an object or array and the text is real XML, its elements."""
+    types = tool.types(key) if tool is not None else ()
+    bare = text.strip()
+    if "string" not in types and ("object" in types or "array" in types) and bare.startswith("<") and bare.endswith(">"):
+        root = read_xml(bare, key, limits=limits)
+        if tool is not None and root is not None and root.children:
+            try:
+                return element_value(root, tool.properties.get(key), tool, key, limits=limits)
+            except Stop:
+                return text, []
+    return typed_value(text, tool, key, limits=limits)
+
+
+def element_value(
+    element: Element,
+    schema: Any,
+    tool: CompiledTool | None,
+    path: str,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    depth: int = 1,
+) -> tuple[Any, list[Repair]]:
+    """The value an element means under `schema`, a part of `tool`'s parameters (None where it says nothing).
+
+    Raises the internal `Stop` when it is nested deeper than allowed.
+    """
+    if depth > limits.depth:
+        raise Stop("depth_limit")
+    types = tool.types_of(schema) if tool is not None and schema is not None else ()
+    if not element.children:
+        if not element.text.strip() and types:
+            kind = next((kind for kind in types if kind in _EMPTY), None)
+            if kind is not None and kind != "string":
+                return type(_EMPTY[kind])(), []
+        return typed_by(element.text, types, path=path, limits=limits)
+    if "array" in types and "object" not in types:
+        return _array(element, schema, tool, path, limits, depth)
+    return _object(element, schema, tool, path, limits, depth)
+
+
+def _array(
+    element: Element, schema: Any, tool: CompiledTool | None, path: str, limits: Limits, depth: int
+) -> tuple[list[Any], list[Repair]]:
+    items = _part(schema, tool, "items")
+    values: list[Any] = []
+    repairs: list[Repair] = []
+    for n, child in enumerate(element.children):
+        value, found = element_value(child, items, tool, f"{path}[{n}]", limits=limits, depth=depth + 1)
+        values.append(value)
+        repairs += found
+    if text := element.text:
+        repairs.append(Repair(kind="text_dropped", path=path, before=text, after=None))
+    return values, repairs
+
+
+def _object(
+    element: Element, schema: Any, tool: CompiledTool | None, path: str, limits: Limits, depth: int
+) -> tuple[dict[str, Any], list[Repair]]:
+    properties = _part(schema, tool, "properties")
+    known: dict[str, Any] = properties if is_object(properties) else {}
+    grouped: dict[str, list[Element]] = {}
+    for child in element.children:
+        grouped.setdefault(child.tag, []).append(child)
+    found: dict[str, Any] = {}
+    repairs: list[Repair] = []
+    for tag, children in grouped.items():
+        inner = known.get(tag)
+        below = f"{path}.{tag}" if path else tag
+        repeated = len(children) > 1
+        item_schema = _part(inner, tool, "items") if repeated else inner
+        values: list[Any] = []
+        for child in children:
+            value, more = element_value(child, item_schema, tool, below, limits=limits, depth=depth + 1)
+            values.append(value)
+            repairs += more
+        found[tag] = values if repeated else values[0]
+    if text := element.text:
+        found[_TEXT_KEY] = text
+        repairs.append(Repair(kind="mixed_content", path=path, before=text, after=None))
+    return found, repairs
+
+
+def _part(schema: Any, tool: CompiledTool | None, key: str) -> Any:
+    """`schema[key]` of the schema or of the first of its branches that has it."""
+    if tool is None or schema is None:
+        return None
+    for branch in tool.branches(schema):
+        if key in branch:
+            return branch[key]
+    return None
+
+
+def read_xml(fragment: str, tag: str, *, limits: Limits = DEFAULT_LIMITS) -> Element | None:
+    """The elements inside `fragment` under a root called `tag`, or None when it is no sound XML. Never raises.
+
+    Give it a slice that is markup and nothing else: it is no reader of code that happens to hold `<`.
+    """
+    low = fragment.lower()
+    if len(fragment) > limits.arguments or "<!doctype" in low or "<!entity" in low or "<?xml" in low or "<!--" in low:
+        return None
+    from lxml import etree  # 14 ms: only who writes XML pays for it
+
+    parser = etree.XMLParser(
+        recover=False, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, encoding="utf-8"
+    )
+    try:
+        root = etree.fromstring(f"<root>{fragment}</root>".encode(), parser)
+    except (ValueError, etree.XMLSyntaxError):
+        return None
+    return _element(root, tag, limits.depth)
+
+
+def _element(node: Any, tag: str, depth: int) -> Element | None:
+    if depth < 0:
+        return None
+    texts = [node.text or ""]
+    children: list[Element] = []
+    for child in node:
+        if not isinstance(child.tag, str):  # a processing instruction or an entity that is not resolved
+            return None
+        inner = _element(child, child.tag, depth - 1)
+        if inner is None:
+            return None
+        children.append(inner)
+        texts.append(child.tail or "")
+    return Element(tag, texts, children)

@@ -1,0 +1,60 @@
+"""Words of the formats that several rooms know, each with what it means."""
+
+from __future__ import annotations
+
+__all__ = ["BEFORE_BARE", "CALL_FENCES", "STRAY_CLOSERS", "TURN_TOKENS"]
+
+BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_;")
+"""What may stand directly before a bare form (`;` ends an escaped tag, `&gt;`); after anything else a bracket
+belongs to what it stands in."""
+
+TURN_TOKENS = (
+    "</s>",
+    "<|im_end|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|eot|>",
+    "<|eom|>",
+    "<turn|>",
+    "<|role_end|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|content_model_end_sampling|>",
+    "<|plamo:tag|>",
+    "<|CHATBOT_TOKEN|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<end_of_turn>",
+    "<｜end▁of▁sentence｜>",
+    "<|message_sep|>",
+    "<|end_message|>",
+    "<|content_text|>",
+    "<|message_model|>",
+    "<|endoftext|>",
+)
+"""End-of-turn tokens, and tokens that only say who speaks: markup wherever they stand."""
+
+CALL_FENCES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
+"""Info words by which a fence says that it is a call."""
+
+STRAY_CLOSERS = (
+    "</tool_call>",
+    "</tool_calls>",
+    "</TOOLCALL>",
+    "</function_calls>",
+    "</function_call>",
+    "</function>",
+    "</tool_code>",
+    "<|tool_call_end|>",
+    "<|action_end|>",
+    "<|END_ACTION|>",
+    "<|tools_suffix|>",
+    "<|python_end|>",
+    "<tool_call|>",
+    "<end_function_call>",
+    "[/TOOL_CALLS]",
+    "[/TOOL_CALL]",
+    "[END_TOOL_REQUEST]",
+    "</longcat_tool_call>",
+)
+"""Closers whose opener was lost: after a whole body they are markup and end it."""

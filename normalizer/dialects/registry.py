@@ -1,0 +1,84 @@
+"""The registry: every dialect this library knows, and the markers that open nothing but text.
+
+To add a dialect: one row in a module of `dialects/` (or a new module, listed there in `_FAMILIES`), nothing else. CONTRIBUTING.md
+shows it with a real commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import lru_cache
+
+from llmcore.normalizer.core.rows import Dialect, MarkerTable
+from llmcore.normalizer.dialects import (
+    bare_forms,
+    braces,
+    deepseek,
+    framed,
+    function_parameter,
+    harmony,
+    hash_rocket,
+    invoke,
+    json_wrapped,
+    key_value,
+    kimi,
+    name_json,
+    named_elements,
+    nested,
+    python_calls,
+    reasoning,
+    tokens,
+)
+from llmcore.types.errors import ConfigError
+
+__all__ = ["DIALECTS", "dialect", "is_bare", "marker_table"]
+
+_FAMILIES: tuple[tuple[Dialect, ...], ...] = (
+    json_wrapped.DIALECTS,
+    name_json.DIALECTS,
+    kimi.DIALECTS,
+    deepseek.DIALECTS,
+    function_parameter.DIALECTS,
+    invoke.DIALECTS,
+    named_elements.DIALECTS,
+    harmony.DIALECTS,
+    framed.DIALECTS,
+    braces.DIALECTS,
+    hash_rocket.DIALECTS,
+    nested.DIALECTS,
+    key_value.DIALECTS,
+    python_calls.DIALECTS,
+    bare_forms.DIALECTS,
+)
+
+DIALECTS: dict[str, Dialect] = {row.name: row for family in _FAMILIES for row in family}
+
+
+def dialect(name: str) -> Dialect:
+    """The row called `name`. Raises `ConfigError`, naming the known ones, when there is none."""
+    if name not in DIALECTS:
+        raise ConfigError(f"no dialect is called {name!r}; known: {', '.join(sorted(DIALECTS))}")
+    return DIALECTS[name]
+
+
+def is_bare(name: str) -> bool:
+    """Is it a form without a marker of its own (design section 5, trust)?"""
+    row = DIALECTS.get(name)
+    return row is not None and row.trust == "bare"
+
+
+@lru_cache(maxsize=64)  # a program asks for few subsets, but may ask for any
+def _table(names: frozenset[str] | None) -> MarkerTable:
+    wanted = None if names is None else names.union(*(DIALECTS[name].read_by for name in names))
+    rows = [row for row in DIALECTS.values() if wanted is None or row.name in wanted]
+    calls = [marker for row in rows for marker in row.markers]
+    return MarkerTable([*calls, *reasoning.MARKERS, *tokens.MARKERS])
+
+
+def marker_table(names: Collection[str] | None) -> MarkerTable:
+    """The table of all markers, or of those of some dialects and of what opens no call. Raises `ConfigError`."""
+    if names is None:
+        return _table(None)
+    for name in names:
+        dialect(name)
+    return _table(frozenset(names))

@@ -1,0 +1,109 @@
+"""Markers that open no call: end-of-turn tokens, closers of wrappers around calls, wrappers around an answer, citation marks,
+echoed tools and results."""
+
+from __future__ import annotations
+
+import re
+
+from llmcore.normalizer.bodies.sections import closer_after_markup
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Marker, Reader
+from llmcore.normalizer.core.source import Steps, search, skip_space
+from llmcore.normalizer.core.words import TURN_TOKENS
+
+__all__ = ["MARKERS"]
+
+_ANSWER_WRAPPERS = (
+    "<|START_TEXT|>",
+    "<|END_TEXT|>",
+    "<|START_RESPONSE|>",
+    "<|END_RESPONSE|>",
+    "<｜tool▁output▁begin｜>",
+    "<｜tool▁output▁end｜>",
+    "<co>",
+    "</co>",
+)
+_CITATION_END = r"</co:[^<>\n]{0,64}>"
+
+
+def _token(reading: Reading, at: int, body: int) -> bool:
+    """A token, and the same again right behind it: a model that does not stop writes many."""
+    text = reading.src.text
+    token = text[at:body]
+    while reading.is_unshared(token) and text.startswith(token, body):
+        body += len(token)
+    reading.text(at)
+    reading.markup(body)
+    return True
+
+
+def _chat_token(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<|im_start|>` in the place of a call's tag (A9), or after a call."""
+    follows_text = not reading.blank_before(at)
+    first = not reading.says_anything() and not reading.drafts and not follows_text
+    if first:
+        body = yield from skip_space(reading.src, body)
+    after_call = bool(reading.drafts) and not follows_text
+    if not after_call and not (first and reading.src.text.startswith("{", body)):
+        return False
+    reading.text(at)
+    reading.markup(body)
+    return True
+
+
+def _span(closer: str, kind: str) -> Reader:
+    """Everything up to the closer is `kind` and never a call; without a closer the opener is text."""
+    pattern = re.compile(re.escape(closer))
+
+    def read(reading: Reading, at: int, body: int) -> Steps[bool]:
+        match = yield from search(reading.src, pattern, body, len(closer))
+        if match is None:
+            return False
+        reading.text(at)
+        reading.take("markup" if kind == "markup" else "content", match.end())
+        reading.result_follows()
+        return True
+
+    return read
+
+
+def _answer(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<answer>` and `<response>` are dropped where they begin the answer, their closers with them."""
+    if reading.says_anything() or not reading.blank_before(at):
+        return False
+    while body >= len(reading.src.text) and not reading.src.final:
+        yield None
+    reading.text(at)
+    reading.markup(body + reading.src.text.startswith("\n", body))
+    reading.open_answer(reading.src.text[at:body])
+    return True
+
+
+def _answer_end(reading: Reading, at: int, body: int) -> bool:
+    if not reading.close_answer(reading.src.text[at:body]):
+        return False
+    reading.text(at)
+    reading.markup(body)
+    return True
+
+
+_WRAPPER_ENDS = ("</tool_calls>", "</ifm|tool_calls>", "</tool_call>", "</seed:tool_call>", "</minimax:tool_call>")
+"""What closes the wrappers of several families: no row's own."""
+
+MARKERS = (
+    Marker(closer_after_markup, _WRAPPER_ENDS, calls=True),
+    Marker(_token, (*TURN_TOKENS, *_ANSWER_WRAPPERS), order=9),
+    Marker(_chat_token, ("<|im_start|>", "<?xml ?>")),
+    Marker(_token, pattern=_CITATION_END, begins=("</co:",)),
+    Marker(_span("</function_results>", "markup"), ("<function_results>",)),
+    Marker(_span("</function_result>", "markup"), ("<function_result>",)),
+    Marker(_span("<｜tool▁outputs▁end｜>", "markup"), ("<｜tool▁outputs▁begin｜>",)),
+    Marker(_span("</tool_response>", "content"), ("<tool_response>",)),
+    Marker(_span("<tool_response|>", "content"), ("<|tool_response>",)),
+    Marker(_span("</observation>", "content"), ("<observation>",)),
+    Marker(_span("</tools>", "content"), ("<tools>",)),
+    Marker(_span("<|tool_list_end|>", "content"), ("<|tool_list_start|>",)),
+    Marker(_span("</available_tools>", "content"), ("<available_tools>",)),
+    Marker(_answer, ("<answer>", "<response>")),
+    Marker(_answer_end, ("</answer>", "</response>")),
+)

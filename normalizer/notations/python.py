@@ -1,0 +1,265 @@
+r"""Call expressions as models write them: `[f(a=1), g.h(b='x')]`, one a line, joined by `;`, or as quoted strings in
+a list.
+
+An own tokenizer, never `eval`: literals are read, nothing is computed but arithmetic on numbers. A bad call costs no
+good one: its arguments are None with an `error`, and reading goes on behind its closing parenthesis. Linear, never
+raises on text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from llmcore.normalizer.notations.extent import Extent
+from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, CALLS_LIMIT, UNREADABLE
+from llmcore.normalizer.notations.relaxed.plain import plain_arguments
+from llmcore.normalizer.notations.relaxed.state import Ended, Flavour, Frame, State, Stop
+from llmcore.normalizer.notations.relaxed.strings import read_quoted
+from llmcore.normalizer.notations.relaxed.structure import read_container
+from llmcore.types.envelope import Repair
+from llmcore.types.limits import DEFAULT_LIMITS, Limits
+
+__all__ = ["PythonCall", "PythonReading", "read_calls"]
+
+_PYTHON = Flavour(
+    frozenset(
+        {
+            "single_quotes",
+            "triple_quotes",
+            "string_prefix",
+            "python_literal",
+            "tuple",
+            "set",
+            "comment",
+            "trailing_comma",
+        }
+    ),
+    python=True,
+)
+_NAME = re.compile(r"[^\W\d][\w.:/\\-]*")
+_NAMED_BY_LIST = re.compile(r"""\[\s{0,16}(["'])([^\W\d][\w.:/\\-]{0,255})\1\s{0,16}\]\s{0,16}(?=\()""")
+_UNPACKING = re.compile(r"\(\s*\*\*\s*(?=\{)")
+_SPACE = re.compile(r"\s*+")
+_SEPARATOR = re.compile(r"[ \t]*+(?:[;,#\r\n]|$|(?=[^\W\d][\w.]{0,255}+\())")
+_LAYOUT = re.compile(r"[\s;,]*+")
+_QUOTES = "\"'"
+_CALLS_TIMES_LIMIT = 8  # the caller counts calls over the whole reply and tells of those beyond `Limits.calls`
+
+
+@dataclass(slots=True)
+class PythonCall:
+    """One call expression.
+
+    `arguments`: the keyword arguments; None when they could not be read (`error`: `nested_call`, `unreadable` or a
+    limit). `positional`: what had no name, for the caller to map to the schema's order; a single dict is the keyword
+    arguments already. `raw` is the text between the parentheses, `span` that of the whole expression. `complete` is
+    False when the text ended inside.
+    """
+
+    name: str
+    arguments: dict[str, Any] | None
+    positional: list[Any] = field(default_factory=list[Any])
+    raw: str = ""
+    span: tuple[int, int] = (0, 0)
+    repairs: list[Repair] = field(default_factory=list[Repair])
+    error: str | None = None
+    complete: bool = True
+
+
+@dataclass(slots=True)
+class PythonReading:
+    """All calls that stand one after the other. `end` is just past the last one, its list's bracket or its `;`
+    included.
+
+    `complete` is False when the text ended inside the last call or its list; then each call says for itself whether
+    it is whole. `repairs` are those of the list. `error`: why there are no calls, or why a list ends before its
+    bracket.
+    """
+
+    calls: list[PythonCall] = field(default_factory=list[PythonCall])
+    end: int = 0
+    complete: bool = True
+    error: str | None = None
+    repairs: list[Repair] = field(default_factory=list[Repair])
+
+
+def read_calls(
+    text: str, start: int = 0, end: int | None = None, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False
+) -> PythonReading:
+    """Read the calls that stand at `start`, in a list or one after the other, up to what is no call.
+
+    `cut`: the reply ended inside the slice, so that what is missing is `truncated` and not `lossless`.
+    """
+    if end is not None and end < len(text):
+        text = text[:end]
+    reader = _Reader(text, start, limits, cut)
+    at = reader.skip(start)
+    if text.startswith(("[", "\\["), at):
+        reader.read_list(at)
+    else:
+        reader.read_sequence(at)
+    reading = reader.reading
+    if not reading.calls and reading.complete and reading.error is None:
+        reading.error = UNREADABLE
+    return reading
+
+
+class _Reader:
+    """The calls found so far in one text."""
+
+    def __init__(self, text: str, start: int, limits: Limits, cut: bool) -> None:
+        self.text, self.limits, self.cut = text, limits, cut
+        self.reading = PythonReading(end=start)
+
+    def state(self, at: int) -> State:
+        return State(self.text, at, len(self.text), limits=self.limits, cut=self.cut, flavour=_PYTHON)
+
+    def skip(self, at: int) -> int:
+        """Over white space and comments."""
+        while True:
+            at = _SPACE.match(self.text, at).end()  # type: ignore[union-attr]  # matches always
+            if not self.text.startswith("#", at):
+                return at
+            line_end = self.text.find("\n", at)
+            at = line_end if line_end >= 0 else len(self.text)
+
+    # --- several calls ------------------------------------------------------------------------------------------------
+
+    def read_sequence(self, at: int) -> None:
+        """Calls on lines of their own, after `;` or `,`, or after nothing but blanks."""
+        while (call := self.call(at)) is not None and self.add(call):
+            at = call.span[1]
+            if not call.complete or not (separator := _SEPARATOR.match(self.text, at)):
+                break
+            if separator[0].strip(" \t\r\n") == ";":
+                self.reading.end = separator.end()
+            at = self.skip(_LAYOUT.match(self.text, at).end())  # type: ignore[union-attr]  # matches always
+        if not self.reading.calls and self.cut and self.is_cut_name(at):
+            self.reading.complete = False
+
+    def read_list(self, at: int) -> None:
+        if named := _NAMED_BY_LIST.match(self.text, at):  # ['f'](a=1)
+            self.add(self.arguments(named[2], at, named.end()))
+            return
+        if self.text[at] == "\\":
+            self.repair("markdown_escape", "\\[", "[")
+            at += 1
+        at += 1
+        expected = True  # no comma is due
+        while True:
+            at = self.skip(at)
+            if at >= len(self.text) or (self.cut and self.is_cut_name(at)):
+                self.close_at_end()
+                return
+            if self.text.startswith(("]", "\\]"), at):
+                self.reading.end = at + (2 if self.text[at] == "\\" else 1)
+                return
+            if self.text[at] in ",;":
+                at, expected = at + 1, True
+                continue
+            call = self.quoted(at) if self.text[at] in _QUOTES else self.call(at)
+            if call is None:
+                self.reading.error = UNREADABLE
+                return
+            if not expected:
+                self.repair("missing_comma", "", ",", "guess")
+            if not self.add(call):
+                return
+            at, expected = call.span[1], False
+
+    def close_at_end(self) -> None:
+        """The list's bracket is missing."""
+        reading = self.reading
+        reading.end = len(self.text)
+        reading.complete = not self.cut and all(call.complete for call in reading.calls)
+        if reading.calls:
+            self.repair("missing_closer", "", "]", "lossless" if reading.complete else "truncated")
+
+    def add(self, call: PythonCall) -> bool:
+        """False: there are so many that no more are read."""
+        reading = self.reading
+        if len(reading.calls) >= _CALLS_TIMES_LIMIT * self.limits.calls:
+            reading.error = CALLS_LIMIT
+            return False
+        reading.calls.append(call)
+        reading.end = call.span[1]
+        reading.complete = reading.complete and call.complete
+        return True
+
+    def repair(self, kind: str, before: str, after: str, safety: Any = "lossless") -> None:
+        self.reading.repairs.append(Repair(kind=kind, before=before, after=after, safety=safety))
+
+    def is_cut_name(self, at: int) -> bool:
+        name = _NAME.match(self.text, at)
+        return name is not None and not self.text[name.end() :].strip()
+
+    # --- one call -----------------------------------------------------------------------------------------------------
+
+    def call(self, at: int) -> PythonCall | None:
+        """The call expression at `at`; None when there is none."""
+        found = _NAME.match(self.text, at, at + self.limits.name + 1)
+        if found is None or len(found[0]) > self.limits.name:
+            return None
+        opening = found.end()
+        while self.text.startswith((" ", "\t"), opening) and opening - found.end() < self.limits.name:
+            opening += 1
+        name = found[0].replace("\\_", "_")
+        if not self.text.startswith("(", opening) or "\\" in name or name.endswith((":", "/")):
+            return None
+        call = self.arguments(name, at, opening)
+        if name != found[0]:
+            call.repairs.insert(0, Repair(kind="markdown_escape", before=found[0], after=name))
+        return call
+
+    def arguments(self, name: str, start: int, opening: int) -> PythonCall:
+        """The call whose parenthesis stands at `opening`."""
+        if (plain := plain_arguments(self.text, opening, self.limits)) is not None:
+            given, end = plain
+            return PythonCall(name, given, [], self.text[opening + 1 : end - 1], (start, end))
+        unpacking = _UNPACKING.match(self.text, opening)
+        state = self.state(unpacking.end() if unpacking else opening + 1)
+        frame = Frame("call", "(", ")")
+        error = None
+        try:
+            read_container(state, frame)
+            if unpacking and (frame.members or len(frame.positional) != 1):
+                raise Stop
+        except Ended:
+            state.complete = False
+        except Stop as stop:
+            error = stop.reason
+        end = self.end_of_bad_call(opening) if error else state.pos
+        closed = state.closed if error is None else self.text.startswith(")", end - 1)
+        raw = self.text[opening + 1 : end - 1 if closed else end]
+        if len(raw) > self.limits.arguments:
+            error = ARGUMENTS_LIMIT
+        if error:
+            complete = end < len(self.text) or closed or not self.cut
+            return PythonCall(name, None, [], raw, (start, end), [], error, complete)
+        arguments, positional = frame.members, frame.positional
+        if not arguments and len(positional) == 1 and isinstance(positional[0], dict):
+            arguments, positional = cast("dict[str, Any]", positional[0]), []
+        return PythonCall(name, arguments, positional, raw, (start, end), state.repairs, None, state.complete)
+
+    def end_of_bad_call(self, opening: int) -> int:
+        end = Extent(opening, quotes=_QUOTES, triple=True).scan(self.text, True)
+        return end if end >= 0 else len(self.text)
+
+    def quoted(self, at: int) -> PythonCall | None:
+        """A list item that is a string holding one call."""
+        state = self.state(at)
+        state.frames.append(Frame("array", "[", "]"))
+        try:
+            content = read_quoted(state, "value")
+        except (Stop, Ended):
+            return None
+        inner = _Reader(content, 0, self.limits, self.cut and not state.complete)
+        call = inner.call(inner.skip(0))
+        if call is None or content[call.span[1] :].strip(" \t\r\n;,"):
+            return None
+        call.span = (at, state.pos)
+        call.complete = call.complete and state.complete
+        call.repairs = [*state.repairs, *call.repairs]
+        return call

@@ -1,0 +1,249 @@
+"""Values without quotes or brackets: literals, numbers, arithmetic on numbers, bare words.
+
+Nothing is evaluated as code. A number that would lose something is not a number: `1,000`, `00501`, `1e400`, `NaN`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from llmcore.normalizer.notations.refusals import DIGITS_LIMIT, NESTED_CALL, too_long
+from llmcore.normalizer.notations.relaxed.state import CLOSERS, Ended, State, Stop
+from llmcore.normalizer.notations.relaxed.strings import starts_member
+from llmcore.types.numbers import exact_float
+
+__all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
+
+ABSENT: Any = object()
+"""Stands for "this text is no such value", since None is one."""
+
+LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None}
+_PYTHON_LITERALS: dict[str, Any] = {"True": True, "False": False, "None": None}
+_DRIFTED_LITERALS: dict[str, Any] = {"TRUE": True, "FALSE": False, "NULL": None, "undefined": None, "nil": None}
+_LITERAL_BEGINNINGS = frozenset(word[:at] for word in (*LITERALS, *_PYTHON_LITERALS) for at in range(1, len(word)))
+_NOT_FINITE = frozenset({"nan", "inf", "infinity"})
+
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
+_NUMBER_LIKE = re.compile(r"[+-]?[0-9.][0-9_.eE+-]*")
+_CURRENCY_GROUPED = re.compile(r"[+-]?(?:[$\u20ac\u00a3]|[A-Za-z]{1,3}) ?[0-9]{1,3},[0-9]{3}(?![0-9])")
+_GROUP = re.compile(r"[0-9]{3}(?![0-9])")
+_BASED = re.compile(r"[+-]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)")
+_LEADING_ZERO = re.compile(r"[+-]?0[0-9_]")
+_OPERATOR = re.compile(r"\s?(\*\*|[*/])\s?|\s([+-])\s")
+_TOKEN = re.compile(r"""[^,\]}\n\r"'`{\[(\u201c\u201d\uff0c]*""")
+_TOKEN_IN_PARENTHESES = re.compile(r"""[^,\]}\n\r"'`{\[()\u201c\u201d\uff0c]*""")
+_LAYOUT = re.compile(r"\\[nrt](?![A-Za-z])|[ \t](?://|#)|/\*")
+_COLON_AS_SEPARATOR = re.compile(r":(?:\s|$)")
+_CALLABLE = re.compile(r"[^\W\d][\w.]*\s*")
+
+_OPENERS = "{[(" + "".join(CLOSERS)
+_MAX_ARITHMETIC = 200
+_MAX_EXPONENT = 1024
+
+
+def read_bare(state: State) -> Any:
+    """The value at the position, which starts with no quote and no bracket; a word becomes a string, as a guess."""
+    if state.frames and (_CURRENCY_GROUPED.match(state.text, state.pos, state.end) or _later_group(state)):
+        raise Stop  # two items and one number with a comma between its thousands look alike
+    token = _token(state)
+    after = state.pos + len(token)
+    at_end = after >= state.end
+    stripped = token.strip()
+    if stripped.lstrip("+-").lower() in _NOT_FINITE:
+        raise Stop
+    value = _literal(state, stripped)
+    state.delimited = value is not ABSENT
+    if value is ABSENT:
+        if at_end and token == stripped and (state.cut or stripped in _LITERAL_BEGINNINGS):
+            raise Ended  # the next characters might have changed it
+        value = _number(state, stripped)
+    if value is ABSENT:
+        after = _end_of_words(state, after)
+        if after >= state.end and state.cut:
+            raise Ended
+        value = _word(state, state.text[state.pos : after], after)
+    else:
+        after = state.pos + len(token.rstrip())  # white space is left to who knows which is JSON's
+    state.pos = after
+    return value
+
+
+def _later_group(state: State) -> bool:
+    """Do three digits that are no number stand right behind a digit and a comma?"""
+    text, pos = state.text, state.pos
+    if text[pos - 1] != "," or not text[pos - 2].isdigit() or not _GROUP.match(text, pos, state.end):
+        return False
+    return not _JSON_NUMBER.fullmatch(text[pos : _token_end(state, pos)].strip())
+
+
+def _token(state: State) -> str:
+    """The text up to a separator, a bracket, a quote, a comment or the end of the line."""
+    token = state.text[state.pos : _token_end(state, state.pos)]
+    if not token.strip():
+        raise Stop
+    return token
+
+
+def _token_end(state: State, at: int) -> int:
+    pattern = _TOKEN_IN_PARENTHESES if any(frame.closer == ")" for frame in state.frames) else _TOKEN
+    found = pattern.match(state.text, at, state.end)
+    end = found.end() if found else at
+    layout = _LAYOUT.search(state.text, at, end)
+    return layout.start() if layout else end
+
+
+def _end_of_words(state: State, after: int) -> int:
+    """In an object bare text goes on over commas, line breaks and apostrophes until a new member or a bracket follows."""
+    text = state.text
+    if not state.frames or state.frames[-1].kind != "object":
+        return after
+    while after < state.end:
+        character, onward = text[after], after + 1
+        if character == ",":
+            if starts_member(state, after + 1, state.frames[-1]):
+                break
+        elif character in "\r\n":
+            onward = state.look(after, comments=False)
+            if onward >= state.end or text[onward] in "}],#/" or _key_follows(state, onward):
+                break
+        elif not (character == "'" and text[after - 1].isalnum() and text[after + 1 : after + 2].isalnum()):
+            break
+        after = _token_end(state, onward)
+    return after
+
+
+def _key_follows(state: State, at: int) -> bool:
+    return starts_member(state, at, state.frames[-1], strict=True)
+
+
+def _literal(state: State, token: str) -> Any:
+    if token in LITERALS:
+        return LITERALS[token]
+    if token in _PYTHON_LITERALS:
+        state.note("python_literal", token, _PYTHON_LITERALS[token])
+        return _PYTHON_LITERALS[token]
+    if token in _DRIFTED_LITERALS:
+        state.record("literal", token, _DRIFTED_LITERALS[token], "guess")
+        return _DRIFTED_LITERALS[token]
+    return ABSENT
+
+
+def _number(state: State, token: str) -> Any:
+    digits = state.limits.digits
+    value = json_number(token, digits)
+    if value is not ABSENT:
+        return value
+    value = loose_number(token, digits)
+    if value is not ABSENT:
+        # A plus sign may be a telephone number's.
+        state.record("number_notation", token, value, "guess" if token.startswith("+") else "lossless")
+        return value
+    value = _arithmetic(token, digits)
+    if value is not ABSENT:
+        state.record("arithmetic", token, value, "coerced")
+    return value
+
+
+def json_number(token: str, digits: int) -> Any:
+    """The value of a JSON number, else `ABSENT`. Raises `Stop` for more digits than allowed or an infinite value."""
+    if not _JSON_NUMBER.fullmatch(token):
+        return ABSENT
+    if not token.isdecimal() and not token[1:].isdecimal():  # a fraction or an exponent
+        return _float(token)
+    try:
+        return _int(token, 10, digits)
+    except ValueError as error:  # CPython's own limit
+        raise Stop(DIGITS_LIMIT) from error
+
+
+def loose_number(token: str, digits: int) -> Any:
+    """The value of a number in Python's or JavaScript's notation (`.5`, `1.`, `+1`, `1_000`, `0x1F`), else `ABSENT`."""
+    if _BASED.fullmatch(token):
+        return _int(token, 0, digits)
+    if not _NUMBER_LIKE.fullmatch(token) or _LEADING_ZERO.match(token):
+        return ABSENT
+    try:
+        return _float(token) if any(mark in token for mark in ".eE") else _int(token, 10, digits)
+    except ValueError:
+        return ABSENT
+
+
+def _int(token: str, base: int, digits: int) -> Any:
+    if len(token.lstrip("+-")) > digits or too_long(value := int(token, base), digits):
+        raise Stop(DIGITS_LIMIT)
+    return value
+
+
+def _float(token: str) -> float:
+    value = exact_float(token)
+    if math.isinf(value):
+        raise Stop
+    return value
+
+
+def _arithmetic(token: str, digits: int) -> Any:
+    """The value of numbers joined by `*`, `/`, `**` and, with spaces around them, `+` and `-`; else `ABSENT`.
+
+    A date (`2026-11-15`, `12/25/2024`) is none.
+    """
+    if len(token) > _MAX_ARITHMETIC or token.count("/") > 1:
+        return ABSENT
+    parts = _OPERATOR.split(token)
+    operands = [json_number(part, digits) for part in parts[::3]]
+    if len(operands) < 2 or ABSENT in operands:
+        return ABSENT
+    operators = [times or plus for times, plus in zip(parts[1::3], parts[2::3], strict=True)]
+    try:
+        value = _sum(operands, operators)
+    except (ArithmeticError, Stop):
+        return ABSENT
+    sound = not too_long(value, digits) if isinstance(value, int) else math.isfinite(value)
+    return value if sound else ABSENT
+
+
+def _sum(operands: list[Any], operators: list[str]) -> Any:
+    """Evaluate with the usual precedence; powers bind to the right."""
+    total: Any = 0
+    sign: Any = 1
+    product = operands[0]
+    waiting = list(zip(operators, operands[1:], strict=True))
+    while waiting:
+        operator, operand = waiting.pop(0)
+        while operator != "**" and waiting and waiting[0][0] == "**":
+            operand = _power(operand, waiting.pop(0)[1])
+        if operator == "**":
+            product = _power(product, operand)
+        elif operator == "*":
+            product = product * operand
+        elif operator == "/":
+            product = product / operand
+        else:
+            total, sign, product = total + sign * product, -1 if operator == "-" else 1, operand
+    return total + sign * product
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    if abs(exponent) > _MAX_EXPONENT or (isinstance(base, int) and base.bit_length() > _MAX_EXPONENT):
+        raise Stop
+    value = base**exponent
+    if isinstance(value, complex):
+        raise Stop
+    return value
+
+
+def _word(state: State, token: str, after: int) -> str:
+    """A bare word as a string: a guess. What may be code, a key or a merged value cannot be read."""
+    word = token.strip()
+    following = state.text[after : after + 1] if after < state.end else ""
+    if not state.frames:
+        raise Stop  # prose
+    if following == "(" and _CALLABLE.fullmatch(word):
+        raise Stop(NESTED_CALL)
+    if (following and following in _OPENERS) or _COLON_AS_SEPARATOR.search(word) or word.startswith((":", "=")):
+        raise Stop
+    if state.flavour.python and "=" in word:
+        raise Stop  # another keyword argument
+    state.record("bare_text" if "," in word or "\n" in word else "bare_word", word, word, "guess")
+    return word

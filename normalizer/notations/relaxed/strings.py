@@ -1,0 +1,406 @@
+"""Quoted strings as models break them, and the rule that tells a closing quote from an inner one.
+
+A quote closes a string when what follows it, white space apart, fits the place: `:` after a key; after a value a
+comma that starts a new member, a closing bracket, or the end. Other quotes are inner ones (a `guess`). Where that
+rule leaves an odd number of inner quotes in two strings of one text, both may have been one string: no reading is
+safe and none is given, so that nothing inside a string becomes a key.
+
+Linear: a look ahead reads no further than to the quote after the next one, and never the same stretch for many
+quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from llmcore.normalizer.notations.escapes import decode, decode_once
+from llmcore.normalizer.notations.refusals import REPAIRS_LIMIT, clipped
+from llmcore.normalizer.notations.relaxed.state import BRACKETS, CLOSERS, COLONS, COMMAS, Ended, Frame, State, Stop
+
+__all__ = ["QUOTES", "Role", "info_string", "read_delimited", "read_quoted", "starts_member", "starts_value"]
+
+Role = Literal["key", "value"]
+
+QUOTES = frozenset(CLOSERS)
+_NOTATION = {"'": "single_quotes", "`": "back_ticks"}
+_SEARCHES = {opener: re.compile("[" + closers + "]") for opener, closers in CLOSERS.items() if len(closers) > 1}
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_CONTROL_IN_PYTHON = re.compile(r"(?<!\\)[\x00-\x1f]")  # a backslash joins lines
+_PREFIX = re.compile(r"[rRuUbBfF]{1,2}(?=[\"'])")
+_BARE_KEY = re.compile(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
+_KEYWORD = re.compile(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
+_STRUCTURAL = re.compile(r"[:=,{}\[\]]")
+_CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2})?\Z")
+_INFO_STRING = re.compile(r"([\w.+#/:-]+|\{[.#][^{}\n]*\})?([^\n`]*)")
+_ATTRIBUTES = re.compile(
+    r"(?:[ \t]+(?:[\w./\\:+#@%,()-]*[./\\:][\w./\\:+#@%,()-]*|[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|\{[^{}\n]*\}|[^\s\"'{}\[\]]*)"
+    r"|\{[\d,\s-]*\}))*[ \t\r]*"
+)
+_LONGEST_INFO = 256
+_PLAIN_WORDS = re.compile(r"[\w \t./\\:+#@%,-]*")
+_LITERAL_STARTS = ("true", "false", "null", "True", "False", "None")
+_MAX_RESCUES = 4
+_MAX_RESCUES_TRIED = 64
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_quoted(state: State, role: Role) -> str:
+    """The string that opens at the position, over-escaped (`\\"`) and Python's prefixed ones included."""
+    text, start = state.text, state.pos
+    if text[start] == "\\":
+        return _read_over_escaped(state, role)
+    if text[start] not in QUOTES and (prefix := _PREFIX.match(text, start, state.end)):
+        return _read_prefixed(state, prefix[0].lower(), role)
+    return _read_from(state, start, role, raw=False)
+
+
+def _read_prefixed(state: State, prefix: str, role: Role) -> str:
+    if "b" in prefix or "f" in prefix:
+        raise Stop  # bytes are no JSON, and a format string would have to be evaluated
+    state.note("string_prefix", prefix)
+    return _read_from(state, state.pos + len(prefix), role, raw="r" in prefix)
+
+
+def _read_from(state: State, start: int, role: Role, raw: bool) -> str:
+    opener = state.text[start]
+    body = start + 1
+    triple = opener * 3
+    if state.text.startswith(triple, start) and (state.flavour.python or state.cut or state.find(triple, start + 3) >= 0):
+        body, close = start + 3, _triple_closer(state, triple, start + 3)
+        inner = apostrophes = 0
+        if opener == "`":
+            return _code_block(state, body, close)
+        if close >= 0:
+            state.note("triple_quotes", triple)
+    else:
+        close, inner, apostrophes = _closer(state, body, opener, role)
+        if close >= 0 and state.text[close - 1] == "\\" and _backslashes(state.text, close, body) % 2:
+            inner = apostrophes = 0  # closed by an escaped quote, before any inner one
+    if close < 0:
+        return _unterminated(state, body, opener, role, inner + apostrophes)
+    state.pos = close + (body - start)
+    if opener in _NOTATION:
+        state.note(_NOTATION[opener], opener)
+    between = state.text[body:close]
+    value = _decoded(state, between, opener, raw, triple=body - start == 3)
+    if inner or apostrophes:
+        state.record("inner_quotes", between, value, "guess")
+    if inner % 2:
+        state.odd_strings += 1
+        if state.odd_strings > 1:
+            raise Stop
+    if not opener.isascii():
+        state.record("smart_quotes", opener + clipped(between), value, "guess")
+    return value
+
+
+def _decoded(state: State, raw_text: str, opener: str, raw: bool = False, triple: bool = False) -> str:
+    if not triple and (_CONTROL_IN_PYTHON if state.flavour.python else _CONTROL).search(raw_text):
+        state.note("control_character")
+    if raw:
+        return raw_text
+    # Python prints a string that holds an apostrophe in double quotes, with its own escapes.
+    style = "'" if opener == '"' and state.noted("single_quotes") else opener
+    value, invalid, path = decode(raw_text, style, state.flavour.python)
+    if path:
+        state.record("windows_path", raw_text, value, "guess")
+    elif invalid:
+        state.record("invalid_escape", raw_text, value)
+    return value
+
+
+def _code_block(state: State, body: int, close: int) -> str:
+    """A value between triple back-ticks, its info string and the line breaks at the fences left out."""
+    if close < 0:
+        raise Ended
+    lines = state.text[body:close]
+    info, line_break, rest = lines.partition("\n")
+    certain = info_string(info) if line_break else None
+    state.pos = close + 3
+    value = lines if certain is None else rest.removesuffix("\n")
+    state.record("code_block" if certain is not False else "code_block_words", lines, value, "guess")
+    return value
+
+
+def info_string(words: str) -> bool | None:
+    """Is what stands behind the opening of a code fence its info string? True for a language, alone or with file
+    names and attributes; False for other words, which are one as well unless the code begins there; None when it is
+    the code that does."""
+    found = _INFO_STRING.fullmatch(words.lstrip(" \t").rstrip("\r")) if len(words) <= _LONGEST_INFO else None
+    if found is None or (found[1] is None and found[2].strip()):
+        return None
+    if _ATTRIBUTES.fullmatch(found[2]):
+        return True
+    return False if _PLAIN_WORDS.fullmatch(found[2]) else None
+
+
+def _read_over_escaped(state: State, role: Role) -> str:
+    r"""A string between two `\"` of JSON that was escaped once too often; what is inside is escaped twice."""
+    text, body = state.text, state.pos + 2
+    quote = text[state.pos + 1]
+    at, run = body - 1, 2
+    while run % 4 > 1:
+        at = text.find(quote, at + 1, state.end)
+        if at < 0:
+            return _unterminated(state, body, quote, role, 0)
+        run = _backslashes(text, at, body)
+    state.note("over_escaped", text[state.pos : state.pos + 2])
+    state.pos = at + 1
+    return _decoded(state, decode_once(text[body : at - run % 4]), '"')
+
+
+def _unterminated(state: State, body: int, opener: str, role: Role, inner: int) -> str:
+    """The string is not closed: cut, or one quote is missing before the last brackets."""
+    rest = state.text[body : state.end]
+    if role == "key":
+        if state.cut or not _STRUCTURAL.search(rest):
+            raise Ended
+        raise Stop
+    if not state.cut:
+        value = _without_brackets(state, rest) if inner == 0 and state.bounded else None
+        if value is not None:
+            state.pos = body + len(value)
+            value = _decoded(state, value.rstrip(), opener)
+            state.record("missing_quote", rest, value, "guess")
+            return value
+        if inner:
+            raise Stop
+    state.complete = state.delimited = False
+    state.pos = state.end
+    value = _decoded(state, _without_cut_escape(rest), opener)
+    state.record("cut_string", rest[-40:], value[-40:], "truncated")
+    return value
+
+
+def _without_brackets(state: State, rest: str) -> str | None:
+    """The rest up to the brackets that close all open frames, None when it does not end in just these."""
+    at = len(rest)
+    for frame in state.frames:
+        at = len(rest[:at].rstrip()) if rest[at - 1 : at].isspace() else at
+        if rest[at - 1 : at] != frame.closer:
+            return None
+        at -= 1
+    return rest[:at] if state.frames else None
+
+
+def _without_cut_escape(rest: str) -> str:
+    """Leave out an escape of which only the beginning came, and half of a surrogate pair."""
+    tail = _CUT_ESCAPE.search(rest, max(0, len(rest) - 6))
+    if tail and _backslashes(rest, tail.start() + 1, 0) % 2:
+        return rest[: tail.start()]
+    return rest
+
+
+def read_delimited(state: State, delimiter: str) -> str:
+    """A raw string between two `delimiter`s, the first of which stands at the position; nothing inside is an escape."""
+    body = state.pos + len(delimiter)
+    close = state.find(delimiter, body)
+    if close < 0:
+        return _unterminated_delimited(state, body)
+    state.pos = close + len(delimiter)
+    return state.text[body:close]
+
+
+def _unterminated_delimited(state: State, body: int) -> str:
+    rest = state.text[body : state.end]
+    value = None if state.cut else _without_brackets(state, rest)
+    if value is not None:
+        state.pos = body + len(value)
+        state.record("missing_delimiter", rest, value, "guess")
+        return value
+    state.complete = state.delimited = False
+    state.pos = state.end
+    state.record("cut_string", rest[-40:], rest[-40:], "truncated")
+    return rest
+
+
+# --- where a string ends ----------------------------------------------------------------------------------------------
+
+
+def _backslashes(text: str, at: int, first: int) -> int:
+    """How many backslashes stand directly before `at`, counted back to `first` at most."""
+    count = 0
+    while at - count > first and text[at - count - 1] == "\\":
+        count += 1
+    return count
+
+
+def _triple_closer(state: State, triple: str, body: int) -> int:
+    at = state.text.find(triple, body, state.end)
+    while at >= 0 and _backslashes(state.text, at, body) % 2:
+        at = state.text.find(triple, at + 1, state.end)
+    return at
+
+
+def _closer(state: State, body: int, opener: str, role: Role) -> tuple[int, int, int]:
+    """The index of the quote that closes the string whose text begins at `body` (-1 when there is none), and how many
+    quotes and apostrophes are inside it.
+    """
+    inner, apostrophes, first = 0, 0, body
+    escaped: list[int] = []
+    at = _next_quote(state, opener, body)
+    while at >= 0:
+        if _backslashes(state.text, at, first) % 2:
+            if not inner and len(escaped) < _MAX_RESCUES_TRIED:
+                escaped.append(at)
+        elif closes(state, at + 1, role, inner % 2 == 1):
+            return at, inner, apostrophes
+        elif opener == "'" and _is_apostrophe(state, at):
+            apostrophes += 1
+        else:
+            inner += 1
+        if inner + apostrophes > state.limits.repairs:
+            raise Stop(REPAIRS_LIMIT)
+        first = at + 1
+        at = _next_quote(state, opener, first)
+    return _escaped_closer(state, body, escaped, role), inner, apostrophes
+
+
+def _escaped_closer(state: State, body: int, escaped: list[int], role: Role) -> int:
+    """Where no quote closes a string, one after a backslash may be meant to (`"C:\\temp\\"`): its index, else -1."""
+    if state.cut or state.rescues >= _MAX_RESCUES:
+        return -1
+    for at in escaped:
+        if state.look(at + 1) < state.end and closes(state, at + 1, role, odd=False):
+            state.rescues += 1
+            state.record("escaped_closer", state.text[body : at + 1], None, "guess")
+            return at
+    return -1
+
+
+def _next_quote(state: State, opener: str, at: int) -> int:
+    search = _SEARCHES.get(opener)
+    if search is None:
+        return state.text.find(CLOSERS[opener], at, state.end)
+    found = search.search(state.text, at, state.end)
+    return found.start() if found else -1
+
+
+def _is_apostrophe(state: State, at: int) -> bool:
+    return state.text[at - 1].isalnum() and state.text[at + 1 : at + 2].isalnum()
+
+
+def closes(state: State, after: int, role: Role, odd: bool) -> bool:
+    """Does what stands at `after`, just behind a quote, fit the end of a string? `odd`: of its inner quotes one is
+    open.
+    """
+    text, end = state.text, state.end
+    at = state.look(after, comments=not odd)
+    if at >= end or not state.frames:
+        return True
+    character, frame = text[at], state.frames[-1]
+    if role == "key":
+        return character in COLONS or (not odd and _fits_after_lone_key(state, at, frame))
+    if character in COMMAS:
+        return starts_member(state, at + 1, frame)
+    if character == frame.closer or character in "}]":
+        return _brackets_fit(state, at, odd)
+    if character in COLONS:
+        return frame.kind == "call"
+    if character == "{" and at == after and not odd and _starts_key(state, state.look(at + 1), strict=True):
+        raise Stop  # two objects merged
+    if odd or (at == after and not state.flavour.python):
+        return False
+    return _fits_without_comma(state, after, at, frame)
+
+
+def _fits_after_lone_key(state: State, at: int, frame: Frame) -> bool:
+    """A key without a colon: before a value, or in braces that are a set."""
+    character = state.text[at]
+    return (character in ",}" and not frame.members) or starts_value(state.text, at)
+
+
+def starts_value(text: str, at: int) -> bool:
+    """Does something stand here that cannot be a part of the text before?"""
+    return text[at] in QUOTES or text[at] in "{[-0123456789" or text.startswith(_LITERAL_STARTS, at)
+
+
+def _brackets_fit(state: State, at: int, odd: bool) -> bool:
+    """Do the brackets at `at` close open frames so that what follows them fits as well?"""
+    text, end = state.text, state.end
+    for depth in range(len(state.frames)):
+        if at >= end:
+            return True
+        if text[at] not in BRACKETS:
+            return depth > 0 and (not odd or text[at] in COMMAS)
+        at = state.look(at + 1, comments=False)
+    if at >= end:
+        return True
+    if odd:
+        return text[at] in "}],;<`" or text[at - 1] == "\n"
+    return text[at] != '"' or text[at - 1] == "\n"
+
+
+def _fits_without_comma(state: State, after: int, at: int, frame: Frame) -> bool:
+    """A value that is followed by the next member with no comma between, or by the other half of a Python string."""
+    character = state.text[at]
+    if state.flavour.python and (character in "\"'" or _PREFIX.match(state.text, at, state.end)):
+        return True
+    if at == after:
+        return False
+    if frame.kind == "call" and _KEYWORD.match(state.text, at, state.end):
+        return True
+    if frame.kind == "array":
+        return character in QUOTES or character in "{["
+    new_line = "\n" in state.text[after:at]
+    return (character in QUOTES or character == "\\" or new_line) and starts_member(state, at, frame, strict=True)
+
+
+def starts_member(state: State, at: int, frame: Frame, *, strict: bool = False) -> bool:
+    """Can a new member of `frame` stand at `at`? `strict`: a key only with its colon."""
+    at = state.look(at)
+    text, end = state.text, state.end
+    if at >= end:
+        return True
+    character = text[at]
+    if character in BRACKETS or character in COMMAS:
+        return not strict
+    if any(text.startswith(delimiter, at) for delimiter in state.flavour.delimiters):
+        return True
+    if frame.kind == "object":
+        return _starts_key(state, at, strict)
+    if character in QUOTES or character in "{[(-.0123456789" or text.startswith('\\"', at):
+        return True
+    word = _BARE_KEY.match(text, at, end)
+    following = state.look(word.end()) if word else at
+    if following >= end:
+        return word is not None
+    return word is not None and text[following] in (",])}(=:" if frame.kind == "call" else ",]")
+
+
+def _starts_key(state: State, at: int, strict: bool) -> bool:
+    text, end = state.text, state.end
+    if at >= end:
+        return False
+    escaped = text[at] == "\\" and text[at + 1 : at + 2] in {'"', "'"}
+    if escaped or text[at] in QUOTES:
+        body = at + 2 if escaped else at + 1
+        close = _next_unescaped(state, text[body - 1], body, escaped)
+        if close < 0:
+            return state.cut
+        following = state.look(close + 1)
+        if following >= end:
+            return state.cut
+        return text[following] in COLONS or (not strict and starts_value(text, following))
+    word = _BARE_KEY.match(text, at, end)
+    if word is None:
+        return False
+    following = state.look(word.end())
+    if following >= end:
+        return state.cut
+    if text[following] in COLONS:
+        return True
+    return word[0].startswith("--") and following > word.end()
+
+
+def _next_unescaped(state: State, quote: str, body: int, escaped: bool) -> int:
+    """The next quote that no backslash escapes (that one does, in over-escaped text)."""
+    first = body
+    at = min((found for closer in CLOSERS[quote] if (found := state.find(closer, first)) >= 0), default=-1)
+    while at >= 0 and not escaped and _backslashes(state.text, at, first) % 2:
+        first = at + 1
+        at = _next_quote(state, quote, first)
+    return at

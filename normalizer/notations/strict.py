@@ -1,0 +1,168 @@
+"""Strict JSON: what is valid is read by parsers in C and never touched.
+
+`pydantic_core`, or the json module where a value begins in the middle of a text; then one walk for what both let through:
+infinite floats, too deep nesting, too long integers, keys given twice. Linear; raises nothing on text. Both parsers read
+fractions as floats; a text that holds a literal too long for one is read once more, so that no digit is lost.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple, NoReturn, cast
+
+from pydantic_core import from_json
+
+from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, DEPTH_LIMIT, DIGITS_LIMIT, UNREADABLE, clipped, too_long
+from llmcore.types.envelope import Repair
+from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from llmcore.types.numbers import exact_float
+
+__all__ = ["UNSOUND", "Audit", "Strict", "audited", "parsed", "sound_container", "sound_object", "strict_at"]
+
+_MAY_BE_UNSOUND: frozenset[object] = frozenset({dict, list, float})
+_MAY_BE_UNSOUND_WHEN_LONG = _MAY_BE_UNSOUND | {int}
+_LONG_FRACTION = re.compile(r"\.(?:[0-9]{8}|(?<=[0-9]{8}\.))")  # begins with a literal: found at the speed of `str.find`
+_LONG_LITERAL = re.compile(r"[0-9.]{17}|[0-9]{16}[eE]|[eE]-[0-9]{3}")
+_ALL_DIGITS_KEPT = 1e16  # a whole number below it is a float without loss
+UNSOUND = (ValueError, TypeError, RecursionError)
+"""What `parsed` raises for a text that is no JSON."""
+
+
+def parsed(text: str) -> Any:
+    """The value that is all of the text, not audited yet."""
+    return from_json(text, allow_inf_nan=False, cache_strings="keys")
+
+
+def sound_container(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | list[Any] | None:
+    """The object or array that is all of the text, when it is valid JSON within the limits and no key stands twice; else None."""
+    if text[:1] not in ("{", "[") or text[-1:] not in ("}", "]") or len(text) > limits.arguments:
+        return None
+    try:
+        value = parsed(text)
+    except UNSOUND:
+        return None
+    audit = audited(value, text, 0, len(text), limits)
+    return None if audit.error or audit.repairs else audit.value
+
+
+def sound_object(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | None:
+    """As `sound_container`, of an object."""
+    value = sound_container(text, limits) if text[:1] == "{" else None
+    return value if isinstance(value, dict) else None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+_EXACT_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=exact_float)
+
+
+class Strict(NamedTuple):
+    value: Any
+    end: int
+    repairs: list[Repair]
+    error: str | None
+
+
+def strict_at(text: str, start: int, limits: Limits) -> Strict | None:
+    """The valid JSON value at `start`, or the limit it breaks; None when it is not valid."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except RecursionError:
+        return Strict(None, start, [], DEPTH_LIMIT)
+    except (ValueError, IndexError):
+        return None
+    if end - start > limits.arguments:
+        return Strict(None, start, [], ARGUMENTS_LIMIT)
+    audit = audited(value, text, start, end, limits)
+    return Strict(audit.value, start if audit.error else end, audit.repairs, audit.error)
+
+
+class Audit(NamedTuple):
+    """The value, its long numbers read exactly; the limit it breaks; the keys given twice."""
+
+    value: Any
+    error: str | None
+    repairs: list[Repair]
+
+
+def audited(value: Any, text: str, start: int, end: int, limits: Limits) -> Audit:
+    """What parsers let through: infinite floats, too deep nesting, too long integers; keys given twice; digits lost."""
+    looked_at = _MAY_BE_UNSOUND if end - start <= limits.digits else _MAY_BE_UNSOUND_WHEN_LONG
+    keys = 0
+    floats: list[float] = []
+    containers: list[Iterable[Any]] = [(value,)]
+    for items in containers:  # grows while it is read
+        for item in items:
+            kind: object = item.__class__
+            if kind not in looked_at:
+                continue
+            if kind is dict:
+                keys += len(item)
+                containers.append(item.values())
+            elif kind is list:
+                containers.append(item)
+            elif kind is float:
+                if math.isinf(item):
+                    return Audit(None, UNREADABLE, [])
+                floats.append(item)
+            elif too_long(item, limits.digits):
+                return Audit(None, DIGITS_LIMIT, [])
+    if len(containers) > limits.depth and _depth(value) > limits.depth:
+        return Audit(None, DEPTH_LIMIT, [])
+    if floats and _may_lose_digits(floats, text, start, end):
+        value = _EXACT_DECODER.decode(text[start:end])
+    if not keys or keys == text.count(":", start, end) or keys == text.count('":', start, end):
+        return Audit(value, None, [])
+    return Audit(value, None, _duplicates(text[start:end]))
+
+
+def _may_lose_digits(floats: list[float], text: str, start: int, end: int) -> bool:
+    """May one of the floats have been written with more digits than it holds? A quick look, then one that tells."""
+    return (
+        _LONG_FRACTION.search(text, start, end) is not None
+        or text.find("e-", start, end) >= 0
+        or text.find("E-", start, end) >= 0
+        or max(floats) >= _ALL_DIGITS_KEPT
+        or min(floats) <= -_ALL_DIGITS_KEPT
+    ) and _LONG_LITERAL.search(text, start, end) is not None
+
+
+def _items(container: Any) -> Iterable[Any]:
+    return cast("dict[str, Any]", container).values() if type(container) is dict else container
+
+
+def _depth(value: Any) -> int:
+    """How deep brackets are nested; level by level, so that nothing recurses."""
+    depth = 0
+    level: list[Any] = [value]
+    while True:
+        open_ones: list[Any] = [item for item in level if type(item) in (dict, list)]
+        if not open_ones:
+            return depth
+        depth += 1
+        level = [inner for item in open_ones for inner in _items(item)]
+
+
+def _duplicates(text: str) -> list[Repair]:
+    """Keys that stand twice in one object: the last one stands, as in any parser, and that is recorded."""
+    found: list[Repair] = []
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        kept = dict(pairs)
+        if len(kept) < len(pairs):
+            seen: dict[str, Any] = {}
+            for key, value in pairs:
+                if key in seen:
+                    repair = Repair(kind="duplicate_key", path=clipped(key), before=clipped(seen[key]), after=clipped(value))
+                    found.append(repair)
+                seen[key] = value
+        return kept
+
+    json.loads(text, object_pairs_hook=members)
+    return found

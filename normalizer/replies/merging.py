@@ -1,0 +1,109 @@
+"""Calls that came natively and calls that stand in the text of the same reply: which of them count.
+
+An equal call in the text is dropped, recorded. Another one counts where its dialect delimits it; a bare one stays
+content, as a near miss. Native calls come first. Ids that the reply does not give are `call_<n>` by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from llmcore.normalizer.dialects import registry
+from llmcore.normalizer.text.engine import TextEngine
+from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
+from llmcore.types.limits import Limits
+
+__all__ = ["Merged", "merge", "numbered"]
+
+_NAMESPACE = "functions."
+_Tile = tuple[int, int, SegmentKind]
+
+
+@dataclass(slots=True)
+class Merged:
+    """What of the text counts beside the native calls. `reclassified` are the stretches of dropped calls."""
+
+    calls: list[ToolCall]
+    content: str
+    tiles: list[_Tile]
+    near_misses: list[NearMiss]
+    repairs: list[Repair] = field(default_factory=list[Repair])
+    reclassified: list[_Tile] = field(default_factory=list[_Tile])
+
+
+def numbered(calls: Iterable[ToolCall], first: int = 0) -> list[ToolCall]:
+    """The calls, those without an id called `call_<n>` by position from `first`."""
+    numbered_calls = list(calls)
+    for n, call in enumerate(numbered_calls, first):
+        if not call.id:
+            vars(call)["id"] = f"call_{n}"  # ours, and not handed out yet: a copy would cost as much as the call
+    return numbered_calls
+
+
+def merge(native: Sequence[ToolCall], text: TextEngine, limits: Limits) -> Merged:
+    """Decide about the calls in the text beside `native` ones."""
+    merged = Merged([], text.content, text.pieces, text.near_misses)
+    if not native or not text.calls:
+        merged.calls = list(text.calls)
+        return merged
+    for call in text.calls:
+        if any(_same(call, other) for other in native):
+            before = {"name": call.name, "arguments": call.arguments}
+            merged.repairs.append(Repair(kind="repeated_call", before=before))
+        elif not registry.is_bare(call.dialect):
+            merged.calls.append(call)
+        elif call.span and len(merged.near_misses) < limits.near_misses:
+            reason = "bare_call_beside_native"
+            merged.near_misses = [*merged.near_misses, NearMiss(span=call.span, name=call.name, reason=reason)]
+    _retile(merged, text)
+    return merged
+
+
+def _same(call: ToolCall, other: ToolCall) -> bool:
+    names = call.name.removeprefix(_NAMESPACE), other.name.removeprefix(_NAMESPACE)
+    return names[0] == names[1] and call.arguments == other.arguments
+
+
+def _retile(merged: Merged, text: TextEngine) -> None:
+    """A stretch whose calls were all dropped is markup, or content again when one of them is a near miss."""
+    kept = {call.span for call in merged.calls}
+    missed = {miss.span for miss in merged.near_misses}
+    gone = {call.span: "content" if call.span in missed else "markup" for call in text.calls if call.span not in kept}
+    if not gone:
+        return
+    tiles: list[_Tile] = []
+    for start, end, kind in text.pieces:
+        span = (start, end)
+        if kind == "call" and span in gone:
+            kind = "content" if gone[span] == "content" else "markup"
+            merged.reclassified.append((start, end, kind))
+        tiles.append((start, end, kind))
+    merged.tiles = _with_space(
+        tiles, {(start, end) for start, end, kind in merged.reclassified if kind == "content"}, text.source
+    )
+    merged.content = _content(merged.tiles, text)
+
+
+def _with_space(tiles: list[_Tile], restored: set[tuple[int, int]], source: str) -> list[_Tile]:
+    """White space beside a call is markup; beside what became content again it is content again."""
+
+    def restored_at(k: int) -> bool:
+        return 0 <= k < len(tiles) and tiles[k][:2] in restored
+
+    return [
+        (start, end, "content")
+        if kind == "markup" and source[start:end].isspace() and (restored_at(k - 1) or restored_at(k + 1))
+        else (start, end, kind)
+        for k, (start, end, kind) in enumerate(tiles)
+    ]
+
+
+def _content(tiles: list[_Tile], text: TextEngine) -> str:
+    """The content of the tiles; what a reader said some markup reads as stands in its place."""
+    source, parts = text.source, list[str]()
+    for start, end, kind in tiles:
+        if kind == "content":
+            parts.append(source[start:end])
+        else:
+            parts.extend(text.replacing(start, end))
+    return "".join(parts)

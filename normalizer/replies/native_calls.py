@@ -1,0 +1,147 @@
+"""Native calls as they are read in the end: put-together calls in, `ToolCall`s out.
+
+A call without a name cannot be run and is recorded as a near miss (an empty one, as some servers send with every
+text, is none). Concatenated arguments are several calls, `multi_tool_use.parallel` unfolds. Only the last call of a
+reply can have been cut by the token limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+
+from llmcore.normalizer.native.arguments import (
+    Arguments,
+    Ending,
+    free_text_arguments,
+    no_arguments,
+    object_arguments,
+    text_arguments,
+)
+from llmcore.normalizer.native.calls import PARALLEL, NativeCall
+from llmcore.normalizer.native.shape import as_dict, as_list, as_text, json_text
+from llmcore.normalizer.replies.leaks import calls_in_name, switched_arguments
+from llmcore.normalizer.replies.merging import numbered
+from llmcore.types.envelope import Repair, ToolCall
+from llmcore.types.limits import Limits
+from llmcore.types.tools import ToolSet
+
+__all__ = ["Dropped", "Reading", "Readings", "read_calls", "settled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What must be known to read a call: the tools, the limits, and whether and how the reply ended."""
+
+    tools: ToolSet | None
+    limits: Limits
+    ended_by_itself: bool
+    ended_by_length: bool
+
+
+@dataclass(slots=True)
+class Dropped:
+    """A call that cannot be run, and why: `native_call_without_name` or `calls_limit`."""
+
+    call: NativeCall
+    reason: str
+
+
+@dataclass(slots=True)
+class Readings:
+    """The calls of a reply in order, each with what it became, numbered; and those that came to nothing."""
+
+    found: list[tuple[NativeCall, list[ToolCall]]] = field(default_factory=list[tuple[NativeCall, list[ToolCall]]])
+    dropped: list[Dropped] = field(default_factory=list[Dropped])
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        return [call for _, found in self.found for call in found]
+
+
+def read_calls(calls: list[NativeCall], reading: Reading, last: NativeCall | None) -> Readings:
+    """Read all calls of a reply. `last`: the one that nothing followed."""
+    readings, count = Readings(), 0
+    for call in calls:
+        found = call.read or _read_call(call, reading, call is last)
+        room = reading.limits.calls - count
+        if len(found) > room:
+            readings.dropped.append(Dropped(call, "calls_limit"))
+            found = found[:room]
+        elif not found and not call.says_nothing():
+            readings.dropped.append(Dropped(call, "native_call_without_name"))
+        readings.found.append((call, numbered(found, count)))
+        count += len(found)
+    return readings
+
+
+def settled(call: NativeCall, tools: ToolSet | None, limits: Limits) -> list[ToolCall] | None:
+    """What the call is if nothing that may follow can change that, numbered by its position; None while something
+    can."""
+    found = _read_call(call, Reading(tools, limits, ended_by_itself=False, ended_by_length=True), is_last=True)
+    if len(found) != 1 or not found[0].complete or found[0].arguments is None or found[0].repairs:
+        return None
+    return numbered(found, call.position)
+
+
+def _read_call(call: NativeCall, reading: Reading, is_last: bool) -> list[ToolCall]:
+    """The calls that a native call is: one; several when arguments were concatenated or calls folded; none without a
+    name.
+
+    Ids that the reply does not give are "".
+    """
+    if leaked := calls_in_name(call.name, reading.tools, reading.limits):
+        return [leaked[0].model_copy(update={"id": call.id}), *leaked[1:]]
+    if not call.name or len(call.name) > reading.limits.name:
+        return []
+    tool = None if reading.tools is None else reading.tools.get(call.name)
+    ending = Ending(reading.ended_by_itself, reading.ended_by_length and is_last)
+    text = call.text
+    if call.free_text:
+        found = [free_text_arguments(text, call.whole or reading.ended_by_itself)]
+    elif text.strip() and text.strip() != "null":
+        found = text_arguments(text, ending, reading.limits)
+    elif call.has_value:
+        found = [object_arguments(call.value, tool, ending, reading.limits)]
+    else:
+        found = [no_arguments(tool, (call.whole or reading.ended_by_itself) and not ending.at_call)]
+    if not _sound(found) and (switched := switched_arguments(call.name, text, reading.tools, reading.limits)):
+        found = [switched]
+    named = [(call.name, arguments) for arguments in found]
+    if call.name == PARALLEL:
+        named = _unfold(found) or named
+    ids = chain([call.id], repeat(""))
+    return [_tool_call(name, id, arguments, reading) for (name, arguments), id in zip(named, ids, strict=False)]
+
+
+def _sound(found: list[Arguments]) -> bool:
+    return len(found) == 1 and found[0].value is not None and found[0].complete and not found[0].repairs
+
+
+def _tool_call(name: str, id: str, arguments: Arguments, reading: Reading) -> ToolCall:
+    return ToolCall(
+        id=id,
+        name=name,
+        arguments=arguments.value,
+        raw_arguments=arguments.raw,
+        complete=arguments.complete,
+        known=None if reading.tools is None else name in reading.tools.names,
+        repairs=arguments.repairs,
+    )
+
+
+def _unfold(found: list[Arguments]) -> list[tuple[str, Arguments]]:
+    """The calls in `{"tool_uses": [{"recipient_name": "functions.f", "parameters": {...}}]}`; [] when it is not
+    that."""
+    unfolded: list[tuple[str, Arguments]] = []
+    for folded in found:
+        for use in map(as_dict, as_list((folded.value or {}).get("tool_uses"))):
+            name = as_text(use.get("recipient_name")).removeprefix("functions.")
+            if not name.strip():
+                return []
+            value = as_dict(use.get("parameters")) if isinstance(use.get("parameters"), dict) else None
+            raw = json_text(use["parameters"]) if "parameters" in use else ""
+            repairs = [Repair(kind="unfolded", before=PARALLEL, after=name), *folded.repairs]
+            unfolded.append((name, Arguments(value, raw, repairs=repairs)))
+        if unfolded:
+            unfolded[-1][1].complete = folded.complete
+    return unfolded

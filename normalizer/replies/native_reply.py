@@ -1,0 +1,320 @@
+"""A native reply: its bodies and events in, one envelope out.
+
+The first body tells the wire; what it does not understand after that is no part of the message. Bodies that tell no
+wire at all are kept, and are the content if none that does ever comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from typing import Any, ClassVar
+
+from llmcore.normalizer.native.calls import NativeCall
+from llmcore.normalizer.native.finish import finish_reason_of
+from llmcore.normalizer.native.pieces import (
+    CallArguments,
+    CallEnd,
+    CallStart,
+    FailedGeneration,
+    FinishWord,
+    Opaque,
+    Piece,
+    Reader,
+    Reasoning,
+    Redacted,
+    Refusal,
+    Text,
+)
+from llmcore.normalizer.native.shape import as_dict, as_list, as_text, json_text
+from llmcore.normalizer.native.turn import Thinking, Turn
+from llmcore.normalizer.native.wires import FAILED_GENERATION, bodies_of_list, wire_named, wire_of
+from llmcore.normalizer.replies.blocks import blocks_of_turn, tool_use
+from llmcore.normalizer.replies.call_events import CallEvents
+from llmcore.normalizer.replies.envelopes import Additions, assembled, envelope_of_text
+from llmcore.normalizer.replies.merging import Merged, merge, numbered
+from llmcore.normalizer.replies.native_calls import Dropped, Reading, Readings, read_calls, settled
+from llmcore.normalizer.replies.settings import Settings
+from llmcore.normalizer.text.engine import TextEngine
+from llmcore.types.envelope import Envelope, FinishReason, NearMiss, Repair, Segment, ToolCall
+from llmcore.types.events import (
+    ArgumentsDelta,
+    NormalizerEvent,
+    ReasoningDelta,
+    Reclassified,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+)
+from llmcore.types.messages import Block, TextBlock
+
+__all__ = ["NativeReply"]
+
+_ENDED_BY_ITSELF: tuple[FinishReason, ...] = ("stop", "tool_calls")
+_NOT_ENDED = frozenset({"queued", "in_progress"})
+_CALL_EVENTS = (ToolCallStarted, ArgumentsDelta, ToolCallFinished)
+
+
+class NativeReply:
+    """Reads one reply. `text`: what read the text that came before the first body, if any."""
+
+    def __init__(self, settings: Settings, text: TextEngine | None = None) -> None:
+        self._settings = settings
+        self._call_events = CallEvents(0 if text is None else text.begun)
+        self._listening = settings.listening
+        self._turn = Turn()
+        self._text = text
+        self._length = 0 if text is None else len(text.source)
+        if self._length:
+            self._turn.add_text(0, self._length)
+        self._reader: Reader | None = None
+        self._wire = ""
+        self._unread: list[object] = []
+        self._events: list[NormalizerEvent] = []
+        self._settled = 0  # so many calls, from the first one on, are what they are
+
+    # ------------------------------------------------------------------ bodies
+
+    def feed(self, part: object, wire: str | None = None) -> list[NormalizerEvent]:
+        """A body, a part of one, a stream event, or a list of these. `wire`: its name, where the caller knows it."""
+        bodies = _bodies_of(part)
+        if not bodies:
+            self._unread.append(part)
+        for body in bodies:
+            self._read(body, wire)
+        return self._drain()
+
+    def feed_text(self, text: str) -> list[NormalizerEvent]:
+        self._on_text(Text(text))
+        return self._drain()
+
+    def _read(self, body: dict[str, Any], wire: str | None) -> None:
+        reader = self._reader_of(body, wire)
+        if reader is None:
+            self._unread.append(body)
+            return
+        self._take(reader.read(body))
+        if "error" in body and self._turn.finish_word is None and (error := as_dict(body["error"])):
+            self._turn.add_finish(FinishWord(as_text(error.get("type")) or "error", "error"))
+
+    def _reader_of(self, body: dict[str, Any], wire: str | None) -> Reader | None:
+        if "error" in body and FAILED_GENERATION.is_body(body):
+            self._wire = self._wire or FAILED_GENERATION.name
+            return FAILED_GENERATION.reader()
+        if self._reader is None and (row := wire_named(wire) or wire_of(body)):
+            self._reader, self._wire = row.reader(), row.name
+        return self._reader
+
+    def _take(self, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            self._handlers[type(piece)](self, piece)
+
+    def _drain(self) -> list[NormalizerEvent]:
+        events, self._events = self._events, []
+        return events
+
+    # ------------------------------------------------------------------ pieces
+
+    def _on_text(self, piece: Text) -> None:
+        if piece.text:
+            start = self._length
+            self._say(piece.text)
+            self._turn.add_text(start, self._length)
+
+    def _say(self, text: str) -> None:
+        if self._text is None:
+            reasons_natively = any(isinstance(part, Thinking) for part in self._turn.parts)
+            self._text = self._settings.engine(reasoning_open=False if reasons_natively else None)
+        self._length += len(text)
+        events = self._text.feed(text)
+        if events:
+            self._events += self._call_events.renumber(events)
+
+    def _on_refusal(self, piece: Refusal) -> None:
+        if piece.text:
+            start = self._length
+            self._say(piece.text)
+            self._turn.add_text(start, self._length, refusal=True)
+
+    def _on_failed_generation(self, piece: FailedGeneration) -> None:
+        """In a stream some of it may have come as content already."""
+        said = self._text.source if self._text is not None else ""
+        self._on_text(Text(piece.text.removeprefix(said)))
+
+    def _on_reasoning(self, piece: Reasoning) -> None:
+        self._turn.add_reasoning(piece)
+        if piece.text and self._listening:
+            self._events.append(ReasoningDelta(piece.text))
+
+    def _on_redacted(self, piece: Redacted) -> None:
+        self._turn.parts.append(piece)
+
+    def _on_opaque(self, piece: Opaque) -> None:
+        self._turn.add_opaque(piece)
+
+    def _on_finish_word(self, piece: FinishWord) -> None:
+        self._turn.add_finish(piece)
+
+    def _on_call_start(self, piece: CallStart) -> None:
+        call, is_new = self._turn.calls.start(piece)
+        self._began(call, is_new)
+
+    def _on_call_arguments(self, piece: CallArguments) -> None:
+        call, is_new = self._turn.calls.arguments(piece.key, piece.value)
+        self._began(call, is_new)
+        if self._listening:
+            self._events += self._call_events.arguments(call, piece.value)
+
+    def _began(self, call: NativeCall, is_new: bool) -> None:
+        if is_new:
+            self._turn.parts.append(call)
+        if self._listening and call.index < 0:
+            self._events += self._call_events.started(call)
+
+    def _on_call_end(self, piece: CallEnd) -> None:
+        call = self._turn.calls.end(piece.key)
+        if call is None or not self._listening or call.index < 0:
+            return
+        if not call.id and call.position != self._settled:
+            return  # its number depends on what the calls before it become
+        call.read = settled(call, self._settings.tools, self._settings.limits)
+        if call.read:
+            self._events += self._call_events.finished(call, call.read)
+            calls = self._turn.calls.calls
+            while self._settled < len(calls) and calls[self._settled].read:
+                self._settled += 1
+
+    # ------------------------------------------------------------------ the end
+
+    def finish(self, given: str | None) -> tuple[Envelope, list[NormalizerEvent]]:
+        """The reply is over; `given`: the caller's finish word. Returns the envelope and the last events."""
+        turn = self._turn
+        if self._reader is not None:
+            self._take(self._reader.finish())
+        elif self._unread and not turn.parts and turn.finish_word is None:
+            return self._unread_envelope(given), self._drain()
+        if given is not None:
+            turn.add_finish(FinishWord(given))
+        if self._text is not None:
+            self._events += self._call_events.renumber(self._text.finish(turn.finish_reason))
+        readings = self._read_calls()
+        native = readings.calls
+        reread = None if native else self._reread_reasoning()
+        text = reread or self._text or _no_text()
+        merged = merge(native, text, self._settings.limits)
+        self._events += [Reclassified(*tile) for tile in merged.reclassified]
+        envelope = self._envelope(readings, merged, text, reread is not None)
+        return envelope, self._drain()
+
+    def _unread_envelope(self, word: str | None) -> Envelope:
+        """Of bodies that fit no wire: their JSON text, which may still be this library's own envelope or a call."""
+        said = "".join(map(json_text, self._unread))
+        text = self._settings.engine(reasoning_open=False)
+        events = [*text.feed(said), *text.finish()]
+        if text.calls or text.needs_more_work is not None:
+            self._events += self._call_events.renumber(events)
+            return envelope_of_text(text, word)
+        if self._listening:
+            self._events.append(TextDelta(said))
+        envelope = Envelope(content=said, finish_reason=finish_reason_of(word, False), finish_word=word)
+        return envelope.attach(said, [Segment(0, len(said), "content")], [TextBlock(text=said)])
+
+    def _read_calls(self) -> Readings:
+        turn, settings = self._turn, self._settings
+        word, reason = turn.finish_word, turn.finish_reason
+        by_itself = reason in _ENDED_BY_ITSELF or (bool(word) and reason is None and word not in _NOT_ENDED)
+        reading = Reading(settings.tools, settings.limits, by_itself, reason == "length")
+        readings = read_calls(turn.calls.calls, reading, turn.last_call)
+        for call, found in readings.found:
+            if self._listening and call.read is None:
+                self._events += self._call_events.finished(call, found)
+        return readings
+
+    def _reread_reasoning(self) -> TextEngine | None:
+        """The reasoning as text whose reasoning never closed, when the reply holds nothing else and a call stands in
+        it."""
+        reasoning = self._turn.reasoning
+        if not reasoning or (self._text is not None and self._text.source.strip()):
+            return None
+        engine = self._settings.engine(reasoning_open=True)
+        events = [*engine.feed(reasoning), *engine.finish(self._turn.finish_reason)]
+        if not engine.calls:
+            return None
+        spans = sorted({call.span for call in engine.calls if call.span})
+        if self._listening:
+            self._events += [Reclassified(start, end, "call") for start, end in spans]
+            self._events += self._call_events.renumber([event for event in events if isinstance(event, _CALL_EVENTS)])
+        return engine
+
+    def _envelope(self, readings: Readings, merged: Merged, text: TextEngine, reread: bool) -> Envelope:
+        turn, limits, end = self._turn, self._settings.limits, self._length
+        native = readings.calls
+        in_text = numbered(merged.calls, len(native))
+        calls = [*native, *in_text]
+        segments = partial(_segments, merged)
+        blocks = partial(_blocks, turn, readings, text.source, segments, in_text, self._wire, reread)
+        reason = finish_reason_of(turn.finish_word, bool(calls)) or turn.finish_reason
+        misses = [
+            NearMiss(span=(end, end), name=dropped.call.name or None, reason=dropped.reason)
+            for dropped in readings.dropped[: limits.near_misses]
+        ]
+        additions = Additions(
+            merged.content,
+            text.reasoning if reread else turn.reasoning + text.reasoning,
+            text.truncated or any(not call.complete for call in native),
+            merged.near_misses + misses,
+            text.repairs + merged.repairs + [_repair(dropped) for dropped in readings.dropped[: limits.repairs]],
+        )
+        return assembled(text, calls, turn.finish_word, reason, segments, blocks, additions)
+
+    _handlers: ClassVar[dict[type[Piece], Callable[[Any, Any], None]]] = {
+        Text: _on_text,
+        Refusal: _on_refusal,
+        Reasoning: _on_reasoning,
+        Redacted: _on_redacted,
+        CallStart: _on_call_start,
+        CallArguments: _on_call_arguments,
+        CallEnd: _on_call_end,
+        Opaque: _on_opaque,
+        FinishWord: _on_finish_word,
+        FailedGeneration: _on_failed_generation,
+    }
+
+
+@cache
+def _no_text() -> TextEngine:
+    """What a reply without text has read; nothing changes it."""
+    return TextEngine(None, listening=False).read("")
+
+
+def _bodies_of(part: object) -> list[dict[str, Any]]:
+    items = as_list(part)
+    if items:
+        return bodies_of_list(items)
+    body = as_dict(part)
+    return [body] if body or isinstance(part, dict) else []
+
+
+def _repair(dropped: Dropped) -> Repair:
+    """A call that cannot be run, with all that it said."""
+    call = dropped.call
+    said = {"id": call.id, "name": call.name, "arguments": call.text or json_text(call.given)}
+    return Repair(kind=dropped.reason, before=said, safety="guess")
+
+
+def _segments(merged: Merged) -> list[Segment]:
+    return [Segment(*tile) for tile in merged.tiles]
+
+
+def _blocks(
+    turn: Turn,
+    readings: Readings,
+    source: str,
+    segments: Callable[[], list[Segment]],
+    in_text: list[ToolCall],
+    provider: str,
+    reread: bool,
+) -> list[Block]:
+    native = {id(call): found for call, found in readings.found}
+    if reread:  # signed reasoning must go back as it was, so its calls stand after it
+        return [*blocks_of_turn(turn.parts, native, "", [], [], provider), *map(tool_use, in_text)]
+    return blocks_of_turn(turn.parts, native, source, segments(), in_text, provider)

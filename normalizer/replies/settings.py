@@ -1,0 +1,44 @@
+"""What a caller said of one reply before it was read; the same for all of its text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from llmcore.normalizer.text.engine import TextEngine
+from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from llmcore.types.requests import Reply
+from llmcore.types.tools import ToolSet
+
+__all__ = ["Settings"]
+
+
+@dataclass(slots=True)  # not frozen: that triples the cost of making one
+class Settings:
+    """See `Normalizer` for the fields. Nothing changes them."""
+
+    tools: ToolSet | None = None
+    dialects: Collection[str] | None = None
+    reasoning_open: bool = False
+    forced_tool: str | None = None
+    limits: Limits = DEFAULT_LIMITS
+    listening: bool = True
+
+    def told_by(self, reply: Reply) -> Settings:
+        """With what the adapter knows of the reply it returned."""
+        return replace(
+            self,
+            reasoning_open=self.reasoning_open or reply.reasoning_open,
+            forced_tool=self.forced_tool or reply.forced_tool,
+        )
+
+    def engine(self, *, reasoning_open: bool | None = None) -> TextEngine:
+        """A text engine for text of this reply. `reasoning_open`: None = as the caller said."""
+        return TextEngine(
+            self.tools,
+            dialects=self.dialects,
+            reasoning_open=self.reasoning_open if reasoning_open is None else reasoning_open,
+            forced_tool=self.forced_tool,
+            limits=self.limits,
+            listening=self.listening,
+        )

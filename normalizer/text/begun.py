@@ -1,0 +1,311 @@
+"""A call that the text's end cut off before it could be read as one: its opener, or its name, is not whole.
+
+No reader takes such text, and it is none for the user. It is recognised by what it is made of: an opener of calls (or its
+beginning) and behind it nothing but what stands before a name in some dialect. Those words come from the dialects' own writers,
+so a new dialect needs nothing here. Text that goes on in words behind an opener is about the opener: content.
+
+Linear: looked for once, when a text is over, at its last places only.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from functools import cache
+
+from llmcore.normalizer.bare.verdicts import leads_in
+from llmcore.normalizer.calls.call_objects import CALL_KEYS
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import MarkerTable
+from llmcore.normalizer.core.words import CALL_FENCES, STRAY_CLOSERS
+from llmcore.normalizer.dialects import registry
+
+__all__ = ["begun_call", "ends_in_opener"]
+
+_FARTHEST = 32768  # of the text's end in which it may have begun
+_PLACES = 512  # that are looked at, the last ones,
+_BARE = 16  # and so many of them for a form without a marker
+_HEAD = 2048  # longer than what stands before a name
+_PARTIAL = 400  # longer than an opener, with its attributes
+_MOST = 1 / 2  # of a name that can be nothing else any more,
+_SURE = 2 / 3  # of an opener; where a limit cut the text,
+_SHORT = 4  # so many characters of it
+_PLACE = re.compile(r"<(?!/)|[\[{]|\](?=<\]\w{0,16}\[>\[(?!</))|`{3,}|(?<![^\n])Action:|\b(?:functools|function call)")
+_TOKEN = ("<|", "<｜")
+"""Special tokens open nothing that a user is shown, whatever row they are of."""
+_OPENS = re.compile(r"<[|｜][^<>]*(?:begin|start|sep|_model)")
+_OPENS_PART = re.compile(r"<\|open\|>[^>]{0,64}(?:<\|sep\|>)?\Z")
+"""Special tokens that more must follow, of messages as well as of calls."""
+_BEFORE_NAME = "\"'=>]:\n.|｜"
+_TAG = re.compile(r"<([\w:.-]+)")
+_WORD = re.compile(r"\w[\w.\-]*+")
+_SPOKEN = re.compile(r"\w[.,;!?]?[ \t]+\w+[.,;!?]?[ \t]+\w")
+"""Three words in a row: prose."""
+_SIGN = re.compile(r"[|｜‖_:=▁]")
+"""What neither prose nor HTML has in a tag that is so short."""
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|(?P<open>\Z))|[\[{(]|[\]})]', re.DOTALL)
+_NAMED = re.compile(
+    r"""["'](?:name|tool_name|function|tool|tool_call|recipient_name|function_name|toolName|functionName|action)["']\s*+:\s*+"""
+    r"""["'](?P<name>[\w.\-:]*)(?P<end>["']|\Z)"""
+)
+_FIRST_KEY = re.compile(r"""[\s\[{]*+["'](?P<key>[\w.\-]+)(?P<end>["']|\Z)""")
+_CERTAIN_KEY = re.compile(r"""["'](?:toolCalls|tool_calls|tool_uses|function_call|functionCall|toolUse)["']\s*+(?::|\Z)""")
+_PYTHON = re.compile(r"[\s\[\"']*(?:print\(|Calling tool:\s*+)?(?P<name>(?:default_api\.)?[\w.]*)\(?\Z")
+_STEP = re.compile(r"Action:[ \t]*+(?P<name>[\w.\-]+)(?P<end>[ \t]*+\n(?P<input>[A-Za-z: ]{0,13}))?\Z")
+_CLOSER_BEGUN = re.compile(r"</?[\w:.|｜]{0,64}\Z")
+_FENCE = re.compile(r"(?:(?<=\n)|\A)[ \t]*+(`{3,})")
+_INFO = re.compile(r"`{3,}[ \t]*+(?P<info>[\w+#.-]*+)[ \t]*+(?:\r?\n|\Z)")
+
+
+@cache
+def _vocabulary() -> frozenset[str]:
+    """Every word that stands in a written call beside its name and its arguments."""
+    words: set[str] = set(CALL_KEYS)
+    for row in registry.DIALECTS.values():
+        words.update(_WORD.findall(row.write([("\x00", {"\x00": "\x00"})])))
+    return frozenset(word for word in words if len(word) > 1)
+
+
+def begun_call(reading: Reading, table: MarkerTable) -> int:
+    """Where in the text that is not classified yet a call begins that the end cut off; -1 when none does."""
+    text, done = reading.src.text, reading.done
+    if not reading.takes_calls or reading.text_kind != "content" or done >= len(text):
+        return -1
+    start = max(done, len(text) - _FARTHEST)
+    places = [found.start() for found in _PLACE.finditer(text, start)][-_PLACES:]
+    behind = text[done:].strip()
+    first = _WORD.search(behind)
+    cut = reading.ended_by_length and reading.names is not None
+    telling = first is not None and (is_known(first[0], reading.tools) or cut or "<|" in behind)
+    if telling and _behind_markup(reading, done) and _is_head(reading, behind):
+        return done
+    fences = [found.start(1) for found in _FENCE.finditer(text, done)]
+    bare = 0
+    for at in places:
+        within = bisect_left(fences, at)
+        if within % 2:  # in a fence
+            continue
+        if within == len(fences) - 1 and at == fences[within]:  # which is open at the end of the text
+            if _starts_line(reading, at) and _fenced(reading, table, at):
+                return at
+            break
+        end = _opener_end(reading, table, at)
+        if end < 0:
+            bare += 1
+            if text[at] == "<" or bare > _BARE or not _starts_line(reading, at):
+                continue
+        if not _is_quoted(reading, at) and _begins(reading, at, end):
+            return at
+    return _cut_opener(reading, table)
+
+
+def ends_in_opener(reading: Reading, table: MarkerTable) -> bool:
+    """Is the last thing of a text that a limit cut a marker that opens something, with no call behind it?"""
+    if not reading.ended_by_length or reading.drafts or not reading.pieces or reading.pieces[-1][2] != "markup":
+        return False
+    if reading.src.text[reading.done :].strip():
+        return False
+    text = reading.src.text.rstrip()
+    at = max(text.rfind("<", reading.pieces[-1][0]), text.rfind("[", reading.pieces[-1][0]))
+    found = table.match(text, at) if at >= 0 and not text.startswith(("</", "[/"), at) else None
+    opens = found is not None and (any(row.calls for row in found[1]) or _OPENS.match(text, at) is not None)
+    return reading.takes_calls and (opens or _OPENS_PART.search(text[-_PARTIAL:]) is not None)
+
+
+# --- where ------------------------------------------------------------------------------------------------------------
+
+
+def _behind_markup(reading: Reading, at: int) -> bool:
+    """Does nothing but white space stand between `at` and a call or a marker?"""
+    pieces = reading.pieces
+    return bool(pieces) and pieces[-1][2] in ("call", "markup") and not reading.src.text[reading.done : at].strip()
+
+
+def _is_quoted(reading: Reading, at: int) -> bool:
+    """Does it stand in quotes, in code, or in a line that is a quotation?"""
+    before = reading.line_before(at, _PARTIAL)
+    said = before.strip("`\"' \t")
+    return before.startswith(">") or (bool(said) and before[-1:] in ("`", '"', "'", "("))
+
+
+def _starts_line(reading: Reading, at: int) -> bool:
+    """Does it stand at a line's start, behind a lead-in or behind markup?"""
+    return leads_in(reading.line_before(at, _PARTIAL)) or _behind_markup(reading, at)
+
+
+def _may_be_cut_off(reading: Reading, at: int) -> bool:
+    """May an opener be cut off here? Anywhere, where a limit cut the text, but in a quotation."""
+    return (reading.ended_by_length or _starts_line(reading, at)) and not _is_quoted(reading, at)
+
+
+# --- what -------------------------------------------------------------------------------------------------------------
+
+
+def _opener_end(reading: Reading, table: MarkerTable, at: int) -> int:
+    """Where the opener of a call, or the special token, at `at` ends; -1 when none stands there."""
+    text = reading.src.text
+    found = table.match(text, at)
+    if found is None or not (any(row.calls for row in found[1]) or text.startswith(_TOKEN, at)):
+        found = table.match_tool_tag(text, at, reading.names)
+    return -1 if found is None else found[0]
+
+
+def _begins(reading: Reading, at: int, end: int) -> bool:
+    """Does a call begin at `at` of which the rest of the text is the head? `end`: of the opener there, -1 for none."""
+    text = reading.src.text
+    if end < 0:
+        return _is_bare_head(reading, text[at:])
+    rest = text[end:]
+    if not (reading.ended_by_length or _starts_line(reading, at)):
+        return _is_open_json(rest)  # no prose goes on like that
+    return not _is_closed(reading, text, at, rest) and _is_head(reading, rest, text[end - 1])
+
+
+def _is_closed(reading: Reading, text: str, at: int, rest: str) -> bool:
+    """Is the tag at `at` closed again, with no tool named in it?"""
+    name = _TAG.match(text, at)
+    if any(closer in rest for closer in STRAY_CLOSERS) and name is None:
+        return True
+    if name is None:
+        return False
+    named = rest.partition("<")[0].strip()
+    return text.endswith("/>") or (f"</{name[1]}" in rest and not is_known(named, reading.tools))
+
+
+def _is_head(reading: Reading, rest: str, last_before: str = "") -> bool:
+    """Is this, behind an opener that ends in `last_before`, what stands before a call's name?"""
+    if _is_open_json(rest):
+        return True
+    brace = rest.find("{")
+    if brace >= 0 and not _is_open(rest[brace:]):
+        return False
+    if len(rest) > _HEAD or _SPOKEN.search(re.sub(r"<[^<>]*>|\"[^\"]*\"", "", rest)):
+        return False
+    words = _vocabulary()
+    strange = 0
+    for found in _WORD.finditer(rest):
+        word, last = found[0], found.end() == len(rest)
+        if word in words or word.isdigit() or is_known(word, reading.tools):
+            continue
+        if last and (any(one.startswith(word) for one in words) or (reading.names is not None and _is_prefix(reading, word))):
+            continue
+        strange += 1
+        before = rest[found.start() - 1] if found.start() else last_before
+        if reading.names is not None or strange > 1 or before not in _BEFORE_NAME:  # tools that were not told have a name
+            return False
+    return True
+
+
+def _is_bare_head(reading: Reading, rest: str) -> bool:
+    """Is this a bare call of a known tool that ends before its arguments?"""
+    if rest.startswith("Action:"):
+        step = _STEP.match(rest)
+        if step is None:
+            return False
+        name = step["name"]
+        ends = step["end"] is not None and "Action Input:".startswith(step["input"])
+        return ends and is_known(name, reading.tools) is not False if step["end"] else _is_prefix(reading, name)
+    if rest.startswith(("{", "[")) and _is_open(rest):
+        first = _FIRST_KEY.match(rest)
+        if _CERTAIN_KEY.search(rest):
+            return True
+        if first is not None and reading.tools is not None and _is_most(reading, first["key"], whole=bool(first["end"])):
+            return True
+        named = _NAMED.search(rest)
+        if named is not None and reading.tools is not None:
+            name = named["name"]
+            return is_known(name, reading.tools) if named["end"] else bool(name) and _is_prefix(reading, name)
+        if rest.startswith("["):
+            return _is_python_head(reading, rest)
+    return False
+
+
+def _is_python_head(reading: Reading, rest: str) -> bool:
+    """Is it the beginning of a Python call, whose name is all there or, where a limit cut the text, most of it?"""
+    found = _PYTHON.match(rest)
+    if found is None or reading.names is None or not found["name"]:
+        return False
+    name = found["name"].removeprefix("default_api.")
+    return not name or _is_most(reading, name, whole=False)
+
+
+def _is_most(reading: Reading, name: str, *, whole: bool) -> bool:
+    """Is it the name of a known tool or, where a limit cut the text, most of one?"""
+    if is_known(name, reading.tools):
+        return True
+    cut = reading.ended_by_length and not whole
+    return cut and any(one.startswith(name) and len(name) >= _MOST * len(one) for one in reading.names or ())
+
+
+def _fenced(reading: Reading, table: MarkerTable, at: int) -> bool:
+    """Does an open fence hold nothing but a call's head?"""
+    text = reading.src.text
+    found = _INFO.match(text, at)
+    if found is None:
+        return False
+    body = text[found.end() :].lstrip()
+    if found["info"].lower() in CALL_FENCES or found["info"] == "tool_code":
+        return _is_head(reading, body)
+    inner = found.end() + len(text[found.end() :]) - len(body)
+    return bool(body) and (_begins(reading, inner, _opener_end(reading, table, inner)) or _is_python_head(reading, body))
+
+
+def _cut_opener(reading: Reading, table: MarkerTable) -> int:
+    """Where an opener begins that is not whole. Behind a call or a marker any beginning will do, elsewhere it must be one that
+    can be nothing else."""
+    text, done = reading.src.text, reading.done
+    start = max(done, len(text) - _PARTIAL)
+    tags = [f"<{name}>" for name in reading.names or ()]
+    for found in re.finditer(r"[<\[\]◁`]|\bf", text[start:]):
+        at = start + found.start()
+        begun = text[at:].rstrip()
+        behind = _behind_markup(reading, at)
+        if behind and reading.ended_by_length and (_CLOSER_BEGUN.match(begun) or begun in ("[", "]", "`", "``")):
+            return at
+        if not (table.is_begun(begun) or any(tag.startswith(begun) for tag in tags)):
+            continue
+        if behind:
+            if len(begun) > 1:
+                return at
+        elif not begun.startswith("</") and _may_be_cut_off(reading, at) and _is_sure(reading, table, begun, tags):
+            return at
+    return -1
+
+
+def _is_sure(reading: Reading, table: MarkerTable, begun: str, tags: list[str]) -> bool:
+    openers = [*table.literals, *tags]
+    if len(begun) > 1 and begun[0] in "<[]◁" and (_SIGN.search(begun) or (reading.ended_by_length and len(begun) >= _SHORT)):
+        return True
+    return any(one.startswith(begun) and len(begun) >= _SURE * len(one) for one in openers)
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _is_prefix(reading: Reading, word: str) -> bool:
+    """May a known tool's name begin so, with what a dialect adds before it? Any may, where tools were not told."""
+    if reading.names is None:
+        return True
+    bare = word.rpartition(".")[2] or word
+    return any(name.startswith((word, bare)) for name in reading.names)
+
+
+def _is_open_json(rest: str) -> bool:
+    return rest.lstrip().startswith(("{", "[")) and '"' in rest and _is_open(rest)
+
+
+def _is_open(text: str) -> bool:
+    """Does the text end inside its first value?"""
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        mark = found[0]
+        if found["open"] is not None:
+            return True
+        if mark in ("{", "[", "("):
+            depth += 1
+        elif mark in ("}", "]", ")"):
+            depth -= 1
+            if depth <= 0:
+                return False
+    return depth > 0

@@ -1,0 +1,98 @@
+"""What only the start of a reply can be: reasoning that the prompt opened, prose labels of reasoning, stripped headers."""
+
+from __future__ import annotations
+
+import re
+
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps, past, search, skip_space
+from llmcore.normalizer.dialects.reasoning import ANY_CLOSER, think
+
+__all__ = ["FIRST", "begins_specially", "open_reasoning", "opening"]
+
+_LABELS = (
+    ("Here is my thought process:", re.compile(r"Here(?: is|'s) my response:")),
+    ("Here's my thought process:", re.compile(r"Here(?: is|'s) my response:")),
+    ("Here are my reasoning steps:", re.compile(r"\[BEGIN FINAL RESPONSE\]")),
+)
+_FINAL_RESPONSE = re.compile(r"\[BEGIN FINAL RESPONSE\]")
+_STRIPPED = re.compile(r"analysis(?=[A-Z\"'(\[])")
+_STRIPPED_FINAL = re.compile(r"assistantfinal|assistantcommentary(?= to=)")
+_PROBE = 40
+_BOM = "\ufeff"  # a byte order mark, which some servers leave before the text
+FIRST = frozenset(f" \t\r\nHa{_BOM}")  # what one of these forms begins with
+_SPACE = re.compile(r"\s*")
+_SPECIAL = re.compile(rf"{_BOM}|\s*(?:{'|'.join(label for label, _ in _LABELS)}|analysis|all\n)")
+
+
+def begins_specially(text: str) -> bool:
+    """May a whole text begin with one of these forms?"""
+    return text[:1] in FIRST and _SPECIAL.match(text) is not None
+
+
+def open_reasoning(reading: Reading) -> Steps[None]:
+    """The prompt opened the reasoning: the reply starts inside it."""
+    while "<think>".startswith(reading.src.text) and not reading.src.final:
+        yield None
+    body = len("<think>") if reading.src.text.startswith("<think>") else 0  # the model may open it once more
+    yield from think(reading, body, ANY_CLOSER)
+
+
+def opening(reading: Reading) -> Steps[None]:
+    """Forms that count only at the very start."""
+    if reading.nested or reading.done:
+        return
+    src = reading.src
+    start = 0
+    while True:
+        if not start and src.text.startswith(_BOM):
+            start = len(_BOM)
+            reading.markup(start)
+        if len(src.text) > start and src.text[start] not in FIRST:
+            return
+        start = past(_SPACE, src.text, start)
+        head = src.text[start : start + _PROBE]
+        if src.final or not _undecided(head):
+            break
+        yield None
+    for label, closer in _LABELS:
+        if src.text.startswith(label, start):
+            yield from _labelled(reading, start, start + len(label), closer)
+            return
+    if _STRIPPED.match(src.text, start):
+        yield from _stripped_harmony(reading, start)
+    elif src.text.startswith("all\n", start):
+        reading.text(start)
+        reading.markup(start + 4)
+
+
+def _undecided(head: str) -> bool:
+    if not head:
+        return True
+    return any(label.startswith(head) for label in (*(label for label, _ in _LABELS), "analysisX", "all\n"))
+
+
+def _labelled(reading: Reading, start: int, body: int, closer: re.Pattern[str]) -> Steps[None]:
+    """Granite 3.2 and Apriel announce reasoning and answer in prose. Without the second label all of it is reasoning."""
+    match = yield from search(reading.src, closer, body, 32)
+    if match is None:
+        return
+    end = yield from skip_space(reading.src, match.end())
+    text = reading.src.text
+    reading.text(start)
+    reading.markup(body + text.startswith("\n", body))
+    reading.take("reasoning", match.start() - (text[match.start() - 1] == "\n"))
+    reading.markup(end)
+    reading.close_reasoning()
+
+
+def _stripped_harmony(reading: Reading, start: int) -> Steps[None]:
+    """`analysis...assistantfinal...`: harmony whose special tokens were dropped."""
+    match = yield from search(reading.src, _STRIPPED_FINAL, start, 24)
+    if match is None:
+        return
+    reading.text(start)
+    reading.markup(start + len("analysis"))
+    reading.take("reasoning", match.start())
+    reading.markup(match.end())
+    reading.close_reasoning()

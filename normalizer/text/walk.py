@@ -1,0 +1,294 @@
+"""The walk of the text engine: from candidate to candidate, and what a listener hears where none stands.
+
+A marker goes to the rows of the registry that share it, a bracket to the rules of `bare`. Text in which nothing can begin is told
+without waking the walk (`source.Skim`).
+
+Looks that come to nothing cost characters (`core.looks`). When brackets have cost a good deal more than the text before
+them, they are passed over until the text has caught up; markers likewise, by an account of their own. So a flood is linear,
+and text full of brackets loses no call that has a marker.
+"""
+
+from __future__ import annotations
+
+import re
+
+from llmcore.normalizer.bare.handlers import HANDLERS, settled_text, without_sign
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Marker, MarkerTable
+from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
+from llmcore.normalizer.text.begun import begun_call, ends_in_opener
+from llmcore.normalizer.text.candidates import Candidates, signs_of
+from llmcore.types.envelope import Repair
+
+__all__ = ["Walk"]
+
+_OPENER = 16  # what an opener costs that no row takes,
+_ROW = 4  # each row that shares it,
+_TRIED = 16  # and each reader that declined
+_NESTED_SHIFT = 3  # a nested reading has an eighth of the looks: the one around it learns what it spent only when it is over
+_LAYOUT = re.compile(r"\s{0,8}+")  # between an opener that was written twice
+_OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
+_OPEN = ("[", "{")
+_MARKS = frozenset("<[]◁")  # what markers begin with
+_PROSE = re.compile(r"[^`<[{(\]◁=A:\n]*+").fullmatch  # with the others candidates begin, or "Action:" ends, or a new line begins
+_MARKLESS = re.compile(r"[^`<[\]◁]*+").fullmatch  # without what markers and code begin with
+_HELD = ("]", "◁")  # with which a marker may begin that more text must tell
+
+
+class Walk:
+    """One walk through a reading's text."""
+
+    __slots__ = ("_allowance", "_at", "_candidates", "_passed_over", "_reading", "_skim", "_table")
+
+    def __init__(self, reading: Reading, table: MarkerTable) -> None:
+        self._reading, self._table = reading, table
+        self._candidates = Candidates(reading.src, signs_of(reading.names, table))
+        self._at: int = 0  # where it waits
+        self._skim: Skim | None = None  # what it leaves there
+        self._allowance = reading.limits.looks >> _NESTED_SHIFT * reading.nested
+        self._passed_over = False
+
+    def run(self) -> Steps[None]:
+        """From candidate to candidate until the text ends; the rest is text of the current kind."""
+        reading = self._reading
+        src, looks, table, seek = reading.src, reading.looks, self._table, self._candidates.next
+        position = reading.done
+        while True:
+            brackets_from, markers_from = looks.on_brackets - self._allowance, looks.spent - self._allowance
+            if position < brackets_from or position < markers_from:
+                self._pass_over(position)
+                position = max(position, markers_from)
+            if position == reading.done and position >= brackets_from and src.text[position : position + 1] in _OPEN:
+                at = position  # directly behind a marker every bracket is a candidate
+            else:
+                at = seek(position, brackets_from)
+            if at < 0:
+                if src.final:
+                    break
+                self._skim = None
+                self._rest(position)
+                yield self._sleeps
+                position = self._at
+                continue
+            trigger = src.text[at]
+            if trigger in _MARKS and table.may_open(src.text, at):
+                if self.is_undecided(at):
+                    self._at = at
+                    if at > reading.done:
+                        reading.tell(settled_text(reading, at))
+                    self._skim = self._skim_undecided
+                    yield self._sleeps
+                    position = self._at
+                    continue
+                if (found := self._openers(at)) and (yield from self._marker(at, found)):
+                    position = reading.done
+                    continue
+            position = at + 1
+            handler = HANDLERS.get(trigger)
+            # Before `brackets_from` a bracket comes here only because it begins like a marker, and it was none.
+            counts = trigger == "`" or (reading.takes_calls and at >= brackets_from)
+            if handler is not None and counts and reading.text_kind != "reasoning":
+                before = looks.spent
+                went = handler(reading, at)
+                position = max(position, went if isinstance(went, int) else (yield from went))
+                looks.charge_brackets(before)
+        self._end()
+
+    def _end(self) -> None:
+        """The rest is text; but a call that was begun and cut off is no text for the user."""
+        reading = self._reading
+        text = reading.src.text
+        begun = begun_call(reading, self._table) if not reading.nested and reading.done < len(text) else -1
+        if begun >= 0:
+            reading.repairs.append(Repair(kind="cut_off", before=text[begun:], safety="truncated"))
+            reading.cut_off(begun)
+        elif not reading.nested and ends_in_opener(reading, self._table):
+            reading.cut_off()
+        reading.text(len(text))
+
+    def _pass_over(self, position: int) -> None:
+        """Looks have cost too much: record it, once."""
+        if not self._passed_over:
+            self._passed_over = True
+            self._reading.note(position, position, None, "looks_limit")
+
+    def _rest(self, position: int) -> None:
+        """No candidate stands from `position` on: tell what is settled, and leave word for what may come."""
+        reading, teller = self._reading, self._reading.teller
+        text, done = reading.src.text, reading.done
+        length = len(text)
+        if position < length - _OVERLAP:
+            position = length - _OVERLAP
+        self._at = position if position > done else done
+        if teller is None or self._at == done == length:
+            return
+        if length <= self._reading.looks.on_brackets - self._allowance:
+            reading.tell(without_sign(reading, length))
+            self._skim = self._skim_brackets
+            return
+        at_line = text[length - 1] == "\n"  # nothing of a bare form has begun
+        reading.tell(length if at_line else settled_text(reading, length))
+        if self._at > length:
+            self._skim = self._skim_passed
+        elif length > done:  # right behind a marker any bracket counts
+            prose = not at_line and teller.said == length and reading.in_prose()
+            self._skim = self._skim_prose if prose else self._skim_line
+
+    def _skim_prose(self, text: str) -> bool:
+        """In a line that begins with no bare form: if nothing begins in it, `text` is told."""
+        reading = self._reading
+        if _PROSE(text) is None:
+            at = self._next()
+            if at >= 0:
+                return self._undecided(at)
+            if "\n" in text or text[-1:] in _HELD:
+                return self._rests()
+        length = len(reading.src.text)
+        if length - _OVERLAP > self._at:
+            self._at = length - _OVERLAP
+        reading.tell_more(text, length)
+        return True
+
+    def _skim_line(self, text: str) -> bool:
+        """In a line that may yet begin with a bare form."""
+        return self._next() < 0 and self._rests()
+
+    def _skim_brackets(self, text: str) -> bool:
+        """Brackets are passed over: only a marker may begin."""
+        reading = self._reading
+        length = len(reading.src.text)
+        if length > self._reading.looks.on_brackets - self._allowance:
+            return False
+        if _MARKLESS(text) is None:
+            return self._next() < 0 and self._rests()
+        if length - _OVERLAP > self._at:
+            self._at = length - _OVERLAP
+        reading.tell_more(text, length)
+        return True
+
+    def _skim_passed(self, text: str) -> bool:
+        """Before `_at` nothing is looked at: it is told."""
+        reading = self._reading
+        length = len(reading.src.text)
+        if length > self._at:
+            return False
+        reading.tell_more(text, length)
+        return True
+
+    def _skim_undecided(self, text: str) -> bool:
+        """An opener may have begun at `_at`, or, if that is none, behind it."""
+        reading = self._reading
+        if self.is_undecided(self._at):
+            return True
+        if self._at == reading.done:
+            return False
+        at = self._next()
+        if at >= 0:
+            return at > self._at and self._undecided(at)
+        return self._rests()
+
+    def _sleeps(self, text: str) -> bool:
+        """Does text that has just come leave the walk asleep?"""
+        return self._skim is not None and self._skim(text)
+
+    def stands(self, at: int) -> bool | None:
+        """Does a marker that counts for this reply stand at `at`? None = more text must tell."""
+        reading, table = self._reading, self._table
+        text = reading.src.text
+        if self.is_undecided(at):
+            return None
+        found = table.match(text, at)
+        if found is not None and (reading.takes_calls or not all(row.calls for row in found[1])):
+            return True
+        return table.match_tool_tag(text, at, reading.names) is not None
+
+    def is_undecided(self, at: int) -> bool:
+        """May what stands at `at` still become an opener when more text comes?"""
+        src = self._reading.src
+        if src.final or len(src.text) - at >= 64:
+            return False
+        return self._table.undecided[src.text[at:]]
+
+    def _rests(self) -> bool:
+        """No candidate stands from `_at` on: as if the walk had been woken to find that."""
+        self._skim = None
+        self._rest(self._at)
+        return True
+
+    def _undecided(self, at: int) -> bool:
+        """If an opener may have begun at `at`, the first candidate, wait there for more."""
+        reading = self._reading
+        if not self.is_undecided(at):
+            return False
+        self._at = at
+        reading.tell(at)
+        self._skim = self._skim_undecided
+        return True
+
+    def _next(self) -> int:
+        return self._candidates.next(self._at, self._reading.looks.on_brackets - self._allowance)
+
+    def _openers(self, at: int) -> list[tuple[int, list[Marker]]]:
+        """The openers at `at`, each with its end and the rows that share it; a tag that is the name of a tool comes last."""
+        text, table, names = self._reading.src.text, self._table, self._reading.names
+        return [found for found in (table.match(text, at), table.match_tool_tag(text, at, names)) if found is not None]
+
+    def marker(self, at: int) -> Steps[bool]:
+        """Try the rows whose opener stands at `at`; True when one of them consumed text."""
+        return (yield from self._marker(at, self._openers(at)))
+
+    def _marker(self, at: int, openers: list[tuple[int, list[Marker]]]) -> Steps[bool]:
+        """Try the rows of these openers at `at`."""
+        reading = self._reading
+        src, takes, tried = reading.src, None, 0
+        for body, rows in openers:
+            ahead = -1
+            for row in rows:
+                if row.calls and not (takes := self._may_call(at) if takes is None else takes):
+                    continue
+                if row.follows is not always:
+                    if ahead < 0:
+                        reading.tell(at)
+                        behind = src.text[body : body + 1]  # seldom white space, and a generator costs 0.4 us
+                        ahead = body if behind and not behind.isspace() else (yield from skip_space(src, body))
+                    while (fits := row.follows(src.text, ahead, src.final)) is None:
+                        yield None
+                    if not fits:
+                        continue
+                reading.tell(at)
+                took = row.reader(reading, at, body)
+                if (took if isinstance(took, bool) else (yield from took)) and reading.done > at:
+                    if row.calls:
+                        reading.answer_follows()
+                    return True
+                tried += 1
+        reading.looks.pay(_OPENER + _TRIED * tried + sum(_ROW * len(rows) for _, rows in openers))
+        return bool(takes) and (yield from self._doubled(at, openers[0][0]))
+
+    def _doubled(self, at: int, body: int) -> Steps[bool]:
+        """An opener of calls that opens none is markup right before one that does, as of a model that began twice."""
+        reading = self._reading
+        src = reading.src
+        if reading.leads:
+            return False
+        while (ahead := past(_LAYOUT, src.text, body)) == len(src.text) and not src.final:
+            yield None
+        if src.text[ahead : ahead + 1] not in _MARKS:
+            return False
+        while self.is_undecided(ahead):
+            yield None
+        found = self._openers(ahead)
+        if not any(row.calls for _, rows in found for row in rows):
+            return False
+        reading.lead(at, ahead)
+        took = yield from self._marker(ahead, found)
+        reading.drop_lead()
+        return took
+
+    def _may_call(self, at: int) -> bool:
+        """May a call begin here? Not beyond the limit, nor in a line that is a quotation (`> `)."""
+        reading = self._reading
+        if not reading.takes_calls or len(reading.drafts) >= reading.limits.calls:
+            return False
+        start = reading.line_start(at)
+        return not reading.src.text.startswith("> ", start) or start < reading.text_start()

@@ -1,0 +1,87 @@
+"""Code is content, read at once or as it comes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from llmcore.normalizer.bare.fences import without_code
+from tests.normalizer.helpers import TOOLS, read_every_way
+
+NAMES = TOOLS.names
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("See `a[0]` and `{x}`.", "See ' and '."),
+        ("So:\n```python\nx = {'a': f(1)}\n```\nDone.", "So:\n'\nDone."),
+        ('So:\n```json\n{"a": `b`}\n``` done', "So:\n' done"),
+        ("So:\n```\n<b>never closed", "So:\n```\n<b>never closed"),  # a call may have begun in it
+        ("Two: ``a`` and `b`.", "Two: ``a`` and '."),
+        ("So:\n```tool_call\nx()\n```\n", "So:\n```tool_call\nx()\n```\n"),  # the engine must look
+        ("  ```\nfirst of all\n```", None),
+        ("A tool: `ping`.", None),
+        ("An escape: `get\\_weather`.", None),
+        ('In it: `{"toolCalls": []}`', None),
+    ],
+)
+def test_code_that_calls_nothing_is_taken_out(text: str, left: str | None) -> None:
+    assert without_code(text, NAMES) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See `<tool_call>` and `{x}`.",
+        "See `a` `<|im_end|>`",
+        "So:\n```\n<tool_call>\n```\nand\n\n```python\nprint([1])\n```\nend",
+        "So:\n```\n[TOOL_CALLS] never closed",
+        "A `line\nbreak` and `<think>`.",
+        "  - x:\n    ```\n    <think>\n    ```\n",
+    ],
+)
+@pytest.mark.parametrize("told", ["told", "none"])
+def test_markers_in_code_are_content(text: str, told: str) -> None:
+    envelope = read_every_way(text, TOOLS if told == "told" else None)
+    assert envelope.content == text
+    assert not envelope.tool_calls
+
+
+@pytest.mark.parametrize("word", ["json", "tool_call"])
+def test_a_fence_may_open_behind_a_sentence(word: str) -> None:
+    envelope = read_every_way(f'I will look. ```{word}\n{{"name": "ping", "arguments": {{}}}}\n```')
+    assert [call.name for call in envelope.tool_calls] == ["ping"]
+    assert envelope.content == "I will look."
+
+
+@pytest.mark.parametrize(
+    "text", ["a```\nb", "a ```tool_call", 'See ```json\n{"name": "ping", "arguments": {}}\n``` for how it is done.']
+)
+def test_other_back_ticks_in_a_line_open_none(text: str) -> None:
+    envelope = read_every_way(text)
+    assert not envelope.tool_calls
+    assert envelope.content == text
+
+
+@pytest.mark.parametrize("word", ["json", "tool_call", ""])
+@pytest.mark.parametrize("city", ["<pre>```js\nf()\n```</pre>", "```</think>x", "``` </b>", "```x```"])
+def test_back_ticks_before_a_tag_in_a_value_do_not_end_the_fence(word: str, city: str) -> None:
+    body = json.dumps({"name": "get_weather", "arguments": {"city": city}})
+    for text in (f"```{word}\n{body}\n```", f"```{word}\n{body}```</tool_call>"):
+        envelope = read_every_way(text)
+        assert [call.arguments for call in envelope.tool_calls] == [{"city": city}]
+
+
+@pytest.mark.parametrize("closer", ["```</tool_call>", " \t ``` </tool_call>", "\n```</tool_call>"])
+def test_back_ticks_before_a_tag_end_a_fence_behind_the_last_bracket(closer: str) -> None:
+    call = '{"name": "ping", "arguments": {}}'
+    envelope = read_every_way(f"```json\n{call}{closer}\n```json\n[{call}]{closer}")
+    assert [call.name for call in envelope.tool_calls] == ["ping", "ping"]
+
+
+def test_a_value_that_ends_the_fence_is_read_the_same_however_it_comes() -> None:
+    body = json.dumps({"name": "get_weather", "arguments": {"city": "f() {}```</pre>"}})
+    envelope = read_every_way(f"```json\n{body}\n```")
+    assert [call.complete for call in envelope.tool_calls] == [False]

@@ -1,0 +1,107 @@
+"""The walk: what it passes over, what it never passes over, and what it hears asleep."""
+
+from __future__ import annotations
+
+import pytest
+
+from llmcore.normalizer.api import Normalizer, normalize
+from llmcore.types.events import ArgumentsDelta, NormalizerEvent, Reclassified, TextDelta, ToolCallFinished
+from llmcore.types.limits import Limits
+from tests.normalizer.helpers import TOOLS, read_every_way, samples
+from tests.support.growth import assert_linear
+
+CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>'
+BARE = '\n{"name": "get_weather", "arguments": {"city": "Oslo"}}'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if (x) { return [1, 2]; }\n",
+        '{"id": 1, "tags": ["a"]}\n',
+        '["a", "b", "c"],\n',
+        "- [a page](https://example.org/x) and [another](y)\n",
+        "\\frac{a}{b} + {x}_{i} = [0, 1]\n",
+        "<name>x</name><tool>hammer</tool>\n",
+        "{'a': 1, 'b': [2]}\n",
+        'Say {"name": "get_weather", "arguments": {"city": "x"}} to ask.\n',
+    ],
+)
+def test_a_long_text_full_of_brackets_loses_no_call(line: str) -> None:
+    text = line * 1500
+    for call in (CALL, BARE):
+        assert normalize(text + call, TOOLS).tool_calls[-1].arguments == {"city": "Oslo"}
+
+
+def test_brackets_that_came_to_nothing_are_passed_over_and_markers_are_not() -> None:
+    """The brackets cost far more than the text before them: a bare call is content, a delimited one is a call."""
+    flood = "\n{" * 40_000
+    passed = normalize(flood + BARE, TOOLS)
+    assert not passed.tool_calls
+    assert [miss.reason for miss in passed.near_misses] == ["looks_limit"]
+    assert normalize(flood + BARE, TOOLS, limits=Limits(looks=4_000_000)).tool_calls
+    assert [call.arguments for call in normalize(flood + CALL, TOOLS).tool_calls] == [{"city": "Oslo"}]
+    spaced = flood + "Now that was a lot of brackets. " * 40_000
+    assert [call.arguments for call in normalize(spaced + BARE, TOOLS).tool_calls] == [{"city": "Oslo"}]
+
+
+@pytest.mark.parametrize("looks", [0, 60, 400])
+def test_what_is_passed_over_does_not_depend_on_the_cut(looks: int) -> None:
+    for sample in samples("catalogue")[::7]:
+        text = f"\n{{\n[x\n{{'a'}} {sample.text}\n{{ {sample.text}"
+        read_every_way(text, sample.toolset, finish_reason=sample.finish, chunkings=2, limits=Limits(looks=looks))
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "\n{",
+        "<tool_call>[",
+        "</s>[",
+        "<name>",
+        "`[",
+        "{'a':",
+        "]<]",
+        "<file_report>\n<title>",
+        "[TOOL_functools",
+        "<function_call>```json",
+    ],
+)
+def test_floods_are_linear(unit: str) -> None:
+    def feed(size: int) -> None:
+        normalizer = Normalizer(TOOLS)
+        text = (unit * size)[:size]
+        for at in range(0, size, 16):
+            normalizer.feed(text[at : at + 16])
+        normalizer.finish()
+
+    assert_linear(feed, 40_000)
+
+
+def told(text: str) -> list[NormalizerEvent]:
+    normalizer = Normalizer(TOOLS)
+    return [event for character in text for event in normalizer.feed(character)] + normalizer.finish()
+
+
+def test_prose_is_told_as_it_comes_and_a_call_in_it_is_found() -> None:
+    text = "Let me see (it takes 3 steps, as in [1]).\nOne moment, please: " + CALL
+    events = told(text)
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == text.removesuffix(CALL).rstrip()
+    assert not any(isinstance(event, Reclassified) for event in events)
+    assert any(isinstance(event, ToolCallFinished) for event in events)
+    assert len(events) > 50  # nearly every character was told when it came
+
+
+@pytest.mark.parametrize("opener", ["<tool_call>", "[TOOL_CALLS]", "<|tool_call_start|>", "◁think▷", "<seed:tool_call>"])
+def test_an_opener_that_has_begun_is_not_told(opener: str) -> None:
+    """Cut anywhere: what may become an opener waits."""
+    for cut in range(1, len(opener)):
+        normalizer = Normalizer(TOOLS)
+        events = [*normalizer.feed("Well, then. "), *normalizer.feed(opener[:cut])]
+        assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "Well, then."
+
+
+def test_what_sleeps_wakes_for_a_closer_that_comes_in_pieces() -> None:
+    text = '<invoke name="get_weather"><city>Oslo</city> and so on'
+    deltas = "".join(event.json for event in told(text) if isinstance(event, ArgumentsDelta))
+    assert deltas.startswith('{"city": "Oslo"')
