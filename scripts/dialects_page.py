@@ -16,8 +16,8 @@ from types import ModuleType
 
 from llmcore.normalizer import dialects
 from llmcore.normalizer.core.rows import Dialect, Marker
-from llmcore.normalizer.dialects import FAMILIES, reasoning
-from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.normalizer.dialects import reasoning
+from llmcore.normalizer.dialects.registry import DIALECTS, FAMILIES
 from llmcore.normalizer.native.wires import WIRES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "dialects.md"
@@ -120,7 +120,8 @@ def _samples() -> Iterator[str]:
 def _modules() -> Iterator[ModuleType]:
     """The families' modules, in the registry's order."""
     names = [f"{dialects.__name__}.{info.name}" for info in pkgutil.iter_modules(dialects.__path__)]
-    by_rows = {id(module.DIALECTS): module for module in map(import_module, names)}
+    modules = [import_module(name) for name in names if not name.endswith(".registry")]
+    by_rows = {id(module.DIALECTS): module for module in modules if hasattr(module, "DIALECTS")}
     yield from (by_rows[id(rows)] for rows in FAMILIES)
 
 

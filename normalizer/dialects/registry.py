@@ -1,6 +1,6 @@
 """The registry: every dialect this library knows, and the markers that open nothing but text.
 
-To add a dialect: one row in a module of `dialects/` (or a new module, listed there in `_FAMILIES`), nothing else. CONTRIBUTING.md
+To add a dialect: one row in a module of `dialects/` (or a new module, listed there in `FAMILIES`), nothing else. CONTRIBUTING.md
 shows it with a real commit.
 """
 
@@ -31,9 +31,9 @@ from llmcore.normalizer.dialects import (
 )
 from llmcore.types.errors import ConfigError
 
-__all__ = ["DIALECTS", "dialect", "is_bare", "marker_table"]
+__all__ = ["DIALECTS", "FAMILIES", "dialect", "is_bare", "marker_table"]
 
-_FAMILIES: tuple[tuple[Dialect, ...], ...] = (
+FAMILIES: tuple[tuple[Dialect, ...], ...] = (
     json_wrapped.DIALECTS,
     name_json.DIALECTS,
     kimi.DIALECTS,
@@ -51,7 +51,7 @@ _FAMILIES: tuple[tuple[Dialect, ...], ...] = (
     bare_forms.DIALECTS,
 )
 
-DIALECTS: dict[str, Dialect] = {row.name: row for family in _FAMILIES for row in family}
+DIALECTS: dict[str, Dialect] = {row.name: row for family in FAMILIES for row in family}
 
 
 def dialect(name: str) -> Dialect:
