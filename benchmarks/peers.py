@@ -150,13 +150,13 @@ class Peer:
                     arguments += call.parameters or ""
         return name, arguments
 
-    def reads(self, text: str, name: str, arguments: dict[str, Any]) -> bool:
-        """Is `text` one call of `name` with `arguments` to it?"""
+    def reads(self, text: str, name: str, arguments: dict[str, Any], *, times: int = 1) -> bool:
+        """Is `text` one call of `name` with `arguments` to it, or so many of it?"""
         try:
             calls = self.parse(text).calls
         except Exception:
             return False
-        return len(calls) == 1 and calls[0].name == name and _equal(calls[0].parameters, arguments)
+        return len(calls) == times and all(call.name == name and _equal(call.parameters, arguments) for call in calls)
 
 
 def says(told: tuple[str, str], name: str, arguments: dict[str, Any]) -> bool:

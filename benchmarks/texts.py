@@ -8,7 +8,18 @@ from typing import Any
 from llmcore import ToolSet
 from llmcore.normalizer.dialects.registry import DIALECTS
 
-__all__ = ["MARKDOWN", "NAME", "PROSE", "TOOLS", "TOOL_DICTS", "arguments", "call", "native_body"]
+__all__ = [
+    "BRACKETED",
+    "MARKDOWN",
+    "NAME",
+    "PROSE",
+    "TOOLS",
+    "TOOL_DICTS",
+    "arguments",
+    "call",
+    "chat_completion",
+    "native_body",
+]
 
 NAME = "file_report"
 TOOL_DICTS: list[dict[str, Any]] = [
@@ -81,10 +92,10 @@ def _prose(length: int) -> str:
     return "".join(_SENTENCES[k % 5] for k in range(length // 40 + 1))[:length].strip()
 
 
-def call(dialect: str, size: int, *, flat: bool = False) -> tuple[str, dict[str, Any]]:
-    """(one call of about `size` characters as the dialect writes it, its arguments)."""
+def call(dialect: str, size: int, *, flat: bool = False, times: int = 1) -> tuple[str, dict[str, Any]]:
+    """(a call of about `size` characters, so many times, as the dialect writes it; its arguments)."""
     given = arguments(size, flat=flat)
-    text = DIALECTS[dialect].write([(NAME, given)])
+    text = DIALECTS[dialect].write([(NAME, given)] * times)
     if dialect == "harmony":  # SGLang looks for the role as well; both read the same text
         text = "<|start|>assistant" + text
     return text, given
@@ -151,6 +162,24 @@ The service answers with JSON data:
 
 """
 MARKDOWN = (_MARKDOWN_SECTION * 4)[:4096]
+
+
+_BRACKETED_LINE = (
+    "The range [a, b) is half open, so f(x) = {x | x < b}; see note [3] and the table (page 5). In C one writes a[i] = b[i - 1]; where "
+    "i < n, and in prose {curly} words, <angle> words or 3 < 4 mean nothing. "
+)
+BRACKETED = (
+    _BRACKETED_LINE + "That much is known of the sea and of its tides, and of the people who wrote them down by hand. " * 2
+) * 12
+BRACKETED = BRACKETED[:4096]
+"""Prose with some 70 brackets, braces and angles that begin nothing."""
+
+
+def chat_completion(content: str) -> dict[str, Any]:
+    """A chat completion of OpenAI's shape whose content is this text."""
+    body = native_body(10)
+    body["choices"][0] |= {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    return body
 
 
 def native_body(size: int) -> dict[str, Any]:

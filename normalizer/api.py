@@ -19,7 +19,7 @@ from llmcore.normalizer.replies.envelopes import envelope_of_one_thing, envelope
 from llmcore.normalizer.replies.native_reply import NativeReply
 from llmcore.normalizer.replies.settings import Settings
 from llmcore.normalizer.replies.shapes import read_by_shape, segments_of_one
-from llmcore.normalizer.text.candidates import signs_of
+from llmcore.normalizer.text.candidates import names_of, signs_of
 from llmcore.normalizer.text.engine import TextEngine
 from llmcore.normalizer.text.opening import begins_specially
 from llmcore.types.envelope import Envelope
@@ -151,7 +151,7 @@ def _of_one_thing(
     if call is None:
         names = None if tools is None else tools.names
         said = without_code(text, names) if "`" in text else text
-        if said is None or signs_of(names, table).occur_in(said) or begins_specially(text):
+        if said is None or signs_of(names, table).occur_in(said, names_of(names)) or begins_specially(text):
             return None
     return envelope_of_one_thing(text, finish_reason, call, partial(segments_of_one, len(text), call))
 

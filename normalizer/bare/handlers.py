@@ -133,7 +133,7 @@ def _call_name(reading: Reading, written: str) -> str | None:
 def _spaced_name(reading: Reading, start: int, before: str) -> tuple[int, str] | None:
     """(start, name) of a tool's name that is all that stands before a brace on its line, but for blanks between."""
     written = before.strip(" ")
-    name = _call_name(reading, written) if written else None
+    name = _call_name(reading, written) if written and " " not in written else None
     return None if name is None else (start + before.index(written), name)
 
 

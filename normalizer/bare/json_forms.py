@@ -22,7 +22,7 @@ from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_object
 
-__all__ = ["calling_tool", "json_form", "mid_line", "named_brace"]
+__all__ = ["OBJECT_BEGINS", "OBJECT_BEGUN", "calling_tool", "json_form", "mid_line", "named_brace"]
 
 _GAP = r"(?:\s|//[^\n]*+\n|/\*[^*]*+\*/)*+"  # with comments
 _KEY = r"""[^"'“”\\\s:{}\[\],]"""
@@ -30,6 +30,12 @@ _FIRST_KEY = re.compile(rf"""[\[\s]*\{{{_GAP}(?!/[/*])(\\?["']|“|)({_KEY}{{1,1
 _FIRST_KEY_BEGUN = re.compile(
     rf"""[\[\s]*(?:\{{{_GAP}(?:/(?:/[^\n]*|\*[^*]*\*?)?|(\\?["']|[“\\]|){_KEY}{{0,128}}(?:(?:\1|[”\\])\s*=?)?)?)?\Z"""
 )
+OBJECT_BEGINS = rf"""(?:["'“”\\/<{{\[}}]|(?!=){_KEY}{{1,128}}+\s*+[:=])"""
+"""What stands behind the brace of an object that may be more than data, white space apart. A brace before anything else is no
+candidate."""
+OBJECT_BEGUN = rf"(?:{_KEY}{{1,128}}+\s*+)?"
+"""All that has come of that, at the end of the text."""
+_BEGINS = re.compile(rf"\[|\{{\s*+{OBJECT_BEGINS}")
 _FLAT = re.compile(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
 """Data that is one object without brackets in it."""
 _OPENS_OBJECT = re.compile(r"\{|\[\s*[\[{]")
@@ -127,7 +133,7 @@ def mid_line(reading: Reading, at: int) -> Steps[int]:
     """A call form in the middle of a line of prose: content, and a near miss, so that layer 3 can ask what was meant."""
     if not (yield from _plausible(reading, at)):
         if _OPENS_OBJECT.match(reading.src.text, at) is not None:
-            reading.looks.glanced()
+            _glanced(reading, at)
         return at + 1
     body = yield from body_extent(reading, at, STRAY_CLOSERS)
     if body.cut:
@@ -241,7 +247,7 @@ def _data(reading: Reading, at: int) -> Steps[int]:
     """JSON that cannot be a call: content, told as it comes, and not searched for calls that it quotes."""
     src = reading.src
     if not (yield from settle(src, _is_data, at)):
-        reading.looks.glanced()
+        _glanced(reading, at)
         return at + 1
     if (flat := _FLAT.match(src.text, at)) is not None:
         return flat.end()
@@ -258,6 +264,13 @@ def _data(reading: Reading, at: int) -> Steps[int]:
             return at + 1
         reading.tell(extent.position)
         yield None
+
+
+def _glanced(reading: Reading, at: int) -> None:
+    """A look at what opens at `at` came to nothing. A brace that is none by what stands behind it costs nothing, since a text that
+    is whole is not stopped there at all (`text.candidates`)."""
+    if _BEGINS.match(reading.src.text, at) is not None:
+        reading.looks.glanced()
 
 
 def _is_data(text: str, at: int, final: bool) -> bool | None:

@@ -31,7 +31,12 @@ _PARTIAL = 400  # longer than an opener, with its attributes
 _MOST = 1 / 2  # of a name that can be nothing else any more,
 _SURE = 2 / 3  # of an opener; where a limit cut the text,
 _SHORT = 4  # so many characters of it
-_PLACE = re.compile(r"<(?!/)|[\[{]|\](?=<\]\w{0,16}\[>\[(?!</))|`{3,}|(?<![^\n])Action:|\b(?:functools|function call)")
+_PLACE = re.compile(
+    r"<(?![/\s\d=])|\[|\{|\](?=<\]\w{0,16}\[>\[(?!</))|```+|A(?<![^\n]A)ction:|f(?<!\wf)(?:unctools|unction call)"
+)
+"""Each branch begins with a character: that lets the expression engine run over prose."""
+_BEFORE_VALUE = frozenset("\n\r \t:*_`\"'>;")
+"""What stands directly before a value that begins a line or follows a lead-in or markup."""
 _TOKEN = ("<|", "<｜")
 """Special tokens open nothing that a user is shown, whatever row they are of."""
 _OPENS = re.compile(r"<[|｜][^<>]*(?:begin|start|sep|_model)")
@@ -80,9 +85,11 @@ def begun_call(reading: Reading, table: MarkerTable) -> int:
     telling = first is not None and (is_known(first[0], reading.tools) or cut or "<|" in behind)
     if telling and _behind_markup(reading, done) and _is_head(reading, behind):
         return done
-    fences = [found.start(1) for found in _FENCE.finditer(text, done)]
+    fences = [found.start(1) for found in _FENCE.finditer(text, done)] if text.find("```", done) >= 0 else []
     bare = 0
     for at in places:
+        if text[at] in "[{" and at > done and text[at - 1] not in _BEFORE_VALUE and not table.may_open(text, at):
+            continue
         within = bisect_left(fences, at)
         if within % 2:  # in a fence
             continue

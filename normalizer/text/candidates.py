@@ -1,8 +1,9 @@
 """Where a call or a marker may begin: the positions that are worth a close look.
 
 Each character that can begin one has an expression that tells by its neighbours whether anything can open there. Together they
-are one expression, compiled once for each set of tools and dialects: it runs through 4 KB of prose in 20 us and takes 0.2 us for
-each character that it refuses. A whole text in which none of the characters occurs is told by `str.find` in a tenth of that.
+are one expression, compiled once for each set of dialects: it runs through 4 KB of prose in 20 us and takes 0.2 us for each
+character that it refuses. What a set of tools adds is looked up (`Names`), so a set never seen before costs no compilation.
+A whole text in which none of the characters occurs is told by `str.find` in a tenth of that.
 
 An expression may take too much for a candidate, never too little: what stands at the end of the text and may still become an
 opener is one.
@@ -14,36 +15,42 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from llmcore.normalizer.bare.json_forms import OBJECT_BEGINS, OBJECT_BEGUN
 from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.source import Source
 from llmcore.normalizer.core.words import BEFORE_BARE, TURN_TOKENS
 
-__all__ = ["Candidates", "Signs", "signs_of"]
+__all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]
 
 _BY_FREQUENCY = "`<[{(]◁=A"  # what markup is most often made of comes first
 _WORDS = {"A": "Action:", "=": "to="}  # a whole text has candidates of these characters only in a word
 _FARTHEST = 64  # no expression looks farther than so many characters
 _START = 3  # so many characters after the first one tell openers from other text
-_ADDED_ENDS = "0123456789tlen_s"  # print(, f.call(, tool_code(, json{, f:0{, functools{
+_ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
+_WORD_END = re.compile(r".*\w\Z", re.DOTALL).match
 _LIST = r"[\[{'\"]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
 
 
 class Signs:
-    """The expressions for one set of tools (None = not told) and one table of markers."""
+    """The expressions for one table of markers.
 
-    __slots__ = ("_by_character", "any", "any_headed", "markers")
+    `odd`: characters that names of tools end in and words do not; mostly there are none.
+    """
 
-    def __init__(self, names: frozenset[str] | None, table: MarkerTable) -> None:
-        ends = r"\w" if names is None else _escaped({*_ADDED_ENDS, *(name[-1] for name in names)})
-        bare = _escaped(BEFORE_BARE)
-        tags = {f"<{name}{end}" for name in names or () for end in ("> /" if table.tool_tags else "")}
-        openers, brackets = _beginnings(table.beginnings | tags, "<"), _begun(table.beginnings, "[")
+    __slots__ = ("_by_character", "_tool_tags", "any", "any_headed", "markers")
+
+    def __init__(self, table: MarkerTable, odd: frozenset[str]) -> None:
+        self._tool_tags = bool(table.tool_tags)
+        bare, ends = _escaped(BEFORE_BARE), rf"\w{_escaped(odd)}"
+        openers, brackets = _beginnings(table.beginnings, "<"), _begun(table.beginnings, "[")
         empty = rf"(?:(?:None|null)\s*+)?\]\s*+(?:<(?:{_begun(TURN_TOKENS, '<')})|\Z)"  # calls nothing, when it is all there is
         words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
+        tag = r"|(?=(?P<tag>[^\s<>/]{1,256}+)[>\s/])" if table.tool_tags else ""
+        plain_tag = rf"<(?=(?:{openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt]))|[^\s<>]{{0,60}}\Z)"
         signs = {
-            "<": rf"<(?={openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt])|[^\s<>]{{0,60}}\Z)",
+            "<": rf"(?:{plain_tag}|<{tag[1:]})" if tag else plain_tag,
             "[": rf"\[(?:(?={brackets})|(?<=[{bare}\\]\[)(?=\s*+(?:{_LIST}|{empty})){words})",
-            "{": rf"\{{(?<=[{bare}{ends}]\{{)",
+            "{": rf"\{{(?:(?<=[{ends}]\{{)|(?<=[{bare}]\{{)(?=\s*+(?:{OBJECT_BEGINS}|{OBJECT_BEGUN}\Z)))",
             "`": "`",
             "(": rf"\((?<=[{ends}]\()",
             "A": "A(?=ction:)",
@@ -58,7 +65,7 @@ class Signs:
         self.markers = re.compile("|".join([signs["<"], opener, signs["]"], signs["◁"], signs["`"]]))
         self._by_character = [(one, _WORDS.get(one, ""), re.compile(signs[one])) for one in _BY_FREQUENCY]
 
-    def occur_in(self, text: str) -> bool:
+    def occur_in(self, text: str, names: Names) -> bool:
         """Is there any candidate in a whole text?"""
         if text.startswith(("[", "{")):
             return True
@@ -66,42 +73,78 @@ class Signs:
             at = text.find(character)  # a word takes ten times as long
             if at >= 0 and word:
                 at = text.find(word)
-            if at >= 0 and sign.search(text, at) is not None:
-                return True
+            while at >= 0 and (found := sign.search(text, at)) is not None:
+                if names.allow(found, text):
+                    return True
+                at = found.start() + 1
         return False
 
 
+class Names:
+    """What the tools' names make a candidate of. None = tools were not told, and any name may be one's."""
+
+    __slots__ = ("_ends", "_names")
+
+    def __init__(self, names: frozenset[str] | None) -> None:
+        self._names = names
+        self._ends = None if names is None else _ADDED_ENDS.union([name[-1] for name in names if name], BEFORE_BARE)
+
+    def allow(self, found: re.Match[str], text: str, *, headed: bool = False) -> bool:
+        """May what an expression has found be a candidate with these tools? `headed`: any brace may."""
+        if found.lastgroup is not None:
+            return self._names is not None and found["tag"] in self._names
+        at = found.start()
+        if self._ends is None or text[at] not in "{(" or (headed and text[at] == "{"):
+            return True
+        return text[at - 1] in self._ends
+
+
+@lru_cache(maxsize=64)
+def _signs(table: MarkerTable, odd: frozenset[str]) -> Signs:
+    return Signs(table, odd)
+
+
 @lru_cache(maxsize=256)
+def names_of(names: frozenset[str] | None) -> Names:
+    """The look-up for these tools' names."""
+    return Names(names)
+
+
 def signs_of(names: frozenset[str] | None, table: MarkerTable) -> Signs:
-    """The signs for these tools' names, compiled once."""
-    return Signs(names, table)
+    """The expressions for these dialects, compiled once for all tools."""
+    odd = frozenset[str]() if names is None else frozenset(name[-1] for name in names if name and not _WORD_END(name))
+    return _signs(table, odd)
 
 
 class Candidates:
     """Finds them in a text that grows."""
 
-    __slots__ = ("_headed", "_signs", "_src")
+    __slots__ = ("_headed", "_names", "_signs", "_src")
 
-    def __init__(self, src: Source, signs: Signs) -> None:
-        self._src, self._signs, self._headed = src, signs, False
+    def __init__(self, src: Source, names: frozenset[str] | None, table: MarkerTable) -> None:
+        self._src, self._signs, self._names, self._headed = src, signs_of(names, table), names_of(names), False
 
     def next(self, position: int, brackets_from: int = 0) -> int:
         """The first candidate at or after `position`; -1 when what has come so far holds none. Before `brackets_from` only
         markers and code count."""
-        text = self._src.text
-        if position < brackets_from:
+        text, allow = self._src.text, self._names.allow
+        while position < brackets_from:
             marker = self._signs.markers.search(text, position, brackets_from + _FARTHEST)
-            if marker is not None and marker.start() < brackets_from:
+            if marker is None or marker.start() >= brackets_from:
+                position = brackets_from
+            elif allow(marker, text):
                 return marker.start()
-            position = brackets_from
+            else:
+                position = marker.start() + 1
         while True:
             found = (self._signs.any_headed if self._headed else self._signs.any).search(text, position)
             if found is None:
                 return -1
             position = found.start()
-            if text[position] != "=":
+            if text[position] == "=":
+                self._headed = True
+            elif allow(found, text, headed=self._headed):
                 return position
-            self._headed = True
             position += 1
 
 

@@ -17,7 +17,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, MarkerTable
 from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
 from llmcore.normalizer.text.begun import begun_call, ends_in_opener
-from llmcore.normalizer.text.candidates import Candidates, signs_of
+from llmcore.normalizer.text.candidates import Candidates
 from llmcore.types.envelope import Repair
 
 __all__ = ["Walk"]
@@ -42,7 +42,7 @@ class Walk:
 
     def __init__(self, reading: Reading, table: MarkerTable) -> None:
         self._reading, self._table = reading, table
-        self._candidates = Candidates(reading.src, signs_of(reading.names, table))
+        self._candidates = Candidates(reading.src, reading.names, table)
         self._at: int = 0  # where it waits
         self._skim: Skim | None = None  # what it leaves there
         self._allowance = reading.limits.looks >> _NESTED_SHIFT * reading.nested

@@ -8,7 +8,7 @@ from llmcore.normalizer.api import normalize
 from llmcore.normalizer.core.source import Source
 from llmcore.normalizer.core.words import TURN_TOKENS
 from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
-from llmcore.normalizer.text.candidates import Candidates, signs_of
+from llmcore.normalizer.text.candidates import Candidates, names_of, signs_of
 from tests.normalizer.helpers import TOOLS, read_every_way
 
 NAMES = TOOLS.names
@@ -18,7 +18,7 @@ def found(text: str, names: frozenset[str] | None = NAMES, dialects: list[str] |
     """All candidates of a text that is whole."""
     src = Source()
     src.text = text
-    candidates, position, places = Candidates(src, signs_of(names, marker_table(dialects))), 0, list[int]()
+    candidates, position, places = Candidates(src, names, marker_table(dialects)), 0, list[int]()
     while (at := candidates.next(position)) >= 0:
         places.append(at)
         position = at + 1
@@ -50,7 +50,7 @@ def test_every_opener_is_a_candidate_whatever_dialects_are_asked_for(name: str) 
 )
 def test_other_text_holds_none(text: str) -> None:
     assert found(text) == []
-    assert not signs_of(NAMES, marker_table(None)).occur_in(text)
+    assert not signs_of(NAMES, marker_table(None)).occur_in(text, names_of(NAMES))
 
 
 @pytest.mark.parametrize("token", TURN_TOKENS)
