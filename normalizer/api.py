@@ -18,11 +18,11 @@ from llmcore.normalizer.native.finish import FINISH_WORDS
 from llmcore.normalizer.replies.envelopes import envelope_of_one_thing, envelope_of_text
 from llmcore.normalizer.replies.native_reply import NativeReply
 from llmcore.normalizer.replies.settings import Settings
-from llmcore.normalizer.replies.shapes import read_by_shape, segments_of_one
 from llmcore.normalizer.text.candidates import names_of, signs_of
-from llmcore.normalizer.text.engine import TextEngine
+from llmcore.normalizer.text.engine import SHAPES, TextEngine
 from llmcore.normalizer.text.opening import begins_specially
-from llmcore.types.envelope import Envelope
+from llmcore.normalizer.text.shapes import segments_of_one
+from llmcore.types.envelope import Envelope, ToolCall
 from llmcore.types.errors import CallerError
 from llmcore.types.events import NormalizerEvent
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -147,13 +147,19 @@ def _of_one_thing(
     table = marker_table(dialects)
     if not text or len(text) > limits.text:
         return None
-    call = read_by_shape(text, tools, limits, dialects) if tools and limits.calls else None
+    call = _only_call(text, tools, dialects, limits) if tools and limits.calls else None
     if call is None:
         names = None if tools is None else tools.names
         said = without_code(text, names) if "`" in text else text
         if said is None or signs_of(names, table).occur_in(said, names_of(names)) or begins_specially(text):
             return None
     return envelope_of_one_thing(text, finish_reason, call, partial(segments_of_one, len(text), call))
+
+
+def _only_call(text: str, tools: ToolSet, dialects: Collection[str] | None, limits: Limits) -> ToolCall | None:
+    """The call that is all of a text, in the shape of a row."""
+    whole = SHAPES.at(text, 0, tools, limits, dialects=None if dialects is None else frozenset(dialects))
+    return None if whole is None or text[whole.end :].strip() else whole.call()
 
 
 def _checked(tools: object) -> ToolSet | None:

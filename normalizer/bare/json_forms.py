@@ -267,7 +267,7 @@ def _data(reading: Reading, at: int) -> Steps[int]:
 
 
 def _glanced(reading: Reading, at: int) -> None:
-    """A look at what opens at `at` came to nothing. A brace that is none by what stands behind it costs nothing, since a text that
+    """A look at what opens at `at` came to nothing. A brace that is none by what stands behind it costs nothing: a text that
     is whole is not stopped there at all (`text.candidates`)."""
     if _BEGINS.match(reading.src.text, at) is not None:
         reading.looks.glanced()

@@ -110,6 +110,7 @@ def names_of(names: frozenset[str] | None) -> Names:
     return Names(names)
 
 
+@lru_cache(maxsize=256)
 def signs_of(names: frozenset[str] | None, table: MarkerTable) -> Signs:
     """The expressions for these dialects, compiled once for all tools."""
     odd = frozenset[str]() if names is None else frozenset(name[-1] for name in names if name and not _WORD_END(name))

@@ -15,19 +15,21 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache, partial
 
 from llmcore.normalizer.core.pieces import Piece, joined
 from llmcore.normalizer.core.reading import Nested, Reading
 from llmcore.normalizer.core.source import Skim, Steps
 from llmcore.normalizer.dialects import registry
 from llmcore.normalizer.text import opening
+from llmcore.normalizer.text.shapes import Shapes, WholeAt
 from llmcore.normalizer.text.walk import Walk
 from llmcore.types.envelope import NearMiss, Repair, Segment, ToolCall
 from llmcore.types.events import NormalizerEvent
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import ToolSet
 
-__all__ = ["TextEngine"]
+__all__ = ["SHAPES", "TextEngine"]
 
 _NESTING = 3  # wrappers within wrappers that are read: each level reads its body once more
 _NO_TOOLS = ToolSet([])
@@ -42,7 +44,8 @@ class TextEngine:
     """Feed text, then finish; afterwards `calls`, `content`, `reasoning`, ... hold what was read.
 
     `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `nested`: how many
-    fences or other wrappers the text is the body of; bare rules hold there and nothing is emitted.
+    fences or other wrappers the text is the body of; bare rules hold there and nothing is emitted. `by_shape`: may a call that
+    is all there be read in one step (`text.shapes`)? What is read does not depend on it.
     """
 
     # What nothing has been read of yet says; here and not in __init__, which runs once a reply.
@@ -62,10 +65,12 @@ class TextEngine:
         limits: Limits = DEFAULT_LIMITS,
         listening: bool = True,
         nested: int = 0,
+        by_shape: bool = True,
     ) -> None:
-        self._dialects, self._table, self._limits = dialects, registry.marker_table(dialects), limits
+        self._dialects = None if dialects is None else frozenset(dialects)
+        self._table, self._limits = registry.marker_table(dialects), limits
         self._reading = Reading(self, tools, limits=limits, listening=listening, nested=nested, forced_tool=forced_tool)
-        self._walk = Walk(self._reading, self._table)
+        self._walk = Walk(self._reading, self._table, _whole_at(self._dialects) if by_shape else None)
         self._room = limits.text
         self._overflow: list[str] = []
         self._steps = self._run(reasoning_open)
@@ -199,3 +204,15 @@ class TextEngine:
         if reading.teller is not None:
             ends_in_content = bool(reading.pieces) and reading.pieces[-1][2] == "content"
             reading.teller.last("".join(self._overflow), ends_in_content=ends_in_content)
+
+
+def _without_shapes(text: str, tools: ToolSet, dialects: frozenset[str] | None) -> TextEngine:
+    return TextEngine(tools, dialects=dialects, listening=False, by_shape=False).read(text)
+
+
+SHAPES = Shapes(_without_shapes)
+
+
+@lru_cache(maxsize=64)
+def _whole_at(dialects: frozenset[str] | None) -> WholeAt:
+    return partial(SHAPES.at, dialects=dialects)

@@ -18,6 +18,7 @@ from llmcore.normalizer.core.rows import Marker, MarkerTable
 from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
 from llmcore.normalizer.text.begun import begun_call, ends_in_opener
 from llmcore.normalizer.text.candidates import Candidates
+from llmcore.normalizer.text.shapes import IN_A_LINE, ON_A_LINE, WholeAt
 from llmcore.types.envelope import Repair
 
 __all__ = ["Walk"]
@@ -38,10 +39,12 @@ _HELD = ("]", "◁")  # with which a marker may begin that more text must tell
 class Walk:
     """One walk through a reading's text."""
 
-    __slots__ = ("_allowance", "_at", "_candidates", "_passed_over", "_reading", "_skim", "_table")
+    __slots__ = ("_allowance", "_at", "_candidates", "_passed_over", "_reading", "_skim", "_table", "_whole_at")
 
-    def __init__(self, reading: Reading, table: MarkerTable) -> None:
+    def __init__(self, reading: Reading, table: MarkerTable, whole_at: WholeAt | None) -> None:
         self._reading, self._table = reading, table
+        # A listener hears of a call as it comes, in the pieces in which it comes: the readers tell that.
+        self._whole_at = whole_at if reading.tools and not reading.listening else None
         self._candidates = Candidates(reading.src, reading.names, table)
         self._at: int = 0  # where it waits
         self._skim: Skim | None = None  # what it leaves there
@@ -72,6 +75,9 @@ class Walk:
                 continue
             trigger = src.text[at]
             if trigger in _MARKS and table.may_open(src.text, at):
+                if self._whole_at is not None and self._takes_whole(at):
+                    position = reading.done
+                    continue
                 if self.is_undecided(at):
                     self._at = at
                     if at > reading.done:
@@ -93,6 +99,23 @@ class Walk:
                 position = max(position, went if isinstance(went, int) else (yield from went))
                 looks.charge_brackets(before)
         self._end()
+
+    def _takes_whole(self, at: int) -> bool:
+        """Take the call at `at` in one step, if it is all there in the shape of a row."""
+        reading, whole_at = self._reading, self._whole_at
+        src, tools = reading.src, reading.tools
+        if whole_at is None or tools is None or reading.text_kind == "reasoning" or not self._may_call(at):
+            return False
+        place = "" if reading.opens_message(at) else ON_A_LINE if reading.line_start(at) == at else IN_A_LINE
+        whole = whole_at(src.text, at, tools, reading.limits, place=place, final=src.final)
+        if whole is None:
+            return False
+        reading.text(at)
+        reading.markup(whole.start)
+        draft = reading.begin(whole.start, whole.name, whole.dialect, whole.id)
+        reading.end(draft, whole.stop, whole.arguments, whole.raw)
+        reading.markup(whole.end)
+        return True
 
     def _end(self) -> None:
         """The rest is text; but a call that was begun and cut off is no text for the user."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from llmcore.normalizer.api import Normalizer
 from llmcore.normalizer.dialects.registry import DIALECTS
-from llmcore.normalizer.replies.shapes import read_by_shape
+from llmcore.normalizer.text.engine import SHAPES
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way, tool
@@ -24,7 +24,7 @@ PLAINLY_WRITTEN = {name: row.write([("get_weather", PLAIN)]) for name, row in DI
 
 
 def shaped(text: str, limits: Limits = DEFAULT_LIMITS, tools: ToolSet = TOOLS) -> bool:
-    return read_by_shape(text, tools, limits) is not None
+    return SHAPES.at(text, 0, tools, limits) is not None
 
 
 JSON_SHAPED = sorted(name for name, text in WRITTEN.items() if shaped(text))
@@ -83,12 +83,12 @@ def test_white_space_anywhere_changes_nothing(name: str) -> None:
     for space in (" ", "\t", "\r", "\r\n", "\n\r", " " * 17):
         for at in range(len(text) + 1):
             spaced = text[:at] + space + text[at:]
-            if (call := read_by_shape(spaced, TOOLS, DEFAULT_LIMITS)) is not None:
+            if (call := SHAPES.at(spaced, 0, TOOLS, DEFAULT_LIMITS)) is not None:
                 normalizer = Normalizer(TOOLS)
                 normalizer.feed(spaced[:at])
                 normalizer.feed(spaced[at:])
                 normalizer.finish()
-                assert normalizer.envelope.tool_calls == [call], spaced
+                assert normalizer.envelope.tool_calls == [call.call()], spaced
                 assert not normalizer.envelope.content, spaced
 
 
@@ -142,8 +142,8 @@ def test_limits_and_repairs_are_the_engines() -> None:
     assert not shaped(text.replace('"days": 3', '"days": 3, "days": 4'))
     assert not shaped(text.replace('"days": 3', '"days": 1e999'))
     assert not shaped(text.replace("}}", "},}"))
-    assert read_by_shape(text, TOOLS, DEFAULT_LIMITS, ["hermes"]) is not None
-    assert read_by_shape(text, TOOLS, DEFAULT_LIMITS, ["longcat"]) is None
+    assert SHAPES.at(text, 0, TOOLS, DEFAULT_LIMITS, dialects=frozenset({"hermes"})) is not None
+    assert SHAPES.at(text, 0, TOOLS, DEFAULT_LIMITS, dialects=frozenset({"longcat"})) is None
 
 
 def test_what_tags_cannot_say_plainly_is_the_engines() -> None:
