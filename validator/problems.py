@@ -12,6 +12,8 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from llmcore.types.json_data import JsonText
+
 __all__ = ["MAX_PROBLEMS", "MAX_SHOWN", "Problem", "ProblemKind", "cut", "join_path", "shown", "summary", "type_name"]
 
 ProblemKind = Literal[
@@ -50,13 +52,13 @@ class Problem(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     kind: ProblemKind
-    path: str = ""
-    expected: str = ""
-    got: str = ""
-    message: str
+    path: JsonText = ""
+    expected: JsonText = ""
+    got: JsonText = ""
+    message: JsonText
     call: int | None = None
-    tool: str | None = None
-    choices: list[str] = Field(default_factory=list[str])
+    tool: JsonText | None = None
+    choices: list[JsonText] = Field(default_factory=list[JsonText])
 
     def __str__(self) -> str:
         where = f"`{self.path}`: " if self.path else ""

@@ -2,7 +2,8 @@
 
 Rules
 - Dicts and lists are copied at every depth. What cannot change (text, numbers, frozen models of such) is shared.
-- Text that UTF-8 cannot encode (a lone surrogate), numbers that JSON has not (NaN, infinity), what nests deeper than
+- Text that UTF-8 cannot encode (a lone surrogate), numbers that JSON has not (NaN, infinity) or that no reader takes
+  (whole ones of more than 4300 digits), what nests deeper than
   `MAX_DEPTH` and what is no JSON at all: `mended` replaces it and tells where, `refusing` raises.
 - Two surrogates that make a pair become the character they stand for; one alone becomes U+FFFD.
 
@@ -19,10 +20,11 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from llmcore.types import Repair
+from llmcore.types.json_data import LARGEST_INT, encodable
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.problems import cut, join_path
 
-__all__ = ["MAX_DEPTH", "Damage", "encodable", "mended", "own", "recorded", "refusing"]
+__all__ = ["MAX_DEPTH", "Damage", "mended", "own", "recorded", "refusing"]
 
 MAX_DEPTH = 128
 _MAX_RECORDED = 20
@@ -37,17 +39,6 @@ class Damage(NamedTuple):
     path: str
     what: str
     before: str
-
-
-def encodable(text: str) -> str:
-    """The text, or a copy in which each lone surrogate is U+FFFD."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
 
 
 def own(value: T) -> T:
@@ -100,7 +91,7 @@ def _changed(model: BaseModel, changes: dict[str, Any]) -> BaseModel:
     return made
 
 
-_PLAIN = frozenset({bool, int, type(None)})
+_PLAIN = frozenset({bool, type(None)})
 
 
 class _Copy:
@@ -116,6 +107,8 @@ class _Copy:
         kind = value.__class__
         if kind is str:
             return value if value.isascii() else self._text(value)
+        if kind is int:
+            return value if -LARGEST_INT <= value <= LARGEST_INT else self._lost("a number of too many digits", hex(value), None)
         if kind in _PLAIN:
             return value
         if kind is float:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr
 
+from llmcore.types.json_data import JsonData, JsonObject, JsonText
 from llmcore.types.messages import Block
 
 __all__ = [
@@ -52,9 +53,9 @@ class Repair(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     kind: str
-    path: str = ""
-    before: Any = None
-    after: Any = None
+    path: JsonText = ""
+    before: JsonData = None
+    after: JsonData = None
     safety: Safety = "lossless"
 
 
@@ -68,11 +69,11 @@ class ToolCall(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    id: str
-    name: str
-    arguments: dict[str, Any] | None
-    raw_arguments: str = Field(default="", validation_alias=AliasChoices("raw_arguments", "rawArguments"))
-    dialect: str = "native"
+    id: JsonText
+    name: JsonText
+    arguments: JsonObject | None
+    raw_arguments: JsonText = Field(default="", validation_alias=AliasChoices("raw_arguments", "rawArguments"))
+    dialect: JsonText = "native"
     span: tuple[int, int] | None = None
     complete: bool = True
     known: bool | None = None
@@ -91,8 +92,8 @@ class NearMiss(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     span: tuple[int, int]
-    name: str | None
-    reason: str
+    name: JsonText | None
+    reason: JsonText
 
 
 class Segment(NamedTuple):
@@ -109,17 +110,21 @@ class Envelope(BaseModel):
     `content` is the text for the user, in order, with call markup and reasoning removed. `needs_more_work` is what
     the model said; when it said nothing, True if there are calls, else None. `finish_reason` is ours, `finish_word`
     the provider's own. `truncated`: the input ended inside a call, or a limit ended it before any of the answer
-    came. `blocks` keeps order and opaque parts, enough to rebuild the history. `repairs` are those that belong to no
-    call, e.g. a call in the text dropped because the same one came natively, or one cut off before its name."""
+    came; in the result of a run also that a limit, an error or a filter ended the reply anywhere. `blocks` keeps order
+    and opaque parts, enough to rebuild the history. `repairs` are those that belong to no call, e.g. a call in the text
+    dropped because the same one came natively, or one cut off before its name.
+
+    `model_dump_json()` works whatever the model wrote: text that UTF-8 cannot encode and numbers that JSON has not are
+    written as `json_data` says. Pickles and deep copies hold what is computed lazily, computed."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
     tool_calls: list[ToolCall] = Field(default_factory=list[ToolCall], alias="toolCalls")
-    content: str = ""
-    reasoning: str = ""
+    content: JsonText = ""
+    reasoning: JsonText = ""
     needs_more_work: bool | None = Field(default=None, alias="needsMoreWork")
     finish_reason: FinishReason | None = Field(default=None, validation_alias=AliasChoices("finish_reason", "finishReason"))
-    finish_word: str | None = Field(default=None, validation_alias=AliasChoices("finish_word", "finishWord"))
+    finish_word: JsonText | None = Field(default=None, validation_alias=AliasChoices("finish_word", "finishWord"))
     truncated: bool = False
     near_misses: list[NearMiss] = Field(
         default_factory=list[NearMiss], validation_alias=AliasChoices("near_misses", "nearMisses")
@@ -174,6 +179,18 @@ class Envelope(BaseModel):
         """An envelope of all fields, by name, that are right already: nothing is validated. For the normaliser: to
         validate and `attach` takes longer than to read a short reply."""
         return _trusted(cls, fields, {"_source": source, "_segments": segments, "_blocks": blocks})
+
+    def __getstate__(self) -> dict[Any, Any]:
+        self._compute()
+        return super().__getstate__()
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Envelope:
+        self._compute()
+        return super().__deepcopy__(memo)
+
+    def _compute(self) -> None:
+        """Leave nothing lazy: a computation holds on to its reader, which cannot be copied."""
+        _ = self.segments, self.blocks
 
     def __eq__(self, other: object) -> bool:
         """Equal fields and source. What is computed lazily follows from these; the computations themselves never

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from llmcore.types.json_data import JsonObject, JsonText
+
 __all__ = [
     "Block",
     "CacheControl",
@@ -48,7 +50,7 @@ class TextBlock(_Block):
     """Plain text."""
 
     type: Literal["text"] = "text"
-    text: str
+    text: JsonText
 
 
 class ImageBlock(_Block):
@@ -76,20 +78,20 @@ class ToolUseBlock(_Block):
     """
 
     type: Literal["tool_use"] = "tool_use"
-    id: str
-    name: str
-    input: dict[str, Any] | None
-    raw_input: str = ""
+    id: JsonText
+    name: JsonText
+    input: JsonObject | None
+    raw_input: JsonText = ""
 
 
 class ToolResultBlock(_Block):
     """The answer to one `ToolUseBlock`, found by `tool_use_id`."""
 
     type: Literal["tool_result"] = "tool_result"
-    tool_use_id: str
+    tool_use_id: JsonText
     content: list[TextBlock | ImageBlock] = Field(default_factory=list[TextBlock | ImageBlock])
     is_error: bool = False
-    name: str | None = None
+    name: JsonText | None = None
     """The tool's name: some wires (Gemini, Ollama) answer by name as well as by id."""
 
     @field_validator("content", mode="before")
@@ -106,8 +108,8 @@ class ThinkingBlock(_Block):
     """Reasoning with its signature. The text may be empty while the signature is not; both must be sent back unchanged."""
 
     type: Literal["thinking"] = "thinking"
-    thinking: str
-    signature: str | None = None
+    thinking: JsonText
+    signature: JsonText | None = None
 
 
 class RedactedThinkingBlock(_Block):
@@ -125,7 +127,7 @@ class ProviderBlock(_Block):
     type: Literal["provider"] = "provider"
     provider: str
     """The wire it came by: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock-converse`, ..."""
-    data: dict[str, Any]
+    data: JsonObject
 
 
 Block = Annotated[

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, singledispatch
 from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.schema_shape import check_schema_shape
 
-__all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "definition_of"]
+__all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "check_definition", "definition_of"]
 
 JsonSchema = dict[str, Any]
 
@@ -49,6 +49,13 @@ class ToolDefinition(BaseModel):
         return self
 
 
+def check_definition(definition: ToolDefinition) -> None:
+    """Raise `ToolDefinitionError` for a definition that cannot be sent as JSON: see `check_schema_shape`."""
+    where = f"tool {definition.name!r}: "
+    check_schema_shape(definition.parameters, f"{where}parameters: ")
+    check_schema_shape([definition.description, definition.examples], where, around=2)
+
+
 def _first(mapping: Mapping[str, Any], *keys: str) -> Any:
     return next((mapping[key] for key in keys if mapping.get(key) is not None), None)
 
@@ -72,13 +79,17 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
         raise ToolDefinitionError(f"tool {name!r}: its parameters must be a JSON Schema object, got {type(schema).__name__}")
     annotations = body.get("annotations")
     read_only = isinstance(annotations, Mapping) and cast("Mapping[str, Any]", annotations).get("readOnlyHint") is True
-    return ToolDefinition(
-        name=name,
-        description=body.get("description") or "",
-        parameters=dict(cast("Mapping[str, Any]", schema)),
-        strict=body.get("strict"),
-        read_only=read_only,
-    )
+    try:
+        return ToolDefinition(
+            name=name,
+            description=body.get("description") or "",
+            parameters=dict(cast("Mapping[str, Any]", schema)),
+            strict=body.get("strict"),
+            read_only=read_only,
+        )
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        raise ToolDefinitionError(f"tool {name!r}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
 
 
 @singledispatch
@@ -223,7 +234,7 @@ class ToolSet:
         self._by_name: dict[str, CompiledTool] = {}
         for tool in tools:
             definition = definition_of(tool)
-            check_schema_shape(definition.parameters, f"tool {definition.name!r}: parameters: ")
+            check_definition(definition)
             earlier = self._by_name.get(definition.name)
             if earlier is not None and earlier.definition != definition:
                 raise ToolDefinitionError(f"two different tools are called {definition.name!r}; rename one")

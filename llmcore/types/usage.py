@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
 
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
+from llmcore.types.json_data import JsonData, JsonText
 from llmcore.types.narrowing import is_object
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Attempt(BaseModel):
     model: str
     mode: OutputMode = "native_tools"
     reason: AttemptReason = "first"
-    detail: str = ""
+    detail: JsonText = ""
     """Why this request was made, in words: the recorded problem behind `reason`. Empty only for the first and for turns."""
     failure: Any = None
     """The `LLMCoreError` that ended it, or None."""
@@ -83,11 +84,11 @@ class Attempt(BaseModel):
     """Seconds from when the attempt was decided on until it ended, `waited` included."""
     waited: float = 0.0
     """Seconds of `duration` that passed before the request was sent: a provider's `Retry-After`, or a back-off."""
-    report: Any = None
+    report: JsonData = None
     """The `ValidationReport` of its reply, or None when none came."""
-    response_id: str = ""
+    response_id: JsonText = ""
     """The reply's id, where the provider gave one; so for `response_model`, the model that the provider says answered."""
-    response_model: str = ""
+    response_model: JsonText = ""
     time_to_first_token: float | None = None
     """Seconds until the first piece of the reply came; None where it is not known."""
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from llmcore.run.copies import MAX_DEPTH, encodable, mended, own, recorded, refusing
+from llmcore.run.copies import MAX_DEPTH, mended, own, recorded, refusing
 from llmcore.types import ConfigError, Message, ProviderBlock, TextBlock, ToolUseBlock
+from llmcore.types.json_data import LARGEST_INT, encodable
 
 
 def test_a_copy_shares_nothing_that_can_change() -> None:
@@ -65,6 +66,16 @@ def test_what_can_be_encoded_is_equal_and_names_nothing() -> None:
     value = {"a": [1, 2.5, None, True, "größer"], "b": {"c": ()}}
     assert mended(value) == (value, [])
     assert refusing(value, ConfigError) == value
+
+
+@pytest.mark.parametrize("number", [LARGEST_INT + 1, -(10**5000)], ids=["above", "below"])
+def test_a_number_of_more_digits_than_any_reader_takes_does_not_cross(number: int) -> None:
+    made, found = mended({"a": [LARGEST_INT, number]})
+    assert made == {"a": [LARGEST_INT, None]}
+    assert (found[0].path, found[0].what) == ("a[1]", "a number of too many digits")
+    json.dumps(made)
+    with pytest.raises(ConfigError, match="too many digits cannot be sent"):
+        refusing(number, ConfigError)
 
 
 def test_what_nests_without_end_is_cut() -> None:
