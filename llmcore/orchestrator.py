@@ -129,6 +129,10 @@ class Orchestrator:
     def stream(self, request: Given, output_type: Any = None, **options: Any) -> AsyncGenerator[Event, None]:
         """The run's events as they come; the last is `Finished(RunResult)`. Caller's errors are raised at once, here.
 
+        With an `output_type` the value is `result.output` where `result.has_output`. A run may end well without one: calls of
+        tools without a function are pending, or a tool or hook ended the run with a value of another type. `execute` raises
+        then; here the result tells.
+
         What an attempt emitted is void when another `AttemptStarted` follows in the same turn. Close the generator
         (`aclosing`) when leaving early, so that the connection is closed at once.
         """

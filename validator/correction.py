@@ -8,7 +8,9 @@ Rules
 - It says only what is needed: the failing call as the model wrote it, the problems as `path: expected ..., got ...`,
   and the schema of that tool. Calls of the same turn that are fine are kept and not asked for again.
 - It stops when an attempt repeats an earlier one, when the budget is spent, or when the model answers in words instead.
-- A cut turn is asked again with more room. Near misses are asked about only where a call was required.
+- A cut turn is asked again with more room. So is a typed answer that a limit ended, unless it is a value closed by a
+  bracket or quote of its own: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one.
+- Near misses are asked about only where a call was required.
 
 `CorrectionLoop` is the sans-IO core (`next()` gives what to ask, `receive()` takes the answer); `correct` drives it
 with a callable it is given. Neither knows an adapter, a clock or a budget object beyond the number of re-asks that
@@ -40,7 +42,7 @@ from llmcore.types import (
 )
 from llmcore.validator.coercion import Strictness
 from llmcore.validator.output import ParseDetail, json_schema, parse_detailed
-from llmcore.validator.problems import Problem, summary
+from llmcore.validator.problems import Problem, shown, summary
 from llmcore.validator.reask_prompt import correction_prompt
 from llmcore.validator.report import ValidationReport, validate
 
@@ -212,6 +214,8 @@ class CorrectionLoop:
             detail = self._read(envelope.content)
         except OutputParseError as error:
             return _Review(report, None, tuple(error.problems))
+        if envelope.finish_reason == "length" and not detail.closed:
+            return _Review(report, None, (_perhaps_half(envelope.content),))
         return _Review(report, detail, ())
 
     def _parsed(self, text: str) -> ParseDetail:
@@ -308,6 +312,11 @@ def _signature(envelope: Envelope, review: _Review) -> str:
     ]
     text = "" if failing else envelope.content.strip()
     return json.dumps([failing, text], sort_keys=True, default=str)
+
+
+def _perhaps_half(text: str) -> Problem:
+    got = f"one that a limit ended: {shown(text.strip())}"
+    return Problem(kind="incomplete", expected="a whole value", got=got, message="the value may be half of what was meant")
 
 
 def _call_failed(envelope: Envelope) -> bool:

@@ -47,6 +47,7 @@ _ADMITTED: dict[str, frozenset[Safety]] = {
     "lenient": frozenset({"lossless", "coerced", "guess", "truncated"}),
 }
 _A_GUESS = 100
+_CLOSERS = ("}", "]", '"', "'")
 _MAX_FITS = 20
 _MAX_FAILURES = 100
 """After so many values that fit or do not, only one that fits as it is is looked for: coercing takes milliseconds each."""
@@ -55,12 +56,14 @@ _MAX_FAILURES = 100
 @dataclass(frozen=True, slots=True)
 class ParseDetail:
     """A typed value and how it was come by: what was repaired, and every value that the text held (empty when the text
-    itself was the value). `complete` is False when the text ended inside the value."""
+    itself was the value). `complete` is False when the text ended inside the value. `closed` is True when the value ended
+    by a bracket or quote of its own, so that no text behind it could have made another of it."""
 
     value: Any
     repairs: list[Repair] = field(default_factory=list[Repair])
     candidates: list[Candidate] = field(default_factory=list[Candidate])
     complete: bool = True
+    closed: bool = False
 
 
 def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> Any:
@@ -123,7 +126,10 @@ class _Parse:
         best = self.best_of(found) or self._verbatim() or self._best([*self.values, *self._of_texts(found)])
         if best is None:
             raise self._error(found)
-        return ParseDetail(best.value, best.repairs, found.values, best.complete)
+        return ParseDetail(best.value, best.repairs, found.values, best.complete, self._is_closed(best))
+
+    def _is_closed(self, fit: _Fit) -> bool:
+        return fit.of is not None and fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
 
     def best_of(self, found: Found) -> _Fit | None:
         """The candidate that fits best as the structure it is, or several of them as the items of an array."""

@@ -30,7 +30,7 @@ from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
-from llmcore.run.verdict import forced_tool, refuse_empty, unusable, without_calls, without_failed_call
+from llmcore.run.verdict import broken_off, cut_shown, forced_tool, refuse_empty, unusable, without_calls, without_failed_call
 from llmcore.tools import compile_tools
 from llmcore.types import (
     Attempt,
@@ -193,7 +193,7 @@ class TurnAttempt:
         failure = error if isinstance(error, LLMCoreError) else None
         self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
         if sending is not None and sending.envelope is not None and not self._hooks.has("on_response"):
-            self._state.note(fit_reply(sending.envelope))  # such a hook sees whole replies only, and may have hidden a part
+            self._state.note(_fit(sending))  # such a hook sees whole replies only, and may have hidden a part
         _log.debug("request %d failed after %.2f s: %s", attempt.n, attempt.duration, failure_name(error))
 
     def _charged(self, sending: Sending | None) -> Usage | None:
@@ -203,17 +203,21 @@ class TurnAttempt:
         return self._usage(sending.usage, sending.call, sending.envelope or Envelope())
 
     async def _came(self, sending: Sending, attempt: Attempt, call: ModelCall, config: ModelConfig) -> None:
-        """A reply is there, whole."""
-        envelope = sending.envelope or Envelope()
+        """A reply is there, whole. Raises what its end says, where that is no good one."""
+        envelope = _fit(sending)
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
-        attempt.response_id, attempt.response_model = sending.response_id, sending.response_model
+        attempt.response_id, attempt.response_model = sending.shown(sending.response_id), sending.shown(sending.response_model)
         attempt.time_to_first_token = sending.time_to_first_token
-        envelope = fit_reply(envelope)
-        self._learn(config, call, envelope)
+        if broken_off(envelope) is None:
+            self._learn(config, call, envelope)
         envelope = await hooked_reply(self._hooks, envelope)
         if self.mode_matters:
             envelope = without_failed_call(envelope, typed=self._state.settings.output is not None)
-        self._state.note(envelope)
+        failure = broken_off(envelope)
+        self._state.note(cut_shown(envelope, broken=failure is not None))
+        if failure is not None:
+            self._state.ledger.finish(attempt, failure=failure)
+            raise failure
         if call.request.tool_choice == "none" and self._state.settings.output is None:
             envelope = without_calls(envelope)
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)
@@ -313,6 +317,8 @@ class TurnAttempt:
         """The output given in one reply with calls, None when it does not fit: then the calls' results come first."""
         output = self._state.settings.output
         assert output is not None  # without it no call is the output tool's
+        if not final.complete:
+            return None
         try:
             return self._read(output.text_of(final))
         except OutputParseError:
@@ -330,6 +336,15 @@ class TurnAttempt:
                 self._models.learn(config, "native_tools", works=True)
         elif can.emits_text_calls is None:
             self._models.learn(config, "emits_text_calls", works=True)
+
+
+def _fit(sending: Sending) -> Envelope:
+    """The reply, or what came of it, as it may stand in a result."""
+    envelope = fit_reply(sending.envelope or Envelope())
+    word = envelope.finish_word
+    if not word or envelope.finish_reason is not None:  # one that we know
+        return envelope
+    return envelope.model_copy(update={"finish_word": sending.shown(word)})
 
 
 def _to_listener(event: Event) -> Event:

@@ -270,7 +270,7 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome) -> 
     for name, kind in (("error", ToolError), ("ended", TerminateLoop)):
         if not isinstance(getattr(given, name), kind | None):
             raise _refused(hook, f"the outcome's `{name}` must be None or a {kind.__name__}")
-    given.call = call
+    given.call, given.ran = call, outcome.ran
     try:
         given.content = given.block().content
     except ValidationError:

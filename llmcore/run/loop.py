@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from llmcore.fallback import FallbackContext, FallbackManager, Plan
@@ -24,7 +25,7 @@ from llmcore.run.state import RunState
 from llmcore.run.verdict import cause_of
 from llmcore.tools import RunContext, ToolConfig
 from llmcore.tools.copies import MessageCopies
-from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
+from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic, unfinished
 from llmcore.types import (
     AttemptReason,
     Budget,
@@ -34,6 +35,7 @@ from llmcore.types import (
     LLMCoreError,
     MaxToolTurns,
     OutputMode,
+    Refused,
     TerminateLoop,
     ToolCall,
     ToolResult,
@@ -104,8 +106,8 @@ class Run:
             state.end(ended)
         except FallbackExhausted as error:
             state.close_open_calls(_STOPPED)
-            if state.settings.output is not None or not state.degrade():
-                failure = cause_of(error)
+            failure = cause_of(error)
+            if state.settings.output is not None or isinstance(failure, Refused) or not state.degrade():
                 self._attach_partial(failure)
                 raise failure from failure.__cause__
         except BaseException as error:
@@ -231,8 +233,11 @@ class Run:
             if decided.problems or tool is None:
                 outcome = wrong_call(decided)
             else:
-                outcome = await run_call(call, tool, context, self._tools, self._seconds_left)
-                self._withheld[call.id] = synthetic(call, _RAN)  # until the hooks after it have let the outcome pass
+                withheld = partial(self._withheld.__setitem__, call.id)  # should the run end before the outcome is there
+                begun = partial(withheld, unfinished(call, ran=True))
+                outcome = await run_call(call, tool, context, self._tools, self._seconds_left, begun)
+                if outcome.ran:  # until the hooks after it have let the outcome pass
+                    withheld(replace(synthetic(call, _RAN), ran=True))
         outcome = await hooked_outcome(hooks, call, outcome)
         self._withheld.pop(call.id, None)
         return fit_outcome(outcome, self._tools.max_result_chars)

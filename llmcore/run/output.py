@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -122,12 +123,12 @@ class OutputSpec:
         return parse_detailed(text, self.output_type, strictness=strictness)
 
     def _unwrapped(self, text: str, strictness: Any) -> ParseDetail:
-        from llmcore.validator import ParseDetail, parse_detailed
+        from llmcore.validator import parse_detailed
 
         detail = parse_detailed(text, self.wrapped_type, strictness=strictness)
         if self._takes_any_text and any(repair.path == WRAPPER for repair in detail.repairs):
             raise OutputParseError("it wraps no text", [], text)  # JSON that is the answer itself
-        return ParseDetail(detail.value[WRAPPER], detail.repairs, detail.candidates, detail.complete)
+        return replace(detail, value=detail.value[WRAPPER])
 
 
 def _wrapping(output_type: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
+from llmcore.adapters.secrets import Scrubber, secrets_in
 from llmcore.adapters.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
@@ -27,6 +28,7 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
+from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
 
 __all__ = ["Sending", "within"]
@@ -109,6 +111,18 @@ class Sending:
         """Did anything of a reply come?"""
         reply = self.envelope
         return self.usage is not None or (reply is not None and bool(reply.source or reply.reasoning or reply.tool_calls))
+
+    def shown(self, text: str) -> str:
+        """What a server says of its reply (an id, a model, a finish word) as it may stand in a result: without the secrets
+        of the request, should they be echoed there, and fit to be encoded."""
+        endpoint, request = self._call.endpoint, self._call.request
+        sent = {
+            "api_key": endpoint.api_key.get_secret_value() if endpoint.api_key is not None else None,
+            "base_url": endpoint.base_url,
+            "extra_headers": {**endpoint.extra_headers, **(request.extra_headers or {})},
+            "extra_body": request.extra_body,
+        }
+        return Scrubber(secrets_in(sent), only_given=True).text(encodable(text)) if text else text
 
     async def _asked(self, awaitable: Awaitable[T]) -> T:
         try:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from llmcore.fallback import Ledger
-from llmcore.run.copies import encodable, mended, own, recorded
+from llmcore.run.copies import mended, own, recorded
 from llmcore.run.history import assistant_message, fit_call, ids_in, open_calls, results_message, with_unique_ids
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.settings import RunSettings
+from llmcore.run.verdict import cut_shown
 from llmcore.tools.execution import Outcome
 from llmcore.tools.results import as_text
 from llmcore.types import (
@@ -24,6 +25,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
+from llmcore.types.json_data import encodable
 
 __all__ = ["RunState"]
 
@@ -69,7 +71,7 @@ class RunState:
         unique = [fit_call(call) for call in with_unique_ids(before, self._ids)]
         message = assistant_message(envelope, before, unique)
         runnable = unique[: len(calls)]
-        self.envelope = envelope.model_copy(update={"tool_calls": runnable})
+        self.envelope = cut_shown(envelope).model_copy(update={"tool_calls": runnable})
         entered = self._enter(message).content if message is not None else []
         self.envelope.attach(envelope.source, envelope.segments, entered)
         if final is not None and not calls:
@@ -188,6 +190,7 @@ def _record(outcome: Outcome, turn: int) -> ToolRecord:
         duration=outcome.duration,
         retries=outcome.retries,
         turn=turn,
+        ran=outcome.ran,
     )
 
 
