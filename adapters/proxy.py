@@ -179,7 +179,7 @@ class RecordingProxy:
             level="wire",
             tools=[definition_of(tool) for tool in _tools(request)],
         )
-        self._file.append(scrubber.value(line), ascii_only=True)  # bytes that are no UTF-8 stand as lone surrogates
+        self._file.append(scrubber.value(line))  # bytes that are no UTF-8 stand as lone surrogates
 
     def __enter__(self) -> Self:
         self._thread.start()
