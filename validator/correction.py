@@ -9,7 +9,7 @@ Rules
   and the schema of that tool. Calls of the same turn that are fine are kept and not asked for again.
 - It stops when an attempt repeats an earlier one, when the budget is spent, or when the model answers in words instead.
 - A cut turn is asked again with more room. So is a typed answer that a limit ended, unless it is a value closed by a
-  bracket or quote of its own: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one.
+  bracket of its own: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one.
 - Near misses are asked about only where a call was required.
 
 `CorrectionLoop` is the sans-IO core (`next()` gives what to ask, `receive()` takes the answer); `correct` drives it

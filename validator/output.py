@@ -47,7 +47,7 @@ _ADMITTED: dict[str, frozenset[Safety]] = {
     "lenient": frozenset({"lossless", "coerced", "guess", "truncated"}),
 }
 _A_GUESS = 100
-_CLOSERS = ("}", "]", '"', "'")
+_CLOSERS = ("}", "]")  # text behind a quote may make the quoted words a part of a longer text
 _MAX_FITS = 20
 _MAX_FAILURES = 100
 """After so many values that fit or do not, only one that fits as it is is looked for: coercing takes milliseconds each."""
@@ -57,7 +57,7 @@ _MAX_FAILURES = 100
 class ParseDetail:
     """A typed value and how it was come by: what was repaired, and every value that the text held (empty when the text
     itself was the value). `complete` is False when the text ended inside the value. `closed` is True when the value ended
-    by a bracket or quote of its own, so that no text behind it could have made another of it."""
+    by a bracket of its own, so that no text behind it could have made another of it."""
 
     value: Any
     repairs: list[Repair] = field(default_factory=list[Repair])
@@ -129,7 +129,9 @@ class _Parse:
         return ParseDetail(best.value, best.repairs, found.values, best.complete, self._is_closed(best))
 
     def _is_closed(self, fit: _Fit) -> bool:
-        return fit.of is not None and fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
+        if fit.of is None or (is_list(fit.data) and not is_list(fit.of.value)):  # more items may follow
+            return False
+        return fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
 
     def best_of(self, found: Found) -> _Fit | None:
         """The candidate that fits best as the structure it is, or several of them as the items of an array."""

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
@@ -115,6 +116,10 @@ class Sending:
     def shown(self, text: str) -> str:
         """What a server says of its reply (an id, a model, a finish word) as it may stand in a result: without the secrets
         of the request, should they be echoed there, and fit to be encoded."""
+        return self._scrubber.text(encodable(text)) if text else text
+
+    @cached_property
+    def _scrubber(self) -> Scrubber:
         endpoint, request = self._call.endpoint, self._call.request
         sent = {
             "api_key": endpoint.api_key.get_secret_value() if endpoint.api_key is not None else None,
@@ -122,7 +127,7 @@ class Sending:
             "extra_headers": {**endpoint.extra_headers, **(request.extra_headers or {})},
             "extra_body": request.extra_body,
         }
-        return Scrubber(secrets_in(sent), only_given=True).text(encodable(text)) if text else text
+        return Scrubber(secrets_in(sent), only_given=True)
 
     async def _asked(self, awaitable: Awaitable[T]) -> T:
         try:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel
 
+from llmcore.adapters.base import Capabilities
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.types import Budget, FallbackExhausted, Refused, RemoteServerError, TextDelta, ToolCallFinished, Truncated
@@ -116,13 +118,16 @@ PERHAPS_HALF: dict[str, tuple[Any, str]] = {
     "bool or text": (bool | str, "true"),
     "literal": (Hue, "dark"),
     "a quoted literal that goes on": (Hue, '"dark'),
+    "a quoted literal": (Hue, '"dark"'),
     "text": (str, "The half of"),
+    "quoted text": (str | int, '"Yes"'),
     "text, wrapped": (str, '{"result": "The half of'),
     "text or nothing": (str | None, "The half of"),
     "a model": (Point, '{"x": 1'),
     "a model from a bare number": (Point, "1"),
     "a list": (list[int], "[1, 2"),
     "items of a list": (list[Point], '{"x": 1}\n{"x": 2}\n'),
+    "the first item of a list": (list[Point], '{"x": 1}\n'),
     "plain data": ({"type": "integer"}, "12"),
 }
 
@@ -155,7 +160,7 @@ async def test_the_whole_value_is_taken_when_it_comes(streamed: bool) -> None:
         (Point, 'Here:\n```json\n{"x": 1}\n```\nAs you can s', Point(x=1)),
         (int, '{"result": 12}', 12),
         (str, '{"result": "whole"}', "whole"),
-        (Hue, '"dark"', "dark"),
+        (Hue, '{"result": "dark"}', "dark"),
         ({"type": "object"}, '{"a": "b"}', {"a": "b"}),
     ],
 )
@@ -179,11 +184,12 @@ async def test_a_cut_call_of_the_output_tool_is_no_value() -> None:
     assert await Orchestrator(whole).execute("go", Point) == Point(x=1)
 
 
-async def test_a_cut_call_of_the_output_tool_beside_another_call_is_no_value() -> None:
-    beside = final_result('{"x": 1', ("add", '{"a": 1, "b": 2}'))
-    fake = FakeModel(beside, called("final_result", {"x": 12}))
-    result = await Orchestrator(fake, [add]).run("go", output_type=Point)
-    assert result.output == Point(x=12)
+@pytest.mark.parametrize("strictness", ["off", "safe", "lenient"])
+async def test_a_cut_call_of_the_output_tool_beside_another_call_is_no_value(strictness: Any) -> None:
+    beside = final_result('{"result": "The half of', ("add", '{"a": 1, "b": 2}'))
+    fake = FakeModel(beside, called("final_result", {"result": "The half of it."}))
+    result = await Orchestrator(fake, [add], strictness=strictness).run("go", output_type=str)
+    assert result.output == "The half of it."
     assert [record.name for record in result.tool_results] == ["add"]
 
 
@@ -243,6 +249,15 @@ async def test_a_filter_in_a_later_turn_is_no_degraded_answer() -> None:
     with pytest.raises(Refused) as caught:
         await Orchestrator(fake, [add], strategies=FAST).run("go")
     assert [record.value for record in caught.value.partial.tool_results] == [3]
+
+
+@pytest.mark.parametrize("finish", ["error", "content_filter"])
+async def test_a_broken_reply_teaches_nothing_of_the_endpoint(finish: str) -> None:
+    fake = FakeModel(ended("words", finish), '{"x": 1}', capabilities=Capabilities(native_tools=False))
+    orchestrator = Orchestrator(fake, strategies=FAST)
+    with suppress(Refused):
+        await orchestrator.run("go", output_type=Point)
+    assert (fake.calls[0].mode, orchestrator.capabilities.learnt(fake.endpoint)) == ("json_schema", {})
 
 
 @pytest.mark.parametrize("finish", ["error", "content_filter"])
