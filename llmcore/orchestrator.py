@@ -100,8 +100,9 @@ class Orchestrator:
     async def run(self, request: Given, **options: Any) -> RunResult:
         """Run the tool loop until a final answer.
 
-        When every strategy failed but some attempt gave text, that text is returned with `degraded=True`; without text,
-        `FallbackExhausted` is raised.
+        When every strategy failed but some attempt gave whole text, that text is returned with `degraded=True`; without text,
+        `FallbackExhausted` is raised. In its place comes `Truncated` where the last reply was cut, and `Refused`, also where
+        there is text, where the last one was refused or a filter ended it.
         """
         return await self._finish(self._prepare(request, options, listening=False))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr
 
@@ -184,7 +184,7 @@ class Envelope(BaseModel):
         self._compute()
         return super().__getstate__()
 
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Envelope:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         self._compute()
         return super().__deepcopy__(memo)
 

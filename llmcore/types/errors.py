@@ -74,9 +74,10 @@ E = TypeVar("E", bound="LLMCoreError")
 class LLMCoreError(Exception):
     """The root. `partial` and `attempts` are filled when the error ends a run.
 
-    Every error can be copied and sent to another process, with its fields, `partial` and `attempts`. Its cause goes
-    along as it is when it is ours or a plain builtin exception; of any other the name and the text. Its message can be
-    encoded, whatever a server or a hook put into it.
+    Every error can be copied and sent to another process, with its fields, `partial` and `attempts`, unless a value that
+    a tool returned to the run (`partial.tool_results`) cannot. Its cause goes along as it is when it is ours or a plain
+    builtin exception; of any other the name and the text. Its message can be encoded, whatever a server or a hook put
+    into it.
     """
 
     partial: Any = None
