@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, PrivateAttr, ValidationError
 
 from llmcore.hooks import HookChain, Veto
-from llmcore.run.copies import mended, own, refusing
+from llmcore.run.copies import mended, refusing
 from llmcore.run.history import fit_call, fit_reply, use_block
 from llmcore.run.settings import Toolbox, resolve_request
 from llmcore.tools import Tool, as_tool
@@ -45,6 +45,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
+from llmcore.types.copies import copied
 from llmcore.validator import Problem, Strictness, validate
 from llmcore.validator.problems import summary
 
@@ -75,7 +76,7 @@ class _Offered(ToolDefinition):
 
     @classmethod
     def of(cls, tool: Tool, definition: ToolDefinition) -> _Offered:
-        offered = cls.model_validate(own(dict(definition)))
+        offered = cls.model_validate(copied(dict(definition)))
         offered._tool = tool
         return offered
 
@@ -105,7 +106,7 @@ def _read(hook: str, kind: type[Model], value: Model) -> Model:
 async def hooked_request(hooks: HookChain, request: Request, told: Iterable[Told]) -> tuple[Request, list[Told]]:
     """The request to send and the tools to offer with it, as `before_request` leaves them."""
     hook = "before_request"
-    shown = request.model_copy(update={"messages": own(request.messages), "tools": tuple(_Offered.of(*tool) for tool in told)})
+    shown = request.model_copy(update={"messages": copied(request.messages), "tools": tuple(_Offered.of(*tool) for tool in told)})
     known = {offered.name: offered._tool for offered in shown.tools}  # pyright: ignore[reportPrivateUsage]  # of this module
     changed = await hooks.before_request(shown)
     try:
@@ -150,7 +151,7 @@ async def hooked_reply(hooks: HookChain, reply: Envelope) -> Envelope:
     hook = "on_response"
     if not hooks.has(hook):
         return reply
-    given = await hooks.on_response(own(reply).attach(reply.source, lambda: reply.segments, lambda: own(reply.blocks)))
+    given = await hooks.on_response(copied(reply).attach(reply.source, lambda: reply.segments, lambda: copied(reply.blocks)))
     changed = _read(hook, Envelope, given)
     calls = [call if _is_one_of(call, reply.tool_calls) else _restated(call) for call in changed.tool_calls]
     content = None if changed.content == reply.content else changed.content
@@ -242,13 +243,13 @@ async def hooked_call(hooks: HookChain, call: ToolCall, context: Any, toolbox: T
     """The call as `before_tool_run` leaves it, judged again if it was changed. It keeps its id."""
     hook = "before_tool_run"
     if not hooks.has(hook):
-        return Decided(own(call))
-    given = await hooks.before_tool_run(own(call), context)
+        return Decided(copied(call))
+    given = await hooks.before_tool_run(copied(call), context)
     if isinstance(given, Veto):
         return given
     changed = _read(hook, ToolCall, given).model_copy(update={"id": call.id})
     if _same_call(changed, call):
-        return Decided(own(call))
+        return Decided(copied(call))
     report = validate(Envelope(toolCalls=[_restated(changed)]), toolbox.tool_set(), strictness=strictness)
     changed = fit_call(report.calls[0])
     tool = toolbox.get(changed.name)
@@ -262,7 +263,7 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome) -> 
     hook = "after_tool_run"
     if not hooks.has(hook):
         return outcome
-    given = await hooks.after_tool_run(own(call), outcome)
+    given = await hooks.after_tool_run(copied(call), outcome)
     if given.call.id != call.id:
         raise _refused(
             hook, f"it returned an outcome of the call {given.call.id!r} for {call.id!r}; change the outcome that it was given"
@@ -309,7 +310,7 @@ async def hooked_results(hooks: HookChain, message: Message) -> Message:
     hook = "on_tool_response"
     if not hooks.has(hook):
         return message
-    changed = _read(hook, Message, await hooks.on_tool_response(own(message)))
+    changed = _read(hook, Message, await hooks.on_tool_response(copied(message)))
     order = [result.tool_use_id for result in message.tool_results]
     results = {result.tool_use_id: result for result in changed.tool_results}
     if changed.role != "tool" or len(changed.tool_results) != len(order) or results.keys() != set(order):

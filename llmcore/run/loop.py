@@ -38,6 +38,7 @@ from llmcore.types import (
     ToolCall,
     ToolResult,
 )
+from llmcore.types.copies import updated
 
 __all__ = ["Machinery", "Run"]
 
@@ -74,7 +75,7 @@ class Run:
         self._attempts_fixed = settings.budget is not None and "attempts" in settings.budget.model_fields_set
         self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
         if self._tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
-            request = request.model_copy(update={"tool_choice": self._tools.tool_choice})
+            request = updated(request, {"tool_choice": self._tools.tool_choice})
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
         settings = RunSettings(
             request,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer
+from pydantic import ConfigDict, Field, field_serializer
 from pydantic_core import to_jsonable_python
 
 from llmcore.types import Attempt, Envelope, Message, Repair, ToolCall, Usage
+from llmcore.types.copies import Value
 from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["RepairRecord", "RunResult", "ToolFailure", "ToolRecord"]
@@ -17,7 +18,7 @@ _SHOWN = 60
 _SHOWN_TOOLS = 4
 
 
-class ToolFailure(BaseModel):
+class ToolFailure(Value):
     """Why a tool failed: the `ToolError`'s type and message."""
 
     model_config = ConfigDict(frozen=True)
@@ -26,7 +27,7 @@ class ToolFailure(BaseModel):
     message: str
 
 
-class ToolRecord(BaseModel):
+class ToolRecord(Value):
     """One call that ran, or was stopped or refused before it could.
 
     `id` is the call's in the history, `arguments` those it ran with, `value` what the tool returned, `content` the text
@@ -51,7 +52,7 @@ class ToolRecord(BaseModel):
         return _data(value)
 
 
-class RepairRecord(BaseModel):
+class RepairRecord(Value):
     """One repair of a reply that was accepted: of a call (`call_id` is its id in the history), of the typed output, or
     of the reply itself. `attempt` is the number of the request whose reply it was (`Attempt.n`)."""
 
@@ -67,7 +68,7 @@ class RepairRecord(BaseModel):
         return _data(repair)
 
 
-class RunResult(BaseModel):
+class RunResult(Value):
     """A run's end, or as far as it came (`error.partial`).
 
     `envelope` is the last reply; `messages` the whole history, ready for the next request; `usage` of all requests;

@@ -24,6 +24,7 @@ from llmcore.types import (
     ToolDefinitionError,
     ToolSet,
 )
+from llmcore.types.copies import updated
 
 __all__ = ["Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
 
@@ -171,7 +172,7 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
 
 def _owned(request: Request) -> Request:
     copied = {name: getattr(request, name) for name in _SENT_AS_DATA}
-    return request.model_copy(update=refusing(copied, lambda words: CallerError(f"the request's {words}")))
+    return updated(request, refusing(copied, lambda words: CallerError(f"the request's {words}")))
 
 
 def resolve(
@@ -189,7 +190,7 @@ def resolve(
     check_option_names(options)
     request = resolve_request(given, options)
     if request.system is None and system is not None:
-        request = _owned(request.model_copy(update={"system": system}))
+        request = _owned(updated(request, {"system": system}))
     toolbox = tools.extended(request.tools) if request.tools else tools
     choice = request.tool_choice
     if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:
@@ -232,4 +233,4 @@ def _budget(given: Any, deadline: float | None) -> Budget | None:
         return given
     base = given or Budget()
     nearest = deadline if base.deadline is None else min(deadline, base.deadline)
-    return base.model_copy(update={"deadline": nearest})
+    return updated(base, {"deadline": nearest})

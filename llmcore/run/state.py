@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from llmcore.fallback import Ledger
-from llmcore.run.copies import encodable, mended, own, recorded
+from llmcore.run.copies import encodable, mended, recorded
 from llmcore.run.history import assistant_message, fit_call, ids_in, open_calls, results_message, with_unique_ids
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.settings import RunSettings
@@ -24,6 +24,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
+from llmcore.types.copies import copied, updated
 
 __all__ = ["RunState"]
 
@@ -51,7 +52,7 @@ class RunState:
 
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
-        changes: dict[str, Any] = {"messages": own(self.messages)}
+        changes: dict[str, Any] = {"messages": copied(self.messages)}
         if self.tool_turns and self.settings.request.tool_choice != "none":
             changes["tool_choice"] = "auto"
         return self.settings.request.model_copy(update=changes)
@@ -69,7 +70,7 @@ class RunState:
         unique = [fit_call(call) for call in with_unique_ids(before, self._ids)]
         message = assistant_message(envelope, before, unique)
         runnable = unique[: len(calls)]
-        self.envelope = envelope.model_copy(update={"tool_calls": runnable})
+        self.envelope = updated(envelope, {"tool_calls": runnable})
         entered = self._enter(message).content if message is not None else []
         self.envelope.attach(envelope.source, envelope.segments, entered)
         if final is not None and not calls:
@@ -90,17 +91,17 @@ class RunState:
     def add_results(self, blocks: Sequence[ToolResultBlock]) -> Message:
         """Enter the results of calls of the last turn, each under the name its call has in the history."""
         names = {use.id: use.name for use in open_calls(self.messages)}
-        named = [block.model_copy(update={"name": names.get(block.tool_use_id, block.name)}) for block in blocks]
+        named = [updated(block, {"name": names.get(block.tool_use_id, block.name)}) for block in blocks]
         return self._enter(results_message(named))
 
     def replace_call(self, call: ToolCall) -> None:
         """Let this call stand in the place of the one with its id, in the last turn and in the last reply."""
         at = max(index for index, message in enumerate(self.messages) if message.role == "assistant")
-        block = ToolUseBlock(id=call.id, name=call.name, input=own(call.arguments), raw_input=call.raw_arguments)
+        block = ToolUseBlock(id=call.id, name=call.name, input=copied(call.arguments), raw_input=call.raw_arguments)
         content = [block if isinstance(old, ToolUseBlock) and old.id == call.id else old for old in self.messages[at].content]
         self.messages[at] = Message(role="assistant", content=content)
         calls = [call if old.id == call.id else old for old in self.envelope.tool_calls]
-        self.envelope = self.envelope.model_copy(update={"tool_calls": calls}).attach(
+        self.envelope = updated(self.envelope, {"tool_calls": calls}).attach(
             self.envelope.source, self.envelope.segments, content
         )
 
@@ -108,7 +109,7 @@ class RunState:
         """The one way into the history."""
         entered, found = mended(message)
         if found:
-            self.envelope = self.envelope.model_copy(update={"repairs": [*self.envelope.repairs, *recorded(found)]})
+            self.envelope = updated(self.envelope, {"repairs": [*self.envelope.repairs, *recorded(found)]})
         self.messages.append(entered)
         return entered
 
@@ -137,15 +138,15 @@ class RunState:
 
     def end(self, ended: TerminateLoop) -> None:
         """A tool or hook ended the run: its value is the final content, and the output if it is of the type asked for."""
-        asked = self.settings.output
-        fit = asked.fitting(ended.value) if asked is not None else None
+        asked, value = self.settings.output, copied(ended.value)
+        fit = asked.fitting(value) if asked is not None else None
         if fit is not None:
             self.take_output(fit[0])
         elif asked is None:
-            self.output = ended.value
-        if ended.value is None:
+            self.output = value
+        if value is None:
             return
-        text = encodable(as_text(ended.value))
+        text = encodable(as_text(value))
         self.envelope = Envelope(content=text).attach(text, (), [TextBlock(text=text)])
         self._enter(Message(role="assistant", content=[TextBlock(text=text)]))
 
@@ -181,8 +182,8 @@ def _record(outcome: Outcome, turn: int) -> ToolRecord:
     return ToolRecord(
         id=call.id,
         name=call.name,
-        arguments=call.arguments,
-        value=outcome.value,
+        arguments=copied(call.arguments),
+        value=copied(outcome.value),
         content=outcome.text,
         error=ToolFailure(type=error.type, message=error.message) if error is not None else None,
         duration=outcome.duration,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from llmcore.types.bounds import PositiveAmount
+from llmcore.types.copies import Value
 from llmcore.types.messages import Message, TextBlock
 from llmcore.types.usage import Usage
 
@@ -16,7 +17,7 @@ ToolChoice = Literal["auto", "none", "required"] | dict[str, str]
 """`"auto"`, `"none"`, `"required"`, or `{"name": tool}` for one tool."""
 
 
-class Request(BaseModel):
+class Request(Value):
     """One request, provider-agnostic. `messages` may be given as a str (one user message).
 
     `thinking`: False/True, or the number of tokens the model may think. `deadline` is in seconds from the call. `tools` hold
@@ -53,7 +54,7 @@ class Request(BaseModel):
         return tuple(value)
 
 
-class Reply(BaseModel):
+class Reply(Value):
     """What an adapter returns: the provider's reply as it came, whole, and what is known beside it.
 
     `raw` is a response body (dict) or plain text; `wire` names its shape (`openai-chat`, `anthropic`, ...), None = tell it by
