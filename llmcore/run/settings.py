@@ -26,7 +26,7 @@ from llmcore.types import (
 )
 from llmcore.types.copies import updated
 
-__all__ = ["Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
+__all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
 
 Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request
 """What `run`, `execute` and `stream` take: text, a message, a list of messages, or a whole `Request`."""
@@ -40,7 +40,9 @@ _TOOL_OPTIONS = {
     "tool_errors": "errors",
 }
 _RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness"})
-_OPTIONS = sorted(_REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS)
+PER_RUN = _REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS
+"""The options of `run`, `execute` and `stream`."""
+_OPTIONS = sorted(PER_RUN)
 
 
 class Toolbox:
@@ -81,6 +83,11 @@ class Toolbox:
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
+
+    def can_run(self, name: str) -> bool:
+        """Is there such a tool, and has it a function?"""
+        tool = self._tools.get(name)
+        return tool is not None and tool.function is not None
 
     def tool_set(self) -> ToolSet:
         """What the model is told now; schemas that ask at run time are asked anew."""

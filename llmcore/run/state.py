@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from llmcore.fallback import Ledger
+from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import encodable, mended, recorded
 from llmcore.run.history import assistant_message, fit_call, ids_in, open_calls, results_message, with_unique_ids
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
@@ -49,6 +50,8 @@ class RunState:
         self._ids = ids_in(self.messages)
         self._given = len(self.messages)
         self._best_text = ""
+        self._judged: dict[str, ToolCall] = {}
+        """The calls of the last turn as its report has them, by their ids in the history."""
 
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
@@ -75,6 +78,7 @@ class RunState:
         self.envelope.attach(envelope.source, envelope.segments, entered)
         if final is not None and not calls:
             self.add_results([_taken(unique[-1])])
+        self._judged = {call.id: made for call, made in zip(unique, before, strict=True)}
         for call in unique:
             self.note_repairs("call", call.repairs, call.id)
         return runnable
@@ -95,15 +99,30 @@ class RunState:
         return self._enter(results_message(named))
 
     def replace_call(self, call: ToolCall) -> None:
-        """Let this call stand in the place of the one with its id, in the last turn and in the last reply."""
+        """Let this call stand in the place of the one with its id: in the last turn, the last reply and its report."""
         at = max(index for index, message in enumerate(self.messages) if message.role == "assistant")
         block = ToolUseBlock(id=call.id, name=call.name, input=copied(call.arguments), raw_input=call.raw_arguments)
         content = [block if isinstance(old, ToolUseBlock) and old.id == call.id else old for old in self.messages[at].content]
         self.messages[at] = Message(role="assistant", content=content)
         calls = [call if old.id == call.id else old for old in self.envelope.tool_calls]
-        self.envelope = updated(self.envelope, {"tool_calls": calls}).attach(
-            self.envelope.source, self.envelope.segments, content
-        )
+        self.envelope = told_anew(self.envelope, calls, content)
+        attempt, made = self.ledger.attempts[-1], self._judged.pop(call.id)
+        judged = [updated(call, {"id": made.id}) if old is made else old for old in attempt.report.calls]
+        self.ledger.finish(attempt, report=updated(attempt.report, {"calls": judged}))
+        self.repairs = [_unsaid(record, attempt.n) for record in self.repairs if record.call_id != call.id]
+        self.note_repairs("call", call.repairs, call.id)
+
+    def replace_results(self, message: Message, outcomes: Sequence[Outcome], max_chars: int) -> list[Outcome]:
+        """Let this message of results stand in the place of the last one. Returns the outcomes as it tells them."""
+        before = {block.tool_use_id: block for block in self.messages[-1].tool_results}
+        after = {block.tool_use_id: block for block in message.tool_results}
+        self.messages[-1] = message
+        told = [
+            one if after[one.call.id] == before[one.call.id] else answered(one, after[one.call.id], max_chars) for one in outcomes
+        ]
+        del self.tool_results[len(self.tool_results) - len(told) :]
+        self.note_outcomes(told)
+        return told
 
     def _enter(self, message: Message) -> Message:
         """The one way into the history."""
@@ -190,6 +209,12 @@ def _record(outcome: Outcome, turn: int) -> ToolRecord:
         retries=outcome.retries,
         turn=turn,
     )
+
+
+def _unsaid(record: RepairRecord, n: int) -> RepairRecord:
+    """A repair of the reply to request `n`, whose calls are not as the model made them any more: without what it said."""
+    told = record.of == "reply" and record.attempt == n
+    return updated(record, {"repair": without_values([record.repair])[0]}) if told else record
 
 
 def _taken(call: ToolCall) -> ToolResultBlock:

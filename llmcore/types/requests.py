@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from pydantic import ConfigDict, Field, field_validator
@@ -51,6 +52,9 @@ class Request(Value):
     @field_validator("tools", mode="before")
     @classmethod
     def _any_iterable(cls, value: Any) -> Any:
+        given: Any = value
+        if isinstance(given, str | bytes | Mapping) or not hasattr(value, "__iter__"):
+            raise ValueError(f"give a list of tools, not {type(value).__name__}")
         return tuple(value)
 
 

@@ -348,16 +348,17 @@ async def test_results_of_tools_can_be_encoded() -> None:
     assert fake.requests[1].model_dump_json()
 
 
-async def test_what_a_reply_function_changes_in_its_request_is_neither_kept_nor_asked_again() -> None:
-    def spoil_all(request: Request) -> Any:
+@pytest.mark.parametrize("way", ["reply", "on_request"])
+async def test_what_a_reply_function_changes_in_its_request_is_neither_kept_nor_asked_again(way: str) -> None:
+    def spoil_all(request: Request) -> str:
         _spoil(request.messages)
         request.messages.clear()
         request.extra_body["deep"]["x"].append(2)
-        return {"choices": [{"message": {"content": None, "tool_calls": []}}]} if len(fake.requests) == 2 else "bad"
+        return "bad"
 
     use = ToolUseBlock(id="c", name="spoil", input=json.loads(json.dumps(ARGUMENTS)))
     given = Request(messages=[Message(role="assistant", content=[use])], extra_body={"deep": {"x": [1]}})
-    fake = FakeModel(default=spoil_all).on_request(spoil_all)
+    fake = FakeModel(default=spoil_all) if way == "reply" else FakeModel().on_request(spoil_all)
     with pytest.raises(LLMCoreError):
         await Orchestrator(fake).execute(given, int)
     assert len(fake.requests) > 1
