@@ -16,12 +16,12 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, Field, PrivateAttr, TypeAdapter, ValidationError
 
 from llmcore.hooks import HookChain, Veto
-from llmcore.run.agreeing import Said, agreeing_outcome, agreeing_reply, restated, same_call
+from llmcore.run.agreeing import Said, agreeing_outcome, agreeing_reply, restated, same_call, told_anew
 from llmcore.run.copies import mended, recorded, refusing
 from llmcore.run.history import fit_call, fit_reply
 from llmcore.run.settings import Toolbox, resolve_request
 from llmcore.tools import Tool, as_tool
-from llmcore.tools.execution import Outcome
+from llmcore.tools.execution import Outcome, is_sound
 from llmcore.tools.results import UnwritableResult, shortened
 from llmcore.types import (
     Block,
@@ -159,12 +159,17 @@ async def hooked_reply(hooks: HookChain, reply: Envelope) -> Envelope:
     before = reply.model_copy(update={"blocks": blocks})
     given = await hooks.on_response(before.model_copy())
     changed = _read(hook, Envelope, given)
-    return fit_reply(agreeing_reply(before, changed, _read_blocks(hook, given)))
+    agreed = agreeing_reply(before, changed, _read_blocks(hook, given))
+    if given.source != before.source:
+        agreed = told_anew(agreed, agreed.tool_calls, agreed.blocks)
+    return fit_reply(agreed)
 
 
 def _read_blocks(hook: str, given: Envelope) -> list[Block]:
     try:
         blocks: list[Block] = [*_BLOCKS.validate_python(given.blocks)]
+    except TypeError as error:
+        raise _refused(hook, f"Envelope.blocks of what it returned: {error}") from None
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         where = ".".join(map(str, problem["loc"][:1]))
@@ -222,6 +227,8 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
     for name, (kind, words) in _OUTCOME_FIELDS.items():
         if not isinstance(getattr(given, name), kind):
             raise _refused(hook, f"the outcome's `{name}` must be {words}")
+    if given.error is not None and not is_sound(given.error):
+        raise _refused(hook, "the outcome's `error` has no readable message, type, tool_name or tool_id")
     if given.call.id != call.id:
         raise _refused(
             hook, f"it returned an outcome of the call {given.call.id!r} for {call.id!r}; change the outcome that it was given"

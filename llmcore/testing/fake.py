@@ -16,7 +16,7 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.testing.replies import Answer, checked, chunks_of, raise_if_error, reply_of, resolved, tool_call_body
 from llmcore.testing.usages import usage_in
 from llmcore.types import ConfigError, Reply, Request, Usage
-from llmcore.types.copies import copied, updated
+from llmcore.types.copies import copied
 
 __all__ = ["FakeModel"]
 
@@ -37,7 +37,7 @@ class FakeModel:
 
     The builder methods return the model: `FakeModel().text("Hello").tool_call("get_weather", {"city":
     "Paris"}).error(exc)`. `requests` holds what was asked (with the tools offered), `calls` the resolved
-    `ModelCall`s; both are copies, and so is the request that a callable is given.
+    `ModelCall`s; a callable is given a copy.
     """
 
     provider_id = "fake"
@@ -171,9 +171,8 @@ class FakeModel:
 
     async def _answer(self, call: ModelCall) -> Any:
         number = len(self.requests)
-        kept = updated(call, {"request": call.request.model_copy()})  # whoever made the call may use its request again
-        self.requests.append(kept.request)
-        self.calls.append(kept)
+        self.requests.append(call.request)
+        self.calls.append(call)
         instead = self._on_request(call.request.model_copy()) if self._on_request is not None else None
         instead = await instead if inspect.isawaitable(instead) else instead
         if self._delay:

@@ -40,7 +40,7 @@ from llmcore.types import (
 )
 from llmcore.types.copies import copied
 
-__all__ = ["Outcome", "ToolRun", "run_call", "synthetic"]
+__all__ = ["Outcome", "ToolRun", "is_sound", "run_call", "synthetic"]
 
 _STOPPING = 0.5
 """Seconds for the calls of a turn to end when they are stopped; each leaves behind at once what does not."""
@@ -182,7 +182,7 @@ class _Try:
             said = as_text(error.value) if error.value is not None else "The run was ended by this tool."
             return Outcome(call, rendered(said, max_chars), copied(error.value), ended=error)
         known: dict[str, Any] = {"tool_name": call.name, "tool_id": call.id}
-        if isinstance(error, ToolError) and _is_sound(error):
+        if isinstance(error, ToolError) and is_sound(error):
             return failed(call, error, max_chars)
         if isinstance(error, LeftBehind):
             made = ToolError(f"{call.name} did not answer within {self._timeout:g} s{self._remains()}", type="timeout", **known)
@@ -211,7 +211,7 @@ def _deadline_passed() -> Timeout:
     return Timeout("the run's deadline has passed", status=None)
 
 
-def _is_sound(error: ToolError) -> bool:
+def is_sound(error: ToolError) -> bool:
     """Can it be shown? A tool's own subclass may fail there, or lack the fields."""
     try:
         fields = (error.message, error.type, error.tool_name, error.tool_id)

@@ -148,7 +148,8 @@ class Envelope(Value):
     def blocks(self) -> list[Block]:
         """The assistant turn as history blocks, in order: text, thinking, tool_use and opaque provider parts. The
         envelope's own list: what is changed in it is changed in the envelope."""
-        known = self._blocks
+        private = cast("dict[str, Any]", self.__pydantic_private__)  # `self._blocks` takes 2 us
+        known = cast("Callable[[], Sequence[Block]] | Sequence[Block]", private["_blocks"])
         if isinstance(known, list):
             return cast("list[Block]", known)
         self._blocks = made = list(known() if callable(known) else known)
@@ -162,7 +163,11 @@ class Envelope(Value):
     ) -> Self:
         """Give the parts that are computed lazily; for the normaliser and for adapters that build envelopes. Returns
         self."""
-        private = {"_source": source, "_segments": segments, "_blocks": blocks if callable(blocks) else tuple(blocks)}
+        private = {
+            "_source": source,
+            "_segments": segments,
+            "_blocks": tuple(cast("list[Block]", blocks)) if isinstance(blocks, list) else blocks,
+        }
         object.__setattr__(self, "__pydantic_private__", private)  # one by one takes 4 us
         return self
 

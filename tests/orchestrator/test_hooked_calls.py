@@ -132,6 +132,13 @@ async def test_the_arguments_that_a_hook_changed_are_nowhere() -> None:
     assert ran == ["[hidden]", "[hidden]"]
 
 
+class Unsound(ToolError):
+    """An error that forgot to call its base."""
+
+    def __init__(self) -> None:
+        pass
+
+
 class Unwritable:
     """A value of a tool that cannot be shown."""
 
@@ -282,6 +289,7 @@ async def test_an_outcome_that_ends_the_run_ends_it() -> None:
         ({"error": "no"}, "`error` must be None or a ToolError"),
         ({"content": [5]}, "`content` must be a list"),
         ({"call": None}, "`call` must be the ToolCall"),
+        ({"error": Unsound()}, "`error` has no readable message"),
         ({"duration": "long"}, "`duration` must be a number"),
         ({"value": Unwritable()}, "`value`: the result cannot be written"),
     ],

@@ -365,6 +365,21 @@ async def test_words_that_a_hook_changed_lose_the_signature_of_others() -> None:
     assert [block.type for block in others] == ["redacted_thinking", "text", "provider", "tool_use"]
 
 
+async def test_a_source_that_a_hook_changed_is_not_kept() -> None:
+    def shorten(envelope: Envelope) -> Envelope:
+        return envelope.model_copy(update={"source": "", "reasoning": ""})
+
+    result = await run(FakeModel("<think>a secret</think>Well."), Hooks(on_response=shorten))
+    assert result.envelope.source == "Well."
+    result = await run(FakeModel("Well."), Hooks(on_response=lambda envelope: envelope.model_copy(update={"source": "x"})))
+    assert (result.envelope.source, result.envelope.segments) == ("Well.", [(0, 5, "content")])
+
+
+async def test_blocks_that_are_no_list_are_refused() -> None:
+    error = await refused(Hooks(on_response=lambda envelope: envelope.model_copy(update={"blocks": 5})))
+    assert "hook on_response: Envelope.blocks" in str(error)
+
+
 @pytest.mark.parametrize("block", [5, ToolResultBlock(tool_use_id="x"), TextBlock(text="\ud800")])
 async def test_blocks_that_no_turn_could_hold_are_refused(block: Any) -> None:
     error = await refused(Hooks(on_response=lambda envelope: envelope.model_copy(update={"blocks": [block]})))
