@@ -7,6 +7,7 @@ the event loop.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from os import PathLike
@@ -19,7 +20,7 @@ from llmcore.hooks import HookChain, Hooks
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
 from llmcore.run.result import RunResult
-from llmcore.run.settings import Given, Toolbox, resolve, tool_config
+from llmcore.run.settings import PER_RUN, Given, Toolbox, resolve, tool_config
 from llmcore.tools import ToolErrors
 from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, TextBlock
 
@@ -87,6 +88,12 @@ class Orchestrator:
             ),
             enforce_limits=enforce_limits,
         )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _SETTINGS:
+            per_run = f"; for one run, give `{name}=...` to the call" if name in PER_RUN else ""
+            raise ConfigError(f"`{name}` is settled when an Orchestrator is made: make another one{per_run}")
+        super().__setattr__(name, value)
 
     @property
     def models(self) -> ModelRegistry:
@@ -190,3 +197,7 @@ class Orchestrator:
                 if isinstance(event, Finished):
                     return cast("RunResult", event.result)
         raise InternalError("a run ended without a result")
+
+
+_SETTINGS = frozenset(inspect.signature(Orchestrator).parameters)
+"""What its constructor takes; an attribute of that name would change nothing."""

@@ -40,6 +40,7 @@ from llmcore.types import (
     ToolSet,
     ToolUseBlock,
 )
+from llmcore.types.copies import updated
 from llmcore.validator.coercion import Strictness
 from llmcore.validator.output import ParseDetail, json_schema, parse_detailed
 from llmcore.validator.problems import Problem, shown, summary
@@ -354,7 +355,7 @@ def _without_failing(turn: Envelope, report: ValidationReport, answer: Envelope)
     withdrawn = [call for index, call in enumerate(turn.tool_calls) if index in failing]
     notes = [Repair(kind="withdrawn_call", before={"name": call.name, "arguments": call.raw_arguments}) for call in withdrawn]
     if not kept:
-        return answer.model_copy(update={"repairs": [*answer.repairs, *notes]})
+        return updated(answer, {"repairs": [*answer.repairs, *notes]})
     return _rebuilt(turn, kept, {call.id for call in withdrawn}, [], notes, answer.content)
 
 
@@ -397,4 +398,4 @@ def _renamed(call: ToolCall, kept: Sequence[ToolCall]) -> ToolCall:
     number = len(taken)
     while f"call_{number}" in taken:
         number += 1
-    return call.model_copy(update={"id": f"call_{number}"})
+    return updated(call, {"id": f"call_{number}"})

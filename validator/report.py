@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from llmcore.types import CompiledTool, Envelope, Repair, ToolCall, ToolSet
+from llmcore.types.copies import Value, updated
 from llmcore.validator.coercion import Strictness, admits, settle
 from llmcore.validator.last_resort import repaired_arguments
 from llmcore.validator.names import close_names, resolve_name
@@ -29,7 +30,7 @@ _MAX_NAMES = 50
 _MAX_NEAR_MISSES = 3
 
 
-class ValidationReport(BaseModel):
+class ValidationReport(Value):
     """`calls` are the envelope's, in its order and by its indexes: names mapped, arguments coerced, repairs appended.
     Those in `failing` have a problem and may not run; those in `runnable` may. `ok` = there are no problems.
     """
@@ -121,7 +122,7 @@ class _Judge:
         if tool is None or tool.name == call.name:
             return call, tool
         repair = Repair(kind="tool_name", before=call.name, after=tool.name, safety="coerced")
-        return call.model_copy(update={"name": tool.name, "known": True, "repairs": [*call.repairs, repair]}), tool
+        return updated(call, {"name": tool.name, "known": True, "repairs": [*call.repairs, repair]}), tool
 
     def _read(self, call: ToolCall, tool: CompiledTool | None) -> ToolCall:
         """The last rung, where there is nothing else to read and its guess may run."""
@@ -131,13 +132,13 @@ class _Judge:
         found = repaired_arguments(call.raw_arguments, tool)
         if found is None:
             return call
-        return call.model_copy(update={"arguments": found[0], "repairs": [*call.repairs, found[1]]})
+        return updated(call, {"arguments": found[0], "repairs": [*call.repairs, found[1]]})
 
     def _settled(self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema) -> tuple[ToolCall, list[Problem]]:
         settled = settle(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)
         if settled.repairs:
-            call = call.model_copy(update={"arguments": settled.value, "repairs": [*call.repairs, *settled.repairs]})
-        located = [problem.model_copy(update={"call": index, "tool": tool.name}) for problem in settled.problems]
+            call = updated(call, {"arguments": settled.value, "repairs": [*call.repairs, *settled.repairs]})
+        located = [updated(problem, {"call": index, "tool": tool.name}) for problem in settled.problems]
         return call, located[:MAX_PROBLEMS]
 
     def _admits(self, safety: str, tool: CompiledTool | None) -> bool:

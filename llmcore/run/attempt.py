@@ -21,7 +21,6 @@ from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
 from llmcore.run.choices import RunModels
-from llmcore.run.copies import own
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
@@ -47,6 +46,7 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
+from llmcore.types.copies import copied, updated
 from llmcore.types.logs import failure_name, logger
 from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, ParseDetail
 
@@ -229,7 +229,7 @@ class TurnAttempt:
             return accounted(told, call, envelope)
         usage = told or Usage()
         if usage.cost is None and usage.total_tokens and call.endpoint.prices is not None:
-            usage = usage.model_copy(update={"cost": cost_of(usage, call.endpoint)})
+            usage = updated(usage, {"cost": cost_of(usage, call.endpoint)})
         return usage
 
     # Judging
@@ -284,7 +284,7 @@ class TurnAttempt:
         ledger, result = self._state.ledger, loop.result
         report = result.report
         if result.problems and report.ok:
-            report = report.model_copy(update={"problems": list(result.problems)})
+            report = updated(report, {"problems": list(result.problems)})
         ledger.finish(ledger.attempts[-1], report=report)
 
     def _accept(self, result: CorrectionResult) -> list[Event]:
@@ -350,8 +350,8 @@ def _fit(sending: Sending) -> Envelope:
 def _to_listener(event: Event) -> Event:
     """The event; where it holds data of the reply, with a copy of it."""
     if isinstance(event, ToolCallFinished):
-        return ToolCallFinished(event.index, own(event.call))
-    return Repaired(event.index, own(event.repair)) if isinstance(event, Repaired) else event
+        return ToolCallFinished(event.index, copied(event.call))
+    return Repaired(event.index, copied(event.repair)) if isinstance(event, Repaired) else event
 
 
 def _tell_reply(attempt: Attempt, reply: Envelope) -> None:
@@ -378,4 +378,4 @@ def _corrected_request(request: Request, correction: Correction) -> Request:
     }
     if correction.max_tokens is not None:
         changes["max_tokens"] = correction.max_tokens
-    return request.model_copy(update=changes)
+    return updated(request, changes)

@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 
 from llmcore.adapters.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
+from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_object
 
 if TYPE_CHECKING:
@@ -163,5 +164,5 @@ def take_final_call(envelope: Envelope, output: OutputSpec | None) -> tuple[Enve
     if not others:
         changes["content"] = output.text_of(final)
         changes["truncated"] = not final.complete
-    changed = envelope.model_copy(update=changes)
+    changed = updated(envelope, changes)
     return changed.attach(envelope.source, envelope.segments, envelope.blocks), final

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from llmcore.types import Attempt, Envelope, Message, Repair, ToolCall, Usage
+from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonObject, JsonText
 
 __all__ = ["RepairRecord", "RunResult", "ToolFailure", "ToolRecord"]
@@ -16,7 +17,7 @@ _SHOWN = 60
 _SHOWN_TOOLS = 4
 
 
-class ToolFailure(BaseModel):
+class ToolFailure(Value):
     """Why a tool failed: the `ToolError`'s type and message."""
 
     model_config = ConfigDict(frozen=True)
@@ -25,7 +26,7 @@ class ToolFailure(BaseModel):
     message: JsonText
 
 
-class ToolRecord(BaseModel):
+class ToolRecord(Value):
     """One call of a turn whose calls were to run.
 
     `id` is the call's in the history, `arguments` those it ran with, `value` what the tool returned, `content` the text
@@ -49,7 +50,7 @@ class ToolRecord(BaseModel):
     ran: bool = False
 
 
-class RepairRecord(BaseModel):
+class RepairRecord(Value):
     """One repair of a reply that was accepted: of a call (`call_id` is its id in the history), of the typed output, or
     of the reply itself. `attempt` is the number of the request whose reply it was (`Attempt.n`)."""
 
@@ -61,7 +62,7 @@ class RepairRecord(BaseModel):
     repair: Repair
 
 
-class RunResult(BaseModel):
+class RunResult(Value):
     """A run's end, or as far as it came (`error.partial`).
 
     `envelope` is the last reply; its `truncated` says that it was cut, also where words that a limit ended

@@ -29,6 +29,7 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
+from llmcore.types.copies import updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
 
@@ -189,7 +190,7 @@ class Sending:
         finally:
             if self.envelope is None:  # broken off: what had come is kept
                 normalizer.finish("cancelled")
-                self.envelope = normalizer.envelope.model_copy(update={"truncated": True})
+                self.envelope = updated(normalizer.envelope, {"truncated": True})
             close = getattr(stream, "aclose", None)
             if close is not None:
                 with suppress(TimeoutError):
@@ -224,7 +225,7 @@ class Sending:
         said = self._ended or envelope.finish_word or envelope.finish_reason or not is_object(self._last)
         if said or ends_reply(self._last) or is_whole_reply(self._last):
             return
-        self.envelope = envelope.model_copy(update={"truncated": True})
+        self.envelope = updated(envelope, {"truncated": True})
         endpoint = self._call.endpoint
         name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
         raise RemoteServerError(f"{name}: the stream ended before its end: no finish reason came, and the adapter tells of none")

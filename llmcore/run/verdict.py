@@ -22,6 +22,7 @@ from llmcore.types import (
     ToolDefinition,
     Truncated,
 )
+from llmcore.types.copies import updated
 from llmcore.validator import CorrectionResult
 from llmcore.validator.correction import FAILED_CALL_WORDS
 from llmcore.validator.problems import cut
@@ -130,7 +131,7 @@ def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:
         return envelope
     said = cut(envelope.content.strip(), _MAX_SAID)
     miss = NearMiss(span=(0, len(envelope.source)), name=None, reason=f"its provider could not read it as a call: {said!r}")
-    changed = envelope.model_copy(update={"content": "", "near_misses": [miss, *envelope.near_misses]})
+    changed = updated(envelope, {"content": "", "near_misses": [miss, *envelope.near_misses]})
     return changed.attach(envelope.source, envelope.segments, [])
 
 
@@ -143,7 +144,7 @@ def without_calls(envelope: Envelope) -> Envelope:
         Repair(kind="call_not_allowed", before={"name": call.name, "arguments": call.raw_arguments}, after=None)
         for call in envelope.tool_calls
     ]
-    return envelope.model_copy(update={"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]})
+    return updated(envelope, {"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]})
 
 
 def forced_tool(request: Request, tools: Sequence[ToolDefinition]) -> str | None:

@@ -152,7 +152,7 @@ def _json_of(name: str, arguments: Any) -> str:
 async def resolved(answer: Any, request: Request) -> Any:
     """The answer with callables asked (sync or async), until something plain is left; it is `checked`."""
     while callable(answer) and not isinstance(answer, type):
-        answer = answer(request)
+        answer = answer(request.model_copy())
         if inspect.isawaitable(answer):
             answer = await answer
     return checked(answer)

@@ -62,7 +62,7 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
 def _snapshot(tool: object) -> object:
     """A copy of what may be changed in place; functions and Tools stand for themselves."""
     if isinstance(tool, ToolDefinition):
-        return tool.model_copy(deep=True)
+        return tool.model_copy()
     return deepcopy(cast("Mapping[str, Any]", tool)) if isinstance(tool, Mapping) else tool
 
 

@@ -22,7 +22,6 @@ from typing import Any
 
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.context import RunContext, tool_call_id
-from llmcore.tools.copies import copied
 from llmcore.tools.leaving import Errand, LeftBehind, Raised, leave
 from llmcore.tools.results import UnwritableResult, as_text, described, encodable, rendered, shortened
 from llmcore.tools.signature import ArgumentsError
@@ -39,8 +38,9 @@ from llmcore.types import (
     ToolResult,
     ToolResultBlock,
 )
+from llmcore.types.copies import copied
 
-__all__ = ["Outcome", "ToolRun", "run_call", "synthetic", "unfinished"]
+__all__ = ["Outcome", "ToolRun", "is_sound", "run_call", "synthetic", "unfinished"]
 
 _STOPPING = 0.5
 """Seconds for the calls of a turn to end when they are stopped; each leaves behind at once what does not."""
@@ -72,7 +72,7 @@ class Outcome:
 
     def event(self) -> ToolResult:
         error = encodable(str(self.error)) if self.error else None
-        return ToolResult(self.call.id, self.call.name, self.text, error, self.duration, self.retries, self.value)
+        return ToolResult(self.call.id, self.call.name, self.text, error, self.duration, self.retries, copied(self.value))
 
 
 def failed(call: ToolCall, error: ToolError, max_chars: int) -> Outcome:
@@ -198,9 +198,9 @@ class _Try:
         call, max_chars = self._call, self._max_chars
         if isinstance(error, TerminateLoop):
             said = as_text(error.value) if error.value is not None else "The run was ended by this tool."
-            return Outcome(call, rendered(said, max_chars), error.value, ended=error)
+            return Outcome(call, rendered(said, max_chars), copied(error.value), ended=error)
         known: dict[str, Any] = {"tool_name": call.name, "tool_id": call.id}
-        if isinstance(error, ToolError) and _is_sound(error):
+        if isinstance(error, ToolError) and is_sound(error):
             return failed(call, error, max_chars)
         if isinstance(error, LeftBehind):
             made = ToolError(f"{call.name} did not answer within {self._timeout:g} s{self._remains()}", type="timeout", **known)
@@ -229,7 +229,7 @@ def _deadline_passed() -> Timeout:
     return Timeout("the run's deadline has passed", status=None)
 
 
-def _is_sound(error: ToolError) -> bool:
+def is_sound(error: ToolError) -> bool:
     """Can it be shown? A tool's own subclass may fail there, or lack the fields."""
     try:
         fields = (error.message, error.type, error.tool_name, error.tool_id)

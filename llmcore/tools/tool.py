@@ -101,7 +101,7 @@ class Tool:
         made.function, made.options, made.instance = function, ToolOptions(read_only=definition.read_only), None
         made.name, made.__doc__ = definition.name, definition.description
         check_definition(definition)  # before the copy recurses
-        made._is_method, made._given, made._compiled_with = False, definition.model_copy(deep=True), None
+        made._is_method, made._given, made._compiled_with = False, definition.model_copy(), None
         return made
 
     @property

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Self, TypeVar, cast
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr
 
+from llmcore.types.copies import Value, copied
 from llmcore.types.json_data import JsonData, JsonObject, JsonText
 from llmcore.types.messages import Block
 
@@ -47,7 +48,7 @@ def _trusted(model: type[_Model], fields: dict[str, Any], private: dict[str, Any
     return self
 
 
-class Repair(BaseModel):
+class Repair(Value):
     """One edit or conversion that was made. `path` is where: `""` the whole, else like `filters[0].city`."""
 
     model_config = ConfigDict(frozen=True)
@@ -59,7 +60,7 @@ class Repair(BaseModel):
     safety: Safety = "lossless"
 
 
-class ToolCall(BaseModel):
+class ToolCall(Value):
     """A call the model made.
 
     `arguments` is None when no object could be read: an empty `{}` is never invented. `raw_arguments` is the text
@@ -85,7 +86,7 @@ class ToolCall(BaseModel):
         return _trusted(cls, fields, None)
 
 
-class NearMiss(BaseModel):
+class NearMiss(Value):
     """Text that had the form of a call but failed a rule. It is content and never runs; layer 3 may ask the model
     about it."""
 
@@ -104,7 +105,7 @@ class Segment(NamedTuple):
     kind: SegmentKind
 
 
-class Envelope(BaseModel):
+class Envelope(Value):
     """The one shape of a reply.
 
     `content` is the text for the user, in order, with call markup and reasoning removed. `needs_more_work` is what
@@ -133,7 +134,7 @@ class Envelope(BaseModel):
 
     _source: str = PrivateAttr(default="")
     _segments: Callable[[], Sequence[Segment]] | Sequence[Segment] = PrivateAttr(default=())
-    _blocks: Callable[[], Sequence[Block]] | Sequence[Block] | None = PrivateAttr(default=None)
+    _blocks: Callable[[], Sequence[Block]] | Sequence[Block] = PrivateAttr(default=())
 
     @property
     def source(self) -> str:
@@ -150,23 +151,40 @@ class Envelope(BaseModel):
 
     @property
     def blocks(self) -> list[Block]:
-        """The assistant turn as history blocks, in order: text, thinking, tool_use and opaque provider parts."""
-        if self._blocks is None:
-            return []
-        if callable(self._blocks):
-            self._blocks = tuple(self._blocks())
-        return list(self._blocks)
+        """The assistant turn as history blocks, in order: text, thinking, tool_use and opaque provider parts. The
+        envelope's own list: what is changed in it is changed in the envelope."""
+        private = cast("dict[str, Any]", self.__pydantic_private__)  # `self._blocks` takes 2 us
+        known = cast("Callable[[], Sequence[Block]] | Sequence[Block]", private["_blocks"])
+        if isinstance(known, list):
+            return cast("list[Block]", known)
+        self._blocks = made = list(known() if callable(known) else known)
+        return made
 
     def attach(
         self,
         source: str,
         segments: Callable[[], Sequence[Segment]] | Sequence[Segment],
         blocks: Callable[[], Sequence[Block]] | Sequence[Block],
-    ) -> Envelope:
+    ) -> Self:
         """Give the parts that are computed lazily; for the normaliser and for adapters that build envelopes. Returns
         self."""
-        self._source, self._segments, self._blocks = source, segments, blocks
+        private = {
+            "_source": source,
+            "_segments": segments,
+            "_blocks": tuple(cast("list[Block]", blocks)) if isinstance(blocks, list) else blocks,
+        }
+        object.__setattr__(self, "__pydantic_private__", private)  # one by one takes 4 us
         return self
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """As any type's; `update` may name `source`, `segments` and `blocks` as well. `deep` makes no difference."""
+        fields = dict(update or {})
+        source, segments, blocks = (fields.pop(name, None) for name in ("source", "segments", "blocks"))
+        made = super().model_copy(update=fields)
+        if blocks is None:
+            known = self._blocks
+            blocks = (lambda: copied(self.blocks)) if callable(known) else copied(known)
+        return made.attach(self._source if source is None else source, self._segments if segments is None else segments, blocks)
 
     @classmethod
     def trusted(

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
+from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonObject, JsonText
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
 Role = Literal["system", "user", "assistant", "tool"]
 
 
-class _Frozen(BaseModel):
+class _Frozen(Value):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 

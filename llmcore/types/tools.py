@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, singledispatch
 from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
+from llmcore.types.copies import Value
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.schema_shape import check_schema_shape
@@ -25,7 +26,7 @@ _MAX_SCHEMA_STEPS = 64
 _MAX_KEYS = 1024  # whose types are kept: models make up keys without end
 
 
-class ToolDefinition(BaseModel):
+class ToolDefinition(Value):
     """What a model is told of a tool, and what the library must know to run it safely.
 
     `parameters` is a JSON Schema of type object. `read_only` = running it changes nothing, so a call that needed a `guess` may

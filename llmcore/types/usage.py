@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
+from pydantic import ConfigDict, Field, field_serializer, field_validator
 
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
+from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonText
 from llmcore.types.narrowing import is_object
 
@@ -23,7 +24,7 @@ AttemptReason = Literal["first", "reask", "mode", "model", "retry", "turn"]
 after a provider's fault or limit, or the next turn of the tool loop."""
 
 
-class Usage(BaseModel):
+class Usage(Value):
     """Tokens and cost of one or several requests. `a + b` adds up.
 
     `input_tokens` includes the cached ones (`cache_read_tokens`, `cache_write_tokens`); `output_tokens` includes
@@ -62,7 +63,7 @@ class Usage(BaseModel):
         )
 
 
-class Attempt(BaseModel):
+class Attempt(Value):
     """One request to a model and what became of it. A run's attempts are one growing list; `n` counts from 1.
 
     In JSON, `failure` is an object with `type`, `message` and the error's fields, from which the error is made again;
@@ -109,7 +110,7 @@ class Attempt(BaseModel):
         return failure
 
 
-class Budget(BaseModel):
+class Budget(Value):
     """What one run may spend. Passed down through every layer; whoever makes a request draws on it.
 
     `attempts` counts the requests of one turn: the first and at most `attempts - 1` retries of any kind; `reasks` bounds the
