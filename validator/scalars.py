@@ -14,9 +14,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from llmcore.types import DEFAULT_LIMITS
-from llmcore.types.numbers import ExactFloat, exact_float
+from llmcore.types.numbers import exact_float
 
-__all__ = ["choice_in_prose", "exact_boolean", "exact_number", "folded", "number_in_prose", "truth_in_prose", "whole"]
+__all__ = ["choice_in_prose", "exact_boolean", "exact_number", "folded", "number_in_prose", "truth_in_prose"]
 
 _MAX_PROSE = 20_000
 """Characters of prose that are searched for a value; longer texts name none."""
@@ -32,8 +32,6 @@ _DENIED = re.compile(r"(?:\b(?:not|never|no|neither|nor|without|except)|n.t)\W*$
 _BEFORE_CJK = 0x2E80
 """From here on scripts are written without spaces, so a match needs no word boundary."""
 
-_LARGEST_EXACT_FLOAT = 2**53
-
 
 def exact_number(text: str) -> int | float | None:
     """The number that a text is, in JSON's grammar and finite: `" 5 "`, `-2.5e3`. Leading zeros or a plus sign are no
@@ -47,15 +45,6 @@ def exact_number(text: str) -> int | float | None:
 
 def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
-
-
-def whole(number: float) -> int | None:
-    """The integer that a float is, where no digit can have been lost on the way."""
-    given: object = number  # told apart, `number` would be narrowed to int, which has no `is_integer` before Python 3.12
-    if isinstance(given, ExactFloat):
-        exact = given.decimal
-        return int(exact) if exact.adjusted() < DEFAULT_LIMITS.digits and exact == exact.to_integral_value() else None
-    return int(number) if number.is_integer() and abs(number) <= _LARGEST_EXACT_FLOAT else None
 
 
 def exact_boolean(text: str) -> bool | None:
