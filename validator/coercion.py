@@ -21,6 +21,7 @@ from llmcore.normalizer.readers.json import read_json
 from llmcore.types import Repair, Safety
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import whole
+from llmcore.validator.aliases import by_schema_names
 from llmcore.validator.conversions import CONVERSIONS, WAYS_TO_MEAN, Strictness
 from llmcore.validator.keywords import Run, TooMuchWork, json_key
 from llmcore.validator.problems import Problem, join_path, type_name
@@ -80,13 +81,15 @@ def settle(
     found = survey(value)
     if found.problem is not None:
         return Settled(value, [], [found.problem])
+    value, moves = by_schema_names(value, schema, root)
     fits = schema.fits(value, root, schema.new_run(found.nodes))
     may_change = not fits or _may_be_wrapped(value, wrapper)
     if not (may_change and admits(strictness, "safe")) and not (fits and found.whole_floats):
-        return Settled(value, [], [] if fits else schema.problems(value, at=root))
+        return Settled(value, moves, [] if fits else schema.problems(value, at=root))
     coercer = _Coercer(schema, strictness, schema.new_run(found.nodes), found.whole_floats)
     made = coercer.settled(value, root, wrapper)
-    return Settled(made.value, made.repairs, [] if fits and not made.repairs else schema.problems(made.value, at=root))
+    problems = [] if fits and not made.repairs else schema.problems(made.value, at=root)
+    return Settled(made.value, [*moves, *made.repairs], problems)
 
 
 def _may_be_wrapped(value: Any, wrapper: str | None) -> bool:
@@ -149,7 +152,11 @@ class _Coercer:
         view = view_of(self.schema, subschema)
         if isinstance(value, float):
             integer = whole(value) if "integer" in view.types else None
-            made = Coerced(value, []) if integer is None else Coerced(integer, [_repair("whole_number", path, value, integer, "lossless")])
+            made = (
+                Coerced(value, [])
+                if integer is None
+                else Coerced(integer, [_repair("whole_number", path, value, integer, "lossless")])
+            )
         elif is_object(value):
             items = {key: self._with_integers(item, view.value_schema(key), (*path, key)) for key, item in value.items()}
             made = _joined({key: item.value for key, item in items.items()}, items.values(), value)

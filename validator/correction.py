@@ -93,6 +93,8 @@ class CorrectionResult:
     problems: tuple[Problem, ...] = ()
     """What is still wrong, with the calls or with the typed output; empty when `ok`."""
     detail: ParseDetail | None = None
+    cause: BaseException | None = None
+    """What the output type's own validators raised, where that is wrong with the typed output."""
 
     @property
     def ok(self) -> bool:
@@ -110,6 +112,7 @@ class _Review:
     report: ValidationReport
     detail: ParseDetail | None
     problems: tuple[Problem, ...]
+    cause: BaseException | None = None
 
 
 class CorrectionLoop:
@@ -193,6 +196,7 @@ class CorrectionLoop:
             corrections=tuple(self._corrections),
             problems=self._review.problems,
             detail=self._review.detail,
+            cause=self._review.cause,
         )
 
     def _after(self, signature: str) -> Outcome | None:
@@ -211,7 +215,7 @@ class CorrectionLoop:
         try:
             detail = self._read(envelope.content)
         except OutputParseError as error:
-            return _Review(report, None, tuple(error.problems))
+            return _Review(report, None, tuple(error.problems), error.__cause__)
         return _Review(report, detail, ())
 
     def _parsed(self, text: str) -> ParseDetail:

@@ -102,6 +102,15 @@ class _Fit(NamedTuple):
     of: Candidate | None = None
 
 
+class _Failure(NamedTuple):
+    """What keeps a candidate of so many characters from being the value, and the error of the type's own code, if it was
+    that."""
+
+    size: int
+    problems: Sequence[Problem]
+    cause: BaseException | None = None
+
+
 class _Parse:
     """One text and one type."""
 
@@ -110,7 +119,7 @@ class _Parse:
         self.strictness: Strictness = strictness
         self.schema: CompiledSchema = output.schema
         self.admitted = _ADMITTED[strictness]
-        self.problems: list[tuple[int, list[Problem]]] = []
+        self.problems: list[_Failure] = []
         self.refused: list[Repair] = []
         self.values: list[_Fit] = []
         self.members_left = False
@@ -122,7 +131,8 @@ class _Parse:
         found = find_values(self.text, cut=False)
         best = self.best_of(found) or self._verbatim() or self._best([*self.values, *self._of_texts(found)])
         if best is None:
-            raise self._error(found)
+            worst = self._worst()
+            raise self._error(found, worst.problems) from worst.cause
         return ParseDetail(best.value, best.repairs, found.values, best.complete)
 
     def best_of(self, found: Found) -> _Fit | None:
@@ -156,8 +166,8 @@ class _Parse:
         text, repairs = self._without_reasoning()
         if not self.schema.is_valid(text):
             return None
-        value, problems = self.output.finish(text)
-        return None if problems else _Fit(value, text, repairs)
+        finished = self.output.finish(text)
+        return None if finished.problems else _Fit(finished.value, text, repairs)
 
     def _without_reasoning(self) -> tuple[str, list[Repair]]:
         spans = reasoning_spans(self.text)
@@ -176,7 +186,7 @@ class _Parse:
 
     def _of_value(self, candidate: Candidate) -> Iterator[_Fit]:
         if self._is_part(candidate):
-            self.problems.append((candidate.end - candidate.start, [_part_of(candidate, self.text)]))
+            self.problems.append(_Failure(candidate.end - candidate.start, [_part_of(candidate, self.text)]))
             return
         first = list(candidate.repairs)
         if not candidate.alone:
@@ -211,14 +221,14 @@ class _Parse:
         if self._enough() and not self.schema.is_valid(value):
             return
         settled = settle(value, self.schema, strictness=self.strictness)
-        problems = settled.problems
-        made = None
-        if not problems:
-            made, problems = self.output.finish(settled.value)
-        if problems:
-            self.problems.append((size, problems))
+        if settled.problems:
+            self.problems.append(_Failure(size, settled.problems))
+            return
+        finished = self.output.finish(settled.value)
+        if finished.problems:
+            self.problems.append(_Failure(size, finished.problems, finished.cause))
         else:
-            yield _Fit(made, settled.value, [*first, *settled.repairs], complete)
+            yield _Fit(finished.value, settled.value, [*first, *settled.repairs], complete)
 
     def _gathered(self, found: Found) -> Iterator[_Fit]:
         """Several values as the items of an array type: all that fit, none of those meant as items being left out. A
@@ -287,8 +297,11 @@ class _Parse:
     def _admits(self, repairs: Sequence[Repair]) -> bool:
         return all(repair.safety in self.admitted for repair in repairs)
 
-    def _error(self, found: Found) -> OutputParseError:
-        problems = max(self.problems, key=lambda found: found[0])[1] if self.problems else []
+    def _worst(self) -> _Failure:
+        """Of what the largest candidate failed."""
+        return max(self.problems, key=lambda failure: failure.size, default=_Failure(0, []))
+
+    def _error(self, found: Found, problems: Sequence[Problem]) -> OutputParseError:
         if self.refused:
             problems = [_refusal(self.refused, self.strictness), *problems]
         elif found.unread:
@@ -299,7 +312,7 @@ class _Parse:
             got = shown(self.text.strip())
             message = f"the text holds no value of the type: expected {expected}, got {got}"
             problems = [*problems, Problem(kind="no_value", expected=expected, got=got, message=message)]
-        return OutputParseError(f"no {self._name()} in the text: {summary(problems)}", problems[:MAX_PROBLEMS], self.text)
+        return OutputParseError(f"no {self._name()} in the text: {summary(problems)}", list(problems[:MAX_PROBLEMS]), self.text)
 
     def _name(self) -> str:
         return str(self.output.json_schema.get("title") or described(self.schema.schema, self.schema.resolve))

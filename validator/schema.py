@@ -27,8 +27,10 @@ from llmcore.validator.problems import MAX_PROBLEMS, Problem, join_path, shown
 from llmcore.validator.references import resolve_pointer
 from llmcore.validator.wording import explain
 
-__all__ = ["BASE_BUDGET", "CompiledSchema", "Survey", "check_tool", "check_tool_schema", "compile_schema", "survey"]
+__all__ = ["ALIASES", "BASE_BUDGET", "CompiledSchema", "Survey", "check_tool", "check_tool_schema", "compile_schema", "survey"]
 
+ALIASES = "x-llmcore-aliases"
+"""Beside a property: the paths that pydantic reads it from, see `aliases`."""
 BASE_BUDGET = 20_000
 """Subschema visits that any validation may make; `_VISITS_PER_NODE` more for each node of the value."""
 _VISITS_PER_NODE = 12
@@ -52,7 +54,7 @@ def compile_schema(schema: JsonSchema) -> CompiledSchema:
     key = sha256(text.encode("utf-8", "surrogatepass")).digest()
     compiled = _cache.get(key)
     if compiled is None:
-        compiled = _cache[key] = CompiledSchema(convert(json.loads(text)))
+        compiled = _cache[key] = CompiledSchema(convert(json.loads(text)), has_aliases=f'"{ALIASES}"' in text)
     return compiled
 
 
@@ -96,10 +98,10 @@ def _as_json(schema: JsonSchema) -> str:
 class CompiledSchema:
     """A converted schema that judges values. `schema` is Draft 2020-12 with local references only; do not change it."""
 
-    __slots__ = ("_root", "_targets", "_validators", "schema")
+    __slots__ = ("_root", "_targets", "_validators", "has_aliases", "schema")
 
-    def __init__(self, converted: JsonSchema) -> None:
-        self.schema = converted
+    def __init__(self, converted: JsonSchema, *, has_aliases: bool = False) -> None:
+        self.schema, self.has_aliases = converted, has_aliases
         self._targets: dict[str, Any] = {}
         self._root = HardenedValidator(converted, registry=EMPTY_REGISTRY)
         self._validators: dict[int, Validator] = {id(converted): self._root}
