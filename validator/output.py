@@ -265,7 +265,7 @@ class _Parse:
                 continue  # what it holds was found already
             reading = read_json(stripped)  # None, .5, 1_000: other notations of one scalar
             alone = len(reading.values) == 1 and reading.end == len(stripped) and reading.complete and not reading.error
-            if alone and not isinstance(reading.values[0], (dict, list)):
+            if alone and not isinstance(reading.values[0], (dict, list)) and stripped[0] != "(":  # (5) is -5 in books
                 yield from self._settled(reading.values[0], [*notes, *reading.repairs])
             inner = _unquoted(stripped)
             first = [] if inner == stripped else [Repair(kind="quotes", before=stripped[:1], after="")]

@@ -1,8 +1,8 @@
 """Numbers that are kept as they were written.
 
 JSON has one kind of number, and parsers read one with a fraction or an exponent as a 64-bit float, which holds about 16 digits
-and forgets how it was written. `ExactFloat` is such a float that remembers its literal. Only a literal that is not the float's own
-`repr` becomes one (`12345678901234567890.12`, `1.10`, `1e5`); all others stay plain floats.
+and forgets how it was written. `ExactFloat` is such a float that remembers its literal. Only a literal that is not what Python
+writes for the float becomes one (`12345678901234567890.12`, `1.10`, `1e5`); all others stay plain floats.
 """
 
 from __future__ import annotations
