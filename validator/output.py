@@ -6,9 +6,9 @@ Rules
   `coercion`).
 - Of several values an array type takes all that fit as its items, any other type the one that the text announces as
   the answer, else the one that can be trusted most, the first of equals; that others fit too is recorded. Reasoning
-  and what stands behind an example's lead-in are no values (see `candidates`).
-- Nothing shortens an array: an item that does not fit fails it, and where something in the text could not be read,
-  or a value goes on behind its last bracket, no part of it stands for the whole.
+  and what stands behind an example's or a denied lead-in are no values (see `candidates`).
+- Nothing shortens an array: an item that does not fit fails it, two different lists are no one list, and where
+  something in the text could not be read, or a value goes on behind its last bracket, no part of it stands for the whole.
 - A type that is plain text takes the text as it is, without the reasoning, and without the code fence that is all of
   it. Other scalars may stand in JSON, in a fence or, if lenient, in prose.
 - `off` and `safe` refuse a text that ends inside the value. `lenient` closes what is open; `partial` leaves out what is
@@ -288,6 +288,9 @@ class _Parse:
         if not same:
             return best
         places = [[other.start, other.end] for other in (best.of, *same[:_MAX_FITS])]
+        if self.around.array is not None and is_list(best.data):
+            self.problems.append(_Failure(len(self.text), [_several_lists(1 + len(same))]))
+            return None
         note = Repair(kind="several_fit", before=places, after=places[0], safety="coerced")
         if not self._admits([note]):
             self.refused.append(note)
@@ -326,6 +329,11 @@ def _preference(fit: _Fit) -> tuple[int, int]:
 def _announced(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """Those that the text calls its final ones; all, where it does not."""
     return [candidate for candidate in candidates if candidate.announced is LeadIn.FINAL] or candidates
+
+
+def _several_lists(number: int) -> Problem:
+    got = f"{number} different ones"
+    return Problem(kind="untrusted", expected="one list", got=got, message=f"it holds {got}, and no one of them is all of it")
 
 
 def _part_of(candidate: Candidate, text: str) -> Problem:
