@@ -24,6 +24,7 @@ from llmcore.adapters.secrets import Scrubber, secrets_in
 from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import exact_json
 
 __all__ = ["Exchange", "Recorder", "TranscriptFile", "tool_dict", "transcript"]
 
@@ -84,7 +85,7 @@ class TranscriptFile:
         with self._lock:
             unique = self._unique(str(line["id"]))
             with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({**line, "id": unique}, ensure_ascii=ascii_only) + "\n")
+                file.write(exact_json({**line, "id": unique}, ascii_only=ascii_only) + "\n")
         return unique
 
     def _unique(self, id: str) -> str:

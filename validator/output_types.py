@@ -18,7 +18,7 @@ from pydantic.errors import PydanticUserError
 
 from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import exact_json
+from llmcore.types.numbers import exact_json, holds_floats
 from llmcore.validator.aliases import names_left_out, schema_with_aliases, without_aliases
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
 from llmcore.validator.schema import CompiledSchema, compile_schema
@@ -89,24 +89,12 @@ def typed(adapter: TypeAdapter[Any], value: Any, *, holds_decimal: bool | None =
     given as Python objects, whose `str()` a Decimal is made of; a strict model refuses those, but takes the number as a JSON
     string.
     """
-    if not _holds_floats(value) or not (_holds_decimal(adapter.core_schema) if holds_decimal is None else holds_decimal):
+    if not holds_floats(value) or not (_holds_decimal(adapter.core_schema) if holds_decimal is None else holds_decimal):
         return adapter.validate_json(json.dumps(value), by_name=by_name)
     try:
         return adapter.validate_python(value, by_name=by_name)
     except ValidationError:
         return adapter.validate_json(exact_json(value, quoted=True), by_name=by_name)
-
-
-def _holds_floats(value: Any) -> bool:
-    level: list[Any] = [value]
-    for item in level:  # grows while it is read
-        if is_object(item):
-            level += item.values()
-        elif is_list(item):
-            level += item
-        elif isinstance(item, float):
-            return True
-    return False
 
 
 def _holds_decimal(core_schema: object) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import Any, cast
@@ -25,15 +26,18 @@ __all__ = [
     "exact_json",
     "exact_loads",
     "holds_exact_floats",
+    "holds_floats",
     "may_hold_exact_floats",
     "number_key",
     "rounded",
     "whole",
+    "with_literals",
 ]
 
 _LARGEST_EXACT_FLOAT = 2**53
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _encoded = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes a new encoder a call for any setting of its own
 
 
@@ -104,9 +108,9 @@ def may_hold_exact_floats(text: str | bytes, start: int = 0, end: int | None = N
     return any(pattern.search(text, start, stop) is not None for pattern in _WRITTEN_OTHERWISE)
 
 
-def exact_loads(text: str | bytes) -> Any:
-    """The value of JSON text, each number as it was written. Raises ValueError as `pydantic_core.from_json` does."""
-    value = from_json(text)
+def exact_loads(text: str | bytes, parse: Callable[[str | bytes], Any] = from_json) -> Any:
+    """The value of JSON text, each number as it was written. `parse` reads it first, and raises what it raises."""
+    value = parse(text)
     if not may_hold_exact_floats(text):
         return value
     try:
@@ -115,25 +119,55 @@ def exact_loads(text: str | bytes) -> Any:
         return value
 
 
+def with_literals(value: Any, text: str) -> Any:
+    """The value with its floats as they are written in the JSON text that it was read from; where both differ, as it is.
+
+    For values that were kept in a form that rounds them, beside their text. Never raises.
+    """
+    if not may_hold_exact_floats(text):
+        return value
+    try:
+        return _with_literals(value, exact_loads(text))
+    except (ValueError, RecursionError):
+        return value
+
+
+def _with_literals(value: Any, written: Any) -> Any:
+    if isinstance(written, ExactFloat):
+        return written if isinstance(value, float) and value == written else value
+    if is_object(value) and is_object(written):
+        return {key: _with_literals(item, written.get(key)) for key, item in value.items()}
+    if is_list(value) and is_list(written) and len(value) == len(written):
+        return [_with_literals(item, other) for item, other in zip(value, written, strict=True)]
+    return value
+
+
 def holds_exact_floats(value: Any) -> bool:
-    """Does JSON data hold an `ExactFloat` anywhere?"""
-    level: list[Any] = [value]
-    for item in level:  # grows while it is read
-        if is_object(item):
-            level += item.values()
-        elif is_list(item):
-            level += item
-        elif isinstance(item, ExactFloat):
+    """Does JSON data hold an `ExactFloat` anywhere? Ends also for what holds itself."""
+    return holds_floats(value, ExactFloat)
+
+
+def holds_floats(value: Any, kind: type[float] = float) -> bool:
+    """Does JSON data hold a float of this kind anywhere?"""
+    waiting: list[Any] = [value]
+    seen: set[int] = set()
+    for item in waiting:  # grows while it is read
+        if is_object(item) or is_list(item):
+            if id(item) not in seen:
+                seen.add(id(item))
+                waiting += item.values() if is_object(item) else item
+        elif isinstance(item, kind):
             return True
     return False
 
 
-def exact_json(value: Any, *, quoted: bool = False) -> str:
-    """JSON data as text, not escaped to ASCII, each `ExactFloat` as it was written.
+def exact_json(value: Any, *, quoted: bool = False, ascii_only: bool = False) -> str:
+    """JSON data as text, each `ExactFloat` as it was written.
 
-    `quoted`: write those as strings. Raises TypeError for what is no JSON data.
+    `quoted`: write those as strings. `ascii_only`: what is not ASCII as escapes. Raises TypeError for what is no JSON data.
     """
-    return _written(value, quoted) if holds_exact_floats(value) else _encoded(value)
+    text = _written(value, quoted) if holds_exact_floats(value) else _encoded(value)
+    return _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text) if ascii_only else text
 
 
 def _written(value: Any, quoted: bool) -> str:
