@@ -94,7 +94,7 @@ def typed(adapter: TypeAdapter[Any], value: Any, *, holds_decimal: bool | None =
     try:
         return adapter.validate_python(value, by_name=by_name)
     except ValidationError:
-        return adapter.validate_json(exact_json(value, quoted=True), by_name=by_name)
+        return adapter.validate_json(exact_json(value, quoted=""), by_name=by_name)
 
 
 def _holds_decimal(core_schema: object) -> bool:

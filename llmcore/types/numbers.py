@@ -161,18 +161,19 @@ def holds_floats(value: Any, kind: type[float] = float) -> bool:
     return False
 
 
-def exact_json(value: Any, *, quoted: bool = False, ascii_only: bool = False) -> str:
+def exact_json(value: Any, *, quoted: str | None = None, ascii_only: bool = False) -> str:
     """JSON data as text, each `ExactFloat` as it was written.
 
-    `quoted`: write those as strings. `ascii_only`: what is not ASCII as escapes. Raises TypeError for what is no JSON data.
+    `quoted`: write those as strings that begin so. `ascii_only`: what is not ASCII as escapes. Raises TypeError for what is
+    no JSON data.
     """
     text = _written(value, quoted) if holds_exact_floats(value) else _encoded(value)
     return _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text) if ascii_only else text
 
 
-def _written(value: Any, quoted: bool) -> str:
+def _written(value: Any, quoted: str | None) -> str:
     if isinstance(value, ExactFloat):
-        return f'"{value.literal}"' if quoted else value.literal
+        return value.literal if quoted is None else f'"{quoted}{value.literal}"'
     if is_object(value):
         members = [f"{_key(key)}: {_written(item, quoted)}" for key, item in cast("dict[Any, Any]", value).items()]
         return "{" + ", ".join(members) + "}"

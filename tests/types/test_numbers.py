@@ -54,7 +54,7 @@ def test_a_number_that_is_no_whole_one_is_none_though_its_float_is() -> None:
 def test_json_text_holds_all_digits() -> None:
     value = {"a": [ExactFloat(LONG), "é", None], "b": 0.1, "c": {"d": ExactFloat(LONG)}}
     assert exact_json(value) == f'{{"a": [{LONG}, "é", null], "b": 0.1, "c": {{"d": {LONG}}}}}'
-    assert json.loads(exact_json(value, quoted=True))["a"][0] == LONG
+    assert json.loads(exact_json(value, quoted=""))["a"][0] == LONG
     assert exact_json({"a": 1, "é": [True]}) == json.dumps({"a": 1, "é": [True]}, ensure_ascii=False)
 
 
