@@ -36,6 +36,7 @@ from llmcore.validator.partial import certain_part, partial_value
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, shown, summary
 from llmcore.validator.schema import CompiledSchema
 from llmcore.validator.surroundings import Surroundings
+from llmcore.validator.unsound import unsound_number
 from llmcore.validator.views import view_of
 from llmcore.validator.wording import described
 
@@ -307,6 +308,8 @@ class _Parse:
     def _error(self, found: Found, problems: Sequence[Problem]) -> OutputParseError:
         if self.refused:
             problems = [_refusal(self.refused, self.strictness), *problems]
+        elif not found.values and (unsound := unsound_number(self.text)) is not None:
+            problems = [unsound, *problems]
         elif found.unread:
             got = "text that begins like a value and cannot be read"
             problems = [Problem(kind="untrusted", expected="sound JSON", got=got, message=f"it holds {got}"), *problems]

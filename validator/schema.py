@@ -23,7 +23,7 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.schema_shape import check_schema_shape
 from llmcore.validator.drafts import MAX_SCHEMA_CHARACTERS, convert
 from llmcore.validator.keywords import HardenedValidator, Run, TooMuchWork, Validator, current_run
-from llmcore.validator.problems import MAX_PROBLEMS, Problem, join_path, shown
+from llmcore.validator.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
 from llmcore.validator.references import resolve_pointer
 from llmcore.validator.wording import explain
 
@@ -198,7 +198,7 @@ def survey(value: Any, *, depth: int = DEFAULT_LIMITS.depth) -> Survey:
                 below += [(child, (place, index)) for index, child in enumerate(item)]
             elif isinstance(item, float):
                 if not math.isfinite(item):
-                    return Survey(nodes, False, _unsound(place, "a finite number", str(item)))
+                    return Survey(nodes, False, _unsound(place, "a finite number", cut(str(item), 40)))
                 whole_floats = whole_floats or item.is_integer()
             elif not isinstance(item, int):
                 return Survey(nodes, False, _unsound(place, "a JSON value", type(item).__name__))
