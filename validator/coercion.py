@@ -25,7 +25,7 @@ from llmcore.validator.aliases import by_schema_names
 from llmcore.validator.conversions import CONVERSIONS, WAYS_TO_MEAN, Strictness
 from llmcore.validator.keywords import Run, TooMuchWork, json_key
 from llmcore.validator.problems import Problem, join_path, type_name
-from llmcore.validator.schema import CompiledSchema, survey
+from llmcore.validator.schema import MAX_ERRORS, CompiledSchema, survey
 from llmcore.validator.views import View, kinds_of, view_of
 
 __all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust"]
@@ -33,6 +33,8 @@ __all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "
 _LEVELS: dict[str, int] = {"off": 0, "safe": 1, "lenient": 2}
 _TRUST: dict[Safety, int] = {"lossless": 0, "coerced": 1, "truncated": 10, "guess": 100}
 
+MAX_CHANGED = 20_000
+"""Values that one coercion changes; what needs more is left as it is, like a text that needs too many edits."""
 _CHOICES_A_VISIT = 16
 """How many allowed values are compared for the price of one visit of a subschema."""
 
@@ -53,6 +55,7 @@ class Coerced(NamedTuple):
 
     value: Any
     repairs: list[Repair]
+    fits: bool = True
 
 
 class Settled(NamedTuple):
@@ -103,6 +106,7 @@ class _Coercer:
     def __init__(self, schema: CompiledSchema, strictness: Strictness, run: Run, floats: bool) -> None:
         self.schema, self.run, self.floats = schema, run, floats
         self.strictness: Strictness = strictness
+        self.changed = 0
         self.wrapping = False
         self.listing = False
         """Is the value a list, for which an alternative beside the one at hand is meant?"""
@@ -144,7 +148,13 @@ class _Coercer:
         fitting = [made for made in candidates if made.repairs and self.fits(made.value, subschema)]
         if not fitting and (reshaped := [*self._reshaped(value, subschema, view, path)]):
             fitting = [made for made in reshaped if self.fits(made.value, subschema)]
-        return _best(fitting) or nearer
+        best = _best(fitting)
+        if best is None:
+            return Coerced(nearer.value, nearer.repairs, fits=False)
+        self.changed += 1
+        if self.changed > MAX_CHANGED:
+            raise TooMuchWork
+        return best
 
     def _with_integers(self, value: Any, subschema: Any, path: Path) -> Coerced:
         """A value that fits, each float such as 5.0 as the integer that it is where one is wanted. It is the same number, so
@@ -210,9 +220,14 @@ class _Coercer:
     def _object(self, value: dict[str, Any], view: View, path: Path) -> Coerced:
         keys, repairs = self._keys(value, view, path)
         result: dict[str, Any] = {}
+        unfit = 0
         for key, item in value.items():
             name = keys.get(key, key)
+            if unfit >= MAX_ERRORS:
+                result[name] = item
+                continue
             fixed = self.fixed(item, view.value_schema(name), (*path, name))
+            unfit += not fixed.fits
             result[name] = fixed.value
             repairs += fixed.repairs
         for name in view.required if self.may("lenient") else ():
@@ -242,8 +257,14 @@ class _Coercer:
         return {} if view.types == ("object",) and not view.properties else None
 
     def _array(self, value: list[Any], view: View, path: Path) -> Coerced:
-        items = [self.fixed(item, view.item_schema(index), (*path, index)) for index, item in enumerate(value)]
-        return _joined([item.value for item in items], items, value)
+        items: list[Coerced] = []
+        unfit = 0
+        for index, item in enumerate(value):
+            items.append(self.fixed(item, view.item_schema(index), (*path, index)))
+            unfit += not items[-1].fits
+            if unfit >= MAX_ERRORS:  # it cannot come to fit: the rest would be work for nothing
+                break
+        return _joined([*(item.value for item in items), *value[len(items) :]], items, value)
 
     # --- other shapes -------------------------------------------------------------------------------------------------
 

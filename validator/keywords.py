@@ -29,6 +29,7 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import ExactFloat, exact_fraction, number_key, whole
 from llmcore.validator.formats import fits_format
 from llmcore.validator.patterns import MAX_MATCHED, matches
+from llmcore.validator.quick import Checks
 
 __all__ = ["HardenedValidator", "Run", "TooMuchWork", "Validator", "current_run", "json_key"]
 
@@ -67,6 +68,7 @@ class Run:
     budget: int
     target: Callable[[str], Any]
     validators: dict[int, Validator]
+    checks: Checks
     alternatives: int = 0
     slow_patterns: set[str] = field(default_factory=set[str])
 
@@ -87,6 +89,8 @@ class Run:
             return None
 
 
+_CONTAINERS = frozenset({dict, list})
+
 current_run: ContextVar[Run] = ContextVar("current_run")
 
 
@@ -94,6 +98,8 @@ def _descend(validator: Validator, instance: Any, schema: Any, step: str | int |
     """As `validator.descend`, with the subschema's validator made once."""
     run = current_run.get()
     run.visit()
+    if instance.__class__ not in _CONTAINERS and (quick := run.checks.of(schema)) is not None and quick(instance):
+        return  # containers are looked into once, not at every level
     child = run.validators.get(id(schema))
     if child is None:
         child = run.validators[id(schema)] = validator.evolve(schema=schema)
