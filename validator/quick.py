@@ -40,6 +40,8 @@ _SAYS_NOTHING = frozenset(
         "definitions",
     }
 )
+_MAX_NESTED = 40
+"""Subschemas in one another, references followed; deeper ones are left to the keywords."""
 _LEAF = frozenset({"type", "enum", "const"}) | _SAYS_NOTHING
 _LOOKING_INSIDE = ({"$ref"}, {"anyOf"}, {"properties", "additionalProperties", "items"})
 
@@ -69,14 +71,20 @@ class Checks:
     def of(self, schema: Any) -> Check | None:
         """The check of a subschema of the document; None where it is not plain."""
         key = id(schema)
+        if key not in self._made and len(self._open) > _MAX_NESTED:
+            return None
         if self._inside and (key in self._open or key in self._branching):
             return None  # alternatives in alternatives: each node would be looked at again and again
         if key not in self._made:
             before = self._branches
             self._made[key] = lambda value: (made := self._made[key]) is not None and made(value)  # where it holds itself
             self._open.add(key)
-            self._made[key] = self._make(schema)
-            self._open.discard(key)
+            made = None
+            try:
+                made = self._make(schema)
+            finally:
+                self._made[key] = made
+                self._open.discard(key)
             if self._branches > before:
                 self._branching.add(key)
         self._branches += key in self._branching
@@ -126,9 +134,10 @@ class Checks:
                 return None
             self._branches += 1
             self._inside = True
-        checks = [check for branch in branches if (check := self.of(branch)) is not None]
-        if len(deep) > 1:
-            self._inside = False
+        try:
+            checks = [check for branch in branches if (check := self.of(branch)) is not None]
+        finally:
+            self._inside = self._inside and len(deep) <= 1
         if len(checks) < len(branches):
             return None
         return lambda value: any(check(value) for check in checks)

@@ -156,9 +156,12 @@ class CompiledSchema:
         """As `is_valid`, of a surveyed value and one subschema, drawing on a budget shared with other questions."""
         if isinstance(subschema, bool):
             return subschema
-        quick = self._checks.of(subschema)
-        if quick is not None and quick(value):
-            return True
+        try:
+            quick = self._checks.of(subschema)
+            if quick is not None and quick(value):
+                return True
+        except RecursionError:
+            pass  # deep in the caller's own recursion: the keywords say what is to be said
         return self._errors(value, subschema, 1, run) == ([], None)
 
     def _errors(self, value: Any, subschema: Any, most: int, run: Run) -> tuple[list[ValidationError], Problem | None]:

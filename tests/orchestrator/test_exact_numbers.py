@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm import LiteLLMAdapter
@@ -113,7 +113,9 @@ async def test_a_recording_shows_the_numbers_and_no_marks() -> None:
     history = [Message(role="user", content=[TextBlock(text="pay")]), Message(role="assistant", content=[use])]
     with WireServer([Turn("Done.")]) as server:
         base_url = server.base_url("anthropic")
-        endpoint = Endpoint(provider="anthropic", model=PROVIDERS["anthropic"], base_url=base_url, api_key="sk-test-0123456789")
+        endpoint = Endpoint(
+            provider="anthropic", model=PROVIDERS["anthropic"], base_url=base_url, api_key=SecretStr("sk-test-0123456789")
+        )
         await adapter.complete(ModelCall(endpoint=endpoint, request=Request(messages=history), mode="native_tools"))
         assert NUMBERS["long"] in server.requests[0].sent.decode()
     await adapter.close()
@@ -133,5 +135,6 @@ async def test_a_history_that_was_stored_is_sent_with_every_digit() -> None:
     assert stored == first.messages
     again = FakeModel("fine")
     await Orchestrator(again, [pay]).run("again", message_history=stored)
+    assert again.last_request is not None
     use = next(use for message in again.last_request.messages for use in message.tool_uses)
     assert exact_json(use.input) == f'{{"amount": {NUMBERS["long"]}}}'

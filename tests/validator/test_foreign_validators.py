@@ -45,7 +45,8 @@ def test_it_is_a_problem_and_its_cause_is_kept(error: BaseException) -> None:
     assert caught.value.__cause__ is error
     assert caught.value.problems
     assert parse('Not sure: {"count": -1}. Final answer: {"count": 2}', _raising(error)).count == 2
-    parse('[{"count": -1}, {"cou', list[_raising(error)], partial=True)
+    of_it: Any = _raising(error)
+    parse('[{"count": -1}, {"cou', list[of_it], partial=True)
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
