@@ -25,6 +25,7 @@ from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
 from llmcore.types.json_data import encodable
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import exact_json
 
 __all__ = ["Exchange", "Recorder", "TranscriptFile", "tool_dict", "transcript"]
 
@@ -85,9 +86,9 @@ class TranscriptFile:
         with self._lock:
             unique = self._unique(str(line["id"]))
             numbered = {**line, "id": unique}
-            written = json.dumps(numbered, ensure_ascii=False)
+            written = exact_json(numbered)
             if encodable(written) != written:
-                written = json.dumps(numbered)
+                written = exact_json(numbered, ascii_only=True)
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(written + "\n")
         return unique

@@ -96,6 +96,8 @@ class CorrectionResult:
     problems: tuple[Problem, ...] = ()
     """What is still wrong, with the calls or with the typed output; empty when `ok`."""
     detail: ParseDetail | None = None
+    cause: BaseException | None = None
+    """What the output type's own validators raised, where that is wrong with the typed output."""
 
     @property
     def ok(self) -> bool:
@@ -113,6 +115,7 @@ class _Review:
     report: ValidationReport
     detail: ParseDetail | None
     problems: tuple[Problem, ...]
+    cause: BaseException | None = None
 
 
 class CorrectionLoop:
@@ -196,6 +199,7 @@ class CorrectionLoop:
             corrections=tuple(self._corrections),
             problems=self._review.problems,
             detail=self._review.detail,
+            cause=self._review.cause,
         )
 
     def _after(self, signature: str) -> Outcome | None:
@@ -214,7 +218,7 @@ class CorrectionLoop:
         try:
             detail = self._read(envelope.content)
         except OutputParseError as error:
-            return _Review(report, None, tuple(error.problems))
+            return _Review(report, None, tuple(error.problems), error.__cause__)
         if envelope.finish_reason == "length" and not detail.closed:
             return _Review(report, None, (_perhaps_half(envelope.content),))
         return _Review(report, detail, ())

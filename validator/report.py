@@ -23,6 +23,7 @@ from llmcore.validator.last_resort import repaired_arguments
 from llmcore.validator.names import close_names, resolve_name
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown
 from llmcore.validator.schema import CompiledSchema, check_tool_schema
+from llmcore.validator.unsound import unsound_number
 
 __all__ = ["ValidationReport", "validate"]
 
@@ -162,6 +163,8 @@ def _about(index: int, call: ToolCall, kind: ProblemKind, expected: str, got: st
 
 def _unreadable(index: int, call: ToolCall) -> Problem:
     got = shown(call.raw_arguments) if call.raw_arguments.strip() else "nothing"
+    if (unsound := unsound_number(call.raw_arguments)) is not None:
+        got = f"{unsound.got} where a finite number must stand{f', at `{unsound.path}`' if unsound.path else ''}"
     message = f"the arguments of `{cut(call.name, 80)}` could not be read as a JSON object: {got}"
     return _about(index, call, "unreadable_arguments", "arguments that are a JSON object", got, message)
 

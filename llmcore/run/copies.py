@@ -93,7 +93,7 @@ class _Copy:
             )
         if kind in _PLAIN:
             return value
-        if kind is float:
+        if isinstance(value, float):  # also one that keeps how it was written
             return value if math.isfinite(value) else self._lost("a number that JSON has not", value, None, at)
         if depth > MAX_DEPTH:
             return self._lost(f"what is nested deeper than {MAX_DEPTH} levels", "", None, at)

@@ -8,7 +8,6 @@ all types, modes and wires.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from functools import lru_cache
@@ -21,6 +20,7 @@ from llmcore.adapters.output import FINAL_RESULT, WRAPPER, is_object_schema, out
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
 from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import exact_json
 
 if TYPE_CHECKING:
     from llmcore.validator import ParseDetail  # loads jsonschema, as all of it does: only where typed output is asked for
@@ -81,7 +81,8 @@ class OutputSpec:
             return other(text, strictness)
         except OutputParseError as error:
             as_asked = not self.asked_wrapped or f'"{WRAPPER}"' in text
-            raise (failed if as_asked else error) from None
+            told = failed if as_asked else error
+            raise told from told.__cause__
 
     def read_partial(self, text: str) -> Any:
         """What is certain of the value while the answer is still coming; None while nothing is."""
@@ -98,7 +99,7 @@ class OutputSpec:
 
     def text_of(self, call: ToolCall) -> str:
         """The answer that a call of the output tool holds, as JSON text; what could not be read, raw."""
-        return call.raw_arguments if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False)
+        return call.raw_arguments if call.arguments is None else exact_json(call.arguments)
 
     def fitting(self, value: Any) -> tuple[Any] | None:
         """A Python value as one of the type, if it is one without any conversion but that of its JSON form; else None."""

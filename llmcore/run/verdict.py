@@ -95,7 +95,9 @@ def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     if result.envelope.truncated or result.envelope.finish_reason == "length":
         return Truncated(f"the reply was cut short and {how}: {said}")
     if typed and not result.envelope.tool_calls:
-        return OutputParseError(f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content)
+        failed = OutputParseError(f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content)
+        failed.__cause__ = result.cause
+        return failed
     return ModelError(f"the reply cannot be used and {how}: {said}")
 
 

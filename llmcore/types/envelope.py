@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self, TypeVar, cast
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 
 from llmcore.types.copies import Value, copied
 from llmcore.types.json_data import JsonData, JsonObject, JsonText
 from llmcore.types.messages import Block
+from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import with_literals
 
 __all__ = [
     "Envelope",
@@ -79,6 +81,15 @@ class ToolCall(Value):
     complete: bool = True
     known: bool | None = None
     repairs: list[Repair] = Field(default_factory=list[Repair])
+
+    @field_validator("raw_arguments")
+    @classmethod
+    def _keep_numbers_as_written(cls, raw: str, info: ValidationInfo) -> str:
+        """JSON of a call holds numbers as other readers have them, rounded; the text beside them tells each digit."""
+        arguments = info.data.get("arguments")
+        if is_object(arguments) and raw:
+            info.data["arguments"] = with_literals(arguments, raw)
+        return raw
 
     @classmethod
     def trusted(cls, **fields: Any) -> ToolCall:
