@@ -11,7 +11,6 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -23,6 +22,7 @@ from pydantic import (
 from llmcore.adapters.secrets import shown_url, url_secrets
 from llmcore.types import AttemptReason, CallWriter, ConfigError, JsonSchema, OutputMode, Reply, Request, ToolDefinition
 from llmcore.types.bounds import Amount
+from llmcore.types.copies import Value
 from llmcore.types.narrowing import is_object
 
 __all__ = ["Adapter", "BaseUrl", "Capabilities", "Endpoint", "ModelCall", "Prices", "SecretHeaders"]
@@ -55,7 +55,7 @@ SecretHeaders = Annotated[dict[str, str], BeforeValidator(_revealed), PlainSeria
 """Headers by name, any of which may hold a key: their values are `SecretStr` in what is dumped."""
 
 
-class Prices(BaseModel):
+class Prices(Value):
     """US dollars per million tokens; None = unknown, never free. Raises `pydantic.ValidationError` for an unknown field
     and for anything but a finite number of at least 0."""
 
@@ -67,7 +67,7 @@ class Prices(BaseModel):
     cache_write: Amount | None = None
 
 
-class Endpoint(BaseModel):
+class Endpoint(Value):
     """One model at one place: what an adapter needs to reach it. Shown and dumped without secrets."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
@@ -99,7 +99,7 @@ class Endpoint(BaseModel):
         yield "base_url", self.shown_url or None
 
 
-class Capabilities(BaseModel):
+class Capabilities(Value):
     """What an endpoint can do. None = unknown (treated optimistically), True/False = known."""
 
     model_config = ConfigDict(frozen=True)
@@ -131,7 +131,7 @@ class Capabilities(BaseModel):
         return self.model_copy(update=other.model_dump(exclude_none=True, exclude_unset=True))
 
 
-class ModelCall(BaseModel):
+class ModelCall(Value):
     """One request, resolved: which endpoint, in which output mode, with what the prompt must teach."""
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)

@@ -15,6 +15,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 
 from llmcore.types import Block, Message, TextBlock, ToolResultBlock, ToolUseBlock
+from llmcore.types.copies import updated
 
 __all__ = ["NO_RESULT", "sound_history"]
 
@@ -67,11 +68,11 @@ def _pair(messages: Sequence[Message]) -> tuple[dict[_Position, ToolResultBlock]
 def _answer(call: ToolUseBlock, result: ToolResultBlock | None) -> ToolResultBlock:
     if result is None:
         return ToolResultBlock(tool_use_id=call.id, name=call.name, content=[TextBlock(text=NO_RESULT)], is_error=True)
-    return result if result.name else result.model_copy(update={"name": call.name})
+    return result if result.name else updated(result, {"name": call.name})
 
 
 def _readable(call: ToolUseBlock) -> ToolUseBlock:
-    return call if call.input is not None else call.model_copy(update={"input": {"INVALID_JSON": call.raw_input}})
+    return call if call.input is not None else updated(call, {"input": {"INVALID_JSON": call.raw_input}})
 
 
 def _as_text(block: ToolResultBlock) -> TextBlock:

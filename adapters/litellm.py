@@ -23,6 +23,7 @@ from llmcore.adapters.log_scrubbing import hide_in_logs
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.secrets import Scrubber, secrets_in, without_key
+from llmcore.adapters.sent_numbers import unmarked
 from llmcore.adapters.terminators import is_whole_reply
 from llmcore.adapters.usage import read_usage, usage_in
 from llmcore.adapters.watching import Exchange, Watch
@@ -146,7 +147,7 @@ class LiteLLMAdapter:
         store = self._store
         prepared = prepare(call, store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint))
         hide_in_logs(secrets_in(prepared.arguments))
-        self._observe(call, "request", prepared.arguments)
+        self._observe(call, "request", unmarked(prepared.arguments) if self._observer is not None else None)
         return prepared
 
     def _observe(self, call: ModelCall, what: str, value: Any) -> None:

@@ -17,6 +17,7 @@ from llmcore.adapters.history import sound_history
 from llmcore.adapters.names import IdMap, NameMap
 from llmcore.adapters.prompting import write_calls, write_result
 from llmcore.adapters.providers import Provider
+from llmcore.adapters.sent_numbers import OBJECT_WIRES, marked_json
 from llmcore.types import (
     Block,
     ImageBlock,
@@ -162,7 +163,7 @@ class _Native:
     def _calls(self, blocks: Sequence[Block]) -> Iterable[Rendered]:
         for at, block in enumerate(blocks):
             if isinstance(block, ToolUseBlock):
-                arguments = exact_json(block.input or {})
+                arguments = (marked_json if self._provider.wire in OBJECT_WIRES else exact_json)(block.input or {})
                 function = {"name": self._names.sent(block.name), "arguments": arguments}
                 call = {"id": self._ids.sent(block.id), "type": "function", "function": function}
                 annotations = takewhile(lambda part: isinstance(part, ProviderBlock), blocks[at + 1 :])

@@ -28,6 +28,7 @@ from llmcore.adapters.recording import TranscriptFile, transcript
 from llmcore.adapters.secrets import Scrubber, secrets_in
 from llmcore.types import definition_of
 from llmcore.types.narrowing import is_object, object_in, objects_in
+from llmcore.types.numbers import exact_json, exact_loads
 
 __all__ = ["RecordingProxy"]
 
@@ -179,7 +180,7 @@ class RecordingProxy:
             level="wire",
             tools=[definition_of(tool) for tool in _tools(request)],
         )
-        self._file.append(scrubber.value(line), ascii_only=True)  # bytes that are no UTF-8 stand as lone surrogates
+        self._file.append(scrubber.value(line))  # bytes that are no UTF-8 stand as lone surrogates
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -195,7 +196,7 @@ class RecordingProxy:
 
 def _json(body: bytes) -> Any:
     try:
-        return json.loads(body or b"null")
+        return exact_loads(body or b"null", json.loads)
     except (ValueError, RecursionError):
         return body.decode("utf-8", "surrogateescape")
 
@@ -215,7 +216,7 @@ def _stream(scrubber: Scrubber, text: str) -> str:
     for (index, before), after in zip(events.items(), scrubber.events(events.values()), strict=True):
         if after != before:
             prefix, _, end = lines[index]
-            lines[index] = (prefix, json.dumps(after), end)
+            lines[index] = (prefix, exact_json(after, ascii_only=True), end)
     return "".join(itertools.chain.from_iterable(lines))
 
 

@@ -22,8 +22,10 @@ from typing import Any
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.secrets import Scrubber, secrets_in
 from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
+from llmcore.types.json_data import encodable
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import exact_json
 
 __all__ = ["Exchange", "Recorder", "TranscriptFile", "tool_dict", "transcript"]
 
@@ -79,12 +81,16 @@ class TranscriptFile:
         self._ids: set[str] | None = None
         self._last: dict[str, int] = {}
 
-    def append(self, line: Mapping[str, Any], *, ascii_only: bool = False) -> str:
-        """Write a line; returns the id it has got."""
+    def append(self, line: Mapping[str, Any]) -> str:
+        """Write a line; returns the id it has got. Halves of surrogate pairs stay what they are, as escapes."""
         with self._lock:
             unique = self._unique(str(line["id"]))
+            numbered = {**line, "id": unique}
+            written = exact_json(numbered)
+            if encodable(written) != written:
+                written = exact_json(numbered, ascii_only=True)
             with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({**line, "id": unique}, ensure_ascii=ascii_only) + "\n")
+                file.write(written + "\n")
         return unique
 
     def _unique(self, id: str) -> str:

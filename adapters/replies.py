@@ -15,6 +15,7 @@ from llmcore.adapters.parameters import Prepared
 from llmcore.adapters.schemas import restore
 from llmcore.types import JsonSchema
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import exact_float, exact_json
 
 __all__ = ["ReplyMapper", "holds_litellm_tool"]
 
@@ -60,6 +61,6 @@ class ReplyMapper:
         if not isinstance(arguments, str):
             return restore(schema, arguments)
         try:
-            return json.dumps(restore(schema, json.loads(arguments)), ensure_ascii=False)
+            return exact_json(restore(schema, json.loads(arguments, parse_float=exact_float)))
         except (ValueError, RecursionError):  # a piece of a stream, or not JSON: layer 2 reads it as it is
             return arguments

@@ -26,9 +26,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic_core import from_json
-
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
+from llmcore.types.numbers import exact_float, exact_loads
 
 __all__ = ["DONE", "EventLines", "Frames", "StreamEnd", "TooLong", "ends_reply", "is_whole_reply", "parse_json"]
 
@@ -64,11 +63,11 @@ class TooLong(ValueError):
 def parse_json(data: bytes) -> Any:
     """The JSON value; None when it cannot be read."""
     try:
-        return from_json(data)
+        return exact_loads(data)
     except ValueError:  # also for half a surrogate pair or deep nesting, which the other reader may take
         pass
     try:
-        return json.loads(data.decode("utf-8", "replace"))
+        return json.loads(data.decode("utf-8", "replace"), parse_float=exact_float)
     except (ValueError, RecursionError):
         return None
 

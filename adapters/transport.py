@@ -12,12 +12,14 @@ from typing import Any
 import httpx
 
 from llmcore.adapters.inflating import ACCEPTED
+from llmcore.adapters.sent_numbers import unmarked_body
 from llmcore.adapters.watching import Exchange, current_watch
 
 __all__ = ["install"]
 
 _Send = Callable[[Any, httpx.Request], Awaitable[httpx.Response]]
 _MARK = "llmcore_watches"
+_LENGTHS = (b"content-length", b"transfer-encoding")
 
 
 class _WatchedStream(httpx.AsyncByteStream):
@@ -44,11 +46,22 @@ def install(*transports: type[httpx.AsyncBaseTransport]) -> None:
             transport.handle_async_request = watched  # type: ignore[method-assign, assignment]  # a method, wrapped
 
 
+async def _as_written(request: httpx.Request) -> httpx.Request:
+    """The request with the numbers that LiteLLM was only shown by a mark."""
+    body = await request.aread()
+    written = unmarked_body(body)
+    if written == body:
+        return request
+    headers = [(name, value) for name, value in request.headers.raw if name.lower() not in _LENGTHS]
+    return httpx.Request(request.method, request.url, headers=headers, content=written, extensions=request.extensions)
+
+
 def _watched(send: _Send) -> _Send:
     async def handle_async_request(self: Any, request: httpx.Request) -> httpx.Response:
         watch = current_watch()
         if watch is None:
             return await send(self, request)
+        request = await _as_written(request)
         request.headers["accept-encoding"] = ACCEPTED
         response = await send(self, request)
         stream = response.stream

@@ -9,6 +9,7 @@ from llmcore.normalizer import Normalizer as _Normalizer
 from llmcore.normalizer import normalize as _normalize
 from llmcore.tools import compile_tools
 from llmcore.types import DEFAULT_LIMITS, Envelope, Limits, ToolSet
+from llmcore.types.copies import copied
 from llmcore.validator import ValidationReport
 from llmcore.validator import validate as _validate
 
@@ -78,6 +79,6 @@ def validate(
 ) -> ValidationReport:
     """Check an envelope's calls against the tools, repairing what `strictness` allows (design: layer 3, deterministic part).
 
-    Every repair is recorded on the call it changed. Never raises on what a model wrote.
+    Every repair is recorded on the call it changed. The calls are copies. Never raises on what a model wrote.
     """
-    return _validate(envelope, compile_tools(tools), strictness=strictness)
+    return copied(_validate(envelope, compile_tools(tools), strictness=strictness))

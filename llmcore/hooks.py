@@ -17,7 +17,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from llmcore.tools.leaving import LeftBehind, bounded
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
@@ -56,6 +56,7 @@ _PARAMETERS = {
     "on_tool_response": ("message",),
 }
 """The hooks, and what each is called with, by position."""
+_ASSIGNED = frozenset(_PARAMETERS)
 _GRACE = 0.5
 _HAVE_GRACE = frozenset({"on_response", "on_streaming_response", "after_tool_run", "on_tool_response"})
 
@@ -86,14 +87,21 @@ class Hooks:
       `pending` when it has no function. The history keeps its own messages. `model`, `output_type` and `deadline`
       cannot be changed.
     - `on_response`: text, reasoning and calls are judged, stored, shown and sent as it leaves them. Where text or
-      reasoning changed, thinking loses its signature and opaque parts that may repeat it are dropped. Of a streamed
+      reasoning changed, thinking loses its signature and opaque parts that may repeat it are dropped. Blocks may be
+      changed too, in place or by `model_copy(update={"blocks": [...]})`: they are stored and sent as the hook leaves
+      them, and text, reasoning and calls that it did not change follow them. Of a streamed
       reply the listener has seen the pieces already, and they cannot be taken back; the result is the hook's. A reply
       that breaks off never comes here, so with this hook its text is not kept.
     - `before_tool_run`: a changed call is judged again and keeps its id; one that does not fit its tool is an error
-      that the model is told. It runs and stands in the history as changed.
-    - `after_tool_run`: the outcome must be that call's own; setting its `ended` to a `TerminateLoop` ends the run. If
-      the hook raises, the history says only that the tool ran.
-    - `on_tool_response`: exactly one result for each call.
+      that the model is told. It runs and stands in the history and in the attempt's report as changed. Calls of tools
+      without a function are asked about as well: a refused one is answered and does not become `pending`. A call that
+      runs here cannot become one that does not, nor the other way round.
+    - `after_tool_run`: the outcome must be that call's own; setting its `ended` to a `TerminateLoop` ends the run. Of
+      `content`, `value` and `error` those that were left follow what was changed: new content becomes the value and
+      the error's message, a new value or error is written as the content. If the hook raises, the history says only
+      that the tool ran.
+    - `on_tool_response`: exactly one result for each call; `RunResult.tool_results` follow. With this hook, a listener
+      is told of a turn's results only after it.
 
     Raises `ConfigError` for a hook that cannot be called so, and when a class is made with a method whose name is
     almost a hook's. What a hook returned and cannot be honoured is a `ConfigError` that ends the run.
@@ -163,31 +171,46 @@ def _check_callable(name: str, function: object) -> None:
         pass
 
 
-def _check_hooks(given: object) -> None:
-    kind = type(given).__name__
-    if isinstance(given, type) and issubclass(given, Hooks):
-        raise ConfigError(f"hooks must be instances: write {given.__name__}() for {given.__name__}")
-    if not isinstance(given, Hooks):
-        raise ConfigError(f"hooks must be llmcore.Hooks, not {kind}")
+def _all_of(given: object) -> list[Hooks]:
+    """One `Hooks`, or several, as a list. Raises `ConfigError`."""
+    if given is None:
+        return []
+    several = not isinstance(given, Hooks | type | str | Mapping) and isinstance(given, Iterable)
+    hooks: list[object] = list(cast("Iterable[object]", given)) if several else [given]
+    return [_checked_hooks(each) for each in hooks]
+
+
+def _checked_hooks(given: object) -> Hooks:
+    if isinstance(given, Hooks):
+        return given
+    kind: type[Any] = given if isinstance(given, type) else type(given)
+    name = kind.__name__
+    if issubclass(kind, Hooks):
+        raise ConfigError(f"hooks must be instances: write {name}() for {name}")
+    fix = "write `Hooks(before_tool_run=check)`"
+    if any(hasattr(kind, hook) for hook in _PARAMETERS):
+        fix = f"derive it: `class {name}(llmcore.Hooks)`"
+    raise ConfigError(f"hooks must be llmcore.Hooks, not {name}; {fix}")
 
 
 class HookChain:
     """Several `Hooks` as one. Costs nothing at points where none of them has a function."""
 
     def __init__(self, hooks: Hooks | Iterable[Hooks] | None) -> None:
-        given: list[Any] = [] if hooks is None else [hooks] if isinstance(hooks, Hooks | type) else list(hooks)
-        for each in given:
-            _check_hooks(each)
-        self._by_name: dict[str, list[Callable[..., Any]]] = {
-            name: [function for each in given for function in each.functions(name)] for name in _PARAMETERS
-        }
+        self._given = _all_of(hooks)
+        self._by_name = self._asked()
         self._seconds_left: Callable[[], float | None] = lambda: None
 
     def under(self, seconds_left: Callable[[], float | None]) -> HookChain:
         """The same hooks under a run's deadline; `seconds_left` may give None: there is none."""
         made = copy.copy(self)
         made._seconds_left = seconds_left
+        if any(map(_ASSIGNED.intersection, map(vars, self._given))):  # an instance takes functions at any time
+            made._by_name = self._asked()
         return made
+
+    def _asked(self) -> dict[str, list[Callable[..., Any]]]:
+        return {name: [function for each in self._given for function in each.functions(name)] for name in _PARAMETERS}
 
     def has(self, name: str) -> bool:
         return bool(self._by_name[name])

@@ -7,6 +7,7 @@ the event loop.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from os import PathLike
@@ -19,7 +20,7 @@ from llmcore.hooks import HookChain, Hooks
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
 from llmcore.run.result import RunResult
-from llmcore.run.settings import Given, Toolbox, resolve, tool_config
+from llmcore.run.settings import PER_RUN, Given, Toolbox, resolve, tool_config
 from llmcore.tools import ToolErrors
 from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, TextBlock
 
@@ -88,6 +89,12 @@ class Orchestrator:
             enforce_limits=enforce_limits,
         )
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _SETTINGS:
+            per_run = f"; for one run, give `{name}=...` to the call" if name in PER_RUN else ""
+            raise ConfigError(f"`{name}` is settled when an Orchestrator is made: make another one{per_run}")
+        super().__setattr__(name, value)
+
     @property
     def models(self) -> ModelRegistry:
         return self._catalog.registry
@@ -100,8 +107,9 @@ class Orchestrator:
     async def run(self, request: Given, **options: Any) -> RunResult:
         """Run the tool loop until a final answer.
 
-        When every strategy failed but some attempt gave text, that text is returned with `degraded=True`; without text,
-        `FallbackExhausted` is raised.
+        When every strategy failed but some attempt gave whole text, that text is returned with `degraded=True`; without text,
+        `FallbackExhausted` is raised. In its place comes `Truncated` where the last reply was cut, and `Refused`, also where
+        there is text, where the last one was refused or a filter ended it.
         """
         return await self._finish(self._prepare(request, options, listening=False))
 
@@ -128,6 +136,10 @@ class Orchestrator:
 
     def stream(self, request: Given, output_type: Any = None, **options: Any) -> AsyncGenerator[Event, None]:
         """The run's events as they come; the last is `Finished(RunResult)`. Caller's errors are raised at once, here.
+
+        With an `output_type` the value is `result.output` where `result.has_output`. A run may end well without one: calls of
+        tools without a function are pending, or a tool or hook ended the run with a value of another type. `execute` raises
+        then; here the result tells.
 
         What an attempt emitted is void when another `AttemptStarted` follows in the same turn. Close the generator
         (`aclosing`) when leaving early, so that the connection is closed at once.
@@ -185,3 +197,7 @@ class Orchestrator:
                 if isinstance(event, Finished):
                     return cast("RunResult", event.result)
         raise InternalError("a run ended without a result")
+
+
+_SETTINGS = frozenset(inspect.signature(Orchestrator).parameters)
+"""What its constructor takes; an attribute of that name would change nothing."""

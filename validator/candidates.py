@@ -1,7 +1,7 @@
 """The values that a text holds: JSON, sound or broken, alone, in fences or in prose.
 
 A scan from bracket to bracket: each is read once, by the normaliser's readers, and the scan goes on behind what was
-read. Reasoning and what stands behind an example's lead-in are no values. What reads as nothing is skipped; values
+read. Reasoning and what stands behind an example's or a denied lead-in are no values. What reads as nothing is skipped; values
 inside of it are parts of something that nobody could read, and none of them stands for the whole. Linear: brackets
 that lead nowhere draw on a budget of characters in proportion to the text.
 """
@@ -22,7 +22,7 @@ from llmcore.normalizer.notations.relaxed.strings import info_string
 from llmcore.normalizer.replies.reasoning_spans import ReasoningSpan, reasoning_spans
 from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.lead_ins import LeadIn, lead_in
+from llmcore.validator.lead_ins import LeadIn, lead_in, taken_back
 
 __all__ = ["MAX_CANDIDATES", "Candidate", "Found", "find_values", "only_fence"]
 
@@ -141,7 +141,7 @@ class _Scan:
         for value in values:
             before = lead_in(self.text, value.start, since, before, alone=len(values) == 1)
             since = value.end
-            if before is LeadIn.EXAMPLE:
+            if before.is_none or taken_back(self.text, value.end):
                 examples.append(value.start)
             else:
                 kept.append(replace(value, announced=before) if before else value)
@@ -152,7 +152,7 @@ class _Scan:
         at = bisect_left(examples, start)
         if at < len(examples) and examples[at] < end:
             return True
-        return lead_in(self.text, start, 0, LeadIn.NOTHING, alone=True) is LeadIn.EXAMPLE
+        return lead_in(self.text, start, 0, LeadIn.NOTHING, alone=True).is_none
 
     def _in_reasoning(self, start: int, end: int) -> bool:
         at = bisect_right(self.reasoning, start, key=lambda span: span.start) - 1

@@ -1,8 +1,8 @@
 """Values brought into the shape their schema asks for, every step recorded.
 
 Rules
-- A value that fits is not touched, at any strictness (but 5.0 becomes 5 where an integer is wanted). So coercion is
-  idempotent: what it made fits.
+- A value that fits is not touched, at any strictness (but 5.0 becomes 5 where an integer is wanted, which is the same
+  number). So coercion is idempotent: what it made fits.
 - Unions are tried strict first, then by best fit: the alternative that needs the least trusted steps, the fewest of
   them.
 - What does not come to fit stays as it was; nothing is dropped and no default is invented, save where the table says
@@ -14,17 +14,18 @@ and how far it can be trusted. Work is bounded by the validator's budget of sche
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types import Repair, Safety
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator import scalars
+from llmcore.types.numbers import whole
+from llmcore.validator.aliases import by_schema_names
 from llmcore.validator.conversions import CONVERSIONS, WAYS_TO_MEAN, Strictness
 from llmcore.validator.keywords import Run, TooMuchWork, json_key
 from llmcore.validator.problems import Problem, join_path, type_name
-from llmcore.validator.schema import CompiledSchema, survey
+from llmcore.validator.schema import MAX_ERRORS, CompiledSchema, survey
 from llmcore.validator.views import View, kinds_of, view_of
 
 __all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust"]
@@ -32,6 +33,8 @@ __all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "
 _LEVELS: dict[str, int] = {"off": 0, "safe": 1, "lenient": 2}
 _TRUST: dict[Safety, int] = {"lossless": 0, "coerced": 1, "truncated": 10, "guess": 100}
 
+MAX_CHANGED = 20_000
+"""Values that one coercion changes; what needs more is left as it is, like a text that needs too many edits."""
 _CHOICES_A_VISIT = 16
 """How many allowed values are compared for the price of one visit of a subschema."""
 
@@ -52,6 +55,7 @@ class Coerced(NamedTuple):
 
     value: Any
     repairs: list[Repair]
+    fits: bool = True
 
 
 class Settled(NamedTuple):
@@ -80,12 +84,15 @@ def settle(
     found = survey(value)
     if found.problem is not None:
         return Settled(value, [], [found.problem])
+    value, moves = by_schema_names(value, schema, root)
     fits = schema.fits(value, root, schema.new_run(found.nodes))
-    if strictness == "off" or (fits and not found.whole_floats and not _may_be_wrapped(value, wrapper)):
-        return Settled(value, [], [] if fits else schema.problems(value, at=root))
+    may_change = not fits or _may_be_wrapped(value, wrapper)
+    if not (may_change and admits(strictness, "safe")) and not (fits and found.whole_floats):
+        return Settled(value, moves, [] if fits else schema.problems(value, at=root))
     coercer = _Coercer(schema, strictness, schema.new_run(found.nodes), found.whole_floats)
     made = coercer.settled(value, root, wrapper)
-    return Settled(made.value, made.repairs, [] if fits and not made.repairs else schema.problems(made.value, at=root))
+    problems = [] if fits and not made.repairs else schema.problems(made.value, at=root)
+    return Settled(made.value, [*moves, *made.repairs], problems)
 
 
 def _may_be_wrapped(value: Any, wrapper: str | None) -> bool:
@@ -99,6 +106,7 @@ class _Coercer:
     def __init__(self, schema: CompiledSchema, strictness: Strictness, run: Run, floats: bool) -> None:
         self.schema, self.run, self.floats = schema, run, floats
         self.strictness: Strictness = strictness
+        self.changed = 0
         self.wrapping = False
         self.listing = False
         """Is the value a list, for which an alternative beside the one at hand is meant?"""
@@ -121,7 +129,7 @@ class _Coercer:
         """`{"arguments": {...}}`, `{"properties": {...}}` or the tool's name as the only key, where the schema has no
         such key and what is inside has only keys that it has."""
         ((key, inner),) = value.items() if is_object(value) and len(value) == 1 else (("", 0),)
-        if key not in {*_WRAPPERS, wrapper} or not is_object(inner):
+        if key not in {*_WRAPPERS, wrapper} or not is_object(inner) or not self.may("safe"):
             return Coerced(value, [])
         known = {spelling(name) for name in view_of(self.schema, root).properties}
         inside = {spelling(name) for name in inner}
@@ -132,16 +140,45 @@ class _Coercer:
     def fixed(self, value: Any, subschema: Any, path: Path) -> Coerced:
         """`value` where it fits; else the best of what the rules make of it; else the nearest."""
         self.run.visit()
-        sound = subschema is True or self.fits(value, subschema)
-        if sound and not (self.floats and has_whole_floats(value)):
-            return Coerced(value, [])
+        if subschema is True or self.fits(value, subschema):
+            return self._with_integers(value, subschema, path) if self.floats else Coerced(value, [])
         view = view_of(self.schema, subschema)
         nearer = self._nearer(value, view, path)
         candidates = (nearer, *self._branches(value, view, path), *self._converted(value, view, path))
-        fitting = [made for made in candidates if (self.fits(made.value, subschema) if made.repairs else sound)]
+        fitting = [made for made in candidates if made.repairs and self.fits(made.value, subschema)]
         if not fitting and (reshaped := [*self._reshaped(value, subschema, view, path)]):
             fitting = [made for made in reshaped if self.fits(made.value, subschema)]
-        return _best(fitting) or nearer
+        best = _best(fitting)
+        if best is None:
+            return Coerced(nearer.value, nearer.repairs, fits=False)
+        self.changed += 1
+        if self.changed > MAX_CHANGED:
+            raise TooMuchWork
+        return best
+
+    def _with_integers(self, value: Any, subschema: Any, path: Path) -> Coerced:
+        """A value that fits, each float such as 5.0 as the integer that it is where one is wanted. It is the same number, so
+        this is done at every strictness; left to pydantic, large ones would be rounded."""
+        view = view_of(self.schema, subschema)
+        if isinstance(value, float):
+            integer = whole(value) if "integer" in view.types else None
+            made = (
+                Coerced(value, [])
+                if integer is None
+                else Coerced(integer, [_repair("whole_number", path, value, integer, "lossless")])
+            )
+        elif is_object(value):
+            items = {key: self._with_integers(item, view.value_schema(key), (*path, key)) for key, item in value.items()}
+            made = _joined({key: item.value for key, item in items.items()}, items.values(), value)
+        elif is_list(value):
+            parts = [self._with_integers(item, view.item_schema(index), (*path, index)) for index, item in enumerate(value)]
+            made = _joined([item.value for item in parts], parts, value)
+        else:
+            return Coerced(value, [])
+        branches = [branch for alternatives in view.alternatives for branch in alternatives if self.fits(value, branch)]
+        tried = [self._with_integers(made.value, branch, path) for branch in branches]
+        fewest = min(tried, key=lambda one: len(one.repairs), default=Coerced(made.value, []))
+        return Coerced(fewest.value, [*made.repairs, *fewest.repairs])
 
     def _branches(self, value: Any, view: View, path: Path) -> list[Coerced]:
         """What each alternative would make of the value, those that fit as it is first."""
@@ -171,13 +208,11 @@ class _Coercer:
                 return
 
     def _nearer(self, value: Any, view: View, path: Path) -> Coerced:
-        """The same container with its parts fixed; a float that is whole, as an integer; anything else as it is."""
+        """The same container with its parts fixed; anything else as it is."""
         if is_object(value) and (not view.types or "object" in view.types):
             return self._object(value, view, path)
         if is_list(value) and (not view.types or "array" in view.types):
             return self._array(value, view, path)
-        if isinstance(value, float) and "integer" in view.types and (made := scalars.whole(value)) is not None:
-            return Coerced(made, [_repair("whole_number", path, value, made)])
         return Coerced(value, [])
 
     # --- containers ---------------------------------------------------------------------------------------------------
@@ -185,9 +220,14 @@ class _Coercer:
     def _object(self, value: dict[str, Any], view: View, path: Path) -> Coerced:
         keys, repairs = self._keys(value, view, path)
         result: dict[str, Any] = {}
+        unfit = 0
         for key, item in value.items():
             name = keys.get(key, key)
+            if unfit >= MAX_ERRORS:
+                result[name] = item
+                continue
             fixed = self.fixed(item, view.value_schema(name), (*path, name))
+            unfit += not fixed.fits
             result[name] = fixed.value
             repairs += fixed.repairs
         for name in view.required if self.may("lenient") else ():
@@ -217,9 +257,14 @@ class _Coercer:
         return {} if view.types == ("object",) and not view.properties else None
 
     def _array(self, value: list[Any], view: View, path: Path) -> Coerced:
-        items = [self.fixed(item, view.item_schema(index), (*path, index)) for index, item in enumerate(value)]
-        repairs = [repair for item in items for repair in item.repairs]
-        return Coerced([item.value for item in items], repairs) if repairs else Coerced(value, [])
+        items: list[Coerced] = []
+        unfit = 0
+        for index, item in enumerate(value):
+            items.append(self.fixed(item, view.item_schema(index), (*path, index)))
+            unfit += not items[-1].fits
+            if unfit >= MAX_ERRORS:  # it cannot come to fit: the rest would be work for nothing
+                break
+        return _joined([*(item.value for item in items), *value[len(items) :]], items, value)
 
     # --- other shapes -------------------------------------------------------------------------------------------------
 
@@ -289,6 +334,12 @@ class _Coercer:
         yield Coerced(made.value, [_repair("unwrapped_object", path, value, inner, "guess"), *made.repairs])
 
 
+def _joined(made: Any, parts: Iterable[Coerced], value: Any) -> Coerced:
+    """A container of fixed parts; the value itself where none was changed."""
+    repairs = [repair for part in parts for repair in part.repairs]
+    return Coerced(made, repairs) if repairs else Coerced(value, [])
+
+
 def _best(fitting: list[Coerced]) -> Coerced | None:
     """The candidate that can be trusted most, the first of equals; None where two guesses differ."""
     best = min(fitting, key=lambda made: trust(made.repairs), default=None)
@@ -312,8 +363,3 @@ def _is_token(value: Any) -> bool:
 def spelling(key: str) -> str:
     """Equal for keys that differ by case, `-`, `_`, spaces or camelCase only."""
     return key.replace("_", "").replace("-", "").replace(" ", "").casefold()
-
-
-def has_whole_floats(value: Any) -> bool:
-    """Does a value hold a float such as 5.0 anywhere?"""
-    return survey(value).whole_floats

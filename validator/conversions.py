@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from llmcore.types import Safety
-from llmcore.types.numbers import ExactFloat
+from llmcore.types.numbers import ExactFloat, rounded, whole
 from llmcore.validator import scalars
 from llmcore.validator.keywords import json_key
 from llmcore.validator.problems import type_name
@@ -38,7 +38,7 @@ def _of_text(read: Callable[[str], Any]) -> Callable[[Any], Any]:
 
 def _integer(text: str) -> int | None:
     number = scalars.exact_number(text)
-    return scalars.whole(number) if isinstance(number, float) else number
+    return None if number is None else whole(number)
 
 
 def _integer_in_prose(text: str) -> int | None:
@@ -49,9 +49,7 @@ def _integer_in_prose(text: str) -> int | None:
 def _rounded(value: Any) -> int | None:
     """The nearest integer, halves away from zero; of a number or of a text that is one."""
     number = scalars.exact_number(value) if isinstance(value, str) else value
-    if not isinstance(number, float) or not math.isfinite(number):
-        return None
-    return int(math.copysign(math.floor(abs(number) + 0.5), number))
+    return rounded(number) if isinstance(number, float) and math.isfinite(number) else None
 
 
 def _text_of(value: Any) -> str | None:

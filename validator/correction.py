@@ -8,7 +8,9 @@ Rules
 - It says only what is needed: the failing call as the model wrote it, the problems as `path: expected ..., got ...`,
   and the schema of that tool. Calls of the same turn that are fine are kept and not asked for again.
 - It stops when an attempt repeats an earlier one, when the budget is spent, or when the model answers in words instead.
-- A cut turn is asked again with more room. Near misses are asked about only where a call was required.
+- A cut turn is asked again with more room. So is a typed answer that a limit ended, unless it is a value closed by a
+  bracket of its own: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one.
+- Near misses are asked about only where a call was required.
 
 `CorrectionLoop` is the sans-IO core (`next()` gives what to ask, `receive()` takes the answer); `correct` drives it
 with a callable it is given. Neither knows an adapter, a clock or a budget object beyond the number of re-asks that
@@ -38,9 +40,10 @@ from llmcore.types import (
     ToolSet,
     ToolUseBlock,
 )
+from llmcore.types.copies import updated
 from llmcore.validator.coercion import Strictness
 from llmcore.validator.output import ParseDetail, json_schema, parse_detailed
-from llmcore.validator.problems import Problem, summary
+from llmcore.validator.problems import Problem, shown, summary
 from llmcore.validator.reask_prompt import correction_prompt
 from llmcore.validator.report import ValidationReport, validate
 
@@ -93,6 +96,8 @@ class CorrectionResult:
     problems: tuple[Problem, ...] = ()
     """What is still wrong, with the calls or with the typed output; empty when `ok`."""
     detail: ParseDetail | None = None
+    cause: BaseException | None = None
+    """What the output type's own validators raised, where that is wrong with the typed output."""
 
     @property
     def ok(self) -> bool:
@@ -110,6 +115,7 @@ class _Review:
     report: ValidationReport
     detail: ParseDetail | None
     problems: tuple[Problem, ...]
+    cause: BaseException | None = None
 
 
 class CorrectionLoop:
@@ -193,6 +199,7 @@ class CorrectionLoop:
             corrections=tuple(self._corrections),
             problems=self._review.problems,
             detail=self._review.detail,
+            cause=self._review.cause,
         )
 
     def _after(self, signature: str) -> Outcome | None:
@@ -211,7 +218,9 @@ class CorrectionLoop:
         try:
             detail = self._read(envelope.content)
         except OutputParseError as error:
-            return _Review(report, None, tuple(error.problems))
+            return _Review(report, None, tuple(error.problems), error.__cause__)
+        if envelope.finish_reason == "length" and not detail.closed:
+            return _Review(report, None, (_perhaps_half(envelope.content),))
         return _Review(report, detail, ())
 
     def _parsed(self, text: str) -> ParseDetail:
@@ -310,6 +319,11 @@ def _signature(envelope: Envelope, review: _Review) -> str:
     return json.dumps([failing, text], sort_keys=True, default=str)
 
 
+def _perhaps_half(text: str) -> Problem:
+    got = f"one that a limit ended: {shown(text.strip())}"
+    return Problem(kind="incomplete", expected="a whole value", got=got, message="the value may be half of what was meant")
+
+
 def _call_failed(envelope: Envelope) -> bool:
     """The model made a call that its provider could not read: the reply holds no words, only near misses."""
     nothing_said = not envelope.tool_calls and not envelope.content.strip()
@@ -345,7 +359,7 @@ def _without_failing(turn: Envelope, report: ValidationReport, answer: Envelope)
     withdrawn = [call for index, call in enumerate(turn.tool_calls) if index in failing]
     notes = [Repair(kind="withdrawn_call", before={"name": call.name, "arguments": call.raw_arguments}) for call in withdrawn]
     if not kept:
-        return answer.model_copy(update={"repairs": [*answer.repairs, *notes]})
+        return updated(answer, {"repairs": [*answer.repairs, *notes]})
     return _rebuilt(turn, kept, {call.id for call in withdrawn}, [], notes, answer.content)
 
 
@@ -388,4 +402,4 @@ def _renamed(call: ToolCall, kept: Sequence[ToolCall]) -> ToolCall:
     number = len(taken)
     while f"call_{number}" in taken:
         number += 1
-    return call.model_copy(update={"id": f"call_{number}"})
+    return updated(call, {"id": f"call_{number}"})

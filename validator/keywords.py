@@ -17,7 +17,6 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import islice
 from typing import Any, Protocol, cast
 
@@ -27,12 +26,20 @@ from jsonschema.exceptions import ValidationError
 
 from llmcore.types import JsonSchema
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import ExactFloat, exact_fraction, number_key, whole
 from llmcore.validator.formats import fits_format
 from llmcore.validator.patterns import MAX_MATCHED, matches
+from llmcore.validator.quick import Checks
 
 __all__ = ["HardenedValidator", "Run", "TooMuchWork", "Validator", "current_run", "json_key"]
 
-_TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER
+
+def _is_integer(_: object, value: object) -> bool:
+    """A float is one only where it is known which: 9007199254740992.0 is the nearest float of its neighbours too."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and whole(value) is not None
+
+
+_TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer)
 
 _BRANCH_ERRORS = 16
 """Errors kept of each alternative of anyOf and oneOf."""
@@ -61,6 +68,7 @@ class Run:
     budget: int
     target: Callable[[str], Any]
     validators: dict[int, Validator]
+    checks: Checks
     alternatives: int = 0
     slow_patterns: set[str] = field(default_factory=set[str])
 
@@ -81,6 +89,8 @@ class Run:
             return None
 
 
+_CONTAINERS = frozenset({dict, list})
+
 current_run: ContextVar[Run] = ContextVar("current_run")
 
 
@@ -88,6 +98,8 @@ def _descend(validator: Validator, instance: Any, schema: Any, step: str | int |
     """As `validator.descend`, with the subschema's validator made once."""
     run = current_run.get()
     run.visit()
+    if instance.__class__ not in _CONTAINERS and (quick := run.checks.of(schema)) is not None and quick(instance):
+        return  # containers are looked into once, not at every level
     child = run.validators.get(id(schema))
     if child is None:
         child = run.validators[id(schema)] = validator.evolve(schema=schema)
@@ -239,7 +251,7 @@ def json_key(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return (type(value).__name__, value)
     if isinstance(value, (int, float)):
-        return ("number", value)
+        return ("number", number_key(value))
     if is_list(value):
         return ("array", tuple(map(json_key, value)))
     if is_object(value):
@@ -279,7 +291,7 @@ def _bound(applies: Callable[[Any], bool], holds: Callable[[Any, Any], bool]) ->
     """A keyword that compares: `holds(instance, bound)` for instances it applies to."""
 
     def keyword(validator: Validator, bound: Any, instance: Any, schema: JsonSchema) -> Errors:
-        if applies(instance) and not holds(instance, bound):
+        if applies(instance) and not holds(instance.decimal if isinstance(instance, ExactFloat) else instance, bound):
             yield ValidationError("out of bounds")
 
     return keyword
@@ -308,12 +320,8 @@ _BOUNDS: dict[str, Callable[..., Errors]] = {
 
 
 def _multiple_of(validator: Validator, step: float, instance: Any, schema: JsonSchema) -> Errors:
-    if _is_number(instance) and (_exact(instance) / _exact(step)).denominator != 1:
+    if _is_number(instance) and (exact_fraction(instance) / exact_fraction(step)).denominator != 1:
         yield ValidationError("not a multiple")
-
-
-def _exact(number: float) -> Fraction:
-    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
 def _format(validator: Validator, name: str, instance: Any, schema: JsonSchema) -> Errors:

@@ -1,6 +1,7 @@
-"""The words before a value: do they make it an example, or name it the answer?
+"""The words before a value: do they make it an example, take it back, or name it the answer?
 
-One table for all languages. The lead-in is the last sentence before the value, back over blank lines, the opening of a
+One table for all languages. Words that deny a value, or compare with it (`not`, `instead of`, `Previous:`), count right
+before it; in doubt it is none. The lead-in is the last sentence before the value, back over blank lines, the opening of a
 fence, bullets and emphasis, never over another value. Of several words that tell, the last one counts.
 """
 
@@ -9,16 +10,25 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-__all__ = ["LeadIn", "lead_in"]
+__all__ = ["LeadIn", "lead_in", "taken_back"]
 
 
 class LeadIn(IntEnum):
     """What a lead-in makes of the value behind it; a higher one names the value more strongly."""
 
-    EXAMPLE = -1
+    EXAMPLE = -3
+    REJECTED = -2
+    """Denied, out of date, or there to be compared with. Like an example it is no value."""
+    DRAFT = -1
+    """A value that stands back behind any other."""
     NOTHING = 0
     ANSWER = 1
     FINAL = 2
+
+    @property
+    def is_none(self) -> bool:
+        """Is what stands behind it no value at all?"""
+        return self <= LeadIn.REJECTED
 
 
 _EXAMPLE = r"""
@@ -31,10 +41,42 @@ _EXAMPLE = r"""
   | 例如 | 比如 | 譬如 | 举个?例 | 舉個?例 | 一个(?:示例|例子)
   | 例えば | たとえば | の例です
 """
+_ANSWERS = r"""(?:answers?|results?|outputs?|responses?|replies|reply|solutions?|values?|versions?|formats?|json|objects?
+    |attempts?|tries|try|ones?|guess(?:es)?|draft|data|lists?|items?|records?|state
+    |Antwort(?:en)?|Ergebnis(?:se)?|Wert|Version|réponses?|résultats?
+    |respuestas?|resultados?)"""
+_BEING = r"(?:is|was|are|were|be|been|being|would|should|could|had|has|have|to|ist|war|wäre|était|est|era|es)"
+_REJECTED = rf"""
+    (?: (?:^|[\n.!?:;,(\u2014]) \W*+ (?:(?:but|and|or|then|so|now)\s)? (?:(?:the|my|your|his|her|its|our|an?|this|that|these|those
+            |one|is|was|are|were|der|die|das|la|le|el)\s){{0,3}}
+        (?: previous(?:ly)? | prior | old(?:er)? | former(?:ly)? | earlier | outdated | obsolete | stale | superseded | deprecated
+          | incorrect(?:ly)? | wrong(?:ly)? | bad | invalid | erroneous | faulty | rejected | discarded | mistaken | broken
+          | alte[rsn]? | vorherige[rsn]? | frühere[rsn]? | falsche?[rsn]?
+          | ancien(?:ne)?s? | précédent(?:e)?s? | fausse | anterior(?:es)? | incorrect[oae] )
+        (?:\s{_ANSWERS}){{0,2}} (?:\s(?:form|version))? (?:\s{_BEING}){{0,2}}
+      | (?: \b (?: not | never | cannot\sbe | nor | neither | instead\sof | rather\sthan | unlike | opposed\sto
+              | contrast\s(?:to|with)
+              | compared?\s(?:to|with) | contrary\sto | other\sthan | except(?:\sfor)? | differs?\sfrom | different\sfrom
+              | replac(?:es|ed|ing) | supersed(?:es|ing) | changed?\sfrom | correct(?:s|ed|ing)\sfrom | more\sthan | less\sthan
+              | better\sthan | than | worse\sthan
+              | nicht | kein(?:e[rsnm]?)? | statt | anstatt | anstelle\svon | au\slieu\sde | plutôt\sque | pas | no\ses | no\sson
+              | en\s(?:lugar|vez)\sde )
+          | n['\u2019]t )
+        (?:[,:]?\s(?:{_BEING}|the|an?|this|that|these|my|your|its|simply|just|really|actually|exactly|final|real|actual|correct|right|
+            expected|same|as|like|von|der|die|das|la|le|el|un|une|una|{_ANSWERS})){{0,6}}
+      | (?:不是|而不是|并非|并不是|错误的?|之前的?|以前的?|旧的?|間違った?|以前の?|古い)\W*(?:答案|结果|回答|答え|結果|版本)?
+    ) [^\w.!?\u2026\u3002\uff01\uff1f]*\Z
+"""
+_DRAFT = rf"""
+    (?: \b(?:initial|original|early|rough|preliminary|tentative|provisional)(?:\s(?:{_ANSWERS}|idea|thought)){{0,2}}
+      | \bfirst\s(?:{_ANSWERS}|idea|thought) | \b(?:draft|attempt|before|input|given)
+      | \bEntwurf | \bbrouillon | \bborrador | 草稿 | 初稿 | 下書き )
+    (?:\s{_BEING}){{0,2}} \s*[:\uff1a]\W*\Z
+"""
 _NOUN = r"(?:examples?|samples?|Beispiele?|exemples?|ejemplos?|exemplos?|esempio|esempi)"
 _LABEL = rf"""
     (?:^|[\n.!?:\u3002\uff01\uff1f]) \W*+ (?!(?:your|my)\b) (?:[\w-]+\s){{0,2}}
-    {_NOUN} (?:\s[\w.-]+){{0,2}} (?:\s\([^()\n]*\))? \W*\Z
+    (?:{_NOUN}|templates?|placeholders?|schemas?) (?:\s[\w.-]+){{0,2}} (?:\s\([^()\n]*\))? \W*\Z
   | (?:示例|例子|使用例|例) \s*\d* \W*\Z
 """
 """A sentence that is hardly more than the word."""
@@ -46,7 +88,7 @@ _ANSWER = r"""
   | 答案 | 结果 | 回答 | 输出 | 答え | 結果 | 出力
 """
 _FINAL = r"""
-    \b(?:final|real|actual|correct|corrected|revised|definitive)\b
+    \b(?:final|real|actual|correct|corrected|revised|updated|amended|fixed|definitive)\b
   | \b(?:endgültig|richtig|eigentlich|tatsächlich|korrigiert)\w*
   | \b(?:finale|réelle?|définitive?|corrigée?|vraie?)\b | \b(?:definitiv|corregid|correct)[oa]\b
   | 最终 | 正确 | 真正 | 实际 | 最終 | 正しい | 実際の
@@ -56,6 +98,8 @@ _WORDS_BEHIND = r"(?:[,:]?\s[\w'-]+){0,3}"  # `an example answer`, `for example,
 _SIGNS: tuple[tuple[LeadIn, re.Pattern[str]], ...] = (
     (LeadIn.EXAMPLE, re.compile(_LABEL, _FLAGS)),
     (LeadIn.EXAMPLE, re.compile(rf"(?:{_EXAMPLE}){_WORDS_BEHIND}", _FLAGS)),
+    (LeadIn.REJECTED, re.compile(_REJECTED, _FLAGS)),
+    (LeadIn.DRAFT, re.compile(_DRAFT, _FLAGS)),
     (LeadIn.FINAL, re.compile(_FINAL, _FLAGS)),
     (LeadIn.ANSWER, re.compile(_ANSWER, _FLAGS)),
 )
@@ -65,9 +109,14 @@ _LOOKED_BACK = 120
 _DECORATION = " \t\r\n*_>#([\"'-`~"
 _OPENING_FENCE = re.compile(r"(?:\A|\n)[ \t]*(?:`{3,}|~{3,})[^\n]*\n?\Z")
 _SENTENCE_END = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f\n]")
-_MAY_EXEMPLIFY = ("xampl", "ampl", "instance", "e.", "eg", "such", "eispiel", "z.", "xempl", "p.", "tel", "jempl", "tal", "semp",
-                  "例", "如", "たとえ")  # fmt: skip
-"""Without one of these nothing is an example: the expressions need not be tried."""
+_MAY_BE_NONE = re.compile(
+    """ampl|instance|e\\.|eg|such|eispiel|z\\.|xempl|p\\.|tel|jempl|tal|semp|templat|placehold|schema|例|如|たとえ
+    |previ|prior|old|former|earl|outdat|obsol|stale|supers|deprec|incorrect|wrong|bad|invalid|erron|fault|reject|discard|mistak|broken
+    |not|never|nor|neither|than|n['\u2019]t|instead|unlike|opposed|contra|compar|except|differ|replac|chang|alt|vorher|fr[üu]h|falsch|ancien
+    |pr[ée]c|fauss|anterior|kein|nicht|statt|lieu|pas|no|lugar|vez|不|错|之前|以前|旧|間違|古""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Without one of these nothing keeps the only value from being one: the expressions need not be tried."""
 _AND = re.compile(r"[ \t]*(?:[,;\uff0c\u3001][ \t]*)?\n?[ \t]*(?:and|or|und|oder|et|ou|y|o|e|和|或|と|や)?[ \t]*")
 
 
@@ -78,7 +127,7 @@ def lead_in(text: str, start: int, since: int, before: LeadIn, *, alone: bool = 
     if since and _AND.fullmatch(text, since, start):
         return before
     said = _last_sentence(text[max(since, start - _LOOKED_BACK) : start])
-    if not said or (alone and not any(stem in said.lower() for stem in _MAY_EXEMPLIFY)):
+    if not said or (alone and not _MAY_BE_NONE.search(said)):
         return LeadIn.NOTHING
     found, ends = LeadIn.NOTHING, 0
     for kind, sign in _SIGNS:
@@ -88,6 +137,26 @@ def lead_in(text: str, start: int, since: int, before: LeadIn, *, alone: bool = 
     if found is LeadIn.ANSWER and _FINAL_BEFORE.search(said, 0, ends):
         return LeadIn.FINAL
     return found
+
+
+_TAKEN_BACK = re.compile(
+    r"""[\s)\]"'`*_]{0,8} (?:
+        ,? \s* (?:(?:which|that)\s+)? (?: (?:is|was|are|were|would\sbe|ist|war|est|es) \s+ (?:\w+\s+)?
+            (?: not | no\slonger | wrong | incorrect | invalid | outdated | obsolete | superseded | false | mistaken
+              | falsch | nicht | faux | pas )
+          | (?:is|was|are|were)n['\u2019]t | cannot | can['\u2019]t )
+      | (?:before|previously|formerly|earlier|until\snow|at\sfirst)
+      | \(\s*(?: old | previous | wrong | incorrect | invalid | outdated | obsolete | not | rejected | example | falsch | alt )
+    ) \b
+      | 是?(?:错误|不对|不正确)
+    """,
+    _FLAGS,
+)
+
+
+def taken_back(text: str, end: int) -> bool:
+    """Do the words right behind a value say that it is none? `{"a": 1} is wrong`"""
+    return _TAKEN_BACK.match(text, end, end + _LOOKED_BACK) is not None
 
 
 def _last_sentence(said: str) -> str:

@@ -6,9 +6,9 @@ Rules
   `coercion`).
 - Of several values an array type takes all that fit as its items, any other type the one that the text announces as
   the answer, else the one that can be trusted most, the first of equals; that others fit too is recorded. Reasoning
-  and what stands behind an example's lead-in are no values (see `candidates`).
-- Nothing shortens an array: an item that does not fit fails it, and where something in the text could not be read,
-  or a value goes on behind its last bracket, no part of it stands for the whole.
+  and what stands behind an example's or a denied lead-in are no values (see `candidates`).
+- Nothing shortens an array: an item that does not fit fails it, two different lists are no one list, and where
+  something in the text could not be read, or a value goes on behind its last bracket, no part of it stands for the whole.
 - A type that is plain text takes the text as it is, without the reasoning, and without the code fence that is all of
   it. Other scalars may stand in JSON, in a fence or, if lenient, in prose.
 - `off` and `safe` refuse a text that ends inside the value. `lenient` closes what is open; `partial` leaves out what is
@@ -36,6 +36,7 @@ from llmcore.validator.partial import certain_part, partial_value
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, shown, summary
 from llmcore.validator.schema import CompiledSchema
 from llmcore.validator.surroundings import Surroundings
+from llmcore.validator.unsound import unsound_number
 from llmcore.validator.views import view_of
 from llmcore.validator.wording import described
 
@@ -47,6 +48,7 @@ _ADMITTED: dict[str, frozenset[Safety]] = {
     "lenient": frozenset({"lossless", "coerced", "guess", "truncated"}),
 }
 _A_GUESS = 100
+_CLOSERS = ("}", "]")  # text behind a quote may make the quoted words a part of a longer text
 _MAX_FITS = 20
 _MAX_FAILURES = 100
 """After so many values that fit or do not, only one that fits as it is is looked for: coercing takes milliseconds each."""
@@ -55,12 +57,14 @@ _MAX_FAILURES = 100
 @dataclass(frozen=True, slots=True)
 class ParseDetail:
     """A typed value and how it was come by: what was repaired, and every value that the text held (empty when the text
-    itself was the value). `complete` is False when the text ended inside the value."""
+    itself was the value). `complete` is False when the text ended inside the value. `closed` is True when the value ended
+    by a bracket of its own, so that no text behind it could have made another of it."""
 
     value: Any
     repairs: list[Repair] = field(default_factory=list[Repair])
     candidates: list[Candidate] = field(default_factory=list[Candidate])
     complete: bool = True
+    closed: bool = False
 
 
 def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> Any:
@@ -102,6 +106,15 @@ class _Fit(NamedTuple):
     of: Candidate | None = None
 
 
+class _Failure(NamedTuple):
+    """What keeps a candidate of so many characters from being the value, and the error of the type's own code, if it was
+    that."""
+
+    size: int
+    problems: Sequence[Problem]
+    cause: BaseException | None = None
+
+
 class _Parse:
     """One text and one type."""
 
@@ -110,7 +123,7 @@ class _Parse:
         self.strictness: Strictness = strictness
         self.schema: CompiledSchema = output.schema
         self.admitted = _ADMITTED[strictness]
-        self.problems: list[tuple[int, list[Problem]]] = []
+        self.problems: list[_Failure] = []
         self.refused: list[Repair] = []
         self.values: list[_Fit] = []
         self.members_left = False
@@ -122,8 +135,14 @@ class _Parse:
         found = find_values(self.text, cut=False)
         best = self.best_of(found) or self._verbatim() or self._best([*self.values, *self._of_texts(found)])
         if best is None:
-            raise self._error(found)
-        return ParseDetail(best.value, best.repairs, found.values, best.complete)
+            worst = self._worst()
+            raise self._error(found, worst.problems) from worst.cause
+        return ParseDetail(best.value, best.repairs, found.values, best.complete, self._is_closed(best))
+
+    def _is_closed(self, fit: _Fit) -> bool:
+        if fit.of is None or (is_list(fit.data) and not is_list(fit.of.value)):  # more items may follow
+            return False
+        return fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
 
     def best_of(self, found: Found) -> _Fit | None:
         """The candidate that fits best as the structure it is, or several of them as the items of an array."""
@@ -156,8 +175,8 @@ class _Parse:
         text, repairs = self._without_reasoning()
         if not self.schema.is_valid(text):
             return None
-        value, problems = self.output.finish(text)
-        return None if problems else _Fit(value, text, repairs)
+        finished = self.output.finish(text)
+        return None if finished.problems else _Fit(finished.value, text, repairs)
 
     def _without_reasoning(self) -> tuple[str, list[Repair]]:
         spans = reasoning_spans(self.text)
@@ -176,7 +195,7 @@ class _Parse:
 
     def _of_value(self, candidate: Candidate) -> Iterator[_Fit]:
         if self._is_part(candidate):
-            self.problems.append((candidate.end - candidate.start, [_part_of(candidate, self.text)]))
+            self.problems.append(_Failure(candidate.end - candidate.start, [_part_of(candidate, self.text)]))
             return
         first = list(candidate.repairs)
         if not candidate.alone:
@@ -211,14 +230,14 @@ class _Parse:
         if self._enough() and not self.schema.is_valid(value):
             return
         settled = settle(value, self.schema, strictness=self.strictness)
-        problems = settled.problems
-        made = None
-        if not problems:
-            made, problems = self.output.finish(settled.value)
-        if problems:
-            self.problems.append((size, problems))
+        if settled.problems:
+            self.problems.append(_Failure(size, settled.problems))
+            return
+        finished = self.output.finish(settled.value)
+        if finished.problems:
+            self.problems.append(_Failure(size, finished.problems, finished.cause))
         else:
-            yield _Fit(made, settled.value, [*first, *settled.repairs], complete)
+            yield _Fit(finished.value, settled.value, [*first, *settled.repairs], complete)
 
     def _gathered(self, found: Found) -> Iterator[_Fit]:
         """Several values as the items of an array type: all that fit, none of those meant as items being left out. A
@@ -255,7 +274,7 @@ class _Parse:
                 continue  # what it holds was found already
             reading = read_json(stripped)  # None, .5, 1_000: other notations of one scalar
             alone = len(reading.values) == 1 and reading.end == len(stripped) and reading.complete and not reading.error
-            if alone and not isinstance(reading.values[0], (dict, list)):
+            if alone and not isinstance(reading.values[0], (dict, list)) and stripped[0] != "(":  # (5) is -5 in books
                 yield from self._settled(reading.values[0], [*notes, *reading.repairs])
             inner = _unquoted(stripped)
             first = [] if inner == stripped else [Repair(kind="quotes", before=stripped[:1], after="")]
@@ -278,6 +297,9 @@ class _Parse:
         if not same:
             return best
         places = [[other.start, other.end] for other in (best.of, *same[:_MAX_FITS])]
+        if self.around.array is not None and is_list(best.data):
+            self.problems.append(_Failure(len(self.text), [_several_lists(1 + len(same))]))
+            return None
         note = Repair(kind="several_fit", before=places, after=places[0], safety="coerced")
         if not self._admits([note]):
             self.refused.append(note)
@@ -287,10 +309,15 @@ class _Parse:
     def _admits(self, repairs: Sequence[Repair]) -> bool:
         return all(repair.safety in self.admitted for repair in repairs)
 
-    def _error(self, found: Found) -> OutputParseError:
-        problems = max(self.problems, key=lambda found: found[0])[1] if self.problems else []
+    def _worst(self) -> _Failure:
+        """Of what the largest candidate failed."""
+        return max(self.problems, key=lambda failure: failure.size, default=_Failure(0, []))
+
+    def _error(self, found: Found, problems: Sequence[Problem]) -> OutputParseError:
         if self.refused:
             problems = [_refusal(self.refused, self.strictness), *problems]
+        elif not found.values and (unsound := unsound_number(self.text)) is not None:
+            problems = [unsound, *problems]
         elif found.unread:
             got = "text that begins like a value and cannot be read"
             problems = [Problem(kind="untrusted", expected="sound JSON", got=got, message=f"it holds {got}"), *problems]
@@ -299,7 +326,7 @@ class _Parse:
             got = shown(self.text.strip())
             message = f"the text holds no value of the type: expected {expected}, got {got}"
             problems = [*problems, Problem(kind="no_value", expected=expected, got=got, message=message)]
-        return OutputParseError(f"no {self._name()} in the text: {summary(problems)}", problems[:MAX_PROBLEMS], self.text)
+        return OutputParseError(f"no {self._name()} in the text: {summary(problems)}", list(problems[:MAX_PROBLEMS]), self.text)
 
     def _name(self) -> str:
         return str(self.output.json_schema.get("title") or described(self.schema.schema, self.schema.resolve))
@@ -313,6 +340,11 @@ def _preference(fit: _Fit) -> tuple[int, int]:
 def _announced(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """Those that the text calls its final ones; all, where it does not."""
     return [candidate for candidate in candidates if candidate.announced is LeadIn.FINAL] or candidates
+
+
+def _several_lists(number: int) -> Problem:
+    got = f"{number} different ones"
+    return Problem(kind="untrusted", expected="one list", got=got, message=f"it holds {got}, and no one of them is all of it")
 
 
 def _part_of(candidate: Candidate, text: str) -> Problem:

@@ -16,10 +16,12 @@ from collections.abc import Callable, Mapping
 from itertools import takewhile
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import AliasChoices, BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
 
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.validator.aliases import by_schema_names
 from llmcore.validator.candidates import Candidate
 from llmcore.validator.coercion import Strictness, settle
 from llmcore.validator.output_types import CompiledOutput, typed
@@ -35,7 +37,10 @@ _ABSENT: Any = object()
 def certain_part(candidate: Candidate, schema: CompiledSchema, strictness: Strictness) -> Any:
     """What of an incomplete value is certain, in the schema's shape; None when nothing is."""
     cut = {repair.path for repair in candidate.repairs if repair.kind == "cut_string"}
-    part = _Pruner(schema, strictness, cut).part(candidate.value, schema.schema, "")
+    value, moves = by_schema_names(candidate.value, schema, schema.schema)
+    for move in moves:
+        cut = {move.path + path.removeprefix(move.before) if path.startswith(move.before) else path for path in cut}
+    part = _Pruner(schema, strictness, cut).part(value, schema.schema, "")
     return None if part is _ABSENT else part
 
 
@@ -108,11 +113,14 @@ def partial_value(data: Any, output: CompiledOutput) -> Any:
     """The typed value of JSON data that may lack parts. Validators of models run only on parts that are whole."""
     if output.adapter is None:
         return data
-    if output.schema.is_valid(data):
-        value, problems = output.finish(data)
-        if not problems:
-            return value
-    return _built(output.output_type, data)
+    if output.schema.is_valid(data) and not (finished := output.finish(data)).problems:
+        return finished.value
+    try:
+        return _built(output.output_type, data)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # the type's own code: default factories, validators, `__hash__`
+        return None
 
 
 def _built(annotation: Any, data: Any) -> Any:
@@ -189,13 +197,19 @@ def _model(cls: type[BaseModel], data: dict[str, Any]) -> BaseModel:
     values = vars(instance)
     given: set[str] = set()
     for name, info in cls.model_fields.items():
-        keys = (info.validation_alias, info.alias, name)
-        key = next((key for key in keys if isinstance(key, str) and key in data), None)
+        key = next((key for key in _told_by(info, name) if key in data), None)
         default = values.pop(name, None)
         values[name] = default if key is None else _built(info.annotation, data[key])
         given |= set() if key is None else {name}
     instance.model_fields_set.update(given)
     return instance
+
+
+def _told_by(info: FieldInfo, name: str) -> list[str]:
+    """The names that a field may have in its schema."""
+    alias = info.validation_alias
+    choices: list[Any] = [*alias.choices] if isinstance(alias, AliasChoices) else [alias, info.alias]
+    return [*(choice for choice in choices if isinstance(choice, str)), name]
 
 
 def _dataclass(cls: type[Any], data: dict[str, Any]) -> Any:

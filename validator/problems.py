@@ -10,7 +10,10 @@ import json
 from collections.abc import Iterable, Sequence, Sized
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from llmcore.types.copies import Value
+from llmcore.types.json_data import JsonText
 
 __all__ = ["MAX_PROBLEMS", "MAX_SHOWN", "Problem", "ProblemKind", "cut", "join_path", "shown", "summary", "type_name"]
 
@@ -39,7 +42,7 @@ MAX_SHOWN = 80
 """Characters of a value that a problem shows."""
 
 
-class Problem(BaseModel):
+class Problem(Value):
     """One thing that is wrong. `str(problem)` is the line a model is shown: `` `path`: expected ..., got ... ``.
 
     `path` is where, like `filters[0].city`; `""` is the whole. `call` is the index of the call in the report, None
@@ -50,13 +53,13 @@ class Problem(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     kind: ProblemKind
-    path: str = ""
-    expected: str = ""
-    got: str = ""
-    message: str
+    path: JsonText = ""
+    expected: JsonText = ""
+    got: JsonText = ""
+    message: JsonText
     call: int | None = None
-    tool: str | None = None
-    choices: list[str] = Field(default_factory=list[str])
+    tool: JsonText | None = None
+    choices: list[JsonText] = Field(default_factory=list[JsonText])
 
     def __str__(self) -> str:
         where = f"`{self.path}`: " if self.path else ""

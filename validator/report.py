@@ -14,14 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from llmcore.types import CompiledTool, Envelope, Repair, ToolCall, ToolSet
+from llmcore.types.copies import Value, updated
 from llmcore.validator.coercion import Strictness, admits, settle
 from llmcore.validator.last_resort import repaired_arguments
 from llmcore.validator.names import close_names, resolve_name
 from llmcore.validator.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown
 from llmcore.validator.schema import CompiledSchema, check_tool_schema
+from llmcore.validator.unsound import unsound_number
 
 __all__ = ["ValidationReport", "validate"]
 
@@ -29,7 +31,7 @@ _MAX_NAMES = 50
 _MAX_NEAR_MISSES = 3
 
 
-class ValidationReport(BaseModel):
+class ValidationReport(Value):
     """`calls` are the envelope's, in its order and by its indexes: names mapped, arguments coerced, repairs appended.
     Those in `failing` have a problem and may not run; those in `runnable` may. `ok` = there are no problems.
     """
@@ -121,7 +123,7 @@ class _Judge:
         if tool is None or tool.name == call.name:
             return call, tool
         repair = Repair(kind="tool_name", before=call.name, after=tool.name, safety="coerced")
-        return call.model_copy(update={"name": tool.name, "known": True, "repairs": [*call.repairs, repair]}), tool
+        return updated(call, {"name": tool.name, "known": True, "repairs": [*call.repairs, repair]}), tool
 
     def _read(self, call: ToolCall, tool: CompiledTool | None) -> ToolCall:
         """The last rung, where there is nothing else to read and its guess may run."""
@@ -131,13 +133,13 @@ class _Judge:
         found = repaired_arguments(call.raw_arguments, tool)
         if found is None:
             return call
-        return call.model_copy(update={"arguments": found[0], "repairs": [*call.repairs, found[1]]})
+        return updated(call, {"arguments": found[0], "repairs": [*call.repairs, found[1]]})
 
     def _settled(self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema) -> tuple[ToolCall, list[Problem]]:
         settled = settle(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)
         if settled.repairs:
-            call = call.model_copy(update={"arguments": settled.value, "repairs": [*call.repairs, *settled.repairs]})
-        located = [problem.model_copy(update={"call": index, "tool": tool.name}) for problem in settled.problems]
+            call = updated(call, {"arguments": settled.value, "repairs": [*call.repairs, *settled.repairs]})
+        located = [updated(problem, {"call": index, "tool": tool.name}) for problem in settled.problems]
         return call, located[:MAX_PROBLEMS]
 
     def _admits(self, safety: str, tool: CompiledTool | None) -> bool:
@@ -161,6 +163,8 @@ def _about(index: int, call: ToolCall, kind: ProblemKind, expected: str, got: st
 
 def _unreadable(index: int, call: ToolCall) -> Problem:
     got = shown(call.raw_arguments) if call.raw_arguments.strip() else "nothing"
+    if (unsound := unsound_number(call.raw_arguments)) is not None:
+        got = f"{unsound.got} where a finite number must stand{f', at `{unsound.path}`' if unsound.path else ''}"
     message = f"the arguments of `{cut(call.name, 80)}` could not be read as a JSON object: {got}"
     return _about(index, call, "unreadable_arguments", "arguments that are a JSON object", got, message)
 

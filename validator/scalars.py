@@ -14,25 +14,76 @@ from fractions import Fraction
 from functools import lru_cache
 
 from llmcore.types import DEFAULT_LIMITS
-from llmcore.types.numbers import ExactFloat, exact_float
+from llmcore.types.numbers import exact_float
 
-__all__ = ["choice_in_prose", "exact_boolean", "exact_number", "folded", "number_in_prose", "truth_in_prose", "whole"]
+__all__ = ["choice_in_prose", "exact_boolean", "exact_number", "folded", "number_in_prose", "truth_in_prose"]
 
 _MAX_PROSE = 20_000
 """Characters of prose that are searched for a value; longer texts name none."""
 
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+_BESIDE = 24
+"""Characters beside a number or a word in which something may change it."""
+_CHANGES_BEHIND = re.compile(
+    r"""
+    (?: [-\u2010-\u2015\u2212\ufe63\uff0d+] \s* [$€£¥]? \s*      # a sign that is no hyphen-minus just before the digits
+      | [<>≤≥≠±∓]=? \s* | [/^*\u00d7÷√] \s* | !=\s*
+      | (?:\A|[\s$€£¥]) \( [$€£¥]? \s*                          # (5) is -5 in books
+      | \b (?: minus | neg(?:ative)? | not | never | cannot | nor | neither | without | except | no(?![.,])
+            | (?: less | more | fewer | greater | higher | lower | smaller | larger | bigger | other | better | worse ) \s than
+            | at \s (?: least | most ) | up \s to | under | over | above | below | beyond | exceed(?:s|ing)?
+            | half (?: \s of )? | third \s of | quarter \s of | double | twice | triple | times | squared? | log | sqrt
+            | hundred | thousand | million | billion | twenty | thirty | forty | fifty | sixty | seventy | eighty | ninety
+            | minimum | maximum | min | max | nicht | kein\w* | unter | über | mindestens | höchstens
+        ) (?: \s (?: of | the | a | about ) )? \s+
+      | n['\u2019]t \s+
+    ) \Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SCALE = r"""(?: k | kk | m | b | t | g | bn | mn | mm | mil | mill | mio | mrd | mia | md | tn | tr | trn
+    | hundreds? | thousands? | thsd | millions? | billions? | trillions? | quadrillions? | dozens? | scores? | grand | gross
+    | lakhs? | lacs? | crores? | cr | mille | tausend | million(?:en|es)? | milliarden? | millones | milh(?:ão|ões|oes)
+    | milliards? | mila | milioni | percent | per\s?cent | pct | permille | bps | bp | basis\s points? )"""
+_CHANGES_AHEAD = re.compile(
+    rf"""
+      \s? -? \s? {_SCALE} (?![^\W\d_])
+    | [^\W\d_]+ \d | [xXbBoO][0-9a-fA-F]                        # 0x1F, 1e5x3
+    | \s? [%‰‱^*\u00d7÷!√] | \s* \*\* | [:]\d | \+
+    | \s (?: and \s a \s | below \s (?:zero|0)
+          | or \s (?: more | less | fewer | higher | lower | above | below | over | under | none )
+          | (?: times | squared | cubed | halves | thirds | quarters | fifths | tenths | hundredths ) \b | negative\b )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A number beside one of these is not the one that is meant, or not surely."""
+_ARITHMETIC = re.compile(r"\d\s?(?:[x\u00d7*÷^=]|\s[-+/]\s)\s?\d|\d['\u2019\s]\d", re.ASCII)
+_MINUS = re.compile(r"(?<![\w.)\]])\u2212(?=\d)", re.ASCII)
 _PROSE_NUMBER = re.compile(r"[+-]?\d[\d.,_]*(?:[eE][+-]?\d+)?(?:\s?/\s?\d+)?", re.ASCII)
-_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _FRACTION = re.compile(r"([+-]?\d{1,15})\s?/\s?(\d{1,15})", re.ASCII)
 _TRUTH = re.compile(r"\b(true|false)\b", re.IGNORECASE)
-# n.t: don't, with either apostrophe
-_DENIED = re.compile(r"(?:\b(?:not|never|no|neither|nor|without|except)|n.t)\W*$", re.IGNORECASE)
+_DENIERS = frozenset(
+    """
+    not never no neither nor none nothing without except non hardly barely scarcely rarely seldom cannot cant
+    isnt wasnt arent dont doesnt didnt wont wouldnt shouldnt couldnt aint far but instead than less least unlike
+    lacks lacking fails wrong incorrect false untrue opposite contrary almost nearly formerly previously excluding exclude
+    excludes ruled unlikely doubtful unless if whether
+    nicht kein keine keinen keiner kaum weder ohne statt falsch nie niemals
+    pas ni aucun aucune sans jamais peu guere faux plutot
+    nunca jamas ningun ninguna sin apenas tampoco nao nem sem falso
+    """.split()  # noqa: SIM905  (a table of words, read as one)
+)
+"""Words that deny or weaken what the rest of their sentence names, as `folded` writes them. In doubt nothing is named."""
+_DENYING_PREFIX = re.compile(
+    r"\b(?:un|non|anti|semi|quasi|pseudo|sub|a|in|im|dis|de|ex|half|mis|counter|near)[-\u2010\u2011](?=\w)", re.IGNORECASE
+)
+_NOT = re.compile(r"n t\b")  # isn't, folded
+_DENIERS_IN_CJK = re.compile("[不没沒无無非未]|ない|ではな|じゃな")
+_DENYING_SUFFIX = re.compile(r"(?<=\w)[-\u2010\u2011](?:ish|like|free|less|esque|adjacent)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.;!](?=\s|\Z)|[\n。\uff01\uff1b]")
 _BEFORE_CJK = 0x2E80
 """From here on scripts are written without spaces, so a match needs no word boundary."""
-
-_LARGEST_EXACT_FLOAT = 2**53
 
 
 def exact_number(text: str) -> int | float | None:
@@ -49,37 +100,42 @@ def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def whole(number: float) -> int | None:
-    """The integer that a float is, where no digit can have been lost on the way."""
-    given: object = number  # told apart, `number` would be narrowed to int, which has no `is_integer` before Python 3.12
-    if isinstance(given, ExactFloat):
-        exact = given.decimal
-        return int(exact) if exact.adjusted() < DEFAULT_LIMITS.digits and exact == exact.to_integral_value() else None
-    return int(number) if number.is_integer() and abs(number) <= _LARGEST_EXACT_FLOAT else None
-
-
 def exact_boolean(text: str) -> bool | None:
     return {"true": True, "false": False}.get(text.strip().lower())
 
 
 def number_in_prose(text: str) -> int | float | None:
-    """The one number a text names: `$1,234`, `about 5`, `1/5`. None when there is none, or two that differ, or when
-    digits belong to a word (`v2`)."""
-    if len(text) > _MAX_PROSE:
+    """The one number a text names: `$1,234`, `about 5`, `1/5`. None when there is none, or two that differ, when digits
+    belong to a word (`v2`), or when what stands beside them may make another number of them (`minus 5`, `3k`)."""
+    if len(text) > _MAX_PROSE or _ARITHMETIC.search(text):
         return None
-    found = list(_numbers(text))
+    found = list(_numbers(_MINUS.sub("-", text)))
     return found[0] if found and found[0] is not None and all(value == found[0] for value in found) else None
 
 
 def _numbers(text: str) -> Iterator[int | float | None]:
     for match in _PROSE_NUMBER.finditer(text):
-        before = text[match.start() - 1 : match.start()]
+        start = match.start()
+        before = text[start - 1 : start]
         token = match[0].rstrip(".,_")
         if before.isalpha() or before in ("_", "."):
             continue
-        if token[0] in "+-" and before.isalnum():
+        if token[0] in "+-" and before.isdigit():
             token = token[1:]  # a hyphen: `10-20` names two numbers
-        yield _number(token)
+        elif token[0] in "+-" and before.isalnum():
+            yield None  # `T-5`: a hyphen or a sign
+            continue
+        end = start + len(match[0].rstrip(".,_"))
+        yield None if _is_changed(text, start, end) else _number(token)
+
+
+def _is_changed(text: str, start: int, end: int) -> bool:
+    """Does what stands before or behind a number make another one of it, or a bound, or none?"""
+    before, after = text[max(0, start - _BESIDE) : start], text[end : end + _BESIDE]
+    if _CHANGES_BEHIND.search(before) or _CHANGES_AHEAD.match(after):
+        return True
+    neighbour = after.lstrip(" \u00a0\u202f'\u2019")[:1]
+    return bool(neighbour) and (unicodedata.numeric(neighbour, None) is not None)
 
 
 def _number(token: str) -> int | float | None:
@@ -106,15 +162,8 @@ def truth_in_prose(text: str) -> bool | None:
         return word == "yes"
     if len(text) > _MAX_PROSE:
         return None
-    named = list(_TRUTH.finditer(text))
-    values = {match[1].lower() for match in named}
-    if len(values) != 1 or any(_denied(text, match.start()) for match in named):
-        return None
-    return values == {"true"}
-
-
-def _denied(text: str, start: int) -> bool:
-    return _DENIED.search(text[max(0, start - 16) : start]) is not None
+    named = {match[1].lower() for match in _TRUTH.finditer(text)}
+    return named == {"true"} if len(named) == 1 and not _denied(text, ["true", "false"]) else None
 
 
 @lru_cache(maxsize=2048)
@@ -129,19 +178,39 @@ def choice_in_prose(text: str, choices: Sequence[str]) -> str | None:
     longer one that was named (`SPAM` in `NOT_SPAM`) is not named. None when none or two are."""
     if len(text) > _MAX_PROSE:
         return None
-    haystack = folded(text)
+    named = {choice for _, _, choice in _named(folded(text), choices)}
+    return named.pop() if len(named) == 1 and not _denied(text, choices) else None
+
+
+_Span = tuple[int, int, str]
+
+
+def _named(haystack: str, choices: Sequence[str]) -> list[_Span]:
+    """Where a folded text names choices, those inside of a longer one left out."""
     spans = [
         (start, start + len(folded(choice)), choice) for choice in choices for start in _occurrences(haystack, folded(choice))
     ]
-    outer = [one for one in spans if not any(_inside(one, other) for other in spans)]
-    named = {choice for _, _, choice in outer}
-    if len(named) != 1 or any(_denied(haystack, start) for start, _, _ in outer):
-        return None
-    return named.pop()
+    return [one for one in spans if not any(_inside(one, other) for other in spans)]
 
 
-def _inside(one: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
+def _inside(one: _Span, other: _Span) -> bool:
     return other[0] <= one[0] and one[1] <= other[1] and other[1] - other[0] > one[1] - one[0]
+
+
+def _denied(text: str, choices: Sequence[str]) -> bool:
+    """Does a sentence that names one of the choices also hold a word that denies or weakens it? Linear in the text."""
+    text = _DENYING_SUFFIX.sub(" not ", _DENYING_PREFIX.sub(" not ", text))
+    sentences = [(sentence, spans) for sentence in _SENTENCE_END.split(text) if (spans := _named(folded(sentence), choices))]
+    return any(_holds_denier(*one) for one in sentences or [(text, _named(folded(text), choices))])
+
+
+def _holds_denier(sentence: str, spans: Sequence[_Span]) -> bool:
+    rest = folded(sentence)
+    for start, end, _ in sorted(spans, reverse=True):
+        rest = f"{rest[:start]} {rest[end:]}"
+    if not _DENIERS.isdisjoint(rest.split()) or _NOT.search(rest):
+        return True
+    return any(found[0] not in "".join(choice for _, _, choice in spans) for found in _DENIERS_IN_CJK.finditer(sentence))
 
 
 _MAX_OCCURRENCES = 50

@@ -23,16 +23,29 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.schema_shape import check_schema_shape
 from llmcore.validator.drafts import MAX_SCHEMA_CHARACTERS, convert
 from llmcore.validator.keywords import HardenedValidator, Run, TooMuchWork, Validator, current_run
-from llmcore.validator.problems import MAX_PROBLEMS, Problem, join_path, shown
+from llmcore.validator.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
+from llmcore.validator.quick import Checks
 from llmcore.validator.references import resolve_pointer
 from llmcore.validator.wording import explain
 
-__all__ = ["BASE_BUDGET", "CompiledSchema", "Survey", "check_tool", "check_tool_schema", "compile_schema", "survey"]
+__all__ = [
+    "ALIASES",
+    "BASE_BUDGET",
+    "MAX_ERRORS",
+    "CompiledSchema",
+    "Survey",
+    "check_tool",
+    "check_tool_schema",
+    "compile_schema",
+    "survey",
+]
 
+ALIASES = "x-llmcore-aliases"
+"""Beside a property: the paths that pydantic reads it from, see `aliases`."""
 BASE_BUDGET = 20_000
 """Subschema visits that any validation may make; `_VISITS_PER_NODE` more for each node of the value."""
 _VISITS_PER_NODE = 12
-_MAX_ERRORS = 64
+MAX_ERRORS = 64
 """Errors that are looked at in order to choose the best."""
 _CACHED_SCHEMAS = 1024
 
@@ -52,7 +65,7 @@ def compile_schema(schema: JsonSchema) -> CompiledSchema:
     key = sha256(text.encode("utf-8", "surrogatepass")).digest()
     compiled = _cache.get(key)
     if compiled is None:
-        compiled = _cache[key] = CompiledSchema(convert(json.loads(text)))
+        compiled = _cache[key] = CompiledSchema(convert(json.loads(text)), has_aliases=f'"{ALIASES}"' in text)
     return compiled
 
 
@@ -96,10 +109,13 @@ def _as_json(schema: JsonSchema) -> str:
 class CompiledSchema:
     """A converted schema that judges values. `schema` is Draft 2020-12 with local references only; do not change it."""
 
-    __slots__ = ("_root", "_targets", "_validators", "schema")
+    __slots__ = ("_checks", "_root", "_targets", "_validators", "has_aliases", "schema", "views")
 
-    def __init__(self, converted: JsonSchema) -> None:
-        self.schema = converted
+    def __init__(self, converted: JsonSchema, *, has_aliases: bool = False) -> None:
+        self.schema, self.has_aliases = converted, has_aliases
+        self._checks = Checks(self.target)
+        self.views: dict[int, Any] = {}
+        """What `views` keeps of subschemas, by identity."""
         self._targets: dict[str, Any] = {}
         self._root = HardenedValidator(converted, registry=EMPTY_REGISTRY)
         self._validators: dict[int, Validator] = {id(converted): self._root}
@@ -122,7 +138,7 @@ class CompiledSchema:
         found = survey(value)
         if found.problem is not None:
             return [found.problem]
-        errors, fault = self._errors(value, self.schema if at is None else at, _MAX_ERRORS, self.new_run(found.nodes))
+        errors, fault = self._errors(value, self.schema if at is None else at, MAX_ERRORS, self.new_run(found.nodes))
         problems = [problem for error in errors for problem in explain(error, self.resolve)]
         problems += [fault] if fault is not None else []
         return sorted({str(problem): problem for problem in problems}.values(), key=_rank)[:most]
@@ -134,12 +150,18 @@ class CompiledSchema:
 
     def new_run(self, nodes: int) -> Run:
         """A budget for values of so many nodes together."""
-        return Run(BASE_BUDGET + _VISITS_PER_NODE * nodes, self.target, self._validators)
+        return Run(BASE_BUDGET + _VISITS_PER_NODE * nodes, self.target, self._validators, self._checks)
 
     def fits(self, value: Any, subschema: Any, run: Run) -> bool:
         """As `is_valid`, of a surveyed value and one subschema, drawing on a budget shared with other questions."""
         if isinstance(subschema, bool):
             return subschema
+        try:
+            quick = self._checks.of(subschema)
+            if quick is not None and quick(value):
+                return True
+        except RecursionError:
+            pass  # deep in the caller's own recursion: the keywords say what is to be said
         return self._errors(value, subschema, 1, run) == ([], None)
 
     def _errors(self, value: Any, subschema: Any, most: int, run: Run) -> tuple[list[ValidationError], Problem | None]:
@@ -196,7 +218,7 @@ def survey(value: Any, *, depth: int = DEFAULT_LIMITS.depth) -> Survey:
                 below += [(child, (place, index)) for index, child in enumerate(item)]
             elif isinstance(item, float):
                 if not math.isfinite(item):
-                    return Survey(nodes, False, _unsound(place, "a finite number", str(item)))
+                    return Survey(nodes, False, _unsound(place, "a finite number", cut(str(item), 40)))
                 whole_floats = whole_floats or item.is_integer()
             elif not isinstance(item, int):
                 return Survey(nodes, False, _unsound(place, "a JSON value", type(item).__name__))

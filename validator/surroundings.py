@@ -90,11 +90,14 @@ class Surroundings:
         """Is the value, which may not fit, meant as an item of the array: does it share a key with items?"""
         if self.array is None or not is_object(value):
             return False
-        views = list(self._with_alternatives(self.array.items))
-        names = {spelling(name) for view in views for name in view.properties}
-        if not names:
-            return any("object" in view.types for view in views)
-        return any(spelling(key) in names for key in value)
+        names, are_objects = self._items_names
+        return are_objects if not names else any(spelling(key) in names for key in value)
+
+    @cached_property
+    def _items_names(self) -> tuple[set[str], bool]:
+        """How the keys of items are spelt, and whether items are objects."""
+        views = list(self._with_alternatives(self.array.items)) if self.array is not None else []
+        return {spelling(name) for view in views for name in view.properties}, any("object" in view.types for view in views)
 
     def lists_items(self, candidate: Candidate) -> bool:
         """Is the value itself a list of what is meant as items?"""

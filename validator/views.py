@@ -48,6 +48,14 @@ class View:
 
 
 def view_of(schema: CompiledSchema, subschema: Any) -> View:
+    """The view of a subschema of this schema; made once, and not to be changed."""
+    found = schema.views.get(id(subschema))
+    if found is None:
+        found = schema.views[id(subschema)] = _made(schema, subschema)
+    return found
+
+
+def _made(schema: CompiledSchema, subschema: Any) -> View:
     view = View()
     waiting = [subschema]
     while waiting:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import ConfigDict, Field, SecretStr, field_validator
 
 from llmcore.adapters.base import BaseUrl, Capabilities, Endpoint, Prices, SecretHeaders
 from llmcore.tools.config import ToolConfig
 from llmcore.types import OutputMode
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
+from llmcore.types.copies import Value
 
 __all__ = ["DEFAULT_MODES", "ModelConfig"]
 
@@ -20,7 +21,7 @@ DEFAULT_MODES: tuple[OutputMode, ...] = get_args(OutputMode)
 """The order in which output modes are tried: native_tools, json_schema, json_object, text."""
 
 
-class ModelConfig(BaseModel):
+class ModelConfig(Value):
     """One entry of `llm.models`. None = not told: then the capability store decides, optimistically.
 
     `prices` in US dollars per million tokens. `preferred_modes`: the output modes to use, in this order;

@@ -21,7 +21,6 @@ from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
 from llmcore.run.choices import RunModels
-from llmcore.run.copies import own
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
@@ -30,7 +29,7 @@ from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
-from llmcore.run.verdict import forced_tool, refuse_empty, unusable, without_calls, without_failed_call
+from llmcore.run.verdict import broken_off, cut_shown, forced_tool, refuse_empty, unusable, without_calls, without_failed_call
 from llmcore.tools import compile_tools
 from llmcore.types import (
     Attempt,
@@ -47,6 +46,7 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
+from llmcore.types.copies import copied, updated
 from llmcore.types.logs import failure_name, logger
 from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, ParseDetail
 
@@ -193,7 +193,7 @@ class TurnAttempt:
         failure = error if isinstance(error, LLMCoreError) else None
         self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
         if sending is not None and sending.envelope is not None and not self._hooks.has("on_response"):
-            self._state.note(fit_reply(sending.envelope))  # such a hook sees whole replies only, and may have hidden a part
+            self._state.note(_fit(sending))  # such a hook sees whole replies only, and may have hidden a part
         _log.debug("request %d failed after %.2f s: %s", attempt.n, attempt.duration, failure_name(error))
 
     def _charged(self, sending: Sending | None) -> Usage | None:
@@ -203,17 +203,21 @@ class TurnAttempt:
         return self._usage(sending.usage, sending.call, sending.envelope or Envelope())
 
     async def _came(self, sending: Sending, attempt: Attempt, call: ModelCall, config: ModelConfig) -> None:
-        """A reply is there, whole."""
-        envelope = sending.envelope or Envelope()
+        """A reply is there, whole. Raises what its end says, where that is no good one."""
+        envelope = _fit(sending)
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
-        attempt.response_id, attempt.response_model = sending.response_id, sending.response_model
+        attempt.response_id, attempt.response_model = sending.shown(sending.response_id), sending.shown(sending.response_model)
         attempt.time_to_first_token = sending.time_to_first_token
-        envelope = fit_reply(envelope)
-        self._learn(config, call, envelope)
+        if broken_off(envelope) is None:
+            self._learn(config, call, envelope)
         envelope = await hooked_reply(self._hooks, envelope)
         if self.mode_matters:
             envelope = without_failed_call(envelope, typed=self._state.settings.output is not None)
-        self._state.note(envelope)
+        failure = broken_off(envelope)
+        self._state.note(cut_shown(envelope, broken=failure is not None))
+        if failure is not None:
+            self._state.ledger.finish(attempt, failure=failure)
+            raise failure
         if call.request.tool_choice == "none" and self._state.settings.output is None:
             envelope = without_calls(envelope)
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)
@@ -225,7 +229,7 @@ class TurnAttempt:
             return accounted(told, call, envelope)
         usage = told or Usage()
         if usage.cost is None and usage.total_tokens and call.endpoint.prices is not None:
-            usage = usage.model_copy(update={"cost": cost_of(usage, call.endpoint)})
+            usage = updated(usage, {"cost": cost_of(usage, call.endpoint)})
         return usage
 
     # Judging
@@ -280,7 +284,7 @@ class TurnAttempt:
         ledger, result = self._state.ledger, loop.result
         report = result.report
         if result.problems and report.ok:
-            report = report.model_copy(update={"problems": list(result.problems)})
+            report = updated(report, {"problems": list(result.problems)})
         ledger.finish(ledger.attempts[-1], report=report)
 
     def _accept(self, result: CorrectionResult) -> list[Event]:
@@ -313,6 +317,8 @@ class TurnAttempt:
         """The output given in one reply with calls, None when it does not fit: then the calls' results come first."""
         output = self._state.settings.output
         assert output is not None  # without it no call is the output tool's
+        if not final.complete:
+            return None
         try:
             return self._read(output.text_of(final))
         except OutputParseError:
@@ -332,11 +338,20 @@ class TurnAttempt:
             self._models.learn(config, "emits_text_calls", works=True)
 
 
+def _fit(sending: Sending) -> Envelope:
+    """The reply, or what came of it, as it may stand in a result."""
+    envelope = fit_reply(sending.envelope or Envelope())
+    word = envelope.finish_word
+    if not word or envelope.finish_reason is not None:  # one that we know
+        return envelope
+    return envelope.model_copy(update={"finish_word": sending.shown(word)})
+
+
 def _to_listener(event: Event) -> Event:
     """The event; where it holds data of the reply, with a copy of it."""
     if isinstance(event, ToolCallFinished):
-        return ToolCallFinished(event.index, own(event.call))
-    return Repaired(event.index, own(event.repair)) if isinstance(event, Repaired) else event
+        return ToolCallFinished(event.index, copied(event.call))
+    return Repaired(event.index, copied(event.repair)) if isinstance(event, Repaired) else event
 
 
 def _tell_reply(attempt: Attempt, reply: Envelope) -> None:
@@ -363,4 +378,4 @@ def _corrected_request(request: Request, correction: Correction) -> Request:
     }
     if correction.max_tokens is not None:
         changes["max_tokens"] = correction.max_tokens
-    return request.model_copy(update=changes)
+    return updated(request, changes)

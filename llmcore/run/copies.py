@@ -2,7 +2,8 @@
 
 Rules
 - Dicts and lists are copied at every depth. What cannot change (text, numbers, frozen models of such) is shared.
-- Text that UTF-8 cannot encode (a lone surrogate), numbers that JSON has not (NaN, infinity), what nests deeper than
+- Text that UTF-8 cannot encode (a lone surrogate), numbers that JSON has not (NaN, infinity) or that no reader takes
+  (whole ones of more than 4300 digits), what nests deeper than
   `MAX_DEPTH` and what is no JSON at all: `mended` replaces it and tells where, `refusing` raises.
 - Two surrogates that make a pair become the character they stand for; one alone becomes U+FFFD.
 
@@ -19,10 +20,12 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from llmcore.types import Repair
+from llmcore.types.copies import updated
+from llmcore.types.json_data import LARGEST_INT, encodable
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.problems import cut, join_path
 
-__all__ = ["MAX_DEPTH", "Damage", "encodable", "mended", "own", "recorded", "refusing"]
+__all__ = ["MAX_DEPTH", "Damage", "mended", "recorded", "refusing"]
 
 MAX_DEPTH = 128
 _MAX_RECORDED = 20
@@ -37,23 +40,6 @@ class Damage(NamedTuple):
     path: str
     what: str
     before: str
-
-
-def encodable(text: str) -> str:
-    """The text, or a copy in which each lone surrogate is U+FFFD."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
-
-
-def own(value: T) -> T:
-    """A copy that shares nothing that can change."""
-    copied: T = _Copy(_unsaid).of(value)
-    return copied
 
 
 def mended(value: T) -> tuple[T, list[Damage]]:
@@ -84,97 +70,94 @@ def recorded(found: list[Damage]) -> list[Repair]:
     return [*repairs, Repair(kind="not_encodable", after=f"{more} more places", safety="coerced")] if more > 0 else repairs
 
 
-def _unsaid(damage: Damage) -> None:
-    """For what was mended when it came in."""
-
-
-def _changed(model: BaseModel, changes: dict[str, Any]) -> BaseModel:
-    """As `model_copy(update=changes)`, which takes seven times as long."""
-    kind, put = model.__class__, object.__setattr__
-    private = model.__pydantic_private__
-    made = kind.__new__(kind)
-    put(made, "__dict__", {**model.__dict__, **changes})
-    put(made, "__pydantic_fields_set__", model.__pydantic_fields_set__ | changes.keys())
-    put(made, "__pydantic_extra__", model.__pydantic_extra__)
-    put(made, "__pydantic_private__", None if private is None else private.copy())
-    return made
-
-
-_PLAIN = frozenset({bool, int, type(None)})
+_PLAIN = frozenset({bool, type(None)})
+_Place = tuple[Any, str | int] | None
+"""Where in the value: the place of what holds it, and the key or index in that. None = the whole."""
 
 
 class _Copy:
-    """One pass over one value."""
+    """One pass over one value. Places are written out only where something is damaged."""
 
-    __slots__ = ("_at", "_found")
+    __slots__ = ("_found",)
 
     def __init__(self, found: Callable[[Damage], None]) -> None:
         self._found = found
-        self._at: list[str | int] = []
 
-    def of(self, value: Any) -> Any:
+    def of(self, value: Any, at: _Place = None, depth: int = 0) -> Any:
         kind = value.__class__
         if kind is str:
-            return value if value.isascii() else self._text(value)
+            return value if value.isascii() else self._text(value, at)
+        if kind is int:
+            return (
+                value if -LARGEST_INT <= value <= LARGEST_INT else self._lost("a number of too many digits", hex(value), None, at)
+            )
         if kind in _PLAIN:
             return value
-        if kind is float:
-            return value if math.isfinite(value) else self._lost("a number that JSON has not", value, None)
-        if len(self._at) > MAX_DEPTH:
-            return self._lost(f"what is nested deeper than {MAX_DEPTH} levels", "", None)
+        if isinstance(value, float):  # also one that keeps how it was written
+            return value if math.isfinite(value) else self._lost("a number that JSON has not", value, None, at)
+        if depth > MAX_DEPTH:
+            return self._lost(f"what is nested deeper than {MAX_DEPTH} levels", "", None, at)
         if getattr(kind, "__pydantic_fields__", None) is not None:  # isinstance(value, BaseModel) takes ten times as long
-            return self._model(value)
+            return self._model(value, at, depth + 1)
         if is_object(value):
-            return self._object(value)
+            return self._object(value, at, depth + 1)
         if is_list(value):
-            return [self._inside(index, item) for index, item in enumerate(value)]
-        return self._other(value)
+            return [
+                item if item.__class__ in _PLAIN else self.of(item, (at, index), depth + 1) for index, item in enumerate(value)
+            ]
+        return self._other(value, at, depth + 1)
 
-    def _inside(self, key: str | int, value: Any) -> Any:
-        self._at.append(key)
-        copied = self.of(value)
-        self._at.pop()
-        return copied
-
-    def _model(self, model: BaseModel) -> BaseModel:
+    def _model(self, model: BaseModel, at: _Place, depth: int) -> BaseModel:
         changes: dict[str, Any] = {}
         for name, value in model.__dict__.items():
-            if value is None or (value.__class__ is str and value.isascii()):
+            kind = value.__class__
+            if kind in _PLAIN or (kind is str and value.isascii()):
                 continue
-            copied = self._inside(name, value)
+            copied = self.of(value, (at, name), depth)
             if copied is not value:
                 changes[name] = copied
-        return _changed(model, changes) if changes else model
+        return updated(model, changes) if changes else model
 
-    def _object(self, given: dict[Any, Any]) -> dict[str, Any]:
+    def _object(self, given: dict[Any, Any], at: _Place, depth: int) -> dict[str, Any]:
         copied: dict[str, Any] = {}
         number = len(given)
         for key, value in given.items():
-            name = self._text(key) if isinstance(key, str) else self._lost("a key that is no text", str(key), str(key))
-            stem = name
+            name = stem = key if key.__class__ is str and key.isascii() else self._key(key, at)
             while name in copied:  # two keys that differed in what was replaced; the number never goes back
                 number += 1
                 name = f"{stem}_{number}"
-            copied[name] = self._inside(name, value)
+            copied[name] = value if value.__class__ in _PLAIN else self.of(value, (at, name), depth)
         return copied
 
-    def _text(self, text: str) -> str:
-        made = encodable(text)
-        return made if made is text else self._lost("a lone surrogate", text, made)
+    def _key(self, key: Any, at: _Place) -> str:
+        return self._text(key, at) if isinstance(key, str) else self._lost("a key that is no text", str(key), str(key), at)
 
-    def _other(self, value: Any) -> Any:
+    def _text(self, text: str, at: _Place) -> str:
+        made = encodable(text)
+        return made if made is text else self._lost("a lone surrogate", text, made, at)
+
+    def _other(self, value: Any, at: _Place, depth: int) -> Any:
         if isinstance(value, str):  # an enum, perhaps
-            return self._text(value)
+            return self._text(value, at)
         if isinstance(value, int | float):
             return value
         if isinstance(value, tuple):
             items: tuple[Any, ...] = value  # pyright: ignore[reportUnknownVariableType]  # any tuple
-            copied = tuple(self._inside(index, item) for index, item in enumerate(items))
+            copied = tuple(self.of(item, (at, index), depth) for index, item in enumerate(items))
             return items if all(map(operator.is_, copied, items)) else copied
         kind = type(value).__name__
-        return self._lost(f"a value of type {kind}", kind, str(value))
+        return self._lost(f"a value of type {kind}", kind, str(value), at)
 
-    def _lost(self, what: str, value: object, instead: Any) -> Any:
+    def _lost(self, what: str, value: object, instead: Any, at: _Place) -> Any:
         shown = ascii(value[:_MAX_SHOWN] if isinstance(value, str) else value)
-        self._found(Damage(cut(join_path(self._at), 5 * _MAX_SHOWN), what, shown))
+        self._found(Damage(cut(join_path(_steps(at)), 5 * _MAX_SHOWN), what, shown))
         return instead
+
+
+def _steps(at: _Place) -> list[str | int]:
+    """The way to a place, from the outside in."""
+    steps: list[str | int] = []
+    while at is not None:
+        at, step = at
+        steps.append(step)
+    return steps[::-1]

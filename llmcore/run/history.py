@@ -23,6 +23,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
+from llmcore.types.copies import updated
 
 __all__ = [
     "assistant_message",
@@ -45,17 +46,17 @@ def fit_reply(envelope: Envelope) -> Envelope:
     envelope. A reply that is fit already is returned as it is."""
     ids = _fresh_ids(envelope.tool_calls)
     calls = [_with_id(fit_call(call), ids.get(call.id, call.id)) for call in envelope.tool_calls]
-    rest, found = mended(envelope.model_copy(update={"tool_calls": []}))
+    rest, found = mended(updated(envelope, {"tool_calls": []}))
     if not found and all(map(operator.is_, calls, envelope.tool_calls)):
         return envelope
-    fit = rest.model_copy(update={"tool_calls": calls, "repairs": [*rest.repairs, *recorded(found)]})
+    fit = updated(rest, {"tool_calls": calls, "repairs": [*rest.repairs, *recorded(found)]})
     return fit.attach(envelope.source, lambda: envelope.segments, lambda: _fit_blocks(envelope.blocks, ids))
 
 
 def fit_call(call: ToolCall) -> ToolCall:
     """The call with a name and arguments that can be encoded; the same object when they can be."""
     fit, found = mended(call)
-    return fit.model_copy(update={"repairs": [*fit.repairs, *recorded(found)]}) if found else call
+    return updated(fit, {"repairs": [*fit.repairs, *recorded(found)]}) if found else call
 
 
 def _fresh_ids(calls: Sequence[ToolCall]) -> dict[str, str]:
@@ -75,13 +76,12 @@ def _with_id(call: ToolCall, wanted: str) -> ToolCall:
     shown = ascii(call.id[:_MAX_ID_SHOWN])
     before = f"{shown} ({len(call.id)} characters)"
     repair = Repair(kind="call_id", path="id", before=before, after=wanted)
-    return call.model_copy(update={"id": wanted, "repairs": [*call.repairs, repair]})
+    return updated(call, {"id": wanted, "repairs": [*call.repairs, repair]})
 
 
 def _fit_blocks(blocks: Sequence[Block], ids: Mapping[str, str]) -> list[Block]:
     renamed = [
-        block.model_copy(update={"id": ids.get(block.id, block.id)}) if isinstance(block, ToolUseBlock) else block
-        for block in blocks
+        updated(block, {"id": ids.get(block.id, block.id)}) if isinstance(block, ToolUseBlock) else block for block in blocks
     ]
     return mended(renamed)[0]
 
@@ -97,7 +97,7 @@ def with_unique_ids(calls: Sequence[ToolCall], taken: set[str]) -> list[ToolCall
     for call in calls:
         unique = _free(call.id or "call_0", taken)
         taken.add(unique)
-        renamed.append(call if unique == call.id else call.model_copy(update={"id": unique}))
+        renamed.append(call if unique == call.id else updated(call, {"id": unique}))
     return renamed
 
 

@@ -8,22 +8,21 @@ Rules
 
 from __future__ import annotations
 
-import json
 import logging
-from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, PrivateAttr, ValidationError
+from pydantic import BaseModel, Field, PrivateAttr, TypeAdapter, ValidationError
 
 from llmcore.hooks import HookChain, Veto
-from llmcore.run.copies import mended, own, refusing
-from llmcore.run.history import fit_call, fit_reply, use_block
+from llmcore.run.agreeing import Said, agreeing_outcome, agreeing_reply, restated, same_call, told_anew
+from llmcore.run.copies import mended, recorded, refusing
+from llmcore.run.history import fit_call, fit_reply
 from llmcore.run.settings import Toolbox, resolve_request
 from llmcore.tools import Tool, as_tool
-from llmcore.tools.execution import Outcome
-from llmcore.tools.results import shortened
+from llmcore.tools.execution import Outcome, is_sound
+from llmcore.tools.results import UnwritableResult, shortened
 from llmcore.types import (
     Block,
     CallerError,
@@ -33,9 +32,7 @@ from llmcore.types import (
     Message,
     ProviderBlock,
     RedactedThinkingBlock,
-    Repair,
     Request,
-    Segment,
     TerminateLoop,
     TextBlock,
     ThinkingBlock,
@@ -45,6 +42,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
+from llmcore.types.copies import copied, updated
 from llmcore.validator import Problem, Strictness, validate
 from llmcore.validator.problems import summary
 
@@ -62,6 +60,11 @@ __all__ = [
 _log = logging.getLogger("llmcore.run")
 
 Told = tuple[Tool, ToolDefinition]
+_TurnBlock = Annotated[
+    TextBlock | ImageBlock | ToolUseBlock | ThinkingBlock | RedactedThinkingBlock | ProviderBlock, Field(discriminator="type")
+]
+_BLOCKS: TypeAdapter[list[_TurnBlock]] = TypeAdapter(list[_TurnBlock])
+"""What a turn of the assistant may hold."""
 Model = TypeVar("Model", bound=BaseModel)
 
 _OF_THE_RUN = {"model": "models", "output_type": "typed output", "deadline": "deadlines"}
@@ -75,7 +78,7 @@ class _Offered(ToolDefinition):
 
     @classmethod
     def of(cls, tool: Tool, definition: ToolDefinition) -> _Offered:
-        offered = cls.model_validate(own(dict(definition)))
+        offered = cls.model_validate(copied(dict(definition)))
         offered._tool = tool
         return offered
 
@@ -105,16 +108,16 @@ def _read(hook: str, kind: type[Model], value: Model) -> Model:
 async def hooked_request(hooks: HookChain, request: Request, told: Iterable[Told]) -> tuple[Request, list[Told]]:
     """The request to send and the tools to offer with it, as `before_request` leaves them."""
     hook = "before_request"
-    shown = request.model_copy(update={"messages": own(request.messages), "tools": tuple(_Offered.of(*tool) for tool in told)})
+    shown = request.model_copy(update={"tools": tuple(_Offered.of(*tool) for tool in told)})
     known = {offered.name: offered._tool for offered in shown.tools}  # pyright: ignore[reportPrivateUsage]  # of this module
     changed = await hooks.before_request(shown)
     try:
+        changed = resolve_request(changed, {})
         left = [_told(given, known) for given in changed.tools]
-        changed = resolve_request(changed.model_copy(update={"tools": ()}), {})
     except CallerError as error:
         raise _refused(hook, str(error)) from error
     _check_request(hook, request, changed, [definition.name for _, definition in left])
-    return changed, left
+    return updated(changed, {"tools": ()}), left
 
 
 def _told(given: object, known: dict[str, Tool]) -> Told:
@@ -150,80 +153,28 @@ async def hooked_reply(hooks: HookChain, reply: Envelope) -> Envelope:
     hook = "on_response"
     if not hooks.has(hook):
         return reply
-    given = await hooks.on_response(own(reply).attach(reply.source, lambda: reply.segments, lambda: own(reply.blocks)))
+    blocks, found = mended(reply.blocks)
+    if found:
+        reply = updated(reply, {"repairs": [*reply.repairs, *recorded(found)]})
+    before = reply.model_copy(update={"blocks": blocks})
+    given = await hooks.on_response(before.model_copy())
     changed = _read(hook, Envelope, given)
-    calls = [call if _is_one_of(call, reply.tool_calls) else _restated(call) for call in changed.tool_calls]
-    content = None if changed.content == reply.content else changed.content
-    reasoning = None if changed.reasoning == reply.reasoning else changed.reasoning
-    blocks = refusing(given.blocks, lambda words: _refused(hook, f"in the blocks it attached, {words}"))
-    if content is None and reasoning is None and calls == reply.tool_calls:
-        return changed.attach(reply.source, lambda: reply.segments, blocks)
-    blocks, dropped = _agreeing(blocks, content, reasoning, calls)
-    notes = [Repair(kind="opaque_parts_dropped", before=dropped)] if dropped else []
-    changes: dict[str, Any] = {
-        "tool_calls": [call.model_copy(update={"span": None}) for call in calls],
-        "repairs": [*_without_values(changed.repairs), *notes],
-    }
-    if reply.tool_calls and not calls and reply.needs_more_work == changed.needs_more_work:
-        changes["needs_more_work"] = None  # it was so for the sake of the calls
-    source = changed.content
-    segments = [Segment(0, len(source), "content")] if source else []
-    return fit_reply(changed.model_copy(update=changes).attach(source, segments, blocks))
+    agreed = agreeing_reply(before, changed, _read_blocks(hook, given))
+    if given.source != before.source:
+        agreed = told_anew(agreed, agreed.tool_calls, agreed.blocks)
+    return fit_reply(agreed)
 
 
-def _is_one_of(call: ToolCall, calls: Sequence[ToolCall]) -> bool:
-    return any(call.id == one.id and _same_call(call, one) for one in calls)
-
-
-def _same_call(call: ToolCall, other: ToolCall) -> bool:
-    """Told apart are also what Python takes for equal (1, 1.0 and True)."""
-    return json.dumps([call.name, call.arguments]) == json.dumps([other.name, other.arguments])
-
-
-def _restated(call: ToolCall) -> ToolCall:
-    """A call whose raw text and repairs say nothing of what the model had written."""
-    raw = call.raw_arguments if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False)
-    return call.model_copy(update={"raw_arguments": raw, "span": None, "repairs": _without_values(call.repairs)})
-
-
-def _without_values(repairs: Sequence[Repair]) -> list[Repair]:
-    return [repair.model_copy(update={"before": None, "after": None}) for repair in repairs]
-
-
-def _agreeing(
-    blocks: Sequence[Block], content: str | None, reasoning: str | None, calls: Sequence[ToolCall]
-) -> tuple[list[Block], int]:
-    """The blocks with new text and new reasoning (None: as they were) and with just these calls, and how many opaque
-    parts had to go: those of calls that went, and where text or reasoning changed all that belong to no call, since
-    they may repeat it."""
-    spoken = [TextBlock(text=content)] if content and content.strip() else []
-    thoughts = [ThinkingBlock(thinking=reasoning)] if reasoning and reasoning.strip() else []
-    waiting: defaultdict[str, deque[ToolCall]] = defaultdict(deque)
-    for call in calls:
-        waiting[call.id].append(call)
-    made: list[Block] = []
-    opaque_stay = repeats_nothing = content is None and reasoning is None
-    dropped = 0
-    for block in blocks:
-        if isinstance(block, ProviderBlock):
-            made += [block] if opaque_stay else []
-            dropped += not opaque_stay
-            continue
-        opaque_stay = repeats_nothing
-        if isinstance(block, ToolUseBlock):
-            opaque_stay = bool(waiting[block.id])
-            made += [use_block(waiting[block.id].popleft(), block)] if opaque_stay else []
-        elif isinstance(block, TextBlock) and content is not None:
-            made += spoken
-            spoken = []
-        elif isinstance(block, ThinkingBlock | RedactedThinkingBlock) and reasoning is not None:
-            made += thoughts
-            thoughts = []
-        else:
-            made.append(block)
-    first_call = next((index for index, block in enumerate(made) if isinstance(block, ToolUseBlock)), len(made))
-    made = [*thoughts, *made[:first_call], *spoken, *made[first_call:]]
-    return [*made, *(use_block(call, None) for left in waiting.values() for call in left)], dropped
+def _read_blocks(hook: str, given: Envelope) -> list[Block]:
+    try:
+        blocks: list[Block] = [*_BLOCKS.validate_python(given.blocks)]
+    except TypeError as error:
+        raise _refused(hook, f"Envelope.blocks of what it returned: {error}") from None
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        where = ".".join(map(str, problem["loc"][:1]))
+        raise _refused(hook, f"Envelope.blocks.{where} of what it returned: {problem['msg']}") from None
+    return refusing(blocks, lambda words: _refused(hook, f"in the blocks of the Envelope it returned, {words}"))
 
 
 # --- calls and their results ------------------------------------------------------------------------------------------
@@ -242,40 +193,53 @@ async def hooked_call(hooks: HookChain, call: ToolCall, context: Any, toolbox: T
     """The call as `before_tool_run` leaves it, judged again if it was changed. It keeps its id."""
     hook = "before_tool_run"
     if not hooks.has(hook):
-        return Decided(own(call))
-    given = await hooks.before_tool_run(own(call), context)
+        return Decided(copied(call))
+    given = await hooks.before_tool_run(copied(call), context)
     if isinstance(given, Veto):
         return given
-    changed = _read(hook, ToolCall, given).model_copy(update={"id": call.id})
-    if _same_call(changed, call):
-        return Decided(own(call))
-    report = validate(Envelope(toolCalls=[_restated(changed)]), toolbox.tool_set(), strictness=strictness)
+    changed = updated(_read(hook, ToolCall, given), {"id": call.id})
+    if same_call(changed, call):
+        return Decided(copied(call))
+    report = validate(Envelope(toolCalls=[restated(changed)]), toolbox.tool_set(), strictness=strictness)
     changed = fit_call(report.calls[0])
-    tool = toolbox.get(changed.name)
-    if not report.problems and (tool is None or tool.function is None):
-        raise _refused(hook, f"it made a call of {changed.name!r}, which has no function; name a tool that can be run here")
+    if not report.problems and toolbox.can_run(changed.name) != toolbox.can_run(call.name):
+        has, due = ("has no function", "can") if toolbox.can_run(call.name) else ("has a function", "cannot")
+        raise _refused(hook, f"it made a call of {changed.name!r}, which {has}; name a tool that {due} be run here")
     return Decided(changed, True, report.problems)
 
 
-async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome) -> Outcome:
+_OUTCOME_FIELDS: dict[str, tuple[Any, str]] = {
+    "call": (ToolCall, "the ToolCall"),
+    "error": (ToolError | None, "None or a ToolError"),
+    "ended": (TerminateLoop | None, "None or a TerminateLoop"),
+    "duration": (float | int, "a number of seconds"),
+    "retries": (int, "a whole number"),
+}
+
+
+async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max_chars: int) -> Outcome:
     """The outcome as `after_tool_run` leaves it; an `ended` that it sets ends the run."""
     hook = "after_tool_run"
     if not hooks.has(hook):
         return outcome
-    given = await hooks.after_tool_run(own(call), outcome)
+    before = Said.by(outcome, max_chars)
+    given = await hooks.after_tool_run(copied(call), outcome)
+    for name, (kind, words) in _OUTCOME_FIELDS.items():
+        if not isinstance(getattr(given, name), kind):
+            raise _refused(hook, f"the outcome's `{name}` must be {words}")
+    if given.error is not None and not is_sound(given.error):
+        raise _refused(hook, "the outcome's `error` has no readable message, type, tool_name or tool_id")
     if given.call.id != call.id:
         raise _refused(
             hook, f"it returned an outcome of the call {given.call.id!r} for {call.id!r}; change the outcome that it was given"
         )
-    for name, kind in (("error", ToolError), ("ended", TerminateLoop)):
-        if not isinstance(getattr(given, name), kind | None):
-            raise _refused(hook, f"the outcome's `{name}` must be None or a {kind.__name__}")
-    given.call = call
     try:
-        given.content = given.block().content
+        given = replace(given, call=call, content=given.block().content, ran=outcome.ran)
+        return agreeing_outcome(before, given, max_chars)
     except ValidationError:
         raise _refused(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None
-    return given
+    except UnwritableResult as error:
+        raise _refused(hook, f"the outcome's `value`: {error}") from error
 
 
 def wrong_call(decided: Decided) -> Outcome:
@@ -309,7 +273,7 @@ async def hooked_results(hooks: HookChain, message: Message) -> Message:
     hook = "on_tool_response"
     if not hooks.has(hook):
         return message
-    changed = _read(hook, Message, await hooks.on_tool_response(own(message)))
+    changed = _read(hook, Message, await hooks.on_tool_response(copied(message)))
     order = [result.tool_use_id for result in message.tool_results]
     results = {result.tool_use_id: result for result in changed.tool_results}
     if changed.role != "tool" or len(changed.tool_results) != len(order) or results.keys() != set(order):
@@ -321,4 +285,5 @@ async def hooked_results(hooks: HookChain, message: Message) -> Message:
     wrong = next((block.type for block in others if not isinstance(block, TextBlock | ImageBlock)), None)
     if wrong is not None:
         raise _refused(hook, f"a message of results holds results, text and images, no {wrong} block")
-    return Message(role="tool", content=[*(results[call] for call in order), *others])
+    named = [updated(results[shown.tool_use_id], {"name": shown.name}) for shown in message.tool_results]
+    return Message(role="tool", content=[*named, *others])

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from llmcore.fallback import FallbackContext, FallbackManager, Plan
@@ -24,7 +25,7 @@ from llmcore.run.state import RunState
 from llmcore.run.verdict import cause_of
 from llmcore.tools import RunContext, ToolConfig
 from llmcore.tools.copies import MessageCopies
-from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
+from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic, unfinished
 from llmcore.types import (
     AttemptReason,
     Budget,
@@ -34,10 +35,12 @@ from llmcore.types import (
     LLMCoreError,
     MaxToolTurns,
     OutputMode,
+    Refused,
     TerminateLoop,
     ToolCall,
     ToolResult,
 )
+from llmcore.types.copies import updated
 
 __all__ = ["Machinery", "Run"]
 
@@ -74,7 +77,7 @@ class Run:
         self._attempts_fixed = settings.budget is not None and "attempts" in settings.budget.model_fields_set
         self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
         if self._tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
-            request = request.model_copy(update={"tool_choice": self._tools.tool_choice})
+            request = updated(request, {"tool_choice": self._tools.tool_choice})
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
         settings = RunSettings(
             request,
@@ -104,8 +107,8 @@ class Run:
             state.end(ended)
         except FallbackExhausted as error:
             state.close_open_calls(_STOPPED)
-            if state.settings.output is not None or not state.degrade():
-                failure = cause_of(error)
+            failure = cause_of(error)
+            if state.settings.output is not None or isinstance(failure, Refused) or not state.degrade():
                 self._attach_partial(failure)
                 raise failure from failure.__cause__
         except BaseException as error:
@@ -193,51 +196,84 @@ class Run:
     async def _run_tools(
         self, calls: Sequence[ToolCall], accepted: Accepted, toolbox: Toolbox
     ) -> AsyncGenerator[ToolResult, None]:
-        """Run the calls and enter their results. Calls of tools without a function become pending."""
-        state = self.state
-        runnable = [call for call in calls if _has_function(toolbox, call)]
-        state.pending = [call for call in calls if not _has_function(toolbox, call)]
+        """Run the calls and enter their results. Calls of tools without a function become pending.
+
+        A listener is told of each result as it comes; where a hook may still change it, when it has passed the hook.
+        """
+        state, told_late = self.state, self._hooks.has("on_tool_response")
         context: RunContext[Any] = RunContext(state.settings.deps, state.ledger.usage, MessageCopies(state.messages))
+        runnable = [call for call in calls if toolbox.can_run(call.name)]
         running = ToolRun(runnable, lambda call: self._run_call(call, toolbox, context), self._tools)
+        refused: list[Outcome] = []
         try:
+            async with aclosing(self._left_to_the_caller(calls, toolbox, context)) as coming:
+                async for outcome in coming:
+                    refused.append(outcome)
+                    if not told_late:
+                        yield outcome.event()
             async with aclosing(running.run()) as coming:  # each tool and hook stands under the deadline itself
                 async for outcome in coming:
-                    yield outcome.event()
+                    if not told_late:
+                        yield outcome.event()
         finally:
-            outcomes = [self._withheld.get(outcome.call.id, outcome) for outcome in running.outcomes]
+            ended = [self._withheld.get(outcome.call.id, outcome) for outcome in running.outcomes]
+            by_call = {outcome.call.id: outcome for outcome in [*refused, *ended]}
+            outcomes = [by_call[call.id] for call in calls if call.id in by_call]
             state.note_outcomes(outcomes)
-            if runnable:
+            if outcomes:
                 state.add_results([outcome.block() for outcome in outcomes])
         if accepted.final is not None:
             state.close_open_calls("The final result was taken.")
-        if state.messages[-1].role == "tool":
-            state.messages[-1] = await hooked_results(self._hooks, state.messages[-1])
-        ended = next((outcome.ended for outcome in running.outcomes if outcome.ended), None)
-        if ended is not None:
-            raise ended
+        if told_late and state.messages[-1].role == "tool":
+            message = await hooked_results(self._hooks, state.messages[-1])
+            outcomes = state.replace_results(message, outcomes, self._tools.max_result_chars)
+            for outcome in outcomes:
+                yield outcome.event()
+        ending = next((outcome.ended for outcome in outcomes if outcome.ended), None)
+        if ending is not None:
+            raise ending
+
+    async def _left_to_the_caller(
+        self, calls: Sequence[ToolCall], toolbox: Toolbox, context: RunContext[Any]
+    ) -> AsyncGenerator[Outcome, None]:
+        """Enter the calls of tools without a function as pending, but for those that a hook refuses: their outcomes."""
+        pending: list[ToolCall] = []
+        for call in calls:
+            if not toolbox.can_run(call.name):
+                decided = await self._decided(call, toolbox, context.for_call(call.id, call.name, 0))
+                if isinstance(decided, ToolCall):
+                    pending.append(decided)
+                else:
+                    yield await self._passed(decided.call, decided)
+        self.state.pending = pending
 
     async def _run_call(self, call: ToolCall, toolbox: Toolbox, context: RunContext[Any]) -> Outcome:
         """One call to its outcome, between the hooks before and after it."""
-        state, hooks = self.state, self._hooks
         context = context.for_call(call.id, call.name, 0)
-        decided = await hooked_call(hooks, call, context, toolbox, state.settings.strictness)
+        decided = await self._decided(call, toolbox, context)
+        if isinstance(decided, Outcome):
+            return await self._passed(decided.call, decided)
+        tool = toolbox.get(decided.name)
+        assert tool is not None  # only then it may run
+        withheld = partial(self._withheld.__setitem__, call.id)  # should the run end before the outcome is there
+        begun = partial(withheld, unfinished(decided, ran=True))
+        outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, begun)
+        if outcome.ran:  # until the hooks after it have let the outcome pass
+            withheld(replace(synthetic(decided, _RAN), ran=True))
+        return await self._passed(decided, outcome)
+
+    async def _decided(self, call: ToolCall, toolbox: Toolbox, context: RunContext[Any]) -> ToolCall | Outcome:
+        """The call as it may run, or its outcome when it may not."""
+        decided = await hooked_call(self._hooks, call, context, toolbox, self.state.settings.strictness)
         if isinstance(decided, Veto):
-            outcome = synthetic(call, decided.reason)
-        else:
-            call = decided.call
-            if decided.changed:
-                state.replace_call(call)
-            tool = toolbox.get(call.name)
-            if decided.problems or tool is None:
-                outcome = wrong_call(decided)
-            else:
-                outcome = await run_call(call, tool, context, self._tools, self._seconds_left)
-                self._withheld[call.id] = synthetic(call, _RAN)  # until the hooks after it have let the outcome pass
-        outcome = await hooked_outcome(hooks, call, outcome)
+            return synthetic(call, decided.reason)
+        if decided.changed:
+            self.state.replace_call(decided.call)
+        return wrong_call(decided) if decided.problems or toolbox.get(decided.call.name) is None else decided.call
+
+    async def _passed(self, call: ToolCall, outcome: Outcome) -> Outcome:
+        """The outcome as the hooks after the call leave it."""
+        limit = self._tools.max_result_chars
+        outcome = await hooked_outcome(self._hooks, call, outcome, limit)
         self._withheld.pop(call.id, None)
-        return fit_outcome(outcome, self._tools.max_result_chars)
-
-
-def _has_function(toolbox: Toolbox, call: ToolCall) -> bool:
-    tool = toolbox.get(call.name)
-    return tool is not None and tool.function is not None
+        return fit_outcome(outcome, limit)

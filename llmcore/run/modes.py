@@ -11,6 +11,7 @@ from llmcore.models.config import ModelConfig
 from llmcore.normalizer import dialect
 from llmcore.run.output import OutputSpec
 from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Request, ToolDefinition
+from llmcore.types.copies import updated
 
 __all__ = ["DialectWriter", "build_call", "usable_modes", "writer_for"]
 
@@ -68,7 +69,7 @@ def build_call(
         changes["max_tokens"] = ceiling
     return ModelCall(
         endpoint=config.endpoint,
-        request=request.model_copy(update=changes),
+        request=updated(request, changes),
         mode=mode,
         tools=tuple(tools),
         output_schema=output.schema if output else None,

@@ -8,8 +8,8 @@ all types, modes and wires.
 
 from __future__ import annotations
 
-import json
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,9 @@ from typing_extensions import TypedDict
 
 from llmcore.adapters.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
+from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import exact_json
 
 if TYPE_CHECKING:
     from llmcore.validator import ParseDetail  # loads jsonschema, as all of it does: only where typed output is asked for
@@ -79,7 +81,8 @@ class OutputSpec:
             return other(text, strictness)
         except OutputParseError as error:
             as_asked = not self.asked_wrapped or f'"{WRAPPER}"' in text
-            raise (failed if as_asked else error) from None
+            told = failed if as_asked else error
+            raise told from told.__cause__
 
     def read_partial(self, text: str) -> Any:
         """What is certain of the value while the answer is still coming; None while nothing is."""
@@ -96,7 +99,7 @@ class OutputSpec:
 
     def text_of(self, call: ToolCall) -> str:
         """The answer that a call of the output tool holds, as JSON text; what could not be read, raw."""
-        return call.raw_arguments if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False)
+        return call.raw_arguments if call.arguments is None else exact_json(call.arguments)
 
     def fitting(self, value: Any) -> tuple[Any] | None:
         """A Python value as one of the type, if it is one without any conversion but that of its JSON form; else None."""
@@ -122,12 +125,12 @@ class OutputSpec:
         return parse_detailed(text, self.output_type, strictness=strictness)
 
     def _unwrapped(self, text: str, strictness: Any) -> ParseDetail:
-        from llmcore.validator import ParseDetail, parse_detailed
+        from llmcore.validator import parse_detailed
 
         detail = parse_detailed(text, self.wrapped_type, strictness=strictness)
         if self._takes_any_text and any(repair.path == WRAPPER for repair in detail.repairs):
             raise OutputParseError("it wraps no text", [], text)  # JSON that is the answer itself
-        return ParseDetail(detail.value[WRAPPER], detail.repairs, detail.candidates, detail.complete)
+        return replace(detail, value=detail.value[WRAPPER])
 
 
 def _wrapping(output_type: Any) -> Any:
@@ -162,5 +165,5 @@ def take_final_call(envelope: Envelope, output: OutputSpec | None) -> tuple[Enve
     if not others:
         changes["content"] = output.text_of(final)
         changes["truncated"] = not final.complete
-    changed = envelope.model_copy(update=changes)
+    changed = updated(envelope, changes)
     return changed.attach(envelope.source, envelope.segments, envelope.blocks), final

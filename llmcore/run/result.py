@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer
-from pydantic_core import to_jsonable_python
+from pydantic import ConfigDict, Field
 
 from llmcore.types import Attempt, Envelope, Message, Repair, ToolCall, Usage
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.copies import Value
+from llmcore.types.json_data import JsonData, JsonObject, JsonText
 
 __all__ = ["RepairRecord", "RunResult", "ToolFailure", "ToolRecord"]
 
@@ -17,41 +17,40 @@ _SHOWN = 60
 _SHOWN_TOOLS = 4
 
 
-class ToolFailure(BaseModel):
+class ToolFailure(Value):
     """Why a tool failed: the `ToolError`'s type and message."""
 
     model_config = ConfigDict(frozen=True)
 
-    type: str
-    message: str
+    type: JsonText
+    message: JsonText
 
 
-class ToolRecord(BaseModel):
-    """One call that ran, or was stopped or refused before it could.
+class ToolRecord(Value):
+    """One call of a turn whose calls were to run.
 
     `id` is the call's in the history, `arguments` those it ran with, `value` what the tool returned, `content` the text
-    the model was shown. `duration` is in seconds over all tries, `retries` counts those after the first, `turn` counts
-    the tool turns of the run from 1. In JSON a `value` that is no JSON data stands as its text.
+    the model was shown. `ran`: the tool was begun, so it may have done something, also where it failed or was stopped;
+    False for a call that a hook refused, whose arguments did not fit, or that the run's end left no time for. `duration`
+    is in seconds over all tries, `retries` counts those after the first, `turn` counts the tool turns of the run from 1.
+    In JSON a `value` that is no JSON data stands as its text.
     """
 
     model_config = ConfigDict(frozen=True)
 
-    id: str
-    name: str
-    arguments: dict[str, Any] | None = None
-    value: Any = None
-    content: str = ""
+    id: JsonText
+    name: JsonText
+    arguments: JsonObject | None = None
+    value: JsonData = None
+    content: JsonText = ""
     error: ToolFailure | None = None
     duration: float = 0.0
     retries: int = 0
     turn: int = 1
-
-    @field_serializer("arguments", "value", "content", when_used="json")
-    def _as_data(self, value: Any) -> Any:
-        return _data(value)
+    ran: bool = False
 
 
-class RepairRecord(BaseModel):
+class RepairRecord(Value):
     """One repair of a reply that was accepted: of a call (`call_id` is its id in the history), of the typed output, or
     of the reply itself. `attempt` is the number of the request whose reply it was (`Attempt.n`)."""
 
@@ -59,27 +58,25 @@ class RepairRecord(BaseModel):
 
     attempt: int
     of: Literal["call", "output", "reply"]
-    call_id: str | None = None
+    call_id: JsonText | None = None
     repair: Repair
 
-    @field_serializer("repair", when_used="json")
-    def _as_data(self, repair: Repair) -> Any:
-        return _data(repair)
 
-
-class RunResult(BaseModel):
+class RunResult(Value):
     """A run's end, or as far as it came (`error.partial`).
 
-    `envelope` is the last reply; `messages` the whole history, ready for the next request; `usage` of all requests;
-    `attempts` one entry a request. `degraded`: every strategy failed and the best text stands in for an answer.
+    `envelope` is the last reply; its `truncated` says that it was cut, also where words that a limit ended
+    (`finish_reason` `length`) are the answer. `messages` is the whole history, ready for the next request; `usage` of all
+    requests; `attempts` one entry a request. `degraded`: every strategy failed and the best text stands in for an answer.
     `pending`: calls of tools without a function, which the caller answers. `output` is the typed value when one was
     asked for, and None where the run ended without one (`has_output` tells a None that is the value from that); where
-    none was asked for, it is the value with which a tool or hook ended the run. `tool_results` are the calls that ran,
-    in call order, `repairs` what was repaired of the replies that were accepted. `given_messages`: so many of
-    `messages` were given to the run.
+    none was asked for, it is the value with which a tool or hook ended the run. `tool_results` are the calls of the turns
+    whose calls were to run, in call order, each with whether it `ran`; `repairs` what was repaired of the replies that
+    were accepted. `given_messages`: so many of `messages` were given to the run.
 
     `model_dump_json()` works at any end of a run and `model_validate_json` reads it back, `output`, values of tools and
-    reports as plain data. `version` counts up when the JSON's keys change their meaning.
+    reports as plain data. What JSON has no form for stands as text: infinity as "Infinity", a number of more than 4300
+    digits as its digits. `version` counts up when the JSON's keys change their meaning.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -91,7 +88,7 @@ class RunResult(BaseModel):
     attempts: list[Attempt] = Field(default_factory=list[Attempt])
     degraded: bool = False
     pending: list[ToolCall] = Field(default_factory=list[ToolCall])
-    output: Any = None
+    output: JsonData = None
     has_output: bool = False
     tool_results: list[ToolRecord] = Field(default_factory=list[ToolRecord])
     repairs: list[RepairRecord] = Field(default_factory=list[RepairRecord])
@@ -113,10 +110,6 @@ class RunResult(BaseModel):
         known."""
         return next((one.time_to_first_token for one in self.attempts if one.time_to_first_token is not None), None)
 
-    @field_serializer("output", when_used="json")
-    def _output_as_data(self, output: Any) -> Any:
-        return _data(output)
-
     def __repr__(self) -> str:
         """One line: how the content begins, and how much there is of the rest."""
         parts = [
@@ -130,7 +123,12 @@ class RunResult(BaseModel):
             parts.append(f"{_counted(len(self.tool_results), 'tool call')} ({', '.join(names[:_SHOWN_TOOLS])}{more})")
         cost = "" if self.usage.cost is None else f" ${self.usage.cost:.4g}"
         parts.append(f"{self.usage.input_tokens}+{self.usage.output_tokens} tokens{cost}")
-        flags = {"output": self.has_output, "pending": bool(self.pending), "degraded": self.degraded}
+        flags = {
+            "output": self.has_output,
+            "pending": bool(self.pending),
+            "degraded": self.degraded,
+            "truncated": self.envelope.truncated,
+        }
         parts += [name for name, is_set in flags.items() if is_set]
         return _cut(f"RunResult({', '.join(parts)})", 195)
 
@@ -143,27 +141,3 @@ def _counted(number: int, what: str) -> str:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
-
-
-def _data(value: Any) -> Any:
-    """A value as data that can be written as JSON, whatever it is."""
-    try:
-        return _encodable(to_jsonable_python(value, fallback=_text, bytes_mode="base64", inf_nan_mode="strings"))
-    except Exception:  # a cycle, or a value whose own methods fail
-        return _encodable(_text(value))
-
-
-def _text(value: Any) -> str:
-    try:
-        return str(value)
-    except Exception:
-        return f"<{type(value).__name__}>"
-
-
-def _encodable(value: Any) -> Any:
-    """JSON data without lone surrogates, which no UTF-8 text holds."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if is_object(value):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
-    return [_encodable(item) for item in value] if is_list(value) else value

@@ -6,11 +6,13 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
+from llmcore.adapters.secrets import Scrubber, secrets_in
 from llmcore.adapters.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
@@ -27,6 +29,8 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
+from llmcore.types.copies import updated
+from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
 
 __all__ = ["Sending", "within"]
@@ -110,6 +114,22 @@ class Sending:
         reply = self.envelope
         return self.usage is not None or (reply is not None and bool(reply.source or reply.reasoning or reply.tool_calls))
 
+    def shown(self, text: str) -> str:
+        """What a server says of its reply (an id, a model, a finish word) as it may stand in a result: without the secrets
+        of the request, should they be echoed there, and fit to be encoded."""
+        return self._scrubber.text(encodable(text)) if text else text
+
+    @cached_property
+    def _scrubber(self) -> Scrubber:
+        endpoint, request = self._call.endpoint, self._call.request
+        sent = {
+            "api_key": endpoint.api_key.get_secret_value() if endpoint.api_key is not None else None,
+            "base_url": endpoint.base_url,
+            "extra_headers": {**endpoint.extra_headers, **(request.extra_headers or {})},
+            "extra_body": request.extra_body,
+        }
+        return Scrubber(secrets_in(sent), only_given=True)
+
     async def _asked(self, awaitable: Awaitable[T]) -> T:
         try:
             return await within(self._seconds_left(), awaitable)
@@ -170,7 +190,7 @@ class Sending:
         finally:
             if self.envelope is None:  # broken off: what had come is kept
                 normalizer.finish("cancelled")
-                self.envelope = normalizer.envelope.model_copy(update={"truncated": True})
+                self.envelope = updated(normalizer.envelope, {"truncated": True})
             close = getattr(stream, "aclose", None)
             if close is not None:
                 with suppress(TimeoutError):
@@ -205,7 +225,7 @@ class Sending:
         said = self._ended or envelope.finish_word or envelope.finish_reason or not is_object(self._last)
         if said or ends_reply(self._last) or is_whole_reply(self._last):
             return
-        self.envelope = envelope.model_copy(update={"truncated": True})
+        self.envelope = updated(envelope, {"truncated": True})
         endpoint = self._call.endpoint
         name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
         raise RemoteServerError(f"{name}: the stream ended before its end: no finish reason came, and the adapter tells of none")

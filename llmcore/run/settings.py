@@ -24,8 +24,9 @@ from llmcore.types import (
     ToolDefinitionError,
     ToolSet,
 )
+from llmcore.types.copies import updated
 
-__all__ = ["Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
+__all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
 
 Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request
 """What `run`, `execute` and `stream` take: text, a message, a list of messages, or a whole `Request`."""
@@ -39,7 +40,9 @@ _TOOL_OPTIONS = {
     "tool_errors": "errors",
 }
 _RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness"})
-_OPTIONS = sorted(_REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS)
+PER_RUN = _REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS
+"""The options of `run`, `execute` and `stream`."""
+_OPTIONS = sorted(PER_RUN)
 
 
 class Toolbox:
@@ -80,6 +83,11 @@ class Toolbox:
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
+
+    def can_run(self, name: str) -> bool:
+        """Is there such a tool, and has it a function?"""
+        tool = self._tools.get(name)
+        return tool is not None and tool.function is not None
 
     def tool_set(self) -> ToolSet:
         """What the model is told now; schemas that ask at run time are asked anew."""
@@ -171,7 +179,7 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
 
 def _owned(request: Request) -> Request:
     copied = {name: getattr(request, name) for name in _SENT_AS_DATA}
-    return request.model_copy(update=refusing(copied, lambda words: CallerError(f"the request's {words}")))
+    return updated(request, refusing(copied, lambda words: CallerError(f"the request's {words}")))
 
 
 def resolve(
@@ -189,7 +197,7 @@ def resolve(
     check_option_names(options)
     request = resolve_request(given, options)
     if request.system is None and system is not None:
-        request = _owned(request.model_copy(update={"system": system}))
+        request = _owned(updated(request, {"system": system}))
     toolbox = tools.extended(request.tools) if request.tools else tools
     choice = request.tool_choice
     if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:
@@ -232,4 +240,4 @@ def _budget(given: Any, deadline: float | None) -> Budget | None:
         return given
     base = given or Budget()
     nearest = deadline if base.deadline is None else min(deadline, base.deadline)
-    return base.model_copy(update={"deadline": nearest})
+    return updated(base, {"deadline": nearest})

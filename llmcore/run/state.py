@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from llmcore.fallback import Ledger
-from llmcore.run.copies import encodable, mended, own, recorded
+from llmcore.run.agreeing import answered, told_anew, without_values
+from llmcore.run.copies import mended, recorded
 from llmcore.run.history import assistant_message, fit_call, ids_in, open_calls, results_message, with_unique_ids
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.settings import RunSettings
+from llmcore.run.verdict import cut_shown
 from llmcore.tools.execution import Outcome
 from llmcore.tools.results import as_text
 from llmcore.types import (
@@ -24,6 +26,8 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
+from llmcore.types.copies import copied, updated
+from llmcore.types.json_data import encodable
 
 __all__ = ["RunState"]
 
@@ -48,10 +52,12 @@ class RunState:
         self._ids = ids_in(self.messages)
         self._given = len(self.messages)
         self._best_text = ""
+        self._judged: dict[str, ToolCall] = {}
+        """The calls of the last turn as its report has them, by their ids in the history."""
 
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
-        changes: dict[str, Any] = {"messages": own(self.messages)}
+        changes: dict[str, Any] = {"messages": copied(self.messages)}
         if self.tool_turns and self.settings.request.tool_choice != "none":
             changes["tool_choice"] = "auto"
         return self.settings.request.model_copy(update=changes)
@@ -69,11 +75,12 @@ class RunState:
         unique = [fit_call(call) for call in with_unique_ids(before, self._ids)]
         message = assistant_message(envelope, before, unique)
         runnable = unique[: len(calls)]
-        self.envelope = envelope.model_copy(update={"tool_calls": runnable})
+        self.envelope = updated(cut_shown(envelope), {"tool_calls": runnable})
         entered = self._enter(message).content if message is not None else []
         self.envelope.attach(envelope.source, envelope.segments, entered)
         if final is not None and not calls:
             self.add_results([_taken(unique[-1])])
+        self._judged = {call.id: made for call, made in zip(unique, before, strict=True)}
         for call in unique:
             self.note_repairs("call", call.repairs, call.id)
         return runnable
@@ -90,25 +97,40 @@ class RunState:
     def add_results(self, blocks: Sequence[ToolResultBlock]) -> Message:
         """Enter the results of calls of the last turn, each under the name its call has in the history."""
         names = {use.id: use.name for use in open_calls(self.messages)}
-        named = [block.model_copy(update={"name": names.get(block.tool_use_id, block.name)}) for block in blocks]
+        named = [updated(block, {"name": names.get(block.tool_use_id, block.name)}) for block in blocks]
         return self._enter(results_message(named))
 
     def replace_call(self, call: ToolCall) -> None:
-        """Let this call stand in the place of the one with its id, in the last turn and in the last reply."""
+        """Let this call stand in the place of the one with its id: in the last turn, the last reply and its report."""
         at = max(index for index, message in enumerate(self.messages) if message.role == "assistant")
-        block = ToolUseBlock(id=call.id, name=call.name, input=own(call.arguments), raw_input=call.raw_arguments)
+        block = ToolUseBlock(id=call.id, name=call.name, input=copied(call.arguments), raw_input=call.raw_arguments)
         content = [block if isinstance(old, ToolUseBlock) and old.id == call.id else old for old in self.messages[at].content]
         self.messages[at] = Message(role="assistant", content=content)
         calls = [call if old.id == call.id else old for old in self.envelope.tool_calls]
-        self.envelope = self.envelope.model_copy(update={"tool_calls": calls}).attach(
-            self.envelope.source, self.envelope.segments, content
-        )
+        self.envelope = told_anew(self.envelope, calls, content)
+        attempt, made = self.ledger.attempts[-1], self._judged.pop(call.id)
+        judged = [updated(call, {"id": made.id}) if old is made else old for old in attempt.report.calls]
+        self.ledger.finish(attempt, report=updated(attempt.report, {"calls": judged}))
+        self.repairs = [_unsaid(record, attempt.n) for record in self.repairs if record.call_id != call.id]
+        self.note_repairs("call", call.repairs, call.id)
+
+    def replace_results(self, message: Message, outcomes: Sequence[Outcome], max_chars: int) -> list[Outcome]:
+        """Let this message of results stand in the place of the last one. Returns the outcomes as it tells them."""
+        before = {block.tool_use_id: block for block in self.messages[-1].tool_results}
+        after = {block.tool_use_id: block for block in message.tool_results}
+        self.messages[-1] = message
+        told = [
+            one if after[one.call.id] == before[one.call.id] else answered(one, after[one.call.id], max_chars) for one in outcomes
+        ]
+        del self.tool_results[len(self.tool_results) - len(told) :]
+        self.note_outcomes(told)
+        return told
 
     def _enter(self, message: Message) -> Message:
         """The one way into the history."""
         entered, found = mended(message)
         if found:
-            self.envelope = self.envelope.model_copy(update={"repairs": [*self.envelope.repairs, *recorded(found)]})
+            self.envelope = updated(self.envelope, {"repairs": [*self.envelope.repairs, *recorded(found)]})
         self.messages.append(entered)
         return entered
 
@@ -137,15 +159,15 @@ class RunState:
 
     def end(self, ended: TerminateLoop) -> None:
         """A tool or hook ended the run: its value is the final content, and the output if it is of the type asked for."""
-        asked = self.settings.output
-        fit = asked.fitting(ended.value) if asked is not None else None
+        asked, value = self.settings.output, copied(ended.value)
+        fit = asked.fitting(value) if asked is not None else None
         if fit is not None:
             self.take_output(fit[0])
         elif asked is None:
-            self.output = ended.value
-        if ended.value is None:
+            self.output = value
+        if value is None:
             return
-        text = encodable(as_text(ended.value))
+        text = encodable(as_text(value))
         self.envelope = Envelope(content=text).attach(text, (), [TextBlock(text=text)])
         self._enter(Message(role="assistant", content=[TextBlock(text=text)]))
 
@@ -181,14 +203,21 @@ def _record(outcome: Outcome, turn: int) -> ToolRecord:
     return ToolRecord(
         id=call.id,
         name=call.name,
-        arguments=call.arguments,
-        value=outcome.value,
+        arguments=copied(call.arguments),
+        value=copied(outcome.value),
         content=outcome.text,
         error=ToolFailure(type=error.type, message=error.message) if error is not None else None,
         duration=outcome.duration,
         retries=outcome.retries,
         turn=turn,
+        ran=outcome.ran,
     )
+
+
+def _unsaid(record: RepairRecord, n: int) -> RepairRecord:
+    """A repair of the reply to request `n`, whose calls are not as the model made them any more: without what it said."""
+    told = record.of == "reply" and record.attempt == n
+    return updated(record, {"repair": without_values([record.repair])[0]}) if told else record
 
 
 def _taken(call: ToolCall) -> ToolResultBlock:

@@ -1,4 +1,4 @@
-"""Judgements about a whole reply that are no validator's: refused, empty, or not to be used after all re-asks."""
+"""Judgements about a whole reply that are no validator's: broken off, refused, empty, or not to be used after all re-asks."""
 
 from __future__ import annotations
 
@@ -10,21 +10,34 @@ from llmcore.types import (
     CallerError,
     Envelope,
     FallbackExhausted,
+    FinishReason,
     LLMCoreError,
     ModelError,
     NearMiss,
     OutputParseError,
     Refused,
+    RemoteServerError,
     Repair,
     Request,
     ToolDefinition,
     Truncated,
 )
+from llmcore.types.copies import updated
 from llmcore.validator import CorrectionResult
 from llmcore.validator.correction import FAILED_CALL_WORDS
 from llmcore.validator.problems import cut
 
-__all__ = ["cause_of", "forced_tool", "no_output", "refuse_empty", "unusable", "without_calls", "without_failed_call"]
+__all__ = [
+    "broken_off",
+    "cause_of",
+    "cut_shown",
+    "forced_tool",
+    "no_output",
+    "refuse_empty",
+    "unusable",
+    "without_calls",
+    "without_failed_call",
+]
 
 _MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 """Gemini's words for a call it could not read and threw away."""
@@ -34,15 +47,42 @@ _BAD_JSON = frozenset({"json_validate_failed"})
 """Of these words, the one for text that is not the JSON it was to be."""
 
 
+_BROKEN: dict[FinishReason, tuple[type[LLMCoreError], str]] = {
+    "error": (RemoteServerError, "the provider says that it failed in the middle of the reply"),
+    "cancelled": (RemoteServerError, "the provider says that the reply was cancelled"),
+    "content_filter": (Refused, "the provider's content filter held the reply back"),
+}
+"""Ends after which nothing of a reply may run or be the answer, whatever came before."""
+
+
+def broken_off(envelope: Envelope) -> LLMCoreError | None:
+    """What a reply's end says, where it says that this is not all that the model meant to say; else None. A call that its
+    provider could not read is no such end where we can read it, and Groq's are asked for again."""
+    word = envelope.finish_word
+    if word in FAILED_CALL_WORDS or (word in _MALFORMED and envelope.tool_calls):
+        return None
+    if word in _MALFORMED:
+        return ModelError(f"the model's call could not be read by its provider ({word})")
+    found = _BROKEN.get(envelope.finish_reason) if envelope.finish_reason else None
+    if found is None:
+        return None
+    kind, words = found
+    return kind(f"{words} ({word})" if word else words)
+
+
+def cut_shown(envelope: Envelope, *, broken: bool = False) -> Envelope:
+    """The envelope with `truncated` set, if a limit ended the reply or it is `broken` off: as a result shows it, where
+    nothing is judged any more."""
+    if envelope.truncated or not (broken or envelope.finish_reason == "length"):
+        return envelope
+    return envelope.model_copy(update={"truncated": True})
+
+
 def refuse_empty(envelope: Envelope, *, answer_due: bool) -> None:
-    """Raises `Refused` when a filter held the reply back, `ModelError` when it holds nothing although an answer was
-    due. A failed call is no empty reply: it is asked for again."""
+    """Raises `ModelError` when a reply holds nothing although an answer was due. A failed call is no empty reply: it is
+    asked for again."""
     if envelope.content.strip() or envelope.tool_calls or envelope.finish_word in FAILED_CALL_WORDS:
         return
-    if envelope.finish_reason == "content_filter":
-        raise Refused("the provider's content filter held the reply back")
-    if envelope.finish_word in _MALFORMED:
-        raise ModelError(f"the model's call could not be read by its provider ({envelope.finish_word})")
     if answer_due and envelope.finish_reason != "length":
         raise ModelError("the reply is empty")
 
@@ -55,14 +95,17 @@ def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     if result.envelope.truncated or result.envelope.finish_reason == "length":
         return Truncated(f"the reply was cut short and {how}: {said}")
     if typed and not result.envelope.tool_calls:
-        return OutputParseError(f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content)
+        failed = OutputParseError(f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content)
+        failed.__cause__ = result.cause
+        return failed
     return ModelError(f"the reply cannot be used and {how}: {said}")
 
 
 def cause_of(error: FallbackExhausted) -> LLMCoreError:
-    """What ends the run when nothing is left to try: a cut reply as itself, since only more room would have helped."""
+    """What ends the run when nothing is left to try: a cut reply as itself, since only more room would have helped, and a
+    refusal, which only the caller can do something about."""
     last = error.attempts[-1].error if error.attempts else None
-    return last if isinstance(last, Truncated) else error
+    return last if isinstance(last, Truncated | Refused) else error
 
 
 def no_output(result: RunResult, output_type: Any) -> CallerError:
@@ -90,7 +133,7 @@ def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:
         return envelope
     said = cut(envelope.content.strip(), _MAX_SAID)
     miss = NearMiss(span=(0, len(envelope.source)), name=None, reason=f"its provider could not read it as a call: {said!r}")
-    changed = envelope.model_copy(update={"content": "", "near_misses": [miss, *envelope.near_misses]})
+    changed = updated(envelope, {"content": "", "near_misses": [miss, *envelope.near_misses]})
     return changed.attach(envelope.source, envelope.segments, [])
 
 
@@ -103,7 +146,7 @@ def without_calls(envelope: Envelope) -> Envelope:
         Repair(kind="call_not_allowed", before={"name": call.name, "arguments": call.raw_arguments}, after=None)
         for call in envelope.tool_calls
     ]
-    return envelope.model_copy(update={"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]})
+    return updated(envelope, {"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]})
 
 
 def forced_tool(request: Request, tools: Sequence[ToolDefinition]) -> str | None:

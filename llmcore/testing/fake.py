@@ -8,7 +8,6 @@ callables.
 from __future__ import annotations
 
 import asyncio
-import copy
 import inspect
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -17,6 +16,7 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.testing.replies import Answer, checked, chunks_of, raise_if_error, reply_of, resolved, tool_call_body
 from llmcore.testing.usages import usage_in
 from llmcore.types import ConfigError, Reply, Request, Usage
+from llmcore.types.copies import copied
 
 __all__ = ["FakeModel"]
 
@@ -37,7 +37,7 @@ class FakeModel:
 
     The builder methods return the model: `FakeModel().text("Hello").tool_call("get_weather", {"city":
     "Paris"}).error(exc)`. `requests` holds what was asked (with the tools offered), `calls` the resolved
-    `ModelCall`s.
+    `ModelCall`s; a callable is given a copy.
     """
 
     provider_id = "fake"
@@ -173,7 +173,7 @@ class FakeModel:
         number = len(self.requests)
         self.requests.append(call.request)
         self.calls.append(call)
-        instead = self._on_request(call.request) if self._on_request is not None else None
+        instead = self._on_request(call.request.model_copy()) if self._on_request is not None else None
         instead = await instead if inspect.isawaitable(instead) else instead
         if self._delay:
             await asyncio.sleep(self._delay)
@@ -184,7 +184,7 @@ class FakeModel:
         if scripted is None:
             raise self._exhausted(call)
         answer = self._last_answer = await resolved(scripted, call.request)
-        return copy.deepcopy(answer) if not isinstance(answer, BaseException) else answer
+        return copied(answer) if not isinstance(answer, BaseException) else answer
 
     def _exhausted(self, call: ModelCall) -> ConfigError:
         given = f"{len(self._replies)} {'reply' if len(self._replies) == 1 else 'replies'}"

@@ -8,7 +8,6 @@ A scripted answer is a str (what the model wrote), a `Message` of the assistant,
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -29,6 +28,7 @@ from llmcore.types import (
     Usage,
 )
 from llmcore.types.narrowing import is_list, object_in, objects_in
+from llmcore.types.numbers import exact_json
 
 __all__ = ["Answer", "checked", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
 
@@ -111,7 +111,7 @@ def _anthropic_part(block: object) -> dict[str, Any]:
 def _envelope_body(envelope: Envelope) -> dict[str, Any]:
     """An OpenAI chat body with the envelope's text, reasoning and calls; the calls are native ones."""
     calls = [
-        (call.id, call.name, call.raw_arguments if call.arguments is None else json.dumps(call.arguments))
+        (call.id, call.name, call.raw_arguments if call.arguments is None else exact_json(call.arguments))
         for call in envelope.tool_calls
     ]
     message: dict[str, Any] = {"role": "assistant", "content": envelope.content or None}
@@ -144,7 +144,7 @@ def tool_call_body(calls: Sequence[tuple[str, Any]], text: str | None, first_id:
 
 def _json_of(name: str, arguments: Any) -> str:
     try:
-        return arguments if isinstance(arguments, str) else json.dumps(arguments)
+        return arguments if isinstance(arguments, str) else exact_json(arguments)
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(f"the arguments of the call of {name!r} cannot be written as JSON: {error}") from None
 
@@ -152,7 +152,7 @@ def _json_of(name: str, arguments: Any) -> str:
 async def resolved(answer: Any, request: Request) -> Any:
     """The answer with callables asked (sync or async), until something plain is left; it is `checked`."""
     while callable(answer) and not isinstance(answer, type):
-        answer = answer(request)
+        answer = answer(request.model_copy())
         if inspect.isawaitable(answer):
             answer = await answer
     return checked(answer)
@@ -311,7 +311,7 @@ def _anthropic_deltas(part: Mapping[str, Any], size: int | None) -> Iterator[dic
         yield from ({"type": kind, key: piece} for piece in _cut(part.get(key) or "", size))
     if part["type"] == "tool_use":
         given: Any = part.get("input")
-        text = given if isinstance(given, str) else json.dumps(given or {})
+        text = given if isinstance(given, str) else exact_json(given or {})
         yield from ({"type": "input_json_delta", "partial_json": piece} for piece in _cut(text, size))
     if "signature" in part:
         yield {"type": "signature_delta", "signature": part["signature"]}

@@ -18,6 +18,7 @@ from llmcore.tools.tool import Tool
 from llmcore.types import ToolDefinition, ToolSet
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.schema_shape import check_schema_shape
+from llmcore.types.tools import check_definition
 
 __all__ = ["compile_tools"]
 
@@ -45,7 +46,7 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
         if isinstance(tool, Mapping):  # before `repr` and `deepcopy` recurse into it
             check_schema_shape(cast("Mapping[str, Any]", tool), "a tool's definition: ", around=4)
         elif isinstance(tool, ToolDefinition):
-            check_schema_shape(tool.parameters, f"tool {tool.name!r}: parameters: ")
+            check_definition(tool)
     content = tuple(map(_content_key, given))
     with _lock:
         equal = _by_content.get(content)
@@ -61,7 +62,7 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
 def _snapshot(tool: object) -> object:
     """A copy of what may be changed in place; functions and Tools stand for themselves."""
     if isinstance(tool, ToolDefinition):
-        return tool.model_copy(deep=True)
+        return tool.model_copy()
     return deepcopy(cast("Mapping[str, Any]", tool)) if isinstance(tool, Mapping) else tool
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from llmcore.types import RetryConfig, ToolChoice
+from llmcore.types.copies import Value
 
 __all__ = ["ToolConfig", "ToolErrors"]
 
@@ -15,7 +16,7 @@ ToolErrors = Literal["continue", "abort", "retry"]
 again with back-off and then tells the model."""
 
 
-class ToolConfig(BaseModel):
+class ToolConfig(Value):
     """The settings of a run's tools: the orchestrator's, with those of the model's `tools:` in the registry laid over
     them.
 

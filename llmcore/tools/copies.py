@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, cast, overload
+from typing import cast, overload
 
 from llmcore.types import Message
+from llmcore.types.copies import copied
 
-__all__ = ["MessageCopies", "copied"]
-
-
-def copied(value: object) -> Any:
-    """The value with new dicts, lists and tuples at every level; whatever else stands in them stays the same object."""
-    kind = type(value)
-    if kind is dict:
-        return {key: copied(item) for key, item in cast("dict[Any, Any]", value).items()}
-    if kind is list:
-        return [copied(item) for item in cast("list[Any]", value)]
-    if kind is tuple:
-        return tuple(copied(item) for item in cast("tuple[Any, ...]", value))
-    return value
+__all__ = ["MessageCopies"]
 
 
 class MessageCopies(Sequence[Message]):
@@ -37,9 +26,7 @@ class MessageCopies(Sequence[Message]):
     def __getitem__(self, index: slice) -> tuple[Message, ...]: ...
 
     def __getitem__(self, index: int | slice) -> Message | tuple[Message, ...]:
-        if isinstance(index, slice):
-            return tuple(message.model_copy(deep=True) for message in self._messages[index])
-        return self._messages[index].model_copy(deep=True)
+        return copied(self._messages[index])
 
     def __len__(self) -> int:
         return len(self._messages)

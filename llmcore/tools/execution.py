@@ -22,7 +22,6 @@ from typing import Any
 
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.context import RunContext, tool_call_id
-from llmcore.tools.copies import copied
 from llmcore.tools.leaving import Errand, LeftBehind, Raised, leave
 from llmcore.tools.results import UnwritableResult, as_text, described, encodable, rendered, shortened
 from llmcore.tools.signature import ArgumentsError
@@ -39,8 +38,9 @@ from llmcore.types import (
     ToolResult,
     ToolResultBlock,
 )
+from llmcore.types.copies import copied
 
-__all__ = ["Outcome", "ToolRun", "run_call", "synthetic"]
+__all__ = ["Outcome", "ToolRun", "is_sound", "run_call", "synthetic", "unfinished"]
 
 _STOPPING = 0.5
 """Seconds for the calls of a turn to end when they are stopped; each leaves behind at once what does not."""
@@ -49,7 +49,8 @@ _STOPPING = 0.5
 @dataclass(slots=True)
 class Outcome:
     """What became of one call. `value` is what the tool returned; `error` is set when it failed; `ended` when it
-    asked the run to end. `duration` is in seconds over all tries; `retries` counts those after the first."""
+    asked the run to end. `duration` is in seconds over all tries; `retries` counts those after the first. `ran`: the tool
+    was begun, so it may have done something, whatever became of it then."""
 
     call: ToolCall
     content: list[TextBlock | ImageBlock]
@@ -58,6 +59,7 @@ class Outcome:
     duration: float = 0.0
     retries: int = 0
     ended: TerminateLoop | None = None
+    ran: bool = False
 
     @property
     def text(self) -> str:
@@ -70,7 +72,7 @@ class Outcome:
 
     def event(self) -> ToolResult:
         error = encodable(str(self.error)) if self.error else None
-        return ToolResult(self.call.id, self.call.name, self.text, error, self.duration, self.retries, self.value)
+        return ToolResult(self.call.id, self.call.name, self.text, error, self.duration, self.retries, copied(self.value))
 
 
 def failed(call: ToolCall, error: ToolError, max_chars: int) -> Outcome:
@@ -83,25 +85,31 @@ def synthetic(call: ToolCall, reason: str) -> Outcome:
     return Outcome(call, [TextBlock(text=encodable(reason))], None, error)
 
 
+def unfinished(call: ToolCall, *, ran: bool = False) -> Outcome:
+    return replace(synthetic(call, f"{call.name} was stopped before it finished."), ran=ran)
+
+
 async def run_call(
     call: ToolCall,
     tool: Tool,
     context: RunContext[Any],
     config: ToolConfig,
     seconds_left: Callable[[], float | None] = lambda: None,
+    begun: Callable[[], object] = lambda: None,
 ) -> Outcome:
     """Run one call to its outcome, retrying where the tool or the policy says so.
 
-    `seconds_left`: until the run's deadline, None = there is none. Raises `Timeout` when it passes; apart from that
-    only cancellation passes through.
+    `seconds_left`: until the run's deadline, None = there is none. `begun` is called when the tool's own code is about to
+    run. Raises `Timeout` when the deadline passes; apart from that only cancellation passes through.
     """
     retry = tool.retry or (config.retry if config.errors == "retry" else None)
     tries = 1 + (retry.max_retries if retry else 0)
-    started = time.perf_counter()
+    started, ran = time.perf_counter(), False
     for attempt in range(tries):
-        trying = _Try(call, tool, context.for_call(call.id, call.name, attempt), config, seconds_left())
+        trying = _Try(call, tool, context.for_call(call.id, call.name, attempt), config, seconds_left(), begun)
         outcome = await trying.outcome()
-        outcome.duration, outcome.retries = time.perf_counter() - started, attempt
+        ran = ran or trying.has_begun
+        outcome.duration, outcome.retries, outcome.ran = time.perf_counter() - started, attempt, ran
         if outcome.error is None or outcome.error.type == "validation" or not retry or attempt + 1 == tries:
             return outcome
         delay, left = retry.delay(attempt + 1, random.random()), seconds_left()  # jitter, not secrecy
@@ -115,7 +123,13 @@ class _Try:
     """One try of a call, in a task of its own; a sync tool in a thread besides."""
 
     def __init__(
-        self, call: ToolCall, tool: Tool, context: RunContext[Any], config: ToolConfig, seconds_left: float | None
+        self,
+        call: ToolCall,
+        tool: Tool,
+        context: RunContext[Any],
+        config: ToolConfig,
+        seconds_left: float | None,
+        begun: Callable[[], object],
     ) -> None:
         self._call = call
         self._tool = tool
@@ -123,6 +137,8 @@ class _Try:
         self._max_chars = config.max_result_chars
         self._timeout = tool.options.timeout or config.timeout
         self._seconds_left = seconds_left
+        self._begun = begun
+        self.has_begun = False
         self._errand: Errand[Outcome] | None = None
         self._thread: ThreadCall | None = None
 
@@ -168,6 +184,8 @@ class _Try:
         return value if options.postprocess is None else await self._step(options.postprocess, value)
 
     async def _step(self, function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
+        self.has_begun = True
+        self._begun()
         if self._tool.is_async:
             value = function(*args, **keywords)
         else:
@@ -180,9 +198,9 @@ class _Try:
         call, max_chars = self._call, self._max_chars
         if isinstance(error, TerminateLoop):
             said = as_text(error.value) if error.value is not None else "The run was ended by this tool."
-            return Outcome(call, rendered(said, max_chars), error.value, ended=error)
+            return Outcome(call, rendered(said, max_chars), copied(error.value), ended=error)
         known: dict[str, Any] = {"tool_name": call.name, "tool_id": call.id}
-        if isinstance(error, ToolError) and _is_sound(error):
+        if isinstance(error, ToolError) and is_sound(error):
             return failed(call, error, max_chars)
         if isinstance(error, LeftBehind):
             made = ToolError(f"{call.name} did not answer within {self._timeout:g} s{self._remains()}", type="timeout", **known)
@@ -211,7 +229,7 @@ def _deadline_passed() -> Timeout:
     return Timeout("the run's deadline has passed", status=None)
 
 
-def _is_sound(error: ToolError) -> bool:
+def is_sound(error: ToolError) -> bool:
     """Can it be shown? A tool's own subclass may fail there, or lack the fields."""
     try:
         fields = (error.message, error.type, error.tool_name, error.tool_id)
@@ -246,10 +264,7 @@ class ToolRun:
     @property
     def outcomes(self) -> list[Outcome]:
         """One for each call, in call order; synthetic for those that did not finish."""
-        return [
-            self._done.get(index) or synthetic(call, f"{call.name} was stopped before it finished.")
-            for index, call in enumerate(self._calls)
-        ]
+        return [self._done.get(index) or unfinished(call) for index, call in enumerate(self._calls)]
 
     async def run(self) -> AsyncGenerator[Outcome, None]:
         """Run them, once; close the generator to stop them."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, cast
 
-from llmcore.tools.copies import copied
 from llmcore.tools.signature import SignatureSchema
 from llmcore.types import JsonSchema, ToolDefinitionError
+from llmcore.types.copies import copied
 
 __all__ = ["is_dynamic", "merge_fragments", "resolve"]
 

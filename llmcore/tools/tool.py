@@ -26,7 +26,7 @@ from llmcore.tools.schema_fragments import is_dynamic, merge_fragments, resolve
 from llmcore.tools.signature import ArgumentsError, SignatureSchema, UnresolvedAnnotation, schema_of_type
 from llmcore.types import JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.locks import ForkSafeLock
-from llmcore.types.schema_shape import check_schema_shape
+from llmcore.types.tools import check_definition
 
 __all__ = ["Tool", "ToolOptions", "as_tool"]
 
@@ -100,8 +100,8 @@ class Tool:
         made = cls.__new__(cls)
         made.function, made.options, made.instance = function, ToolOptions(read_only=definition.read_only), None
         made.name, made.__doc__ = definition.name, definition.description
-        check_schema_shape(definition.parameters, f"tool {definition.name!r}: parameters: ")  # the copy recurses
-        made._is_method, made._given, made._compiled_with = False, definition.model_copy(deep=True), None
+        check_definition(definition)  # before the copy recurses
+        made._is_method, made._given, made._compiled_with = False, definition.model_copy(), None
         return made
 
     @property

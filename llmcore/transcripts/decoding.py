@@ -16,10 +16,9 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from pydantic_core import from_json
-
 from llmcore.transcripts.errors import OverLimit
 from llmcore.types.limits import RECORDING_LIMITS
+from llmcore.types.numbers import exact_float, exact_loads
 
 __all__ = ["check_values", "decode_utf8", "load_json", "unpack", "whole_file"]
 
@@ -63,11 +62,11 @@ def decode_utf8(data: bytes) -> str:
 
 
 def load_json(text: str) -> Any:
-    """The value of a JSON text. ValueError says what is wrong, and at which line and column; `OverLimit` that there are
-    too many values in it."""
+    """The value of a JSON text, numbers as they were written. ValueError says what is wrong, and at which line and column;
+    `OverLimit` that there are too many values in it."""
     check_values(text)
     try:
-        return from_json(text)
+        return exact_loads(text)
     except TypeError:
         pass  # a lone surrogate stands in the text itself
     except ValueError as error:
@@ -77,7 +76,7 @@ def load_json(text: str) -> Any:
             raise ValueError(f"not JSON: {error}") from None
     _check_depth(text)
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=exact_float)
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at line {error.lineno} column {error.colno}") from None
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Self, TypeVar, cast
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 
+from llmcore.types.copies import Value, copied
+from llmcore.types.json_data import JsonData, JsonObject, JsonText
 from llmcore.types.messages import Block
+from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import with_literals
 
 __all__ = [
     "Envelope",
@@ -46,19 +50,19 @@ def _trusted(model: type[_Model], fields: dict[str, Any], private: dict[str, Any
     return self
 
 
-class Repair(BaseModel):
+class Repair(Value):
     """One edit or conversion that was made. `path` is where: `""` the whole, else like `filters[0].city`."""
 
     model_config = ConfigDict(frozen=True)
 
     kind: str
-    path: str = ""
-    before: Any = None
-    after: Any = None
+    path: JsonText = ""
+    before: JsonData = None
+    after: JsonData = None
     safety: Safety = "lossless"
 
 
-class ToolCall(BaseModel):
+class ToolCall(Value):
     """A call the model made.
 
     `arguments` is None when no object could be read: an empty `{}` is never invented. `raw_arguments` is the text
@@ -68,15 +72,24 @@ class ToolCall(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    id: str
-    name: str
-    arguments: dict[str, Any] | None
-    raw_arguments: str = Field(default="", validation_alias=AliasChoices("raw_arguments", "rawArguments"))
-    dialect: str = "native"
+    id: JsonText
+    name: JsonText
+    arguments: JsonObject | None
+    raw_arguments: JsonText = Field(default="", validation_alias=AliasChoices("raw_arguments", "rawArguments"))
+    dialect: JsonText = "native"
     span: tuple[int, int] | None = None
     complete: bool = True
     known: bool | None = None
     repairs: list[Repair] = Field(default_factory=list[Repair])
+
+    @field_validator("raw_arguments")
+    @classmethod
+    def _keep_numbers_as_written(cls, raw: str, info: ValidationInfo) -> str:
+        """JSON of a call holds numbers as other readers have them, rounded; the text beside them tells each digit."""
+        arguments = info.data.get("arguments")
+        if is_object(arguments) and raw:
+            info.data["arguments"] = with_literals(arguments, raw)
+        return raw
 
     @classmethod
     def trusted(cls, **fields: Any) -> ToolCall:
@@ -84,15 +97,15 @@ class ToolCall(BaseModel):
         return _trusted(cls, fields, None)
 
 
-class NearMiss(BaseModel):
+class NearMiss(Value):
     """Text that had the form of a call but failed a rule. It is content and never runs; layer 3 may ask the model
     about it."""
 
     model_config = ConfigDict(frozen=True)
 
     span: tuple[int, int]
-    name: str | None
-    reason: str
+    name: JsonText | None
+    reason: JsonText
 
 
 class Segment(NamedTuple):
@@ -103,23 +116,27 @@ class Segment(NamedTuple):
     kind: SegmentKind
 
 
-class Envelope(BaseModel):
+class Envelope(Value):
     """The one shape of a reply.
 
     `content` is the text for the user, in order, with call markup and reasoning removed. `needs_more_work` is what
     the model said; when it said nothing, True if there are calls, else None. `finish_reason` is ours, `finish_word`
     the provider's own. `truncated`: the input ended inside a call, or a limit ended it before any of the answer
-    came. `blocks` keeps order and opaque parts, enough to rebuild the history. `repairs` are those that belong to no
-    call, e.g. a call in the text dropped because the same one came natively, or one cut off before its name."""
+    came; in the result of a run also that a limit, an error or a filter ended the reply anywhere. `blocks` keeps order
+    and opaque parts, enough to rebuild the history. `repairs` are those that belong to no call, e.g. a call in the text
+    dropped because the same one came natively, or one cut off before its name.
+
+    `model_dump_json()` works whatever the model wrote: text that UTF-8 cannot encode and numbers that JSON has not are
+    written as `json_data` says. Pickles and deep copies hold what is computed lazily, computed."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
     tool_calls: list[ToolCall] = Field(default_factory=list[ToolCall], alias="toolCalls")
-    content: str = ""
-    reasoning: str = ""
+    content: JsonText = ""
+    reasoning: JsonText = ""
     needs_more_work: bool | None = Field(default=None, alias="needsMoreWork")
     finish_reason: FinishReason | None = Field(default=None, validation_alias=AliasChoices("finish_reason", "finishReason"))
-    finish_word: str | None = Field(default=None, validation_alias=AliasChoices("finish_word", "finishWord"))
+    finish_word: JsonText | None = Field(default=None, validation_alias=AliasChoices("finish_word", "finishWord"))
     truncated: bool = False
     near_misses: list[NearMiss] = Field(
         default_factory=list[NearMiss], validation_alias=AliasChoices("near_misses", "nearMisses")
@@ -128,7 +145,7 @@ class Envelope(BaseModel):
 
     _source: str = PrivateAttr(default="")
     _segments: Callable[[], Sequence[Segment]] | Sequence[Segment] = PrivateAttr(default=())
-    _blocks: Callable[[], Sequence[Block]] | Sequence[Block] | None = PrivateAttr(default=None)
+    _blocks: Callable[[], Sequence[Block]] | Sequence[Block] = PrivateAttr(default=())
 
     @property
     def source(self) -> str:
@@ -145,23 +162,40 @@ class Envelope(BaseModel):
 
     @property
     def blocks(self) -> list[Block]:
-        """The assistant turn as history blocks, in order: text, thinking, tool_use and opaque provider parts."""
-        if self._blocks is None:
-            return []
-        if callable(self._blocks):
-            self._blocks = tuple(self._blocks())
-        return list(self._blocks)
+        """The assistant turn as history blocks, in order: text, thinking, tool_use and opaque provider parts. The
+        envelope's own list: what is changed in it is changed in the envelope."""
+        private = cast("dict[str, Any]", self.__pydantic_private__)  # `self._blocks` takes 2 us
+        known = cast("Callable[[], Sequence[Block]] | Sequence[Block]", private["_blocks"])
+        if isinstance(known, list):
+            return cast("list[Block]", known)
+        self._blocks = made = list(known() if callable(known) else known)
+        return made
 
     def attach(
         self,
         source: str,
         segments: Callable[[], Sequence[Segment]] | Sequence[Segment],
         blocks: Callable[[], Sequence[Block]] | Sequence[Block],
-    ) -> Envelope:
+    ) -> Self:
         """Give the parts that are computed lazily; for the normaliser and for adapters that build envelopes. Returns
         self."""
-        self._source, self._segments, self._blocks = source, segments, blocks
+        private = {
+            "_source": source,
+            "_segments": segments,
+            "_blocks": tuple(cast("list[Block]", blocks)) if isinstance(blocks, list) else blocks,
+        }
+        object.__setattr__(self, "__pydantic_private__", private)  # one by one takes 4 us
         return self
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """As any type's; `update` may name `source`, `segments` and `blocks` as well. `deep` makes no difference."""
+        fields = dict(update or {})
+        source, segments, blocks = (fields.pop(name, None) for name in ("source", "segments", "blocks"))
+        made = super().model_copy(update=fields)
+        if blocks is None:
+            known = self._blocks
+            blocks = (lambda: copied(self.blocks)) if callable(known) else copied(known)
+        return made.attach(self._source if source is None else source, self._segments if segments is None else segments, blocks)
 
     @classmethod
     def trusted(
@@ -174,6 +208,18 @@ class Envelope(BaseModel):
         """An envelope of all fields, by name, that are right already: nothing is validated. For the normaliser: to
         validate and `attach` takes longer than to read a short reply."""
         return _trusted(cls, fields, {"_source": source, "_segments": segments, "_blocks": blocks})
+
+    def __getstate__(self) -> dict[Any, Any]:
+        self._compute()
+        return super().__getstate__()
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        self._compute()
+        return super().__deepcopy__(memo)
+
+    def _compute(self) -> None:
+        """Leave nothing lazy: a computation holds on to its reader, which cannot be copied."""
+        _ = self.segments, self.blocks
 
     def __eq__(self, other: object) -> bool:
         """Equal fields and source. What is computed lazily follows from these; the computations themselves never

@@ -36,8 +36,7 @@ from copy import deepcopy
 from types import MappingProxyType
 from typing import Any, Literal, Self, TypeVar
 
-from pydantic_core import to_jsonable_python
-
+from llmcore.types.json_data import encodable, json_data
 from llmcore.types.usage import Attempt
 
 __all__ = [
@@ -75,12 +74,17 @@ E = TypeVar("E", bound="LLMCoreError")
 class LLMCoreError(Exception):
     """The root. `partial` and `attempts` are filled when the error ends a run.
 
-    Every error can be copied and sent to another process, with its fields, `partial` and `attempts`. Its cause goes
-    along as it is when it is ours or a plain builtin exception; of any other the name and the text.
+    Every error can be copied and sent to another process, with its fields, `partial` and `attempts`, unless a value that
+    a tool returned to the run (`partial.tool_results`) cannot. Its cause goes along as it is when it is ours or a plain
+    builtin exception; of any other the name and the text. Its message can be encoded, whatever a server or a hook put
+    into it.
     """
 
     partial: Any = None
     attempts: Sequence[Attempt] = ()
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*map(_sayable, args))
 
     def with_partial(self, partial: Any, attempts: Sequence[Attempt] = ()) -> LLMCoreError:
         """Attach what was done so far and return self, for `raise error.with_partial(...)`."""
@@ -90,8 +94,8 @@ class LLMCoreError(Exception):
     def as_data(self) -> dict[str, Any]:
         """The error as JSON data: `type` (the class's name), `message`, and the fields it has of its own, one that is
         called `type` as `kind`."""
-        fields = {_RENAMED.get(name, name): value for name, value in vars(self).items() if name not in _NO_DATA}
-        return {"type": type(self).__name__, "message": str(self), **to_jsonable_python(fields, fallback=str)}
+        fields = {_RENAMED.get(name, name): json_data(value) for name, value in vars(self).items() if name not in _NO_DATA}
+        return {"type": type(self).__name__, "message": encodable(str(self)), **fields}
 
     @staticmethod
     def from_data(data: Mapping[str, Any]) -> LLMCoreError:
@@ -122,9 +126,13 @@ _RENAMED = {"type": "kind"}
 _PLAIN = (str, bytes, int, float, bool, type(None))
 
 
+def _sayable(arg: Any) -> Any:
+    return encodable(arg) if isinstance(arg, str) else arg
+
+
 def _made(kind: type[E], args: tuple[Any, ...], fields: Mapping[str, Any] = MappingProxyType({})) -> E:
     """An error without a call of its `__init__`, which may ask for more than `args`."""
-    error = kind.__new__(kind, *args)
+    error = kind.__new__(kind, *map(_sayable, args))
     vars(error).update(fields)
     return error
 

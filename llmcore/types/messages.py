@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
+
+from llmcore.types.copies import Value
+from llmcore.types.json_data import JsonObject, JsonText
+from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import exact_json, holds_exact_floats, with_literals
 
 __all__ = [
     "Block",
@@ -28,7 +33,7 @@ __all__ = [
 Role = Literal["system", "user", "assistant", "tool"]
 
 
-class _Frozen(BaseModel):
+class _Frozen(Value):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
@@ -48,7 +53,7 @@ class TextBlock(_Block):
     """Plain text."""
 
     type: Literal["text"] = "text"
-    text: str
+    text: JsonText
 
 
 class ImageBlock(_Block):
@@ -72,24 +77,36 @@ class ToolUseBlock(_Block):
     """A call the model made, as it stands in the history.
 
     `input` is None when the arguments could not be read; then `raw_input` holds what the model wrote, and the adapters render
-    a valid stand-in (`{"INVALID_JSON": raw}`), so that a poisoned call never makes the history unsendable.
+    a valid stand-in (`{"INVALID_JSON": raw}`), so that a poisoned call never makes the history unsendable. `raw_input` is also
+    given where `input` holds numbers that other readers of JSON would round or write otherwise.
     """
 
     type: Literal["tool_use"] = "tool_use"
-    id: str
-    name: str
-    input: dict[str, Any] | None
-    raw_input: str = ""
+    id: JsonText
+    name: JsonText
+    input: JsonObject | None
+    raw_input: JsonText = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_numbers_as_written(cls, given: Any) -> Any:
+        """JSON of a history holds numbers as other readers have them, rounded; the text beside them tells each digit."""
+        value, text = (given.get("input"), given.get("raw_input")) if is_object(given) else (None, None)
+        if not is_object(value):
+            return given
+        if isinstance(text, str) and text:
+            return {**given, "input": with_literals(value, text)}
+        return {**given, "raw_input": exact_json(value)} if holds_exact_floats(value) else given
 
 
 class ToolResultBlock(_Block):
     """The answer to one `ToolUseBlock`, found by `tool_use_id`."""
 
     type: Literal["tool_result"] = "tool_result"
-    tool_use_id: str
+    tool_use_id: JsonText
     content: list[TextBlock | ImageBlock] = Field(default_factory=list[TextBlock | ImageBlock])
     is_error: bool = False
-    name: str | None = None
+    name: JsonText | None = None
     """The tool's name: some wires (Gemini, Ollama) answer by name as well as by id."""
 
     @field_validator("content", mode="before")
@@ -106,8 +123,8 @@ class ThinkingBlock(_Block):
     """Reasoning with its signature. The text may be empty while the signature is not; both must be sent back unchanged."""
 
     type: Literal["thinking"] = "thinking"
-    thinking: str
-    signature: str | None = None
+    thinking: JsonText
+    signature: JsonText | None = None
 
 
 class RedactedThinkingBlock(_Block):
@@ -125,7 +142,7 @@ class ProviderBlock(_Block):
     type: Literal["provider"] = "provider"
     provider: str
     """The wire it came by: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock-converse`, ..."""
-    data: dict[str, Any]
+    data: JsonObject
 
 
 Block = Annotated[

@@ -1,29 +1,48 @@
-"""Numbers that keep the digits they were written with.
+"""Numbers that are kept as they were written.
 
-JSON has one kind of number, and parsers read one with a fraction or an exponent as a 64-bit float, which holds about 16 digits.
-`ExactFloat` is such a float that remembers its literal. Only a literal that a float would change becomes one; all others stay
-plain floats.
+JSON has one kind of number, and parsers read one with a fraction or an exponent as a 64-bit float, which holds about 16 digits
+and forgets how it was written. `ExactFloat` is such a float that remembers its literal. Only a literal that is not what Python
+writes for the float becomes one (`12345678901234567890.12`, `1.10`, `1e5`); all others stay plain floats.
 """
 
 from __future__ import annotations
 
 import json
-from decimal import Decimal
+import re
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
 from typing import Any, cast
 
+from pydantic_core import from_json
+
+from llmcore.types.limits import DEFAULT_LIMITS
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["ExactFloat", "exact_float", "exact_json", "holds_exact_floats"]
+__all__ = [
+    "ExactFloat",
+    "exact_float",
+    "exact_fraction",
+    "exact_json",
+    "exact_loads",
+    "holds_exact_floats",
+    "holds_floats",
+    "may_hold_exact_floats",
+    "number_key",
+    "rounded",
+    "whole",
+    "with_literals",
+]
 
-_ALWAYS_EXACT = 16
-"""A literal of so many characters has at most 15 digits beside its point, which every float keeps."""
+_LARGEST_EXACT_FLOAT = 2**53
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
-
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _encoded = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes a new encoder a call for any setting of its own
 
 
 class ExactFloat(float):
-    """A float read from a number that has more digits than a float holds.
+    """A float that remembers the number it was read from.
 
     It computes, compares and hashes as the nearest float. `str()` and `repr()` give the number as it was written, so that
     pydantic makes an exact `Decimal` of it, and copies and pickles keep it. `json.dumps` writes the nearest float;
@@ -57,44 +76,107 @@ class ExactFloat(float):
 
 
 def exact_float(literal: str) -> float:
-    """The float of a literal in Python's or JSON's grammar: an `ExactFloat` where digits would be lost, else a plain one.
+    """The float of a literal in Python's or JSON's grammar: an `ExactFloat` where it is written otherwise than Python writes
+    that float, else a plain one.
 
     Infinite where the number is beyond every float. Raises ValueError for a text that is no number.
     """
     value = float(literal)
-    if len(literal) <= _ALWAYS_EXACT and "-" not in literal[1:]:
+    if repr(value) == literal:
         return value
     try:
-        written = Decimal(literal)
-        return value if Decimal(repr(value)) == written else ExactFloat(str(written))
+        written = literal if _JSON_NUMBER.fullmatch(literal) else str(Decimal(literal))
+        Decimal(written)
     except ArithmeticError:  # not a number to Decimal, or an exponent beyond its own
         return value
+    return value if repr(value) == written else ExactFloat(written)
+
+
+# --- from JSON text and back ------------------------------------------------------------------------------------------
+
+_SIGNS = (  # each begins with a literal: found at the speed of `str.find`
+    r"\.(?:[0-9]{8}|[0-9]+0(?![0-9])|0000|(?<=[0-9]{8}\.))",
+    r"e(?<=[0-9]e)[-+0-9]",
+    r"E(?<=[0-9]E)[-+0-9]",
+)
+_WRITTEN_OTHERWISE = tuple(map(re.compile, _SIGNS))
+_WRITTEN_OTHERWISE_IN_BYTES = tuple(re.compile(pattern.encode()) for pattern in _SIGNS)
+
+
+def may_hold_exact_floats(text: str | bytes, start: int = 0, end: int | None = None) -> bool:
+    """May JSON text hold a number that is an `ExactFloat`? A look that costs little and may be wrong about strings."""
+    stop = len(text) if end is None else end
+    if isinstance(text, bytes):
+        return any(pattern.search(text, start, stop) is not None for pattern in _WRITTEN_OTHERWISE_IN_BYTES)
+    return any(pattern.search(text, start, stop) is not None for pattern in _WRITTEN_OTHERWISE)
+
+
+def exact_loads(text: str | bytes, parse: Callable[[str | bytes], Any] = from_json) -> Any:
+    """The value of JSON text, each number as it was written. `parse` reads it first, and raises what it raises."""
+    value = parse(text)
+    if not may_hold_exact_floats(text):
+        return value
+    try:
+        return json.loads(text, parse_float=exact_float)
+    except (ValueError, RecursionError):  # what only the other parser takes: an integer of thousands of digits
+        return value
+
+
+def with_literals(value: Any, text: str) -> Any:
+    """The value with its floats as they are written in the JSON text that it was read from; where both differ, as it is.
+
+    For values that were kept in a form that rounds them, beside their text. Never raises.
+    """
+    if not may_hold_exact_floats(text):
+        return value
+    try:
+        return _with_literals(value, exact_loads(text))
+    except (ValueError, RecursionError):
+        return value
+
+
+def _with_literals(value: Any, written: Any) -> Any:
+    if isinstance(written, ExactFloat):
+        return written if isinstance(value, float) and value == written else value
+    if is_object(value) and is_object(written):
+        return {key: _with_literals(item, written.get(key)) for key, item in value.items()}
+    if is_list(value) and is_list(written) and len(value) == len(written):
+        return [_with_literals(item, other) for item, other in zip(value, written, strict=True)]
+    return value
 
 
 def holds_exact_floats(value: Any) -> bool:
-    """Does JSON data hold an `ExactFloat` anywhere?"""
-    level: list[Any] = [value]
-    for item in level:  # grows while it is read
-        if is_object(item):
-            level += item.values()
-        elif is_list(item):
-            level += item
-        elif isinstance(item, ExactFloat):
+    """Does JSON data hold an `ExactFloat` anywhere? Ends also for what holds itself."""
+    return holds_floats(value, ExactFloat)
+
+
+def holds_floats(value: Any, kind: type[float] = float) -> bool:
+    """Does JSON data hold a float of this kind anywhere?"""
+    waiting: list[Any] = [value]
+    seen: set[int] = set()
+    for item in waiting:  # grows while it is read
+        if is_object(item) or is_list(item):
+            if id(item) not in seen:
+                seen.add(id(item))
+                waiting += item.values() if is_object(item) else item
+        elif isinstance(item, kind):
             return True
     return False
 
 
-def exact_json(value: Any, *, quoted: bool = False) -> str:
-    """JSON data as text, not escaped to ASCII, each `ExactFloat` with all its digits.
+def exact_json(value: Any, *, quoted: str | None = None, ascii_only: bool = False) -> str:
+    """JSON data as text, each `ExactFloat` as it was written.
 
-    `quoted`: write those as strings. Raises TypeError for what is no JSON data.
+    `quoted`: write those as strings that begin so. `ascii_only`: what is not ASCII as escapes. Raises TypeError for what is
+    no JSON data.
     """
-    return _written(value, quoted) if holds_exact_floats(value) else _encoded(value)
+    text = _written(value, quoted) if holds_exact_floats(value) else _encoded(value)
+    return _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text) if ascii_only else text
 
 
-def _written(value: Any, quoted: bool) -> str:
+def _written(value: Any, quoted: str | None) -> str:
     if isinstance(value, ExactFloat):
-        return f'"{value.literal}"' if quoted else value.literal
+        return value.literal if quoted is None else f'"{quoted}{value.literal}"'
     if is_object(value):
         members = [f"{_key(key)}: {_written(item, quoted)}" for key, item in cast("dict[Any, Any]", value).items()]
         return "{" + ", ".join(members) + "}"
@@ -106,3 +188,42 @@ def _written(value: Any, quoted: bool) -> str:
 def _key(key: Any) -> str:
     """A key as `json.dumps` writes it: what is no text becomes one."""
     return _encoded(key) if isinstance(key, str) else json.dumps({key: 0})[1:].rpartition(":")[0]
+
+
+# --- what a number is exactly -----------------------------------------------------------------------------------------
+
+
+def whole(number: float) -> int | None:
+    """The integer that a number is, where no digit can have been lost on the way; else None."""
+    given: object = number  # told apart, `number` would be narrowed to int, which has no `is_integer` before Python 3.12
+    if isinstance(given, ExactFloat):
+        exact = given.decimal
+        return int(exact) if exact.adjusted() < DEFAULT_LIMITS.digits and exact == exact.to_integral_value() else None
+    if isinstance(given, float):
+        return int(given) if given.is_integer() and abs(given) <= _LARGEST_EXACT_FLOAT else None
+    return number if isinstance(number, int) else None
+
+
+def rounded(number: float) -> int | None:
+    """The nearest integer, halves away from zero; None where digits that count may have been lost."""
+    if isinstance(number, ExactFloat):
+        exact = number.decimal
+        return int(exact.to_integral_value(ROUND_HALF_UP)) if exact.adjusted() < DEFAULT_LIMITS.digits else None
+    return int(Decimal(number).to_integral_value(ROUND_HALF_UP)) if abs(number) <= _LARGEST_EXACT_FLOAT else None
+
+
+def exact_fraction(number: float) -> Fraction:
+    """The number as it was written, for exact arithmetic; the nearest float's where its exponent is beyond all bounds."""
+    if isinstance(number, int):
+        return Fraction(number)
+    bounded = not isinstance(number, ExactFloat) or abs(number.decimal.adjusted()) < DEFAULT_LIMITS.digits
+    return Fraction(repr(number) if bounded else float.__repr__(number))
+
+
+def number_key(number: float) -> float | Decimal:
+    """Hashable, and equal for numbers that are written with the same value: `1.10` and `1.1`, but not two that only share
+    their nearest float."""
+    if not isinstance(number, ExactFloat):
+        return number
+    nearest = float(number.literal)
+    return nearest if Decimal(repr(nearest)) == number.decimal else number.decimal

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from llmcore.types.bounds import PositiveAmount
+from llmcore.types.copies import Value
 from llmcore.types.messages import Message, TextBlock
 from llmcore.types.usage import Usage
 
@@ -16,7 +18,7 @@ ToolChoice = Literal["auto", "none", "required"] | dict[str, str]
 """`"auto"`, `"none"`, `"required"`, or `{"name": tool}` for one tool."""
 
 
-class Request(BaseModel):
+class Request(Value):
     """One request, provider-agnostic. `messages` may be given as a str (one user message).
 
     `thinking`: False/True, or the number of tokens the model may think. `deadline` is in seconds from the call. `tools` hold
@@ -50,10 +52,13 @@ class Request(BaseModel):
     @field_validator("tools", mode="before")
     @classmethod
     def _any_iterable(cls, value: Any) -> Any:
+        given: Any = value
+        if isinstance(given, str | bytes | Mapping) or not hasattr(value, "__iter__"):
+            raise ValueError(f"give a list of tools, not {type(value).__name__}")
         return tuple(value)
 
 
-class Reply(BaseModel):
+class Reply(Value):
     """What an adapter returns: the provider's reply as it came, whole, and what is known beside it.
 
     `raw` is a response body (dict) or plain text; `wire` names its shape (`openai-chat`, `anthropic`, ...), None = tell it by

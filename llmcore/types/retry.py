@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from llmcore.types.bounds import Amount, Count
+from llmcore.types.copies import Value
 
 __all__ = ["RetryConfig"]
 
 
-class RetryConfig(BaseModel):
+class RetryConfig(Value):
     """Exponential back-off: the n-th retry waits `base * factor**(n-1)` seconds, at most `max_delay`, give or take
     `jitter` (a fraction of it, so that parallel failures do not return in step)."""
 

@@ -1,4 +1,4 @@
-"""Is a schema given as Python objects a tree that JSON could hold, of a bearable depth and size?
+"""Is a schema given as Python objects a tree that JSON can hold, of a bearable depth and size, and of text that can be sent?
 
 Asked before anything recurses into a schema (`repr`, `==`, `json.dumps`, `deepcopy`). Each object is looked at once,
 however often it is referred to, so a hostile schema costs no more than a plain one.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.types.errors import ToolDefinitionError
+from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["MAX_SCHEMA_DEPTH", "MAX_SCHEMA_NODES", "check_schema_shape"]
@@ -17,11 +18,13 @@ MAX_SCHEMA_DEPTH = 128
 """Levels of JSON; a property costs two. Also the number of in-place steps (`$ref`, `anyOf`, ...) in a row."""
 MAX_SCHEMA_NODES = 500_000
 """Values in a schema written out, where one object may stand in many places."""
+_MAX_SHOWN = 80
 
 
 def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> None:
-    """Raise `ToolDefinitionError` for a schema that holds itself, is nested too deeply or becomes too large when
-    written out. `where`: what the message begins with. `around`: levels around the schema that are not its own."""
+    """Raise `ToolDefinitionError` for a schema that holds itself, is nested too deeply, becomes too large when written
+    out, or holds text that UTF-8 cannot encode. `where`: what the message begins with. `around`: levels around the schema
+    that are not its own."""
     sizes: dict[int, tuple[int, int]] = {}  # of each container done: its depth and its size
     open_ones: set[int] = set()
     waiting: list[object] = [schema]
@@ -33,6 +36,7 @@ def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> N
             waiting.pop()
         elif key not in open_ones:
             open_ones.add(key)
+            _check_text(part, children, where)
             inner = [child for child in children if _children(child) is not None and id(child) not in sizes]
             if any(id(child) in open_ones for child in inner):
                 raise ToolDefinitionError(f"{where}the schema holds itself as a Python object; use $defs and $ref instead")
@@ -54,6 +58,15 @@ def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> N
                     "move what repeats to $defs and refer to it by $ref"
                 )
             sizes[key] = depth, size
+
+
+def _check_text(part: object, children: list[Any], where: str) -> None:
+    for text in (*part, *children) if is_object(part) else children:
+        if isinstance(text, str) and encodable(text) != text:
+            shown = ascii(text[:_MAX_SHOWN])
+            raise ToolDefinitionError(
+                f"{where}{shown} holds half of a surrogate pair, which cannot be sent; give whole characters"
+            )
 
 
 def _children(part: object) -> list[Any] | None:

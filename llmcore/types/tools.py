@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, singledispatch
 from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field, ValidationError
 
+from llmcore.types.copies import Value
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.schema_shape import check_schema_shape
 
-__all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "definition_of"]
+__all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "check_definition", "definition_of"]
 
 JsonSchema = dict[str, Any]
 
@@ -25,7 +26,7 @@ _MAX_SCHEMA_STEPS = 64
 _MAX_KEYS = 1024  # whose types are kept: models make up keys without end
 
 
-class ToolDefinition(BaseModel):
+class ToolDefinition(Value):
     """What a model is told of a tool, and what the library must know to run it safely.
 
     `parameters` is a JSON Schema of type object. `read_only` = running it changes nothing, so a call that needed a `guess` may
@@ -47,6 +48,13 @@ class ToolDefinition(BaseModel):
     @property
     def definition(self) -> ToolDefinition:
         return self
+
+
+def check_definition(definition: ToolDefinition) -> None:
+    """Raise `ToolDefinitionError` for a definition that cannot be sent as JSON: see `check_schema_shape`."""
+    where = f"tool {definition.name!r}: "
+    check_schema_shape(definition.parameters, f"{where}parameters: ")
+    check_schema_shape([definition.description, definition.examples], where, around=2)
 
 
 def _first(mapping: Mapping[str, Any], *keys: str) -> Any:
@@ -72,13 +80,17 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
         raise ToolDefinitionError(f"tool {name!r}: its parameters must be a JSON Schema object, got {type(schema).__name__}")
     annotations = body.get("annotations")
     read_only = isinstance(annotations, Mapping) and cast("Mapping[str, Any]", annotations).get("readOnlyHint") is True
-    return ToolDefinition(
-        name=name,
-        description=body.get("description") or "",
-        parameters=dict(cast("Mapping[str, Any]", schema)),
-        strict=body.get("strict"),
-        read_only=read_only,
-    )
+    try:
+        return ToolDefinition(
+            name=name,
+            description=body.get("description") or "",
+            parameters=dict(cast("Mapping[str, Any]", schema)),
+            strict=body.get("strict"),
+            read_only=read_only,
+        )
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        raise ToolDefinitionError(f"tool {name!r}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
 
 
 @singledispatch
@@ -223,7 +235,7 @@ class ToolSet:
         self._by_name: dict[str, CompiledTool] = {}
         for tool in tools:
             definition = definition_of(tool)
-            check_schema_shape(definition.parameters, f"tool {definition.name!r}: parameters: ")
+            check_definition(definition)
             earlier = self._by_name.get(definition.name)
             if earlier is not None and earlier.definition != definition:
                 raise ToolDefinitionError(f"two different tools are called {definition.name!r}; rename one")

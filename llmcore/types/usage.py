@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
+from pydantic import ConfigDict, Field, field_serializer, field_validator
 
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
+from llmcore.types.copies import Value
+from llmcore.types.json_data import JsonData, JsonText
 from llmcore.types.narrowing import is_object
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ AttemptReason = Literal["first", "reask", "mode", "model", "retry", "turn"]
 after a provider's fault or limit, or the next turn of the tool loop."""
 
 
-class Usage(BaseModel):
+class Usage(Value):
     """Tokens and cost of one or several requests. `a + b` adds up.
 
     `input_tokens` includes the cached ones (`cache_read_tokens`, `cache_write_tokens`); `output_tokens` includes
@@ -61,7 +63,7 @@ class Usage(BaseModel):
         )
 
 
-class Attempt(BaseModel):
+class Attempt(Value):
     """One request to a model and what became of it. A run's attempts are one growing list; `n` counts from 1.
 
     In JSON, `failure` is an object with `type`, `message` and the error's fields, from which the error is made again;
@@ -74,7 +76,7 @@ class Attempt(BaseModel):
     model: str
     mode: OutputMode = "native_tools"
     reason: AttemptReason = "first"
-    detail: str = ""
+    detail: JsonText = ""
     """Why this request was made, in words: the recorded problem behind `reason`. Empty only for the first and for turns."""
     failure: Any = None
     """The `LLMCoreError` that ended it, or None."""
@@ -83,11 +85,11 @@ class Attempt(BaseModel):
     """Seconds from when the attempt was decided on until it ended, `waited` included."""
     waited: float = 0.0
     """Seconds of `duration` that passed before the request was sent: a provider's `Retry-After`, or a back-off."""
-    report: Any = None
+    report: JsonData = None
     """The `ValidationReport` of its reply, or None when none came."""
-    response_id: str = ""
+    response_id: JsonText = ""
     """The reply's id, where the provider gave one; so for `response_model`, the model that the provider says answered."""
-    response_model: str = ""
+    response_model: JsonText = ""
     time_to_first_token: float | None = None
     """Seconds until the first piece of the reply came; None where it is not known."""
 
@@ -108,7 +110,7 @@ class Attempt(BaseModel):
         return failure
 
 
-class Budget(BaseModel):
+class Budget(Value):
     """What one run may spend. Passed down through every layer; whoever makes a request draws on it.
 
     `attempts` counts the requests of one turn: the first and at most `attempts - 1` retries of any kind; `reasks` bounds the

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from llmcore.normalizer.native.shape import json_text
 from llmcore.normalizer.notations.json import JsonReading, read_json
+from llmcore.types.copies import copied
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.numbers import exact_json
@@ -65,7 +66,7 @@ def object_arguments(value: object, tool: CompiledTool | None, ending: Ending, l
     if len(raw) > limits.arguments:
         return Arguments(None, raw)
     cut = ending.at_call and (not given or (tool is not None and not tool.required <= given.keys()))
-    return Arguments(given, raw, not cut)
+    return Arguments(copied(given), raw, not cut)
 
 
 def text_arguments(text: str, ending: Ending, limits: Limits) -> list[Arguments]:

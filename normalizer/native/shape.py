@@ -11,6 +11,8 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
+from llmcore.types.numbers import exact_json, exact_loads, holds_exact_floats
+
 __all__ = ["as_dict", "as_list", "as_text", "dicts", "dumped", "json_text", "parsed", "says_something"]
 
 
@@ -54,7 +56,8 @@ def dumped(value: object) -> dict[str, Any] | None:
 def json_text(value: object) -> str:
     """The value as JSON text; what JSON cannot say as its `str()`. "" when there is no text for it at all."""
     try:
-        return json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
+        text = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)  # refuses what holds itself
+        return exact_json(value) if holds_exact_floats(value) else text
     except (ValueError, TypeError, RecursionError):
         pass
     try:
@@ -66,7 +69,7 @@ def json_text(value: object) -> str:
 def parsed(text: str) -> object:
     """The JSON value of the text; the text itself when it is no JSON."""
     try:
-        return json.loads(text)
+        return exact_loads(text, json.loads)
     except (ValueError, RecursionError):
         return text
 

@@ -2,14 +2,13 @@
 
 `pydantic_core`, or the json module where a value begins in the middle of a text; then one walk for what both let through:
 infinite floats, too deep nesting, too long integers, keys given twice. Linear; raises nothing on text. Both parsers read
-fractions as floats; a text that holds a literal too long for one is read once more, so that no digit is lost.
+fractions as floats; a text that may hold a literal which is not its float's own is read once more, so that nothing is lost.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -18,15 +17,12 @@ from pydantic_core import from_json
 from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, DEPTH_LIMIT, DIGITS_LIMIT, UNREADABLE, clipped, too_long
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.numbers import exact_float
+from llmcore.types.numbers import exact_float, may_hold_exact_floats
 
 __all__ = ["UNSOUND", "Audit", "Strict", "audited", "parsed", "sound_container", "sound_object", "strict_at"]
 
 _MAY_BE_UNSOUND: frozenset[object] = frozenset({dict, list, float})
 _MAY_BE_UNSOUND_WHEN_LONG = _MAY_BE_UNSOUND | {int}
-_LONG_FRACTION = re.compile(r"\.(?:[0-9]{8}|(?<=[0-9]{8}\.))")  # begins with a literal: found at the speed of `str.find`
-_LONG_LITERAL = re.compile(r"[0-9.]{17}|[0-9]{16}[eE]|[eE]-[0-9]{3}")
-_ALL_DIGITS_KEPT = 1e16  # a whole number below it is a float without loss
 UNSOUND = (ValueError, TypeError, RecursionError)
 """What `parsed` raises for a text that is no JSON."""
 
@@ -92,10 +88,11 @@ class Audit(NamedTuple):
 
 
 def audited(value: Any, text: str, start: int, end: int, limits: Limits) -> Audit:
-    """What parsers let through: infinite floats, too deep nesting, too long integers; keys given twice; digits lost."""
+    """What parsers let through: infinite floats, too deep nesting, too long integers; keys given twice; numbers
+    that are not kept as they were written."""
     looked_at = _MAY_BE_UNSOUND if end - start <= limits.digits else _MAY_BE_UNSOUND_WHEN_LONG
     keys = 0
-    floats: list[float] = []
+    floats = False
     containers: list[Iterable[Any]] = [(value,)]
     for items in containers:  # grows while it is read
         for item in items:
@@ -110,27 +107,16 @@ def audited(value: Any, text: str, start: int, end: int, limits: Limits) -> Audi
             elif kind is float:
                 if math.isinf(item):
                     return Audit(None, UNREADABLE, [])
-                floats.append(item)
+                floats = True
             elif too_long(item, limits.digits):
                 return Audit(None, DIGITS_LIMIT, [])
     if len(containers) > limits.depth and _depth(value) > limits.depth:
         return Audit(None, DEPTH_LIMIT, [])
-    if floats and _may_lose_digits(floats, text, start, end):
+    if floats and may_hold_exact_floats(text, start, end):
         value = _EXACT_DECODER.decode(text[start:end])
     if not keys or keys == text.count(":", start, end) or keys == text.count('":', start, end):
         return Audit(value, None, [])
     return Audit(value, None, _duplicates(text[start:end]))
-
-
-def _may_lose_digits(floats: list[float], text: str, start: int, end: int) -> bool:
-    """May one of the floats have been written with more digits than it holds? A quick look, then one that tells."""
-    return (
-        _LONG_FRACTION.search(text, start, end) is not None
-        or text.find("e-", start, end) >= 0
-        or text.find("E-", start, end) >= 0
-        or max(floats) >= _ALL_DIGITS_KEPT
-        or min(floats) <= -_ALL_DIGITS_KEPT
-    ) and _LONG_LITERAL.search(text, start, end) is not None
 
 
 def _items(container: Any) -> Iterable[Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.pieces import Opaque, Redacted
 from llmcore.normalizer.native.turn import Part, TextRange, Thinking
+from llmcore.types.copies import copied
 from llmcore.types.envelope import Segment, ToolCall
 from llmcore.types.messages import Block, ProviderBlock, RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock
 
@@ -15,7 +16,7 @@ __all__ = ["blocks_of_text", "blocks_of_turn", "tool_use"]
 
 
 def tool_use(call: ToolCall) -> ToolUseBlock:
-    return ToolUseBlock(id=call.id, name=call.name, input=call.arguments, raw_input=call.raw_arguments)
+    return ToolUseBlock(id=call.id, name=call.name, input=copied(call.arguments), raw_input=call.raw_arguments)
 
 
 def blocks_of_text(source: str, segments: Sequence[Segment], calls: Sequence[ToolCall]) -> list[Block]:
@@ -86,8 +87,8 @@ def _blocks_of_part(
     elif isinstance(part, Redacted):
         yield RedactedThinkingBlock(data=part.data)
     elif isinstance(part, Opaque):
-        yield ProviderBlock(provider=provider, data=part.data)
+        yield ProviderBlock(provider=provider, data=copied(part.data))
     elif part.carrier is not None:
-        yield ProviderBlock(provider=provider, data=part.carrier.data)
+        yield ProviderBlock(provider=provider, data=copied(part.carrier.data))
     elif part.texts or part.signatures:
         yield ThinkingBlock(thinking=part.text, signature=part.signature or None)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from llmcore.normalizer.native.calls import PARALLEL, NativeCall
 from llmcore.normalizer.native.shape import json_text
+from llmcore.types.copies import updated
 from llmcore.types.envelope import ToolCall
 from llmcore.types.events import (
     ArgumentsDelta,
@@ -51,7 +52,7 @@ class CallEvents:
             elif isinstance(event, ToolCallFinished):
                 index = self._of_text[event.index]
                 if event.call.id == f"call_{event.index}" != f"call_{index}":
-                    event.call = event.call.model_copy(update={"id": f"call_{index}"})
+                    event.call = updated(event.call, {"id": f"call_{index}"})
                 event.index = index
         return events
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 from llmcore.normalizer.native.arguments import Arguments
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.text.engine import TextEngine
+from llmcore.types.copies import updated
 from llmcore.types.envelope import Repair, ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
@@ -47,4 +48,4 @@ def _calls_in(text: str, tools: ToolSet | None, limits: Limits) -> list[ToolCall
     """The calls, without spans: what these would count in is no part of the reply's text."""
     whole = text if text.rstrip().endswith(_CLOSER) else text + _CLOSER
     engine = TextEngine(tools, limits=limits, listening=False).read(whole)
-    return [call.model_copy(update={"span": None}) for call in engine.calls]
+    return [updated(call, {"span": None}) for call in engine.calls]

@@ -21,6 +21,7 @@ from llmcore.normalizer.native.calls import PARALLEL, NativeCall
 from llmcore.normalizer.native.shape import as_dict, as_list, as_text, json_text
 from llmcore.normalizer.replies.leaks import calls_in_name, switched_arguments
 from llmcore.normalizer.replies.merging import numbered
+from llmcore.types.copies import updated
 from llmcore.types.envelope import Repair, ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
@@ -90,7 +91,7 @@ def _read_call(call: NativeCall, reading: Reading, is_last: bool) -> list[ToolCa
     Ids that the reply does not give are "".
     """
     if leaked := calls_in_name(call.name, reading.tools, reading.limits):
-        return [leaked[0].model_copy(update={"id": call.id}), *leaked[1:]]
+        return [updated(leaked[0], {"id": call.id}), *leaked[1:]]
     if not call.name or len(call.name) > reading.limits.name:
         return []
     tool = None if reading.tools is None else reading.tools.get(call.name)

@@ -162,3 +162,17 @@ def test_no_two_lines_of_a_file_have_one_id(tmp_path: Path) -> None:
     assert got == ["run", "run-2", "run-3", "a-1", "a-2", "a-3", "a-4", "a-5", "run-4"]
     path.write_text(path.read_text("utf-8") + "not JSON\n[]\n", "utf-8")
     assert TranscriptFile(path).append({"id": "a-1"}) == "a-6"
+
+
+@pytest.mark.parametrize("text", ["plain", "größer 😀", "a\ud800b", "größer \udc80"])
+def test_whatever_a_reply_holds_its_recording_can_be_written_and_read(text: str, tmp_path: Path) -> None:
+    recorder = Recorder(provenance="local: a test")
+    call = call_of(Endpoint(provider="openai", model="gpt-4o"))
+    recorder.observe(call, "request", {"model": "gpt-4o", "messages": []})
+    recorder.observe(call, "response", {"id": text, "choices": [{"message": {"content": text}}]})
+    file = TranscriptFile(tmp_path / "runs.jsonl")
+    file.append(recorder.line(id="run", tools=[]))
+    (line,) = (tmp_path / "runs.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(line)["exchanges"][0]["response"]["id"] == text
+    assert ("größer" in line) == (text == "größer 😀")
+    assert list(read_transcripts(tmp_path / "runs.jsonl"))

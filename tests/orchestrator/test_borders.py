@@ -18,8 +18,10 @@ from llmcore.types import (
     CallerError,
     Envelope,
     Finished,
+    LLMCoreError,
     Message,
     Request,
+    TerminateLoop,
     TextBlock,
     ToolCall,
     ToolCallFinished,
@@ -344,3 +346,49 @@ async def test_results_of_tools_can_be_encoded() -> None:
     result = await Orchestrator(fake, [names]).run("go")
     assert result.messages[2].tool_results[0].text.encode()
     assert fake.requests[1].model_dump_json()
+
+
+@pytest.mark.parametrize("way", ["reply", "on_request"])
+async def test_what_a_reply_function_changes_in_its_request_is_neither_kept_nor_asked_again(way: str) -> None:
+    def spoil_all(request: Request) -> str:
+        _spoil(request.messages)
+        request.messages.clear()
+        request.extra_body["deep"]["x"].append(2)
+        return "bad"
+
+    use = ToolUseBlock(id="c", name="spoil", input=json.loads(json.dumps(ARGUMENTS)))
+    given = Request(messages=[Message(role="assistant", content=[use])], extra_body={"deep": {"x": [1]}})
+    fake = FakeModel(default=spoil_all) if way == "reply" else FakeModel().on_request(spoil_all)
+    with pytest.raises(LLMCoreError):
+        await Orchestrator(fake).execute(given, int)
+    assert len(fake.requests) > 1
+    for request, call in zip(fake.requests, fake.calls, strict=True):
+        assert request.messages[0] == call.request.messages[0] == given.messages[0]
+        assert request.extra_body == {"deep": {"x": [1]}}
+
+
+async def test_the_value_that_ends_a_run_is_a_copy() -> None:
+    value = {"deep": [1]}
+
+    def stop() -> None:
+        """Stop."""
+        raise TerminateLoop(value)
+
+    result = await Orchestrator(FakeModel().tool_call("stop"), [stop]).run("go")
+    value["deep"].append(2)
+    assert (result.output, result.tool_results[0].value) == ({"deep": [1]}, {"deep": [1]})
+    result.output["deep"].clear()
+    assert result.tool_results[0].value == {"deep": [1]}
+
+
+async def test_a_listener_that_changes_a_results_event_does_not_change_the_record() -> None:
+    def give() -> dict[str, list[int]]:
+        """Give."""
+        return {"deep": [1]}
+
+    result = RunResult()
+    async for event in Orchestrator(FakeModel().tool_call("give").text("done"), [give]).stream("go"):
+        if isinstance(event, ToolResult):
+            event.value["deep"].append(2)
+        result = event.result if isinstance(event, Finished) else result
+    assert result.tool_results[0].value == {"deep": [1]}

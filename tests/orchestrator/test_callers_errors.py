@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,22 @@ async def test_a_strategy_at_fault_ends_the_run_with_its_name_and_the_partial_re
         await Orchestrator(FakeModel(default=failure), strategies=[Typo()]).run("x")
     assert caught.value.__cause__ is failure
     assert [attempt.failure for attempt in caught.value.partial.attempts] == [failure]
+
+
+@pytest.mark.parametrize("name", inspect.signature(Orchestrator).parameters)
+def test_a_setting_that_is_assigned_later_is_refused(name: str) -> None:
+    orchestrator = Orchestrator(FakeModel())
+    with pytest.raises(ConfigError, match=f"`{name}` is settled when an Orchestrator is made"):
+        setattr(orchestrator, name, None)
+
+
+def test_a_subclass_may_have_attributes_of_its_own() -> None:
+    class Mine(Orchestrator):
+        def __init__(self) -> None:
+            super().__init__(FakeModel())
+            self.mine = 5
+
+    assert Mine().mine == 5
 
 
 def test_hooks_must_be_hooks() -> None:

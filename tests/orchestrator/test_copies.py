@@ -8,22 +8,9 @@ from typing import Any
 
 import pytest
 
-from llmcore.run.copies import MAX_DEPTH, encodable, mended, own, recorded, refusing
-from llmcore.types import ConfigError, Message, ProviderBlock, TextBlock, ToolUseBlock
-
-
-def test_a_copy_shares_nothing_that_can_change() -> None:
-    use = ToolUseBlock(id="a", name="b", input={"deep": [{"x": 1}]})
-    text = TextBlock(text="hello")
-    message = Message(role="assistant", content=[text, use])
-    copied = own(message)
-    assert copied == message
-    assert copied.content is not message.content
-    assert copied.content[0] is text
-    assert isinstance(copied.content[1], ToolUseBlock)
-    assert copied.content[1].input is not None
-    copied.content[1].input["deep"][0]["x"] = 2
-    assert use.input == {"deep": [{"x": 1}]}
+from llmcore.run.copies import MAX_DEPTH, mended, recorded, refusing
+from llmcore.types import ConfigError, ProviderBlock
+from llmcore.types.json_data import LARGEST_INT, encodable
 
 
 @pytest.mark.parametrize(
@@ -67,6 +54,16 @@ def test_what_can_be_encoded_is_equal_and_names_nothing() -> None:
     assert refusing(value, ConfigError) == value
 
 
+@pytest.mark.parametrize("number", [LARGEST_INT + 1, -(10**5000)], ids=["above", "below"])
+def test_a_number_of_more_digits_than_any_reader_takes_does_not_cross(number: int) -> None:
+    made, found = mended({"a": [LARGEST_INT, number]})
+    assert made == {"a": [LARGEST_INT, None]}
+    assert (found[0].path, found[0].what) == ("a[1]", "a number of too many digits")
+    json.dumps(made)
+    with pytest.raises(ConfigError, match="too many digits cannot be sent"):
+        refusing(number, ConfigError)
+
+
 def test_what_nests_without_end_is_cut() -> None:
     endless: list[Any] = []
     endless.append(endless)
@@ -88,7 +85,7 @@ def test_keys_that_become_one_take_linear_time() -> None:
     def seconds(count: int) -> float:
         given = keys(count)
         started = time.perf_counter()
-        assert len(own(given)) == 2 * count
+        assert len(mended(given)[0]) == 2 * count
         return time.perf_counter() - started
 
     assert min(seconds(8000) for _ in range(3)) < 40 * min(seconds(800) for _ in range(3))

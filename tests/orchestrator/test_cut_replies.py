@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any, Literal
 
 import pytest
+from pydantic import BaseModel
 
+from llmcore.adapters.base import Capabilities
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
-from llmcore.types import Budget, TextDelta, Truncated
-from tests.orchestrator.support import add, called
+from llmcore.types import Budget, FallbackExhausted, Refused, RemoteServerError, TextDelta, ToolCallFinished, Truncated
+from tests.orchestrator.support import FAST, add, assert_valid, called, stack
 
 pytestmark = pytest.mark.anyio
 
@@ -81,8 +85,9 @@ async def test_no_markup_of_a_cut_call_is_told() -> None:
 @pytest.mark.parametrize("tools", [[], [add]], ids=["no tools", "tools"])
 async def test_plain_words_that_a_limit_cut_are_an_answer_that_says_so(tools: list[Any]) -> None:
     result = await Orchestrator(FakeModel(body("It is cold in Os")), tools).run("go", max_tokens=5)
-    assert (result.content, result.envelope.finish_reason, result.envelope.truncated) == ("It is cold in Os", "length", False)
+    assert (result.content, result.envelope.finish_reason, result.envelope.truncated) == ("It is cold in Os", "length", True)
     assert len(result.attempts) == 1
+    assert "truncated" in repr(result)
 
 
 async def test_without_tools_an_empty_reply_that_a_limit_cut_is_asked_again() -> None:
@@ -94,3 +99,193 @@ async def test_a_whole_call_before_one_that_was_cut_runs() -> None:
     text = '<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call>\n<tool_call>\n{"nam'
     result = await Orchestrator(FakeModel(body(text), "It is 3."), [add]).run("go")
     assert (result.content, len(result.attempts)) == ("It is 3.", 2)
+
+
+# --- typed answers ------------------------------------------------------------------------------------------------------
+
+
+class Point(BaseModel):
+    x: int
+
+
+Hue = Literal["dark", "dark-blue"]
+PERHAPS_HALF: dict[str, tuple[Any, str]] = {
+    "int": (int, "12"),
+    "int, wrapped": (int, '{"result": 12'),
+    "int in a fence": (int, "```\n12"),
+    "float": (float, "3.1"),
+    "Decimal": (Decimal, "3.1"),
+    "bool or text": (bool | str, "true"),
+    "literal": (Hue, "dark"),
+    "a quoted literal that goes on": (Hue, '"dark'),
+    "a quoted literal": (Hue, '"dark"'),
+    "text": (str, "The half of"),
+    "quoted text": (str | int, '"Yes"'),
+    "text, wrapped": (str, '{"result": "The half of'),
+    "text or nothing": (str | None, "The half of"),
+    "a model": (Point, '{"x": 1'),
+    "a model from a bare number": (Point, "1"),
+    "a list": (list[int], "[1, 2"),
+    "items of a list": (list[Point], '{"x": 1}\n{"x": 2}\n'),
+    "the first item of a list": (list[Point], '{"x": 1}\n'),
+    "plain data": ({"type": "integer"}, "12"),
+}
+
+
+@pytest.mark.parametrize("strictness", ["off", "safe", "lenient"])
+@pytest.mark.parametrize("name", PERHAPS_HALF)
+async def test_a_typed_value_that_may_be_half_is_asked_again_with_more_room(name: str, strictness: Any) -> None:
+    output_type, text = PERHAPS_HALF[name]
+    fake = FakeModel(default=body(text))
+    with pytest.raises(Truncated) as caught:
+        await Orchestrator(fake, strictness=strictness).execute("go", output_type, max_tokens=10)
+    assert [request.max_tokens for request in fake.requests] == [10, 20, 40]
+    partial = caught.value.partial
+    assert (partial.content, partial.envelope.truncated, partial.has_output) == (text, True, False)
+    assert all(not attempt.report.ok for attempt in caught.value.attempts)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+async def test_the_whole_value_is_taken_when_it_comes(streamed: bool) -> None:
+    fake = FakeModel(body("12"), body("1234", "stop"))
+    result = await result_of(Orchestrator(fake), streamed, output_type=int)
+    assert (result.output, [attempt.reason for attempt in result.attempts]) == (1234, ["first", "reask"])
+
+
+@pytest.mark.parametrize(
+    ("output_type", "text", "value"),
+    [
+        (dict[str, int], '{"a": 1}', {"a": 1}),
+        (list[int], "[1, 2]", [1, 2]),
+        (Point, 'Here:\n```json\n{"x": 1}\n```\nAs you can s', Point(x=1)),
+        (int, '{"result": 12}', 12),
+        (str, '{"result": "whole"}', "whole"),
+        (Hue, '{"result": "dark"}', "dark"),
+        ({"type": "object"}, '{"a": "b"}', {"a": "b"}),
+    ],
+)
+async def test_a_value_that_is_closed_is_whole_whatever_was_cut_behind_it(output_type: Any, text: str, value: Any) -> None:
+    result = await Orchestrator(FakeModel(body(text))).run("go", output_type=output_type)
+    assert (result.output, result.has_output, len(result.attempts)) == (value, True, 1)
+
+
+def final_result(arguments: str, *more: tuple[str, str]) -> dict[str, Any]:
+    made = called("final_result", arguments)
+    calls = made["choices"][0]["message"]["tool_calls"]
+    calls += [called(name, text)["choices"][0]["message"]["tool_calls"][0] | {"id": name} for name, text in more]
+    made["choices"][0]["finish_reason"] = "length"
+    return made
+
+
+async def test_a_cut_call_of_the_output_tool_is_no_value() -> None:
+    fake = FakeModel(final_result('{"x": 1'), called("final_result", {"x": 12}))
+    assert await Orchestrator(fake).execute("go", Point) == Point(x=12)
+    whole = FakeModel(final_result('{"x": 1}'))
+    assert await Orchestrator(whole).execute("go", Point) == Point(x=1)
+
+
+@pytest.mark.parametrize("strictness", ["off", "safe", "lenient"])
+async def test_a_cut_call_of_the_output_tool_beside_another_call_is_no_value(strictness: Any) -> None:
+    beside = final_result('{"result": "The half of', ("add", '{"a": 1, "b": 2}'))
+    fake = FakeModel(beside, called("final_result", {"result": "The half of it."}))
+    result = await Orchestrator(fake, [add], strictness=strictness).run("go", output_type=str)
+    assert result.output == "The half of it."
+    assert [record.name for record in result.tool_results] == ["add"]
+
+
+# --- replies whose end says that they are not whole ----------------------------------------------------------------------
+
+CALL_OF_ADD = called("add", {"a": 1, "b": 2})["choices"][0]["message"]["tool_calls"]
+SAID: dict[str, dict[str, Any]] = {
+    "words": {"content": "It is cold in Os"},
+    "a call": {"tool_calls": CALL_OF_ADD},
+    "a call in words": {"content": '<tool_call>{"name": "add", "arguments": {"a": 1, "b": 2}}</tool_call>'},
+    "words and a call": {"content": "Let me see.", "tool_calls": CALL_OF_ADD},
+    "nothing": {"content": ""},
+    "typed": {"content": '{"x": 1}'},
+    "the output tool": {"tool_calls": called("final_result", {"x": 1})["choices"][0]["message"]["tool_calls"]},
+}
+
+
+def ended(said: str, finish: str) -> dict[str, Any]:
+    return {"choices": [{"message": {"role": "assistant", **SAID[said]}, "finish_reason": finish}]}
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("finish", ["error", "cancelled"])
+@pytest.mark.parametrize("said", SAID)
+async def test_a_reply_that_its_provider_broke_off_is_asked_for_again(said: str, finish: str, streamed: bool) -> None:
+    typed: dict[str, Any] = {"output_type": Point} if said in ("typed", "the output tool") else {}
+    fake = FakeModel(ended(said, finish), '{"x": 2}')
+    result = await result_of(Orchestrator(fake, [add], strategies=FAST), streamed, **typed)
+    assert (result.content, result.tool_results) == ('{"x": 2}', [])
+    assert [attempt.reason for attempt in result.attempts] == ["first", "retry"]
+    assert isinstance(result.attempts[0].error, RemoteServerError)
+    assert len(result.messages) == 2
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("said", SAID)
+async def test_a_reply_that_a_filter_ended_is_refused_whatever_it_held(said: str, streamed: bool) -> None:
+    typed: dict[str, Any] = {"output_type": Point} if said in ("typed", "the output tool") else {}
+    fake = FakeModel(ended(said, "content_filter"), "never asked for")
+    with pytest.raises(Refused) as caught:
+        await result_of(Orchestrator(fake, [add], strategies=FAST), streamed, **typed)
+    partial = caught.value.partial
+    assert (len(caught.value.attempts), partial.tool_results, partial.has_output) == (1, [], False)
+    assert partial.envelope.truncated
+    assert said != "words" or partial.content == "It is cold in Os"
+    assert_valid(partial.messages)
+
+
+async def test_another_model_is_asked_when_a_filter_ended_the_reply() -> None:
+    fakes = {"small": FakeModel(default=ended("words", "content_filter")), "large": FakeModel("Mild.")}
+    result = await stack(fakes, [add]).run("go")
+    assert (result.content, [attempt.model for attempt in result.attempts]) == ("Mild.", ["small", "large"])
+
+
+async def test_a_filter_in_a_later_turn_is_no_degraded_answer() -> None:
+    fake = FakeModel(called("add", {"a": 1, "b": 2}, text="Let me add."), ended("words", "content_filter"))
+    with pytest.raises(Refused) as caught:
+        await Orchestrator(fake, [add], strategies=FAST).run("go")
+    assert [record.value for record in caught.value.partial.tool_results] == [3]
+
+
+@pytest.mark.parametrize("finish", ["error", "content_filter"])
+async def test_a_broken_reply_teaches_nothing_of_the_endpoint(finish: str) -> None:
+    fake = FakeModel(ended("words", finish), '{"x": 1}', capabilities=Capabilities(native_tools=False))
+    orchestrator = Orchestrator(fake, strategies=FAST)
+    with suppress(Refused):
+        await orchestrator.run("go", output_type=Point)
+    assert (fake.calls[0].mode, orchestrator.capabilities.learnt(fake.endpoint)) == ("json_schema", {})
+
+
+@pytest.mark.parametrize("finish", ["error", "content_filter"])
+async def test_the_end_of_a_reply_to_a_reask_counts_as_well(finish: str) -> None:
+    fake = FakeModel(called("add", {"a": "one"}), ended("a call", finish), "Then not.")
+    fakes = {"small": fake, "large": FakeModel("Large.")}
+    result = await stack(fakes, [add]).run("go")
+    assert (result.content, result.tool_results) == ("Then not." if finish == "error" else "Large.", [])
+
+
+async def test_what_was_told_of_calls_of_a_broken_reply_does_not_run() -> None:
+    orchestrator = Orchestrator(FakeModel(default=ended("a call", "error")), [add], strategies=())
+    told: list[Any] = []
+
+    async def listen() -> None:
+        async for event in orchestrator.stream("go"):
+            told.append(event)
+
+    with pytest.raises(FallbackExhausted) as caught:
+        await listen()
+    assert any(isinstance(event, ToolCallFinished) for event in told)
+    assert (caught.value.partial.tool_results, caught.value.partial.messages[1:]) == ([], [])
+    assert [call.name for call in caught.value.partial.envelope.tool_calls] == ["add"]
+
+
+@pytest.mark.parametrize("word", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])
+async def test_words_before_a_call_that_the_provider_threw_away_are_no_answer(word: str) -> None:
+    thrown = {"candidates": [{"content": {"parts": [{"text": "Let me add."}], "role": "model"}, "finishReason": word}]}
+    fake = FakeModel(thrown, called("add", {"a": 1, "b": 2}), "Three.")
+    result = await Orchestrator(fake, [add], strategies=FAST).run("go")
+    assert (result.content, [attempt.reason for attempt in result.attempts]) == ("Three.", ["first", "mode", "turn"])

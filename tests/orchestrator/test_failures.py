@@ -262,11 +262,10 @@ async def test_a_call_that_needed_a_guess_runs_only_on_read_only_tools() -> None
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        ({"choices": [{"message": {"content": ""}, "finish_reason": "content_filter"}]}, Refused),
         ({"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}, ModelError),
         ({"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]}, ModelError),
     ],
-    ids=["filter", "empty", "malformed"],
+    ids=["empty", "malformed"],
 )
 async def test_replies_that_hold_nothing_are_failures(body: dict[str, Any], kind: type[Exception]) -> None:
     with pytest.raises(FallbackExhausted) as caught:

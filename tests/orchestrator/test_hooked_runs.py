@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -14,10 +12,8 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
-from llmcore.tools.execution import Outcome
 from llmcore.types import (
     Block,
-    ConfigError,
     Envelope,
     Finished,
     LLMCoreError,
@@ -25,7 +21,6 @@ from llmcore.types import (
     Overloaded,
     ProviderBlock,
     Request,
-    TerminateLoop,
     TextBlock,
     ThinkingBlock,
     ToolCall,
@@ -33,17 +28,10 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from tests.orchestrator.support import FAST, add, assert_valid, calls_in, get_weather
+from tests.orchestrator.hooked import everything_in, note, ran, refused, run, without
+from tests.orchestrator.support import FAST, assert_valid, calls_in, get_weather
 
 pytestmark = pytest.mark.anyio
-
-ran: list[str] = []
-
-
-def note(text: str) -> str:
-    """Write a note."""
-    ran.append(text)
-    return f"noted {text}"
 
 
 @pytest.fixture(autouse=True)
@@ -51,30 +39,7 @@ def _fresh() -> None:  # pyright: ignore[reportUnusedFunction]  # pytest uses it
     ran.clear()
 
 
-async def run(fake: FakeModel, hooks: Hooks, tools: Any = (note, add), **options: Any) -> RunResult:
-    result = await Orchestrator(fake, tools, hooks=hooks).run("go", **options)
-    assert_valid(result.messages, pending=[call.id for call in result.pending])
-    return result
-
-
-async def refused(hooks: Hooks, fake: FakeModel | None = None, **options: Any) -> ConfigError:
-    with pytest.raises(ConfigError) as caught:
-        await run(fake or FakeModel().tool_call("note", {"text": "a"}).text("done"), hooks, **options)
-    assert_valid(caught.value.partial.messages)
-    return caught.value
-
-
-def everything_in(result: RunResult, fake: FakeModel) -> str:
-    """Whatever a result shows and a model was sent."""
-    shown = [result.model_dump_json(), result.envelope.source, str(result.envelope.blocks), str(result.envelope.segments)]
-    return "\n".join([*shown, *(str(request) for request in fake.requests)])
-
-
 # --- before_request ---------------------------------------------------------------------------------------------------
-
-
-def without(name: str) -> Callable[[Request], Request]:
-    return lambda request: request.model_copy(update={"tools": tuple(tool for tool in request.tools if tool.name != name)})
 
 
 async def test_a_tool_that_a_hook_removed_is_not_run() -> None:
@@ -159,6 +124,8 @@ async def test_a_request_that_a_hook_changed_in_place_is_sent_and_the_history_is
         ({"tools": (), "tool_choice": "required"}, "no tool is left"),
         ({"tool_choice": {"name": "gone"}}, "tool_choice names 'gone'"),
         ({"tools": (5,)}, "not a tool: int"),
+        ({"tools": 5}, "tools: Value error, give a list of tools, not int"),
+        ({"tools": "abc"}, "give a list of tools, not str"),
         ({"messages": [5]}, "messages.0"),
         ({"system": "\ud800"}, "a lone surrogate"),
         ({"tools": ({"name": "x"}, {"name": "x", "description": "other"})}, "two tools are called 'x'"),
@@ -315,133 +282,106 @@ async def test_a_reply_that_no_history_could_hold_is_refused() -> None:
     assert "tool_calls[0].arguments.text" in str(error)
 
 
-# --- before_tool_run and after ----------------------------------------------------------------------------------------
-
-
-def changing(**changes: Any) -> Callable[[ToolCall, Any], ToolCall]:
-    return lambda call, context: call.model_copy(update=changes)
-
-
-def calling(**changes: Any) -> Hooks:
-    return Hooks(before_tool_run=changing(**changes))
-
-
-async def test_a_call_that_a_hook_changed_runs_so_and_stands_so_in_the_history() -> None:
-    fake = FakeModel().tool_calls(("note", {"text": "a"}), ("note", {"text": "b"})).text("done")
-    result = await run(fake, calling(name="add", arguments={"a": 1, "b": "2"}, id="other"))
-    assert calls_in(result.messages) == [("add", {"a": 1, "b": 2})] * 2  # coerced as any call is
-    assert [block.text for block in result.messages[2].tool_results] == ["3", "3"]
-    assert [block.name for block in result.messages[2].tool_results] == ["add", "add"]
-    assert calls_in(fake.requests[1].messages) == calls_in(result.messages)
-    assert ran == []
-
-
-async def test_a_changed_call_that_was_stopped_is_answered_under_its_new_name() -> None:
-    started = asyncio.Event()
-
-    async def stop(text: str) -> None:
-        await started.wait()
-        raise TerminateLoop
-
-    async def slow(text: str) -> None:
-        started.set()
-        await asyncio.Event().wait()
-
-    def other(call: ToolCall, context: Any) -> ToolCall:
-        return call.model_copy(update={"name": "stop" if call.arguments == {"text": "a"} else "slow"})
-
-    fake = FakeModel().tool_calls(("note", {"text": "a"}), ("note", {"text": "b"}))
-    result = await run(fake, Hooks(before_tool_run=other), [note, stop, slow])
-    names = [use.name for use in result.messages[1].tool_uses]
-    assert names == [block.name for block in result.messages[2].tool_results] == ["stop", "slow"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"), [({"name": "nothing"}, "nothing"), ({"arguments": {}}, "text"), ({"arguments": {"text": 1.5}}, "text")]
-)
-async def test_a_changed_call_that_does_not_fit_is_an_error_and_does_not_run(changes: dict[str, Any], words: str) -> None:
-    fake = FakeModel().tool_call("note", {"text": "a"}).text("done")
-    result = await Orchestrator(fake, [note], hooks=calling(**changes), strictness="off").run("go")
-    block = result.messages[2].tool_results[0]
-    assert (ran, block.is_error) == ([], True)
-    assert words in block.text
-    assert_valid(result.messages)
-
-
-async def test_a_changed_call_may_not_name_a_tool_that_was_not_offered() -> None:
-    hooks = Hooks(before_request=without("add"), before_tool_run=changing(name="add"))
-    fake = FakeModel().tool_call("note", {"text": "a"}).text("done")
-    answer = (await run(fake, hooks)).messages[2].tool_results[0]
-    assert (answer.name, answer.is_error) == ("add", True)
-    assert "expected the name of a tool (note)" in answer.text
-
-
-async def test_a_changed_call_that_nobody_can_run_is_refused() -> None:
-    remote = {"name": "remote", "parameters": {"type": "object"}}
-    error = await refused(calling(name="remote", arguments={}), tools=[note, remote])
-    assert "'remote', which has no function" in str(error)
-    assert "arguments.text" in str(await refused(calling(arguments={"text": {1, 2}})))
-
-
-async def test_an_outcome_that_ends_the_run_ends_it() -> None:
-    def end(call: ToolCall, outcome: Outcome) -> Outcome:
-        outcome.ended = TerminateLoop("enough")
-        return outcome
-
-    fake = FakeModel().tool_calls(("note", {"text": "a"}), ("note", {"text": "b"}))
-    result = await run(fake, Hooks(after_tool_run=end))
-    assert (result.content, len(fake.requests)) == ("enough", 1)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"call": ToolCall(id="other", name="note", arguments={})}, "the call 'other'"),
-        ({"ended": True}, "`ended` must be None or a TerminateLoop"),
-        ({"error": "no"}, "`error` must be None or a ToolError"),
-        ({"content": [5]}, "`content` must be a list"),
+ANTHROPIC = {
+    "type": "message",
+    "role": "assistant",
+    "content": [
+        {"type": "thinking", "thinking": "a secret", "signature": "sig"},
+        {"type": "redacted_thinking", "data": "secret"},
+        {"type": "text", "text": "My secret"},
+        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "secret"}},
+        {"type": "tool_use", "id": "t", "name": "note", "input": {"text": "secret"}},
     ],
-)
-async def test_an_outcome_that_is_none_of_this_call_is_refused(wrong: dict[str, Any], words: str) -> None:
-    error = await refused(Hooks(after_tool_run=lambda call, outcome: dataclasses.replace(outcome, **wrong)))
-    assert words in str(error)
-    assert "hook after_tool_run" in str(error)
+}
 
 
-@pytest.mark.parametrize("raised", [ValueError("no"), TerminateLoop("stop")])
-async def test_a_result_that_its_hook_did_not_let_pass_is_withheld_but_the_tool_ran(raised: Exception) -> None:
-    def refuse(call: ToolCall, outcome: Outcome) -> None:
-        raise raised
+def hide(block: Block) -> list[Block]:
+    match block:
+        case TextBlock():
+            return [block.model_copy(update={"text": "My [hidden]"})]
+        case ToolUseBlock():
+            return [block.model_copy(update={"input": {"text": "[hidden]"}})]
+        case _:
+            return []
 
-    fake = FakeModel().tool_call("note", {"text": "a"})
+
+def by_update(envelope: Envelope) -> Envelope:
+    return envelope.model_copy(update={"blocks": [kept for block in envelope.blocks for kept in hide(block)]})
+
+
+def by_attaching(envelope: Envelope) -> Envelope:
+    return envelope.attach(envelope.source, envelope.segments, by_update(envelope).blocks)
+
+
+def in_place(envelope: Envelope) -> None:
+    envelope.blocks[:] = by_update(envelope).blocks
+
+
+@pytest.mark.parametrize("change", [by_update, by_attaching, in_place])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_what_a_hook_hid_in_the_blocks_is_nowhere(change: Any, streamed: bool) -> None:
+    fake = FakeModel(ANTHROPIC, "the end")
+    orchestrator = Orchestrator(fake, [note], hooks=Hooks(on_response=lambda it: change(it) if it.tool_calls else None))
     result = RunResult()
-    try:
-        result = await run(fake, Hooks(after_tool_run=refuse))
-    except ValueError as error:
-        result = error.__dict__["partial"]
-    assert ran == ["a"]
-    assert result.messages[2].tool_results[0].text == "The tool ran, and the run ended before its result was taken."
+    if streamed:
+        async for event in orchestrator.stream("go"):
+            result = event.result if isinstance(event, Finished) else result
+    else:
+        result = await orchestrator.run("go")
+    assert_valid(result.messages)
+    assert "secret" not in everything_in(result, fake)
+    assert (ran, calls_in(result.messages)) == (["[hidden]"], [("note", {"text": "[hidden]"})])
+    assert [block.type for block in result.messages[1].content] == ["text", "tool_use"]
 
 
-@pytest.mark.parametrize(
-    "blocks",
-    [
-        [],
-        [ToolResultBlock(tool_use_id="other")],
-        [ToolResultBlock(tool_use_id="call_fake_0")] * 2,
-        [ToolResultBlock(tool_use_id="call_fake_0"), ToolUseBlock(id="x", name="x", input={})],
-    ],
-)
-async def test_a_message_of_results_that_answers_not_each_call_once_is_refused(blocks: list[Any]) -> None:
-    error = await refused(Hooks(on_tool_response=lambda message: message.model_copy(update={"content": blocks})))
-    assert "hook on_tool_response" in str(error)
+async def test_thinking_that_a_hook_took_out_of_the_blocks_is_out_of_the_reasoning_too() -> None:
+    def unthought(envelope: Envelope) -> None:
+        envelope.blocks[:] = [block for block in envelope.blocks if isinstance(block, TextBlock)]
+
+    result = await run(FakeModel("<think>a secret</think>Well."), Hooks(on_response=unthought))
+    assert (result.content, result.envelope.reasoning, result.envelope.source) == ("Well.", "", "Well.")
 
 
-async def test_results_that_a_hook_reordered_stand_in_call_order() -> None:
-    def turned(message: Message) -> Message:
-        return message.model_copy(update={"content": [TextBlock(text="All."), *reversed(message.content)]})
+async def test_calls_follow_their_blocks() -> None:
+    def swap(envelope: Envelope) -> None:
+        made = ToolUseBlock(id="mine", name="add", input={"a": 1, "b": 1})
+        envelope.blocks[:] = [made] if envelope.tool_calls else envelope.blocks
 
-    fake = FakeModel().tool_calls(("note", {"text": "a"}), ("note", {"text": "b"})).text("done")
-    result = await run(fake, Hooks(on_tool_response=turned))
-    assert [block.text for block in result.messages[2].tool_results] == ["noted a", "noted b"]
-    assert result.messages[2].text == "All."
+    result = await run(FakeModel(ANTHROPIC, "done"), Hooks(on_response=swap))
+    assert (ran, calls_in(result.messages)) == ([], [("add", {"a": 1, "b": 1})])
+    assert result.messages[1].text == ""
+
+
+async def test_words_that_a_hook_changed_lose_the_signature_of_others() -> None:
+    def reword(envelope: Envelope) -> None:
+        envelope.blocks[:] = [
+            block.model_copy(update={"thinking": "hm"}) if isinstance(block, ThinkingBlock) else block
+            for block in envelope.blocks
+        ]
+
+    result = await run(FakeModel(ANTHROPIC, "done"), Hooks(on_response=reword))
+    thought, *others = result.messages[1].content
+    assert thought == ThinkingBlock(thinking="hm")
+    assert [block.type for block in others] == ["redacted_thinking", "text", "provider", "tool_use"]
+
+
+async def test_a_source_that_a_hook_changed_is_not_kept() -> None:
+    def shorten(envelope: Envelope) -> Envelope:
+        return envelope.model_copy(update={"source": "", "reasoning": ""})
+
+    result = await run(FakeModel("<think>a secret</think>Well."), Hooks(on_response=shorten))
+    assert result.envelope.source == "Well."
+    result = await run(FakeModel("Well."), Hooks(on_response=lambda envelope: envelope.model_copy(update={"source": "x"})))
+    assert (result.envelope.source, result.envelope.segments) == ("Well.", [(0, 5, "content")])
+
+
+async def test_blocks_that_are_no_list_are_refused() -> None:
+    error = await refused(Hooks(on_response=lambda envelope: envelope.model_copy(update={"blocks": 5})))
+    assert "hook on_response: Envelope.blocks" in str(error)
+
+
+@pytest.mark.parametrize("block", [5, ToolResultBlock(tool_use_id="x"), TextBlock(text="\ud800")])
+async def test_blocks_that_no_turn_could_hold_are_refused(block: Any) -> None:
+    error = await refused(Hooks(on_response=lambda envelope: envelope.model_copy(update={"blocks": [block]})))
+    assert "hook on_response" in str(error)
+    assert "locks" in str(error)

@@ -268,6 +268,36 @@ def test_a_hook_that_cannot_be_called_is_refused_when_it_is_given(wrong: Any) ->
         Orchestrator(FakeModel(), hooks=own())
 
 
+async def test_a_function_that_is_given_to_the_hooks_later_is_asked() -> None:
+    hooks = Guard("add")
+    orchestrator = Orchestrator(FakeModel("one", "two"), hooks=hooks)
+    assert (await orchestrator.run("go")).content == "one"
+    hooks.on_response = lambda envelope: envelope.model_copy(update={"content": "other"})  # type: ignore[attr-defined]  # a hook
+    assert (await orchestrator.run("go")).content == "other"
+
+
+class Underived:
+    """A guard that forgot its base class."""
+
+    def before_tool_run(self, call: ToolCall, context: Any) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fix"),
+    [
+        (Underived(), r"not Underived; derive it: `class Underived\(llmcore.Hooks\)`"),
+        (Underived, "derive it"),
+        ([Underived()], "derive it"),
+        (5, r"not int; write `Hooks\("),
+        ({"before_tool_run": len}, "not dict"),
+        ("abc", "not str"),
+    ],
+)
+def test_what_is_no_hooks_is_told_with_the_fix(wrong: Any, fix: str) -> None:
+    with pytest.raises(ConfigError, match=fix):
+        Orchestrator(FakeModel(), hooks=wrong)
+
+
 def test_a_class_in_place_of_an_instance_is_told() -> None:
     mistakes: list[Any] = [Guard, [Guard]]
     for wrong in mistakes:

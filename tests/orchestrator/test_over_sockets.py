@@ -145,6 +145,21 @@ async def test_a_bad_key_stops_at_once_and_stands_in_no_message(stack: Stack) ->
     assert KEY not in f"{caught.value!r} {caught.value.attempts!r} {caught.value.partial!r}"
 
 
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
+async def test_a_key_that_is_echoed_where_no_one_looks_stands_in_no_result(provider: str, streamed: bool, stack: Stack) -> None:
+    with WireServer([Turn("Hi.", model=f"m-{KEY}")]) as server:
+        orchestrator = stack(server, provider)
+        if streamed:
+            last = [event async for event in orchestrator.stream("Hello?")][-1]
+            assert isinstance(last, Finished)
+            result = last.result
+        else:
+            result = await orchestrator.run("Hello?")
+    assert result.attempts[0].response_model in ("m-[secret]", MODELS[provider])
+    assert KEY not in f"{result.attempts!r} {result.model_dump_json()}"
+
+
 async def test_a_block_on_requests_stops_it_before_the_socket(stack: Stack) -> None:
     with WireServer(["never"]) as server, block_model_requests():
         with pytest.raises(ConfigError, match="FakeModel"):

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
+from llmcore.adapters.secrets import HIDDEN
+from llmcore.hooks import Hooks, Veto
+from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult, ToolFailure
 from llmcore.testing import FakeModel
-from llmcore.types import Budget, LLMCoreError, RateLimited, Reply, TerminateLoop, Usage
+from llmcore.types import (
+    Budget,
+    Finished,
+    LLMCoreError,
+    RateLimited,
+    Reply,
+    TerminateLoop,
+    Timeout,
+    ToolCall,
+    ToolError,
+    Usage,
+)
 from llmcore.types.narrowing import is_list, is_object
 from tests.orchestrator.support import FAST, add, called
 
@@ -62,6 +76,185 @@ async def test_it_tells_every_call_that_ran() -> None:
     assert result.model_dump(mode="json")["tool_results"][2]["value"] == {"x": 1}
 
 
+# --- which of the calls ran ---------------------------------------------------------------------------------------------
+
+
+async def slow() -> str:
+    """Take long."""
+    await asyncio.sleep(30)
+    return "never"
+
+
+def quick() -> str:
+    """Take no time."""
+    return "done"
+
+
+def rude() -> str:
+    """End the program."""
+    raise SystemExit
+
+
+def ends() -> str:
+    """End the run."""
+    raise TerminateLoop("enough")
+
+
+def _ran(result: RunResult) -> dict[str, bool]:
+    assert [record.id for record in result.tool_results] == [use.id for message in result.messages for use in message.tool_uses]
+    return {record.name: record.ran for record in result.tool_results}
+
+
+async def test_it_tells_a_call_that_ran_from_one_that_did_not() -> None:
+    def guard(call: Any, _: Any) -> Any:
+        return {"quick": Veto("no"), "add": call.model_copy(update={"arguments": {"a": "x"}})}.get(call.name)
+
+    fake = FakeModel().tool_calls(("quick", {}), ("add", {"a": 1, "b": 2}), ("rude", {}), ("where", {})).text("Done.")
+    result = await Orchestrator(fake, [quick, add, rude, where], hooks=Hooks(before_tool_run=guard)).run("go")
+    assert _ran(result) == {"quick": False, "add": False, "rude": True, "where": True}
+    assert '"ran":false' in result.model_dump_json()
+
+
+async def test_what_an_after_hook_makes_of_the_outcome_does_not_change_whether_it_ran() -> None:
+    def other(call: Any, outcome: Any) -> Any:
+        return type(outcome)(call, outcome.content)
+
+    fake = FakeModel(called("quick"), "Done.")
+    assert _ran(await Orchestrator(fake, [quick], hooks=Hooks(after_tool_run=other)).run("go")) == {"quick": True}
+
+
+async def test_a_call_that_was_stopped_while_it_ran_ran_and_one_that_waited_did_not() -> None:
+    fake = FakeModel().tool_calls(("quick", {}), ("slow", {}), ("where", {}))
+    orchestrator = Orchestrator(fake, [quick, slow, where], budget=Budget(deadline=0.3), max_parallel_tools=1)
+    with pytest.raises(Timeout) as caught:
+        await orchestrator.run("go")
+    assert _ran(caught.value.partial) == {"quick": True, "slow": True, "where": False}
+
+
+async def test_a_call_that_a_cancellation_stopped_ran() -> None:
+    fake = FakeModel().tool_calls(("slow", {}), ("where", {}))
+    task = asyncio.create_task(Orchestrator(fake, [slow, where], max_parallel_tools=1).run("go"))
+    while not task.done() and fake.call_count == 0:
+        await asyncio.sleep(0)
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError) as caught:
+        await task
+    assert _ran(caught.value.partial) == {"slow": True, "where": False}  # type: ignore[attr-defined]  # set by the run
+
+
+async def test_of_calls_behind_one_that_ended_the_run_those_that_ran_are_told() -> None:
+    begun: list[int] = []
+
+    async def late(n: int) -> None:
+        """Take its time."""
+        begun.append(n)
+        await asyncio.sleep(30)
+
+    fake = FakeModel().tool_calls(("ends", {}), ("late", {"n": 0}), ("late", {"n": 1}))
+    result = await Orchestrator(fake, [ends, late], max_parallel_tools=1).run("go")
+    assert [record.arguments["n"] for record in result.tool_results if record.ran and record.arguments] == begun
+    assert 1 not in begun
+
+
+async def test_a_call_in_a_hook_before_it_when_the_time_is_up_did_not_run() -> None:
+    async def wait(*_: Any) -> None:
+        await asyncio.sleep(30)
+
+    orchestrator = Orchestrator(
+        FakeModel(called("quick")), [quick], hooks=Hooks(before_tool_run=wait), budget=Budget(deadline=0.2)
+    )
+    with pytest.raises(Timeout) as caught:
+        await orchestrator.run("go")
+    assert _ran(caught.value.partial) == {"quick": False}
+
+
+# --- what servers, hooks and tools say ----------------------------------------------------------------------------------
+
+LONE = "a\ud800b"
+
+
+def unsayable() -> str:
+    """Fail."""
+    raise ToolError(LONE, tool_name="unsayable", tool_id=LONE, type="execution", details={LONE: [LONE]})
+
+
+def _refusing(_: ToolCall, __: Any) -> Veto:
+    return Veto(LONE)
+
+
+SAYING: dict[str, Callable[[], Any]] = {
+    "an id and a model": lambda: _run(FakeModel(Reply.model_construct(raw="Hi.", id=LONE, model=LONE))),
+    "a finish word": lambda: _run(FakeModel({"choices": [{"message": {"content": "Hi."}, "finish_reason": LONE}]})),
+    "a reply": lambda: _run(FakeModel(f"{LONE} <think>{LONE}</think>")),
+    "a provider's error": lambda: _run(FakeModel(RateLimited(LONE, retry_after=0.0), "Hi.")),
+    "nothing but errors": lambda: _run(FakeModel(default=RateLimited(LONE, retry_after=0.0))),
+    "a veto": lambda: _run(FakeModel(called("where"), "Hi."), where, hooks=Hooks(before_tool_run=_refusing)),
+    "a tool's error": lambda: _run(FakeModel(called("unsayable"), "Hi."), unsayable),
+    "a tool's error that ends the run": lambda: _run(FakeModel(called("unsayable")), unsayable, tool_errors="abort"),
+    "arguments in a string": lambda: _run(
+        FakeModel(called("add", {"a": '"\\ud800"', "b": '["\\ud800"]'}), "Hi."), add, budget=Budget(reasks=0)
+    ),
+    "a typed answer": lambda: _run(FakeModel(default=f'{{"x": "{LONE}", "\\ud800": 1}}'), output_type=Point),
+    "what a tool ended with": lambda: _run(FakeModel(called("stop")), _ending({LONE: float("inf")})),
+}
+
+
+def _texts(value: Any) -> list[str]:
+    """Every text in the fields of models, lists and dicts but for what a tool gave or ended with."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, LLMCoreError):
+        return [str(value)]
+    if isinstance(value, BaseModel):
+        return _texts({name: item for name, item in dict(value).items() if name not in ("value", "output", "report")})
+    if is_object(value):
+        return [text for pair in value.items() for item in pair for text in _texts(item)]
+    return [text for item in value for text in _texts(item)] if is_list(value) else []
+
+
+@pytest.mark.parametrize("name", SAYING)
+async def test_whatever_is_said_a_result_can_be_encoded(name: str) -> None:
+    result = await SAYING[name]()
+    for text in _texts(result):
+        text.encode()
+    written = result.model_dump_json()
+    assert RunResult.model_validate_json(written).model_dump_json() == written
+
+
+KEY = "sk-live-0123456789abcdef"
+ECHO = {"id": f"r-{KEY}", "model": f"m {KEY.encode().hex()}"}
+
+
+class Echo(FakeModel):
+    """Tells of its streams what it tells of its replies."""
+
+    async def stream(self, call: Any) -> AsyncIterator[Any]:
+        async for event in super().stream(call):
+            yield event
+        yield {"llmcore": ECHO}
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("setting", ["api_key", "extra_headers"])
+async def test_a_key_that_a_server_echoes_stands_in_no_field_of_a_result(setting: str, streamed: bool) -> None:
+    body = {"choices": [{"message": {"content": "Hi."}, "finish_reason": f"stop {KEY}"}]}
+    fake = Echo(default=Reply(raw=body, id=ECHO["id"], model=ECHO["model"]))
+    given = {"x-proxy-auth": KEY} if setting == "extra_headers" else KEY
+    registry = ModelRegistry.from_dict({"models": {"m": {"provider": "fake", "model": "m", setting: given}}})
+    orchestrator = Orchestrator(registry, adapter=fake)
+    if streamed:
+        last = [event async for event in orchestrator.stream("go")][-1]
+        assert isinstance(last, Finished)
+        result: RunResult = last.result
+    else:
+        result = await orchestrator.run("go")
+    attempt = result.attempts[0]
+    assert (attempt.response_id, attempt.response_model) == (f"r-{HIDDEN}", f"m {HIDDEN}")
+    assert result.envelope.finish_word == f"stop {HIDDEN}"
+    assert KEY not in result.model_dump_json()
+
+
 async def test_it_tells_what_was_repaired() -> None:
     text = '<tool_call>{"name": "add", "arguments": {"a": 1, "b": "2",}}</tool_call>'
     result = await Orchestrator(FakeModel(text, "{'x': '5'}"), [add]).run("go", output_type=Point)
@@ -97,7 +290,8 @@ async def test_every_reply_that_was_judged_has_its_report(reply: str) -> None:
 
 async def _run(fake: FakeModel, *tools: Any, **options: Any) -> RunResult:
     try:
-        return await asyncio.wait_for(Orchestrator(fake, tools, strategies=FAST).run("go", **options), 5)
+        hooks = options.pop("hooks", None)
+        return await asyncio.wait_for(Orchestrator(fake, tools, strategies=FAST, hooks=hooks).run("go", **options), 5)
     except LLMCoreError as error:
         return error.partial  # type: ignore[no-any-return]  # a RunResult
 

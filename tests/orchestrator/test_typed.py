@@ -263,8 +263,12 @@ async def test_a_hook_that_ends_the_run_with_another_type_gives_no_value_either(
     def stop(_: Any) -> None:
         raise TerminateLoop("bye")
 
+    orchestrator = Orchestrator(FakeModel(default="5"), hooks=Hooks(on_response=stop))
     with pytest.raises(CallerError, match="no int"):
-        await Orchestrator(FakeModel("5"), hooks=Hooks(on_response=stop)).execute("go", int)
+        await orchestrator.execute("go", int)
+    last = [event async for event in orchestrator.stream("go", int)][-1]
+    assert isinstance(last, Finished)
+    assert (last.result.output, last.result.has_output, last.result.content) == (None, False, "bye")
 
 
 @pytest.mark.parametrize("output_type", [int, City | None, str])

@@ -67,6 +67,8 @@ class Seen:
     headers: Mapping[str, str]
     body: dict[str, Any]
     disconnected: bool = False
+    sent: bytes = b""
+    """The body's bytes."""
 
     @property
     def streaming(self) -> bool:
@@ -105,7 +107,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         sent = self.rfile.read(int(self.headers.get("content-length") or 0))
-        seen = Seen(self.path, {name.lower(): value for name, value in self.headers.items()}, json.loads(sent or b"{}"))
+        seen = Seen(
+            self.path, {name.lower(): value for name, value in self.headers.items()}, json.loads(sent or b"{}"), sent=sent
+        )
         if self.path.startswith("/api/show"):  # LiteLLM's Ollama path may ask what the model can do
             self._send(200, b'{"capabilities": ["tools"], "model_info": {}, "template": ""}', {})
             return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from llmcore.types import (
     errors,
 )
 from llmcore.validator import Problem, ValidationReport
+from tests.support.processes import sent
 
 PROBLEM = Problem(kind="type", path="city", expected="str", got="int", message="wrong")
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, LLMCoreError)]
@@ -36,12 +36,6 @@ SPECIAL: dict[type[LLMCoreError], LLMCoreError] = {
     ToolError: ToolError("m", tool_name="f", tool_id="1", type="timeout", details={"a": [1]}),
     FallbackExhausted: FallbackExhausted("m", [Attempt(n=1, model="a")]),
 }
-
-
-def sent(value: Any) -> Any:
-    """As a process pool sends it."""
-    loads: Callable[[object], Any] = vars(ForkingPickler)["loads"]
-    return loads(ForkingPickler.dumps(value))
 
 
 WAYS: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, sent]

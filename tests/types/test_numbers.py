@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from llmcore.types.numbers import ExactFloat, exact_float, exact_json
+from llmcore.types.numbers import ExactFloat, exact_float, exact_fraction, exact_json, exact_loads, number_key
 
 LONG = "12345678901234567890.12"
 
 
-@pytest.mark.parametrize("literal", ["0.1", "1.10", "-2.5e3", "1e30", "0.30000000000000004", "1234567.8901234", "5e-324"])
-def test_a_literal_that_a_float_holds_stays_a_plain_float(literal: str) -> None:
+@pytest.mark.parametrize("literal", ["0.1", "-2.5", "1e+30", "0.30000000000000004", "1234567.8901234", "5e-324", ".5"])
+def test_a_literal_as_python_writes_it_stays_a_plain_float(literal: str) -> None:
     assert type(exact_float(literal)) is float
 
 
@@ -23,13 +23,18 @@ def test_a_literal_that_a_float_holds_stays_a_plain_float(literal: str) -> None:
     [
         (LONG, LONG),
         ("-0.1234567890123456789", "-0.1234567890123456789"),
-        ("1234567890123456789e-10", "123456789.0123456789"),
-        ("1e-400", "1E-400"),
+        ("1234567890123456789e-10", "1234567890123456789e-10"),
+        ("1e-400", "1e-400"),
+        ("1.10", "1.10"),
+        ("-2.5e3", "-2.5e3"),
+        ("1E30", "1E30"),
+        ("0.00001", "0.00001"),
+        ("10000000000000000.0", "10000000000000000.0"),
         ("1_000_000_000_000_000.000_000_1", "1000000000000000.0000001"),
         (".12345678901234567890", "0.12345678901234567890"),
     ],
 )
-def test_a_literal_that_a_float_would_change_is_kept(literal: str, written: str) -> None:
+def test_a_literal_that_a_float_would_change_or_write_otherwise_is_kept(literal: str, written: str) -> None:
     value = exact_float(literal)
     assert isinstance(value, ExactFloat)
     assert str(value) == repr(value) == f"{value}" == exact_json(value) == written
@@ -49,5 +54,37 @@ def test_a_number_that_is_no_whole_one_is_none_though_its_float_is() -> None:
 def test_json_text_holds_all_digits() -> None:
     value = {"a": [ExactFloat(LONG), "é", None], "b": 0.1, "c": {"d": ExactFloat(LONG)}}
     assert exact_json(value) == f'{{"a": [{LONG}, "é", null], "b": 0.1, "c": {{"d": {LONG}}}}}'
-    assert json.loads(exact_json(value, quoted=True))["a"][0] == LONG
+    assert json.loads(exact_json(value, quoted=""))["a"][0] == LONG
     assert exact_json({"a": 1, "é": [True]}) == json.dumps({"a": 1, "é": [True]}, ensure_ascii=False)
+
+
+NUMBERS = [
+    "1.10",
+    "1e5",
+    "1E+2",
+    "0.0000123",
+    "-0.0",
+    "5e-324",
+    "10000000000000000.0",
+    "123456789.123456789",
+    "9007199254740993.0",
+]
+
+
+@pytest.mark.parametrize("literal", [*NUMBERS, LONG, "0.1", "7", "12345678901234567890"])
+def test_json_is_written_as_it_was_read(literal: str) -> None:
+    for text in (literal, f'{{"a": [{literal}, "1.10"]}}', f"[1, {literal}]"):
+        assert exact_json(exact_loads(text)) == text
+        assert exact_json(exact_loads(text.encode())) == text
+
+
+def test_equal_keys_are_of_equal_numbers() -> None:
+    assert number_key(exact_float("1.10")) == number_key(1.1) == number_key(exact_float("11e-1"))
+    assert number_key(exact_float("1e5")) == number_key(100000)
+    assert number_key(exact_float(LONG)) != number_key(float(LONG))
+    assert hash(number_key(exact_float("1e5"))) == hash(100000)
+
+
+def test_an_exponent_without_bounds_costs_nothing() -> None:
+    assert exact_fraction(exact_float("1e-99999999")) == 0
+    assert exact_fraction(exact_float("1.10")) == exact_fraction(1.1)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmcore.types import JsonSchema
+from llmcore.types.numbers import exact_float
 from llmcore.validator.coercion import Strictness, settle
 from llmcore.validator.schema import compile_schema
 from tests.validator.schemas import WEATHER, object_schema
@@ -29,7 +30,6 @@ SAFE: list[Row] = [
     (INTEGER, "5", 5, "number_from_text", "coerced"),
     (INTEGER, " -5 ", -5, "number_from_text", "coerced"),
     (INTEGER, "5.0", 5, "number_from_text", "coerced"),
-    (INTEGER, 5.0, 5, "whole_number", "coerced"),
     (INTEGER, "12345678901234567890", 12345678901234567890, "number_from_text", "coerced"),
     (NUMBER, "2.5", 2.5, "number_from_text", "coerced"),
     (NUMBER, "1e3", 1000.0, "number_from_text", "coerced"),
@@ -91,7 +91,7 @@ def test_each_row_of_the_table(needed: str, schema: JsonSchema, value: Any, made
             assert settled.problems or compiled.is_valid(value)
         else:
             assert settled.value == made
-            assert type(settled.value) is type(made)
+            assert isinstance(settled.value, type(made))
             assert settled.problems == []
             assert [(repair.kind, repair.safety) for repair in settled.repairs] == [(kind, safety)]
 
@@ -100,6 +100,53 @@ def test_each_row_of_the_table(needed: str, schema: JsonSchema, value: Any, made
 def test_coercion_is_idempotent(needed: Strictness, schema: JsonSchema, value: Any, made: Any, kind: str, safety: str) -> None:
     again = settle(made, compile_schema(schema), strictness="lenient", wrapper="get_point")
     assert again == (made, [], [])
+
+
+BIG = 9007199254740993  # between two floats
+
+
+@pytest.mark.parametrize("strictness", STRICTNESSES)
+@pytest.mark.parametrize(
+    ("schema", "value", "made"),
+    [
+        (INTEGER, 5.0, 5),
+        (INTEGER, exact_float(f"{BIG}.0"), BIG),
+        (INTEGER, exact_float("1e30"), 10**30),
+        (LIST, [1, 2.0], [1, 2]),
+        (object_schema(x={"anyOf": [POINT, {"type": "null"}]}), {"x": {"x": exact_float(f"{BIG}.0")}}, {"x": {"x": BIG}}),
+        ({"anyOf": [INTEGER, NUMBER]}, 5.0, 5.0),
+        (NUMBER, 5.0, 5.0),
+    ],
+)
+def test_a_whole_float_is_the_integer_it_is_at_every_strictness(
+    schema: JsonSchema, value: Any, made: Any, strictness: Strictness
+) -> None:
+    settled = settle(value, compile_schema(schema), strictness=strictness)
+    assert settled.value == made
+    assert repr(settled.value) == repr(made)
+    assert settled.problems == []
+    assert {(repair.kind, repair.safety) for repair in settled.repairs} <= {("whole_number", "lossless")}
+
+
+@pytest.mark.parametrize("value", [1e30, 2.0**60, exact_float("1e4400"), exact_float(f"{BIG}.5")])
+def test_a_float_of_which_no_integer_is_known_is_none(value: float) -> None:
+    for strictness in ("off", "safe"):
+        assert settle(value, compile_schema(INTEGER), strictness=strictness).problems
+
+
+def test_rounding_is_of_the_number_as_it_was_written() -> None:
+    schema = compile_schema(INTEGER)
+    assert settle(exact_float("12345678901234567890.12"), schema, strictness="lenient").value == 12345678901234567890
+    assert settle(exact_float(f"{BIG}.5"), schema, strictness="lenient").value == BIG + 1
+    assert settle(1e30, schema, strictness="lenient").problems
+
+
+def test_bounds_and_repeats_are_judged_as_written() -> None:
+    above = exact_float("100.00000000000000000001")
+    assert settle(above, compile_schema({"type": "number", "maximum": 100})).problems
+    unique = compile_schema({"type": "array", "uniqueItems": True})
+    assert settle([exact_float("1234567890123456789.1"), exact_float("1234567890123456789.2")], unique).problems == []
+    assert settle([exact_float("1.10"), 1.1], unique).problems
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from llmcore.types import CallerError, Envelope, NearMiss, TextBlock, ToolCall, ToolUseBlock
-from llmcore.validator import Correction, CorrectionLoop, correct
+from llmcore.validator import Correction, CorrectionLoop, correct, parse_detailed
 from llmcore.validator.correction import MORE_ROOM, CorrectionResult
 from tests.validator.schemas import call, weather_tools
 
@@ -278,3 +278,29 @@ def test_the_schema_of_a_typed_answer_is_shown_whole() -> None:
     schema = {"type": "object", "properties": {f"field_{n}": {"type": "string"} for n in range(300)}, "required": ["field_0"]}
     _, (correction,) = run(turn(content="{}"), None, output_type=schema)
     assert "field_299" in text_of(correction)
+
+
+# --- typed answers that a limit ended -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "output_type", "closed"),
+    [
+        ("12", int, False),
+        ("```\n12\n```", int, False),
+        ('"dark"', str | int, False),
+        ("[1, 2]", list[int], True),
+        ('Here: {"a": 1} and so', dict[str, int], True),
+        ('{"a": 1}\n{"a": 2}', list[dict[str, int]], False),
+        ("about 12", int, False),
+    ],
+)
+def test_a_value_is_closed_by_a_bracket_of_its_own(text: str, output_type: Any, closed: bool) -> None:
+    assert parse_detailed(text, output_type, strictness="lenient").closed is closed
+
+
+def test_a_typed_answer_that_a_limit_ended_is_asked_again_with_more_room() -> None:
+    first = turn(content="12", finish_reason="length")
+    result, (asked,) = run(first, turn(content="1234", finish_reason="stop"), output_type=int, max_tokens=100)
+    assert (result.value, result.outcome) == (1234, "ok")
+    assert (asked.max_tokens, [problem.kind for problem in asked.problems]) == (200, ["incomplete"])

@@ -188,7 +188,6 @@ def test_several_values() -> None:
     assert [repair.kind for repair in people.repairs] == ["gathered_items"]
     assert len(people.candidates) == 3
     assert parse(text, PERSON)["name"] == "Ann"
-    assert parse("See [1] and [2, 3].", NUMBERS) == [1]
 
 
 def test_a_part_of_an_unreadable_value_is_not_taken_for_the_whole() -> None:

@@ -1,0 +1,43 @@
+"""Numbers of a call's arguments that reach the provider as they were written, through LiteLLM, which would round them.
+
+On wires where arguments are objects LiteLLM parses the text that we give it, and writes what it read: with it
+12345678901234567890.12 becomes 12345678901234567000. So there each such number goes to LiteLLM as a string with a mark that
+nobody can know, and the transport writes the number in its place in the request's bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Any
+
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import exact_json
+
+__all__ = ["OBJECT_WIRES", "marked_json", "unmarked", "unmarked_body"]
+
+OBJECT_WIRES = frozenset({"anthropic", "gemini", "ollama"})
+"""Wires on which arguments are JSON objects, in requests that are not signed before they are sent."""
+
+_MARK = f"llmcore-number-{secrets.token_hex(12)}:"
+_PATTERN = rf'\\*"{_MARK}([-+.0-9eE]+)\\*"'
+_IN_TEXT, _IN_BYTES = re.compile(_PATTERN), re.compile(_PATTERN.encode())
+
+
+def marked_json(value: Any) -> str:
+    """JSON data as text, each `ExactFloat` as a marked string."""
+    return exact_json(value, quoted=_MARK)
+
+
+def unmarked_body(body: bytes) -> bytes:
+    """A request's body with the numbers in the places of the marked strings."""
+    return _IN_BYTES.sub(rb"\1", body) if _MARK.encode() in body else body
+
+
+def unmarked(value: Any) -> Any:
+    """JSON data, for showing what is sent: texts with the numbers in the places of the marked strings."""
+    if isinstance(value, str):
+        return _IN_TEXT.sub(r"\1", value) if _MARK in value else value
+    if is_object(value):
+        return {key: unmarked(item) for key, item in value.items()}
+    return [unmarked(item) for item in value] if is_list(value) else value

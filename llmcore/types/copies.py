@@ -1,0 +1,132 @@
+"""Copies that share nothing that can change, and the base of all public types, whose `model_copy` makes them.
+
+Rules: dicts, lists, sets and tuples are new at every depth, and so are models that hold one; what else stands in them
+(text, numbers, functions, objects of other classes) stays the same object. Linear in the number of values; of text
+nothing is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Set
+from copy import copy, deepcopy
+from difflib import get_close_matches
+from typing import Any, Self, TypeVar, cast
+
+from pydantic import BaseModel
+
+from llmcore.types.narrowing import is_object
+
+__all__ = ["Value", "copied", "updated"]
+
+T = TypeVar("T")
+Model = TypeVar("Model", bound=BaseModel)
+
+_NOTHING: frozenset[str] = frozenset()
+_FROZEN: set[type[BaseModel]] = set()
+_LIVE: set[type[BaseModel]] = set()
+"""The types derived from `Value`: to ask `isinstance` of a pydantic model takes ten times as long as looking here."""
+_FLAT = frozenset({str, int, float, bool, type(None), bytes})
+
+
+def copied(value: T) -> T:
+    """The value, sharing nothing that can change. What holds itself, or nests deeper than Python can follow, is copied
+    by `copy.deepcopy`; where that fails as well, it stays the same object."""
+    try:
+        return cast("T", _copied(value))
+    except RecursionError:
+        try:
+            return deepcopy(value)
+        except Exception:  # objects say for themselves whether they can be copied
+            return value
+
+
+def updated(model: Model, changes: Mapping[str, Any]) -> Model:
+    """The model with these fields in place of its own, and the others shared: for a model that nobody else changes.
+    Nothing is checked. As pydantic's own `model_copy`, which takes seven times as long."""
+    return _built(model, changes, changes.keys())
+
+
+class Value(BaseModel):
+    """Base of the public types."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        super().__pydantic_init_subclass__(**options)
+        changes_in_place = cls.__private_attributes__ or not cls.model_config.get("frozen")
+        (_LIVE if changes_in_place else _FROZEN).add(cls)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy that shares no dict or list with this one, with the fields of `update`, which are not validated, in
+        place of its own. `deep`: objects of other classes are copied too, by `copy.deepcopy`.
+
+        Raises `ConfigError` when `update` names no field.
+        """
+        given = update or {}
+        for name in given:
+            if name not in self.__pydantic_fields__:
+                raise _no_field(self, name)
+        if deep:
+            return updated(deepcopy(self), given)
+        return _built(self, {**_own_parts(self, given), **given}, given.keys())
+
+
+def _built(model: Model, fields: Mapping[str, Any], given: Set[str]) -> Model:
+    kind, put = model.__class__, object.__setattr__
+    private = model.__pydantic_private__
+    made = kind.__new__(kind)
+    put(made, "__dict__", {**model.__dict__, **fields})
+    put(made, "__pydantic_fields_set__", model.__pydantic_fields_set__ | given)
+    put(made, "__pydantic_extra__", model.__pydantic_extra__)
+    put(made, "__pydantic_private__", None if private is None else private.copy())
+    return made
+
+
+def _own_parts(model: BaseModel, but: Container[str] = ()) -> dict[str, Any]:
+    """Copies of the fields that hold something that can change."""
+    parts: dict[str, Any] = {}
+    for name, value in model.__dict__.items():
+        if value.__class__ not in _FLAT and name not in but:
+            own = _copied(value)
+            if own is not value:
+                parts[name] = own
+    return parts
+
+
+def _copied(value: Any) -> Any:
+    kind = value.__class__
+    if kind in _FLAT:
+        return value
+    if kind is dict:
+        return {key: item if item.__class__ in _FLAT else _copied(item) for key, item in value.items()}
+    if kind is list:
+        return [item if item.__class__ in _FLAT else _copied(item) for item in value]
+    if kind is tuple:
+        items = tuple(map(_copied, value))
+        return items if any(one is not other for one, other in zip(items, value, strict=True)) else value
+    if kind in _FROZEN:
+        parts = _own_parts(value)
+        return _built(value, parts, _NOTHING) if parts else value
+    return value.model_copy() if kind in _LIVE else _copied_other(value)
+
+
+def _copied_other(value: Any) -> Any:
+    """Sets, and the kinds of dict that Python has beside its own."""
+    if value.__class__.__module__ not in ("builtins", "collections"):
+        return value
+    if isinstance(value, set | bytearray):
+        return copy(cast("Any", value))
+    if not is_object(value):
+        return value
+    made = copy(value)  # with its default factory or order
+    for key, item in value.items():
+        made[key] = _copied(item)
+    return made
+
+
+def _no_field(model: Value, name: str) -> Exception:
+    from llmcore.types.errors import ConfigError  # which imports what is derived from Value
+
+    fields = list(type(model).__pydantic_fields__)
+    near = get_close_matches(name, fields, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(fields)}"
+    return ConfigError(f"{type(model).__name__} has no field {name!r}; {hint}")

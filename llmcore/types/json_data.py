@@ -1,0 +1,84 @@
+"""What any reader of JSON can read: text that UTF-8 can encode, and numbers that JSON has.
+
+Models, servers, tools and hooks put into replies, results and errors whatever Python can hold. In Python the values stay
+as they are; `JsonText`, `JsonData` and `JsonObject` are the types of fields that may hold such values, and say how they are
+written as JSON, so that writing never fails and what was written can be read again.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import PlainSerializer
+from pydantic_core import to_jsonable_python
+
+from llmcore.types.narrowing import is_list, is_object
+
+__all__ = ["LARGEST_INT", "JsonData", "JsonObject", "JsonText", "encodable", "json_data"]
+
+LARGEST_INT = 10**4300 - 1
+"""Of more digits Python and pydantic read no whole number (`sys.get_int_max_str_digits`)."""
+
+
+def encodable(text: str) -> str:
+    """The text, or a copy in which each lone surrogate is U+FFFD. Two that make a pair become their character."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def json_data(value: Any) -> Any:
+    """A value as JSON data. What JSON has no form for stands as text: numbers that are not finite or have more than 4300
+    digits, objects of unknown types, and the whole where it holds itself or its own methods fail. Never raises."""
+    try:
+        return _readable(value)
+    except Exception:  # a cycle, or a value whose own methods fail
+        return encodable(_text(value))
+
+
+def _readable(value: Any) -> Any:
+    kind = value.__class__
+    if kind is str:
+        return encodable(value)
+    if kind is int:
+        return value if -LARGEST_INT <= value <= LARGEST_INT else str(Decimal(value))  # `str(value)` refuses so many digits
+    if kind is float:
+        return value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if kind is bool or value is None:
+        return value
+    if is_object(value):
+        return {_key(key): _readable(item) for key, item in value.items()}
+    if is_list(value):
+        return [_readable(item) for item in value]
+    plain = to_jsonable_python(value, fallback=_text, bytes_mode="base64")
+    return _readable(plain) if plain.__class__ in _KINDS else plain  # a number of a subclass stays what it is
+
+
+_KINDS = frozenset({str, int, float, dict, list})
+
+
+def _key(key: Any) -> str:
+    return encodable(key if isinstance(key, str) else next(iter(to_jsonable_python({key: None}, fallback=_text))))
+
+
+def _text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def _json_object(value: dict[str, Any]) -> dict[str, Any]:
+    data = json_data(value)
+    return data if is_object(data) else {"unreadable": data}
+
+
+JsonText = Annotated[str, PlainSerializer(encodable, return_type=str, when_used="json")]
+JsonData = Annotated[Any, PlainSerializer(json_data, return_type=Any, when_used="json")]
+JsonObject = Annotated[dict[str, Any], PlainSerializer(_json_object, return_type=dict[str, Any], when_used="json")]

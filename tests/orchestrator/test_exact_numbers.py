@@ -1,0 +1,140 @@
+"""A Decimal argument has every digit that was on the wire, and the model sees the same digits again: over real sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+from llmcore.adapters.base import Endpoint, ModelCall
+from llmcore.adapters.litellm import LiteLLMAdapter
+from llmcore.adapters.recording import Recorder
+from llmcore.models import ModelRegistry
+from llmcore.orchestrator import Orchestrator
+from llmcore.testing import FakeModel
+from llmcore.tools import tool
+from llmcore.types import Message, Request, TextBlock, ToolUseBlock
+from llmcore.types.numbers import exact_json, exact_loads
+from tests.orchestrator.support import FAST
+from tests.support.wire_server import Raw, Turn, WireServer
+from tests.support.wires import WIRES, frames
+
+pytestmark = pytest.mark.anyio
+
+NUMBERS = {"long": "12345678901234567890.12", "scale": "1.10", "power": "1e5"}
+EXACT = {name: Decimal(literal) for name, literal in NUMBERS.items()}
+PROVIDERS = {"openai": "gpt-4o", "anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-pro", "ollama": "llama3.1"}
+_WIRE_OF = {"openai": "openai-chat"}
+_STAND_INS = {"long": 770001, "scale": 770002, "power": 770003}
+
+
+class Bill(BaseModel):
+    long: Decimal
+    scale: Decimal
+    power: Decimal
+
+
+def _with_numbers(data: bytes) -> bytes:
+    for name, number in _STAND_INS.items():
+        data = data.replace(str(number).encode(), NUMBERS[name].encode())
+    return data
+
+
+def _calling(provider: str, name: str, *, streamed: bool = False) -> Raw:
+    wire = WIRES[_WIRE_OF.get(provider, provider)]
+    turn = Turn(calls=[(name, _STAND_INS)], chunk=1000)
+    if streamed:
+        return Raw([_with_numbers(frame) for frame in frames(wire, turn)], content_type="text/event-stream")
+    return Raw([_with_numbers(json.dumps(wire.body(turn)).encode())])
+
+
+@pytest.fixture
+async def made() -> AsyncIterator[list[Orchestrator]]:
+    stacks: list[Orchestrator] = []
+    yield stacks
+    for one in stacks:
+        await one.aclose()
+
+
+def _stack(server: WireServer, provider: str, tools: list[Any]) -> Orchestrator:
+    model = {
+        "provider": provider,
+        "model": PROVIDERS[provider],
+        "base_url": server.base_url(provider),
+        "api_key": "sk-test-0123456789",
+    }
+    return Orchestrator(ModelRegistry.from_dict({"models": {"m": model}}), tools, strategies=FAST)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_a_tool_gets_every_digit_and_the_provider_gets_them_back(provider: str, made: list[Orchestrator]) -> None:
+    paid: list[dict[str, Decimal]] = []
+
+    @tool
+    def pay(long: Decimal, scale: Decimal, power: Decimal) -> str:
+        paid.append({"long": long, "scale": scale, "power": power})
+        return "paid"
+
+    with WireServer([_calling(provider, "pay"), Turn("Done.")]) as server:
+        orchestrator = _stack(server, provider, [pay])
+        made.append(orchestrator)
+        result = await orchestrator.run("pay")
+    assert [list(map(str, one.values())) for one in paid] == [[str(value) for value in EXACT.values()]]
+    sent_back = server.requests[-1].sent.decode()
+    for name, literal in NUMBERS.items():
+        assert f'"{name}": {literal}' in sent_back.replace('\\"', '"').replace('":', '": ').replace(":  ", ": ")
+    assert "llmcore-number" not in sent_back
+    history = Message.model_validate_json(result.messages[1].model_dump_json())
+    assert history == result.messages[1]
+    assert exact_json(history.tool_uses[0].input) == exact_json(result.messages[1].tool_uses[0].input)
+    assert NUMBERS["long"] in exact_json(history.tool_uses[0].input)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_a_call_of_the_output_tool_keeps_every_digit(provider: str, made: list[Orchestrator]) -> None:
+    with WireServer([_calling(provider, "final_result")]) as server:
+        orchestrator = _stack(server, provider, [])
+        made.append(orchestrator)
+        bill = await orchestrator.execute("bill", Bill)
+    assert {name: str(value) for name, value in bill} == {name: str(value) for name, value in EXACT.items()}
+
+
+@pytest.mark.slow
+async def test_a_recording_shows_the_numbers_and_no_marks() -> None:
+    recorder = Recorder(provenance="test")
+    adapter = LiteLLMAdapter(observer=recorder.observe)
+    use = ToolUseBlock(id="toolu_1", name="pay", input={"long": exact_loads(NUMBERS["long"])})
+    history = [Message(role="user", content=[TextBlock(text="pay")]), Message(role="assistant", content=[use])]
+    with WireServer([Turn("Done.")]) as server:
+        base_url = server.base_url("anthropic")
+        endpoint = Endpoint(
+            provider="anthropic", model=PROVIDERS["anthropic"], base_url=base_url, api_key=SecretStr("sk-test-0123456789")
+        )
+        await adapter.complete(ModelCall(endpoint=endpoint, request=Request(messages=history), mode="native_tools"))
+        assert NUMBERS["long"] in server.requests[0].sent.decode()
+    await adapter.close()
+    line = exact_json(recorder.line(id="run"))
+    assert "llmcore-number" not in line
+    assert NUMBERS["long"] in line
+
+
+async def test_a_history_that_was_stored_is_sent_with_every_digit() -> None:
+    @tool
+    def pay(amount: Decimal) -> str:
+        return "paid"
+
+    reply = f'<tool_call>{{"name": "pay", "arguments": {{"amount": {NUMBERS["long"]}}}}}</tool_call>'
+    first = await Orchestrator(FakeModel(reply, "done"), [pay]).run("pay")
+    stored = [Message.model_validate_json(message.model_dump_json()) for message in first.messages]
+    assert stored == first.messages
+    again = FakeModel("fine")
+    await Orchestrator(again, [pay]).run("again", message_history=stored)
+    assert again.last_request is not None
+    use = next(use for message in again.last_request.messages for use in message.tool_uses)
+    assert exact_json(use.input) == f'{{"amount": {NUMBERS["long"]}}}'
