@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
-from llmcore.adapters.failures import ROWS, Row, classify, error_body, failed_generation, is_clean, shown_text, retry_after
+from llmcore.adapters.failures import ROWS, Row, classify, error_body, failed_generation, is_clean, retry_after, shown_text
 from llmcore.adapters.litellm import LiteLLMAdapter
 from llmcore.adapters.secrets import Scrubber
 from llmcore.types import (
