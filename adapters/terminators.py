@@ -136,9 +136,9 @@ def is_whole_reply(body: object) -> bool:
 
 
 class StreamEnd:
-    """Watches the events of one stream. `finished`: one said that the reply is whole; `word`: the finish word it gave for that;
-    `done`: OpenAI's end mark came; `events`: how many came; `known`: they are of a wire whose end is known, so that without it the
-    reply was cut."""
+    """Watches the events of one stream. `finished`: one said that the reply is whole; `word`: the finish word it gave;
+    `done`: OpenAI's end mark came; `events`: how many came; `known`: their wire's end is known, so that without it the reply was
+    cut."""
 
     __slots__ = ("done", "events", "finished", "known", "word")
 

@@ -119,8 +119,8 @@ class Exchange:
     """One HTTP response. Its bytes are read once: by LiteLLM (`passed_on`), or by us (`events`).
 
     `taken`: somebody has begun to read; `over`: to the end. `received`: bytes, unpacked. `in_place`: they begin as JSON does.
-    `end`: what the events of a stream told. `broken`: what broke the connection before the reply's end. `failure`: why it was read
-    no further, in words: which bound was broken, or that an event was; `error`: an event was the server's error.
+    `end`: what the events of a stream told. `broken`: what broke the connection before the reply's end. `failure`: why it was
+    read no further, in words: which bound was broken, or that an event was; `error`: an event was the server's error.
     """
 
     def __init__(self, watch: Watch, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> None:
