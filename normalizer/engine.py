@@ -15,7 +15,7 @@ from functools import partial
 from llmcore.normalizer.candidates import signs_of
 from llmcore.normalizer.envelopes import envelope_of_one_thing, envelope_of_text
 from llmcore.normalizer.fences import without_code
-from llmcore.normalizer.native.finish import FINISH_WORDS
+from llmcore.normalizer.native.finish import finish_reason_of
 from llmcore.normalizer.native_reply import NativeReply
 from llmcore.normalizer.opening import begins_specially
 from llmcore.normalizer.registry import marker_table
@@ -164,4 +164,4 @@ def _checked(tools: object) -> ToolSet | None:
 
 
 def _ours(word: str | None) -> str | None:
-    return FINISH_WORDS.get(word) if word else None
+    return finish_reason_of(word, False)

@@ -32,6 +32,7 @@ from llmcore.types import (
 from llmcore.types.copies import updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
+from llmcore.types.pacing import Pace
 
 __all__ = ["Sending", "within"]
 
@@ -165,8 +166,10 @@ class Sending:
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
         started = time.perf_counter()
         stream: Any = self._adapter.stream(self._call)
+        pace = Pace()
         try:
             while True:
+                await self._rest(pace)
                 try:
                     chunk = await self._asked(anext(stream))
                 except StopAsyncIteration:
@@ -199,6 +202,13 @@ class Sending:
         if so_far is not None:
             so_far.done = True
             await self._hooks.on_streaming_response(so_far)
+
+    async def _rest(self, pace: Pace) -> None:
+        """Between two events. What is there already is read without any wait, where no timeout would ever end it."""
+        await pace.rest()
+        left = self._seconds_left()
+        if left is not None and left <= 0:
+            raise Timeout("the run's deadline has passed", status=None)
 
     def _normalizer(self, forced_tool: str | None, reasoning_open: bool) -> Normalizer:
         return Normalizer(self._tools, reasoning_open=reasoning_open, forced_tool=forced_tool)
