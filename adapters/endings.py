@@ -10,8 +10,9 @@ from typing import Any
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.failures import classify
-from llmcore.adapters.secrets import Scrubber
+from llmcore.adapters.known_secrets import process_scrubber
 from llmcore.adapters.terminators import is_whole_reply
+from llmcore.adapters.urls import shown_url
 from llmcore.adapters.watching import Exchange
 from llmcore.types import InternalError, RemoteServerError, Timeout
 from llmcore.types.narrowing import is_object
@@ -34,7 +35,7 @@ class ErrorEvent(Exception):
 def _told(call: ModelCall, exchange: Exchange, what: str) -> RemoteServerError:
     endpoint = call.endpoint
     name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
-    url = Scrubber([endpoint.api_key.get_secret_value() if endpoint.api_key else None]).text(exchange.url)
+    url = process_scrubber([endpoint.api_key.get_secret_value() if endpoint.api_key else None]).text(shown_url(exchange.url))
     return RemoteServerError(f"{name}: {what} (HTTP {exchange.status}, {url})", status=exchange.status)
 
 

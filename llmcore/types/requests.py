@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from llmcore.types.bounds import PositiveAmount
+from llmcore.types.headers import check_headers
 from llmcore.types.messages import Message, TextBlock
 from llmcore.types.usage import Usage
 
@@ -20,10 +21,11 @@ class Request(BaseModel):
     """One request, provider-agnostic. `messages` may be given as a str (one user message).
 
     `thinking`: False/True, or the number of tokens the model may think. `deadline` is in seconds from the call. `tools` hold
-    anything `ToolSet` takes. `extra_body` and `extra_headers` go to the provider as they are.
+    anything `ToolSet` takes. `extra_body` and `extra_headers` go to the provider as they are; a header that cannot be sent
+    raises `ConfigError`.
     """
 
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, hide_input_in_errors=True)  # headers may hold keys
 
     messages: list[Message]
     system: str | list[TextBlock] | None = None
@@ -46,6 +48,12 @@ class Request(BaseModel):
     @classmethod
     def _text_is_one_message(cls, value: Any) -> Any:
         return [Message(role="user", content=[TextBlock(text=value)])] if isinstance(value, str) else value
+
+    @field_validator("extra_headers")
+    @classmethod
+    def _can_be_sent(cls, value: dict[str, str]) -> dict[str, str]:
+        check_headers("extra_headers", value)
+        return value
 
     @field_validator("tools", mode="before")
     @classmethod
