@@ -11,8 +11,9 @@ from typing import Any
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.error_events import error_in, plain_words
 from llmcore.adapters.failures import classify
-from llmcore.adapters.secrets import Scrubber
+from llmcore.adapters.known_secrets import process_scrubber
 from llmcore.adapters.terminators import is_whole_reply, why_unreadable
+from llmcore.adapters.urls import shown_url
 from llmcore.adapters.watching import Exchange
 from llmcore.types import InternalError, RemoteServerError, Timeout
 from llmcore.types.narrowing import is_object
@@ -23,8 +24,8 @@ __all__ = ["body_of", "ending_of"]
 def _told(call: ModelCall, exchange: Exchange, what: str) -> RemoteServerError:
     endpoint = call.endpoint
     name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
-    scrubber = Scrubber([endpoint.api_key.get_secret_value() if endpoint.api_key else None])
-    told = f"{scrubber.text(what)} (HTTP {exchange.status}, {scrubber.text(exchange.url)})"
+    scrubber = process_scrubber([endpoint.api_key.get_secret_value() if endpoint.api_key else None])
+    told = f"{scrubber.text(what)} (HTTP {exchange.status}, {scrubber.text(shown_url(exchange.url))})"
     return RemoteServerError(f"{name}: {told}", status=exchange.status)
 
 

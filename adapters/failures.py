@@ -19,6 +19,7 @@ from typing import Any, cast
 from pydantic_core import from_json
 
 from llmcore.adapters.base import ModelCall
+from llmcore.adapters.known_secrets import process_scrubber
 from llmcore.adapters.refusals import is_quoted, own_words, refused_capability
 from llmcore.adapters.secrets import Scrubber
 from llmcore.types import (
@@ -211,7 +212,7 @@ def recordable(error: BaseException, scrubber: Scrubber | None = None) -> dict[s
 
 def _clean(message: str, scrubber: Scrubber | None) -> str:
     """Scrubbed before it is cut to size: half a key is no known one."""
-    return (scrubber or Scrubber()).text(message[:_MAX_SCRUBBED])[:_MAX_MESSAGE]
+    return (scrubber or process_scrubber()).text(message[:_MAX_SCRUBBED])[:_MAX_MESSAGE]
 
 
 def is_clean(error: BaseException, scrubber: Scrubber) -> bool:

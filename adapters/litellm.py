@@ -19,10 +19,11 @@ from llmcore.adapters.endings import body_of, ending_of
 from llmcore.adapters.engine import close_clients, litellm
 from llmcore.adapters.failures import classify, failed_generation, is_clean, recordable
 from llmcore.adapters.guard import check_requests_allowed
+from llmcore.adapters.known_secrets import process_scrubber
 from llmcore.adapters.log_scrubbing import hide_in_logs
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
-from llmcore.adapters.secrets import Scrubber, secrets_in, without_key
+from llmcore.adapters.request_secrets import secrets_in
 from llmcore.adapters.sent_numbers import unmarked
 from llmcore.adapters.terminators import is_whole_reply
 from llmcore.adapters.usage import read_usage, usage_in
@@ -162,7 +163,7 @@ class LiteLLMAdapter:
         """`reading` is what the normaliser is to read, a body or a stream's events; `litellms` is LiteLLM's body, if any."""
         own = object_in(reading[-1] if is_list(reading) else reading)
         body = litellms or own
-        mapped = without_key(ReplyMapper(prepared).map(reading), prepared.arguments)
+        mapped = ReplyMapper(prepared).map(reading)
         self._observe(call, "response", mapped)
         return Reply(
             raw=tuple(mapped) if is_list(mapped) else mapped,
@@ -193,7 +194,7 @@ class LiteLLMAdapter:
 
     def _raise(self, error: Exception, call: ModelCall, prepared: Prepared) -> NoReturn:
         """Raise the error as ours. The original is chained only when its own text holds no secret."""
-        scrubber = Scrubber(secrets_in(prepared.arguments))
+        scrubber = process_scrubber(secrets_in(prepared.arguments))
         ours = classify(error, call, scrubber)
         self._observe(call, "error", recordable(error, scrubber))
         original = error.__cause__ if ours is error else error

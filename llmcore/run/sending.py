@@ -12,7 +12,9 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
-from llmcore.adapters.secrets import Scrubber, secrets_in
+from llmcore.adapters.known_secrets import process_scrubber
+from llmcore.adapters.request_secrets import secrets_in
+from llmcore.adapters.secrets import Scrubber
 from llmcore.adapters.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
@@ -118,7 +120,7 @@ class Sending:
     def shown(self, text: str) -> str:
         """What a server says of its reply (an id, a model, a finish word) as it may stand in a result: without the secrets
         of the request, should they be echoed there, and fit to be encoded."""
-        return self._scrubber.text(encodable(text)) if text else text
+        return self._scrubber.without_given(encodable(text)) if text else text
 
     @cached_property
     def _scrubber(self) -> Scrubber:
@@ -129,7 +131,7 @@ class Sending:
             "extra_headers": {**endpoint.extra_headers, **(request.extra_headers or {})},
             "extra_body": request.extra_body,
         }
-        return Scrubber(secrets_in(sent), only_given=True)
+        return process_scrubber(secrets_in(sent))
 
     async def _asked(self, awaitable: Awaitable[T]) -> T:
         try:
