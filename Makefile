@@ -42,7 +42,7 @@ fuzz: setup ## Fuzz the normaliser for FUZZ_SECONDS (60): random mixes, then gui
 
 lock: ## Resolve pyproject.toml anew into requirements.lock (needs uv)
 	$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --upgrade \
-		--default-index https://pypi.org/simple --custom-compile-command "make lock" --quiet --output-file requirements.lock
+		--custom-compile-command "make lock" --quiet --output-file requirements.lock
 
 clean: ## Remove .venv and everything that was built
 	rm -rf .venv .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info

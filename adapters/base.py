@@ -19,23 +19,29 @@ from pydantic import (
     SkipValidation,
 )
 
-from llmcore.adapters.secrets import shown_url, url_secrets
-from llmcore.types import AttemptReason, CallWriter, ConfigError, JsonSchema, OutputMode, Reply, Request, ToolDefinition
+from llmcore.adapters.known_secrets import remember
+from llmcore.adapters.request_secrets import header_secrets
+from llmcore.adapters.urls import checked_url, shown_url
+from llmcore.types import AttemptReason, CallWriter, JsonSchema, OutputMode, Reply, Request, ToolDefinition
 from llmcore.types.bounds import Amount
 from llmcore.types.copies import Value
+from llmcore.types.headers import check_header_value, check_headers
 from llmcore.types.narrowing import is_object
 
-__all__ = ["Adapter", "BaseUrl", "Capabilities", "Endpoint", "ModelCall", "Prices", "SecretHeaders"]
+__all__ = ["Adapter", "ApiKey", "BaseUrl", "Capabilities", "Endpoint", "ModelCall", "Prices", "SecretHeaders"]
 
 
-def _without_secrets(url: str) -> str:
-    """Raises `ConfigError`: a URL is shown, logged and sent around, and so is no place for a key."""
-    if where := url_secrets(url):
-        raise ConfigError(
-            f"base_url holds a secret ({', '.join(where)}); take it out of the URL and give it as "
-            "`api_key: ${NAME_OF_A_VARIABLE}`, or as a header in `extra_headers`"
-        )
-    return url
+def _usable_key(key: SecretStr) -> SecretStr:
+    """Raises `ConfigError` for a key that no header can hold."""
+    check_header_value("api_key", key.get_secret_value())
+    remember([key.get_secret_value()])
+    return key
+
+
+def _usable_headers(headers: dict[str, str]) -> dict[str, str]:
+    check_headers("extra_headers", headers)
+    remember(header_secrets(headers))
+    return headers
 
 
 def _revealed(value: object) -> object:
@@ -49,10 +55,16 @@ def _hidden(headers: dict[str, str]) -> dict[str, SecretStr]:
     return {name: SecretStr(value) for name, value in headers.items()}
 
 
-BaseUrl = Annotated[str, AfterValidator(_without_secrets), PlainSerializer(shown_url)]
-"""A server's URL. One with a user name, a password or a key is refused; other parameters of its query are not shown."""
-SecretHeaders = Annotated[dict[str, str], BeforeValidator(_revealed), PlainSerializer(_hidden, dict[str, SecretStr])]
-"""Headers by name, any of which may hold a key: their values are `SecretStr` in what is dumped."""
+ApiKey = Annotated[SecretStr, AfterValidator(_usable_key)]
+"""A key. `ConfigError` for one that cannot be sent: a line break from a file, a character that is no ASCII."""
+BaseUrl = Annotated[str, AfterValidator(checked_url), PlainSerializer(shown_url)]
+"""A server's URL, with http:// or https://. One with a user name, a password or a key is refused; parameters of its query are
+not shown."""
+SecretHeaders = Annotated[
+    dict[str, str], BeforeValidator(_revealed), AfterValidator(_usable_headers), PlainSerializer(_hidden, dict[str, SecretStr])
+]
+"""Headers by name, any of which may hold a key: their values are `SecretStr` in what is dumped. `ConfigError` for one that
+cannot be sent."""
 
 
 class Prices(Value):
@@ -76,7 +88,7 @@ class Endpoint(Value):
     """openai, anthropic, gemini, groq, openrouter, mistral, deepseek, ollama, or openai_compatible with a base_url."""
     model: str
     alias: str = ""
-    api_key: SecretStr | None = Field(default=None, repr=False)
+    api_key: ApiKey | None = Field(default=None, repr=False)
     base_url: BaseUrl | None = Field(default=None, repr=False)
     context_window: int | None = None
     max_output_tokens: int | None = None

@@ -9,33 +9,24 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
+from llmcore.adapters.error_events import error_in, plain_words
 from llmcore.adapters.failures import classify
-from llmcore.adapters.secrets import Scrubber
-from llmcore.adapters.terminators import is_whole_reply
+from llmcore.adapters.known_secrets import process_scrubber
+from llmcore.adapters.terminators import is_whole_reply, why_unreadable
+from llmcore.adapters.urls import shown_url
 from llmcore.adapters.watching import Exchange
 from llmcore.types import InternalError, RemoteServerError, Timeout
 from llmcore.types.narrowing import is_object
 
-__all__ = ["ErrorEvent", "body_of", "ending_of"]
-
-
-class ErrorEvent(Exception):
-    """An error object that a server sent with status 200, in a stream or in place of a reply; `body` as it came."""
-
-    def __init__(self, body: Any) -> None:
-        self.body: dict[str, Any] = body if isinstance(body, dict) else {"message": str(body)}
-        self.message = str(self.body.get("message") or self.body)
-        code = self.body.get("code", self.body.get("status"))
-        limited = "rate_limit" in f"{self.body.get('type')} {code}"
-        self.status_code = code if isinstance(code, int) and 400 <= code < 600 else 429 if limited else 500
-        super().__init__(self.message)
+__all__ = ["body_of", "ending_of"]
 
 
 def _told(call: ModelCall, exchange: Exchange, what: str) -> RemoteServerError:
     endpoint = call.endpoint
     name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
-    url = Scrubber([endpoint.api_key.get_secret_value() if endpoint.api_key else None]).text(exchange.url)
-    return RemoteServerError(f"{name}: {what} (HTTP {exchange.status}, {url})", status=exchange.status)
+    scrubber = process_scrubber([endpoint.api_key.get_secret_value() if endpoint.api_key else None])
+    told = f"{scrubber.text(what)} (HTTP {exchange.status}, {scrubber.text(shown_url(exchange.url))})"
+    return RemoteServerError(f"{name}: {told}", status=exchange.status)
 
 
 def _not_a_reply(call: ModelCall, exchange: Exchange) -> RemoteServerError | None:
@@ -50,6 +41,11 @@ def _how(exchange: Exchange) -> str:
     return f" and the connection broke ({type(exchange.broken).__name__})" if exchange.broken is not None else ""
 
 
+def _in_words(exchange: Exchange) -> str:
+    words = plain_words(exchange.body)
+    return f": {words}" if words else ""
+
+
 def _is_timeout(error: Exception) -> bool:
     return isinstance(classify(error), Timeout)
 
@@ -62,15 +58,15 @@ def ending_of(
     `error` is what LiteLLM raised, if anything; `said`: something of the reply was read; `known`: the end of this wire is known,
     so that a stream without it was cut. Raises what went wrong: a `RemoteServerError`, an `ErrorEvent`, or `error` itself.
     """
+    if exchange is not None and exchange.taken:
+        _refuse_broken(call, exchange, error)
     if exchange is None or not exchange.taken or not exchange.ok or (error is not None and _is_timeout(error)):
         if error is not None:
             raise error
         return None
-    if exchange.failure:
-        raise _told(call, exchange, exchange.failure) from error
     if not said and is_object(document := exchange.document):
-        if document.get("error"):
-            raise ErrorEvent(document["error"])
+        if told := error_in(document):
+            raise told
         if is_whole_reply(document):
             return document
     if not said and exchange.in_place and not exchange.end.known:
@@ -90,18 +86,27 @@ def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dic
 
     Raises what went wrong, as `ending_of` does.
     """
-    if exchange.failure:
-        raise _told(call, exchange, exchange.failure) from error
+    _refuse_broken(call, exchange, error)
     document = exchange.document
+    if told := error_in(document):
+        raise told
     if is_object(document) and is_whole_reply(document):
         return document
     if error is not None and _is_timeout(error):
         raise error
-    if is_object(document) and document.get("error"):
-        raise ErrorEvent(document["error"])
     if events := exchange.events_in_body():
         return events
+    _refuse_broken(call, exchange, error)
     raise _fault_in_body(call, exchange) from error
+
+
+def _refuse_broken(call: ModelCall, exchange: Exchange, error: Exception | None) -> None:
+    """Raises why the reply was read no further, if it was not."""
+    if not exchange.failure and exchange.error is None:
+        return
+    if exchange.error is not None:
+        raise exchange.error
+    raise _told(call, exchange, exchange.failure) from error
 
 
 def _fault_in_stream(call: ModelCall, exchange: Exchange) -> RemoteServerError:
@@ -110,7 +115,8 @@ def _fault_in_stream(call: ModelCall, exchange: Exchange) -> RemoteServerError:
     if not events and (fault := _not_a_reply(call, exchange)):
         return fault
     if not events and exchange.broken is None:
-        return _told(call, exchange, f"the server sent {exchange.received} bytes of {exchange.kind or 'text'} without any event")
+        sent = f"the server sent {exchange.received} bytes of {exchange.kind or 'text'} without any event"
+        return _told(call, exchange, sent + _in_words(exchange))
     came = f"{events} events ({exchange.received} bytes) came without a finish reason or an end mark{_how(exchange)}"
     return _told(call, exchange, f"the stream ended before its end: {came}")
 
@@ -122,5 +128,7 @@ def _fault_in_body(call: ModelCall, exchange: Exchange) -> RemoteServerError:
     if exchange.document is not None:
         return _told(call, exchange, "the server answered with JSON that is no reply")
     if exchange.body.lstrip()[:1] not in (b"{", b"["):
-        return _told(call, exchange, f"the server answered with {exchange.kind or 'text'} that is no JSON")
+        return _told(call, exchange, f"the server answered with {exchange.kind or 'text'} that is no JSON{_in_words(exchange)}")
+    if why := why_unreadable(exchange.body):
+        return _told(call, exchange, f"the reply cannot be read: {why} ({exchange.received} bytes came)")
     return _told(call, exchange, f"the reply ended before its end: {exchange.received} bytes came, no whole JSON{_how(exchange)}")

@@ -30,7 +30,7 @@ ENVIRONMENT = {
 }
 """Set before the import, with `setdefault`: the user may know better."""
 
-_ODD_REPLY = r"pydantic serializer warnings:[\s\S]*chatcompletion"
+_ODD_REPLY = r"pydantic serializer warnings:[\s\S]*(chatcompletion|_tokens|usage)"
 _TYPED_DICT = r"items? .* on typeddict class '(chatcompletion|standardlog)"
 _QUIET = (
     (

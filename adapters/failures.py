@@ -9,13 +9,17 @@ message.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
+from pydantic_core import from_json
+
 from llmcore.adapters.base import ModelCall
+from llmcore.adapters.known_secrets import process_scrubber
 from llmcore.adapters.refusals import is_quoted, own_words, refused_capability
 from llmcore.adapters.secrets import Scrubber
 from llmcore.types import (
@@ -35,7 +39,7 @@ from llmcore.types import (
     RequestTooLarge,
     Timeout,
 )
-from llmcore.types.narrowing import is_object, objects_in
+from llmcore.types.narrowing import is_list, is_object, objects_in
 
 __all__ = [
     "ROWS",
@@ -54,6 +58,8 @@ __all__ = [
 _MAX_MESSAGE = 2000
 _MAX_SCRUBBED = 100_000
 """Characters of a message that are looked through for secrets: far more than are shown."""
+_FAILED_GENERATIONS = ("tool_use_failed", "json_validate_failed")
+"""Groq's codes for a reply of the model's that it could not read."""
 _MAX_CHAIN = 8
 _TRACEBACK = "\nTraceback (most recent call last)"
 """LiteLLM puts one, and tips of its own behind it, into the messages of its own faults."""
@@ -80,8 +86,22 @@ def _json_in(text: str, call: ModelCall | None) -> dict[str, Any]:
         start = text.index("{")
         found, end = json.JSONDecoder().raw_decode(text, start)  # text may follow the JSON
     except (ValueError, RecursionError):
-        return {}
+        return _cut_json_in(text)
     return {} if call is not None and is_quoted(text[start:end], call) else _inner(found)
+
+
+def _cut_json_in(text: str) -> dict[str, Any]:
+    """The error object of a body of which only a head was read. A model's words in it are cut: they are left out."""
+    start = text.find('{"error"')
+    if start < 0:
+        return {}
+    try:
+        found: object = from_json(text[start:], allow_partial="trailing-strings")
+    except ValueError:
+        return {}
+    inner = _inner(found) if is_object(found) else {}
+    told = any(f'"{code}"' in text for code in _FAILED_GENERATIONS) or "failed_generation" in inner
+    return {**inner, "code": _FAILED_GENERATIONS[0], "failed_generation": None} if told else inner
 
 
 def _inner(body: dict[str, Any]) -> dict[str, Any]:
@@ -94,28 +114,43 @@ def retry_after(error: BaseException, body: Mapping[str, Any]) -> float | None:
     """Seconds the provider asks to wait, from its header (seconds or an HTTP date) or Gemini's `RetryInfo`; None if
     unsaid."""
     headers: Any = getattr(error, "litellm_response_headers", None) or {}  # `error.response` is a fake
+    milliseconds = _finite(headers.get("retry-after-ms"))  # OpenAI's and Azure's, the more exact of the two
+    if milliseconds is not None:
+        return milliseconds / 1000
     value = headers.get("retry-after")
     for detail in objects_in(body.get("details")):
         value = value or str(detail.get("retryDelay", "")).removesuffix("s")
     return _seconds(value)
 
 
-def _seconds(value: Any) -> float | None:
+def _finite(value: Any) -> float | None:
     try:
-        return max(0.0, float(value))
+        number = float(value)
     except (TypeError, ValueError):
-        pass
+        return None
+    return max(0.0, number) if math.isfinite(number) else None
+
+
+def _seconds(value: Any) -> float | None:
+    """Of a number or an HTTP date; None for what is neither (`inf`, `1e400`)."""
+    if (number := _finite(value)) is not None:
+        return number
     try:
         return max(0.0, parsedate_to_datetime(str(value)).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
 def failed_generation(error: BaseException) -> dict[str, Any] | None:
-    """The error object of a Groq `tool_use_failed`, whose `failed_generation` is the model's text; None for other
-    errors."""
+    """The error object of a Groq `tool_use_failed`, whose `failed_generation` is the model's text, "" where the server does not
+    tell it or it was cut; None for other errors."""
     body = error_body(_cause(error))
-    return body if isinstance(body.get("failed_generation"), str) else None
+    said = body.get("failed_generation")
+    if isinstance(said, str):
+        return body
+    if body.get("code") not in _FAILED_GENERATIONS:
+        return None
+    return {**body, "failed_generation": json.dumps(said) if is_object(said) or is_list(said) else ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +212,7 @@ def recordable(error: BaseException, scrubber: Scrubber | None = None) -> dict[s
 
 def _clean(message: str, scrubber: Scrubber | None) -> str:
     """Scrubbed before it is cut to size: half a key is no known one."""
-    return (scrubber or Scrubber()).text(message[:_MAX_SCRUBBED])[:_MAX_MESSAGE]
+    return (scrubber or process_scrubber()).text(message[:_MAX_SCRUBBED])[:_MAX_MESSAGE]
 
 
 def is_clean(error: BaseException, scrubber: Scrubber) -> bool:

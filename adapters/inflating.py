@@ -15,7 +15,7 @@ __all__ = ["ACCEPTED", "Inflater", "UnknownEncoding", "inflater_of"]
 ACCEPTED = "gzip, deflate"
 """The `Accept-Encoding` of what can be unpacked here."""
 
-_PIECE = 65_536
+_PIECE = 32_768
 _GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
 _GZIP_START = b"\x1f\x8b"
 
@@ -34,7 +34,7 @@ class Inflater:
         self._ended = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What the next bytes unpack to, in pieces of at most 64 KB.
+        """What the next bytes unpack to, in pieces of at most 32 KB.
 
         Raises `zlib.error` when they are not what they are said to be, `ValueError` for too many members.
         """

@@ -15,14 +15,15 @@ from typing import Any, NoReturn
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
-from llmcore.adapters.endings import ErrorEvent, body_of, ending_of
+from llmcore.adapters.endings import body_of, ending_of
 from llmcore.adapters.engine import close_clients, litellm
 from llmcore.adapters.failures import classify, failed_generation, is_clean, recordable
 from llmcore.adapters.guard import check_requests_allowed
+from llmcore.adapters.known_secrets import process_scrubber
 from llmcore.adapters.log_scrubbing import hide_in_logs
 from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
-from llmcore.adapters.secrets import Scrubber, secrets_in, without_key
+from llmcore.adapters.request_secrets import secrets_in
 from llmcore.adapters.sent_numbers import unmarked
 from llmcore.adapters.terminators import is_whole_reply
 from llmcore.adapters.usage import read_usage, usage_in
@@ -39,6 +40,10 @@ yet free of secrets."""
 
 _STREAM_WIRE = "openai-chat"  # LiteLLM makes every provider's stream OpenAI-shaped
 _STREAM_PATH = "/chat/completions"  # where that is the wire itself
+_AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
+"""Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
+_MOST_HELD = 1000
+"""Events that say nothing which are held back at the start of a stream."""
 _STREAMED: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
 
@@ -121,7 +126,7 @@ class LiteLLMAdapter:
                     if event is None:
                         break
                     held.append(event)
-                    if said or _says_something(event):
+                    if said or len(held) > _MOST_HELD or _says_something(event):
                         said = True
                         for event in held:
                             yield event
@@ -158,7 +163,7 @@ class LiteLLMAdapter:
         """`reading` is what the normaliser is to read, a body or a stream's events; `litellms` is LiteLLM's body, if any."""
         own = object_in(reading[-1] if is_list(reading) else reading)
         body = litellms or own
-        mapped = without_key(ReplyMapper(prepared).map(reading), prepared.arguments)
+        mapped = ReplyMapper(prepared).map(reading)
         self._observe(call, "response", mapped)
         return Reply(
             raw=tuple(mapped) if is_list(mapped) else mapped,
@@ -189,7 +194,7 @@ class LiteLLMAdapter:
 
     def _raise(self, error: Exception, call: ModelCall, prepared: Prepared) -> NoReturn:
         """Raise the error as ours. The original is chained only when its own text holds no secret."""
-        scrubber = Scrubber(secrets_in(prepared.arguments))
+        scrubber = process_scrubber(secrets_in(prepared.arguments))
         ours = classify(error, call, scrubber)
         self._observe(call, "error", recordable(error, scrubber))
         original = error.__cause__ if ours is error else error
@@ -242,25 +247,21 @@ def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dic
     exchange = watch.exchange
     untouched = exchange is not None and exchange.ok and not exchange.taken
     if untouched and prepared.provider.wire == _STREAM_WIRE and exchange is not None and exchange.url.endswith(_STREAM_PATH):
-        return _own_events(exchange)
+        return exchange.events()
     return _chunks(watch, answer)
 
 
-async def _own_events(exchange: Exchange) -> AsyncGenerator[dict[str, Any], None]:
-    async with aclosing(exchange.events()) as events:
-        async for event in events:
-            if event.get("error") or event.get("object") == "error":  # older vLLM sends the error's fields themselves
-                raise ErrorEvent(event.get("error") or event)
-            yield event
-
-
 async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
-    """LiteLLM's chunks, without the finish reason that it makes up at the end of a stream that was cut."""
+    """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
+    makes one up at the end of a stream that was cut."""
     async for chunk in answer:
         event = _without_echo(_dumped(chunk))
         for choice in objects_in(event.get("choices")):
-            if choice.get("finish_reason") and watch.exchange is not None and not watch.exchange.came_to_its_end:
-                del choice["finish_reason"]
+            if choice.get("finish_reason") and watch.exchange is not None:
+                if not watch.exchange.came_to_its_end:
+                    del choice["finish_reason"]
+                elif (word := watch.exchange.end.word).lower() not in _AS_LITELLM_SAYS:
+                    choice["finish_reason"] = word
         yield event
 
 

@@ -1,28 +1,21 @@
 """Secrets out of what the HTTP clients beneath us log.
 
-At DEBUG, LiteLLM, openai and others log whole requests, headers and bodies included. A filter on their loggers takes the
-secrets of the latest requests out of each record; other loggers are left alone. It costs nothing at levels that are not
+At DEBUG, LiteLLM, openai and others log whole requests, headers and bodies included. A filter on their loggers takes what
+the process knows of secrets out of each record; other loggers are left alone. It costs nothing at levels that are not
 logged.
 """
 
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Iterable
 
-from llmcore.adapters.secrets import Scrubber
+from llmcore.adapters.known_secrets import process_scrubber, remember
 
 __all__ = ["filter_clients", "hide_in_logs"]
 
 _CLIENTS = frozenset({"LiteLLM", "aiohttp", "anthropic", "botocore", "httpcore", "httpx", "litellm", "openai", "urllib3"})
 """The first parts of the names of the clients' loggers."""
-_KEPT = 128
-"""Secrets that are remembered, the latest ones."""
-
-_lock = threading.Lock()
-_known: dict[str, None] = {}
-_scrubber = Scrubber()
 _loggers_seen = 0
 
 
@@ -32,12 +25,13 @@ class _SecretFilter(logging.Filter):
             text = record.getMessage()
         except Exception:
             return True  # logging itself reports arguments that do not fit
-        clean = _scrubber.text(text)
+        scrubber = process_scrubber()
+        clean = scrubber.text(text)
         if clean != text:
             record.msg, record.args = clean, ()
         if record.exc_info and record.exc_text is None:
             trace = logging.Formatter().formatException(record.exc_info)
-            clean = _scrubber.text(trace)
+            clean = scrubber.text(trace)
             if clean != trace:
                 record.exc_info, record.exc_text = None, clean
         return True
@@ -48,16 +42,7 @@ _filter = _SecretFilter()
 
 def hide_in_logs(secrets: Iterable[str]) -> None:
     """From now on, take these secrets out of what the clients log."""
-    global _scrubber
-    with _lock:
-        before = list(_known)
-        for secret in secrets:
-            _known.pop(secret, None)
-            _known[secret] = None
-        for secret in list(_known)[:-_KEPT]:
-            del _known[secret]
-        if list(_known) != before:
-            _scrubber = Scrubber(_known)
+    remember(secrets)
     filter_clients()
 
 

@@ -22,6 +22,7 @@ from llmcore.adapters.prompting import envelope_schema, instructions
 from llmcore.adapters.providers import Limits, Provider, provider_of
 from llmcore.adapters.schemas import Loss, transform
 from llmcore.types import AuthenticationFailed, JsonSchema, LimitExceeded, ToolDefinition
+from llmcore.types.headers import check_header_value
 from llmcore.types.narrowing import is_object
 
 __all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "prepare"]
@@ -112,11 +113,13 @@ def _api_key(endpoint: Endpoint, provider: Provider) -> str | None:
     if endpoint.base_url or provider.name == "ollama":
         return NO_KEY
     variable = provider.api_key_variable
-    if variable and not os.environ.get(variable):
+    key = os.environ.get(variable) if variable else None
+    if variable and not key:
         raise AuthenticationFailed(
             f"no API key for {endpoint.alias or endpoint.model}: set the variable {variable}, or give `api_key`"
         )
-    return os.environ.get(variable) if variable else None
+    check_header_value(f"the variable {variable}", key or "")
+    return key
 
 
 # Tools

@@ -23,9 +23,11 @@ from typing import Any, Self
 
 import httpx
 
+from llmcore.adapters.known_secrets import process_scrubber
 from llmcore.adapters.log_scrubbing import hide_in_logs
 from llmcore.adapters.recording import TranscriptFile, transcript
-from llmcore.adapters.secrets import Scrubber, secrets_in
+from llmcore.adapters.request_secrets import secrets_in
+from llmcore.adapters.secrets import Scrubber
 from llmcore.types import definition_of
 from llmcore.types.narrowing import is_object, object_in, objects_in
 from llmcore.types.numbers import exact_json, exact_loads
@@ -163,7 +165,7 @@ class RecordingProxy:
         self, path: str, sent: Mapping[str, str], body: bytes, status: int, headers: Mapping[str, str], reply: bytes
     ) -> None:
         """Write one exchange. For the proxy's own handler."""
-        scrubber = Scrubber(self.secrets(path, sent))
+        scrubber = process_scrubber(self.secrets(path, sent))
         request = _json(body)
         model = _model(path, request)
         exchange: dict[str, Any] = {

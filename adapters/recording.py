@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.secrets import Scrubber, secrets_in
+from llmcore.adapters.known_secrets import process_scrubber, remember
+from llmcore.adapters.request_secrets import secrets_in
+from llmcore.adapters.secrets import Scrubber
 from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
 from llmcore.types.json_data import encodable
 from llmcore.types.locks import ForkSafeLock
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_json
 
 __all__ = ["Exchange", "Recorder", "TranscriptFile", "tool_dict", "transcript"]
@@ -122,17 +124,22 @@ def _ids_in(path: Path) -> set[str]:
 
 
 class Recorder:
-    """Collects the exchanges of one run. `observe` is an adapter's observer; `secrets` are hidden besides the calls'
-    own."""
+    """Collects the exchanges of one run. `observe` is an adapter's observer; `secrets` are hidden besides the calls' own
+    and all others that the process knows of.
+
+    Exchanges are kept as they came and scrubbed when they are asked for: then every secret of the run is known, so that
+    none is taken out in part.
+    """
 
     def __init__(self, *, provenance: str, secrets: Iterable[str | None] = ()) -> None:
         self._provenance = provenance
-        self._scrubber = Scrubber(secrets)
+        remember(secrets)
+        self._secrets: set[str] = set()
         self._lock = ForkSafeLock()
+        self._exchanges: list[Exchange] = []
         self._open: dict[int, Exchange] = {}
         self._previous: ModelCall | None = None
         self._first: ModelCall | None = None
-        self.exchanges: list[Exchange] = []
 
     def observe(self, call: ModelCall, what: str, value: Any) -> None:
         """See `llmcore.adapters.litellm.Observer`."""
@@ -140,14 +147,28 @@ class Recorder:
             if what == "request":
                 self._begin(call, value)
             elif (exchange := self._open.get(id(call))) is not None:
-                self._add(call, exchange, what, self._scrubber.value(value))
+                self._add(call, exchange, what, _copied(value))
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """What went over so far, without secrets."""
+        scrubber = self._scrubber()
+        with self._lock:
+            return [_clean(scrubber, exchange) for exchange in self._exchanges]
+
+    def clean(self, text: str) -> str:
+        """A text without the secrets that are known by now."""
+        return self._scrubber().text(text)
+
+    def _scrubber(self) -> Scrubber:
+        return process_scrubber(self._secrets)
 
     def _begin(self, call: ModelCall, arguments: Mapping[str, Any]) -> None:
         sent = {key: value for key, value in arguments.items() if key not in _NOT_WRITTEN}
-        self._scrubber = self._scrubber.with_secrets(secrets_in(arguments))
+        self._secrets |= {*secrets_in(arguments)}
         attempt = {"model": call.endpoint.model, "mode": call.mode, "reason": call.reason or self._reason(call)}
-        exchange = {"attempt": attempt, "request": self._scrubber.value(sent)}
-        self.exchanges.append(exchange)
+        exchange = {"attempt": attempt, "request": _copied(sent)}
+        self._exchanges.append(exchange)
         self._open[id(call)] = exchange
         self._first = self._first or call
         self._previous = call
@@ -185,9 +206,8 @@ class Recorder:
         if self._first is None:
             raise ValueError("nothing was recorded: give `recorder.observe` to the adapter as its observer")
         endpoint = self._first.endpoint
-        exchanges = [exchange | self._chunks(exchange) for exchange in self.exchanges]
         line = transcript(
-            exchanges,
+            (),
             id=id,
             provider=endpoint.provider,
             model=endpoint.model,
@@ -197,13 +217,23 @@ class Recorder:
             output_schema=output_schema,
             expect=expect,
         )
-        clean: dict[str, Any] = self._scrubber.value(line)
+        clean: dict[str, Any] = self._scrubber().value(line)
+        clean["exchanges"] = self.exchanges
         return clean
-
-    def _chunks(self, exchange: Exchange) -> Exchange:
-        return {"chunks": self._scrubber.events(exchange["chunks"])} if "chunks" in exchange else {}
 
     def write(self, path: str | Path, **line: Any) -> str:
         """Append the run to a transcript file; keywords as for `line`. Returns the line's id, which is the one given
         unless the file has it already."""
         return TranscriptFile(path).append(self.line(**line))
+
+
+def _copied(value: Any) -> Any:
+    """JSON data that nobody else changes."""
+    if is_object(value):
+        return {str(key): _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if is_list(value) else value
+
+
+def _clean(scrubber: Scrubber, exchange: Exchange) -> Exchange:
+    fresh: Exchange = scrubber.value({key: value for key, value in exchange.items() if key != "chunks"})
+    return fresh | ({"chunks": scrubber.events(exchange["chunks"])} if "chunks" in exchange else {})

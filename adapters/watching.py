@@ -17,11 +17,14 @@ from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
+from llmcore.adapters.error_events import ErrorEvent
 from llmcore.adapters.inflating import Inflater, UnknownEncoding, inflater_of
 from llmcore.adapters.replies import holds_litellm_tool
-from llmcore.adapters.terminators import DONE, EventLines, Frames, StreamEnd, TooLong, is_whole_reply, parse_json
+from llmcore.adapters.streaming import EventStream, Taken
+from llmcore.adapters.terminators import StreamEnd, is_whole_reply, parse_json
 from llmcore.types import Limits
 from llmcore.types.narrowing import is_object
+from llmcore.types.pacing import Pace
 
 __all__ = ["Exchange", "Watch", "current_watch", "tells_what_it_makes"]
 
@@ -32,6 +35,8 @@ _HTML = (b"<!doctype", b"<html", b"<head", b"<body", b"<?xml")
 _HEAD = 1024
 _OUTLINE = ("id", "object", "created", "model", "service_tier", "usage")
 _BLANK = b"\xef\xbb\xbf \t\r\n"
+_SLICE = 32_768
+"""Bytes that are looked at before others may run."""
 _IN_PLACE = (b"{", b"[")
 """How a JSON body (or JSON lines) begins that comes in place of server-sent events: it is kept."""
 
@@ -56,8 +61,8 @@ def current_watch() -> Watch | None:
     return _watching.get()
 
 
-class _BoundBroken(Exception):
-    """What the server sends is more than it may send, or cannot be unpacked. LiteLLM may wrap it: `Exchange.failure` stays."""
+class _Broken(Exception):
+    """What the server sends is more than it may send, or cannot be read. LiteLLM may wrap it: `Exchange.failure` stays."""
 
 
 class Watch:
@@ -114,8 +119,8 @@ class Exchange:
     """One HTTP response. Its bytes are read once: by LiteLLM (`passed_on`), or by us (`events`).
 
     `taken`: somebody has begun to read; `over`: to the end. `received`: bytes, unpacked. `in_place`: they begin as JSON does.
-    `end`: what the events of a stream told. `broken`: what broke the connection before the reply's end. `failure`: which bound
-    was broken, in words.
+    `end`: what the events of a stream told. `broken`: what broke the connection before the reply's end. `failure`: why it was
+    read no further, in words: which bound was broken, or that an event was; `error`: an event was the server's error.
     """
 
     def __init__(self, watch: Watch, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> None:
@@ -125,20 +130,21 @@ class Exchange:
         self.taken = self.over = False
         self.received = 0
         self.in_place = False
-        self.end = StreamEnd()
         self.broken: Exception | None = None
         self.failure = ""
+        self.error: ErrorEvent | None = None
         self._source = source
         self._encoding = headers.get("content-encoding")
         self._limits = watch.limits
         self._known = watch.known
         self._streamed = watch.streamed and self.ok
         self._most = watch.limits.stream if self._streamed else watch.limits.body
-        self._lines: EventLines | Frames = (Frames if _BINARY in self.kind else EventLines)(watch.limits.line)
+        self._stream = EventStream(watch.limits, binary=_BINARY in self.kind, known=watch.known)
         self._parsed: list[dict[str, Any]] | None = None
         """Events that wait for `events`; None while only their end is watched."""
         self._body = bytearray()
         self._parsed_body: tuple[int, Any] = (0, None)  # at which length, and what
+        self._last = b""  # what the end of the bytes told
         self._whole = True  # `_body` is all that came, not a head of it
 
     @property
@@ -162,18 +168,22 @@ class Exchange:
         return self.body[:_HEAD].lstrip().lower().startswith(_HTML)
 
     @property
+    def end(self) -> StreamEnd:
+        return self._stream.end
+
+    @property
     def came_to_its_end(self) -> bool:
         """Did a streamed reply say that it is whole, by a finish reason, an end mark, or one JSON body in place of a stream?"""
         return self.end.seen or is_whole_reply(self.document)
 
     def events_in_body(self) -> list[dict[str, Any]]:
-        """The events of a stream that came where a whole body was asked for; none when it did not come to its end."""
-        lines, end, found = EventLines(self._limits.line), StreamEnd(), list[dict[str, Any]]()
-        for data in (*lines.feed(self.body), *lines.finish()):
-            end.saw(data)
-            if is_object(event := parse_json(data)):
-                found.append(event)
-        return found if end.seen else []
+        """The events of a stream that came where a whole body was asked for; none when it did not come to its end. What broke it
+        is left in `failure` and `error`."""
+        stream = EventStream(self._limits, binary=False, known=True)
+        events = [*stream.feed(self.body).events, *stream.finish().events]
+        if stream.end.events:  # else it was no stream, and its lines are no events
+            self.failure, self.error = stream.failure, stream.error
+        return events if stream.end.seen and not stream.is_broken else []
 
     # Reading
 
@@ -193,23 +203,28 @@ class Exchange:
             yield (_outline(self.body, self.document) if large else self.body) if fit else self.body[: self._limits.error_body]
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The bytes as they come, unpacked, and of an error's body no more than the limit.
+        """The bytes that may be read, unpacked: of a stream its sound events, of an error's body no more than the limit.
 
-        Raises what the connection raises, and an error of its own when a bound is broken. A connection that breaks after the
-        reply's own end has only ended.
+        Raises what the connection raises, and an error of its own when a bound or an event is broken. A connection that breaks
+        after the reply's own end has only ended.
         """
         self.taken = True
         source: AsyncIterator[bytes] = aiter(self._source)
+        pace = Pace()
         try:
             inflater = self._inflater()
             while (data := await self._next(source)) is not None:
-                for piece in (data,) if inflater is None else self._unpacked(inflater, data):
+                for piece in _slices(data) if inflater is None else self._unpacked(inflater, data):
+                    await pace.rest()
                     head = piece if self.ok else piece[: self._limits.error_body - self.received]
-                    self._saw(head)
-                    yield head
+                    if sound := self._saw(head):
+                        yield sound
+                    self._refuse_broken()
                     if len(head) < len(piece):
                         return
-            self._over()
+            if last := self._over():
+                yield last
+            self._refuse_broken()
         finally:
             close = getattr(source, "aclose", None)
             if close is not None:
@@ -267,16 +282,24 @@ class Exchange:
         except (ValueError, zlib.error) as error:
             raise self._fails(f"the reply cannot be unpacked ({error})") from None
 
-    def _saw(self, piece: bytes) -> None:
+    def _saw(self, piece: bytes) -> bytes:
+        """Take the next bytes; what of them may be read."""
         self.received += len(piece)
         if self.received > self._most:
-            raise self._fails(f"the reply is longer than {self._most:,} bytes")
+            self.failure = f"the reply is longer than {self._most:,} bytes"
+            return b""
         self._keep(piece)
-        if self._streamed and not (self._parsed is not None and self.in_place):
-            try:
-                self._take(self._lines.feed(piece))
-            except TooLong:
-                raise self._fails(f"a line of the stream is longer than {self._limits.line:,} bytes") from None
+        if not self._streamed:
+            return piece
+        taken = self._stream.feed(piece)
+        self._took(taken)
+        return bytes(taken.written)
+
+    def _took(self, taken: Taken) -> None:
+        if self._parsed is not None:
+            self._parsed += taken.events
+        self.failure = self.failure or self._stream.failure
+        self.error = self._stream.error
 
     def _keep(self, piece: bytes) -> None:
         if not self._whole:
@@ -286,35 +309,32 @@ class Exchange:
         most = self._limits.body if self.in_place or not self._streamed else _HEAD
         if len(self._body) <= most:
             return
-        if self.in_place and self._parsed is not None:
-            raise self._fails(f"the reply is longer than {most:,} bytes")
+        if self._stream.in_document:
+            self.failure = f"the reply is longer than {most:,} bytes"
         del self._body[_HEAD:]
         self._whole = False
 
-    def _take(self, found: Iterator[bytes]) -> None:
-        for data in found:
-            if self._parsed is None or data == DONE:
-                self.end.saw(data)
-            elif is_object(event := parse_json(data)):
-                self.end.saw(data, event)
-                self._parsed.append(event)
-
-    def _over(self) -> None:
+    def _over(self) -> bytes:
         """The bytes are at their end: a last line without its line break, a body in place of a stream."""
+        if self.over or not self._streamed:
+            self.over = True
+            return self._last
         self.over = True
-        if not self._streamed or self.end.done:
-            return
-        if self._parsed is None or not self.in_place:
-            self._take(self._lines.finish())
-        elif is_object(document := self.document):
-            self.end.saw(self.body, document)
-            self._parsed.append(document)
-        else:  # JSON lines
-            self._take(iter([*self._lines.feed(self.body), *self._lines.finish()]))
+        taken = self._stream.finish()
+        if self._stream.in_document and is_object(document := self.document):
+            self.end.saw(document)
+            taken.events.append(document)
+        self._took(taken)
+        self._last = bytes(taken.written)
+        return self._last
 
-    def _fails(self, why: str) -> _BoundBroken:
+    def _refuse_broken(self) -> None:
+        if self.failure or self.error is not None:
+            raise _Broken(self.failure or "the server sent an error")
+
+    def _fails(self, why: str) -> _Broken:
         self.failure = why
-        return _BoundBroken(why)
+        return _Broken(why)
 
 
 def _outline(body: bytes, document: dict[str, Any]) -> bytes:
@@ -324,6 +344,10 @@ def _outline(body: bytes, document: dict[str, Any]) -> bytes:
     message = {"role": "assistant", "content": ""}
     kept = {key: document[key] for key in _OUTLINE if key in document}
     return json.dumps({**kept, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+
+
+def _slices(data: bytes) -> Iterator[bytes]:
+    return (data[at : at + _SLICE] for at in range(0, len(data), _SLICE))
 
 
 async def _run_out(chunks: AsyncIterator[bytes]) -> None:

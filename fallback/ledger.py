@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
+from llmcore.adapters.known_secrets import hide_in_error, process_scrubber
 from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitExceeded, LLMCoreError, OutputMode, Usage
 
 __all__ = ["Ledger"]
@@ -86,6 +87,7 @@ class Ledger:
         self.check()
         begun, waited = self._wait or (self._clock(), 0.0)
         self._wait = None
+        detail = process_scrubber().text(detail) if detail else ""
         attempt = Attempt(n=len(self.attempts) + 1, model=model, mode=mode, reason=reason, detail=detail, waited=waited)
         self.attempts.append(attempt)
         self._begun[attempt.n] = begun
@@ -102,7 +104,9 @@ class Ledger:
         begun = self._begun.pop(attempt.n, None)
         if begun is not None:
             attempt.duration = self._clock() - begun
-        attempt.failure = failure or attempt.failure
+        if failure is not None:
+            hide_in_error(failure)
+            attempt.failure = failure
         attempt.report = report or attempt.report
 
     def check(self) -> None:

@@ -11,7 +11,7 @@
 | a capability refused | learn it; the same mode without it, the next mode, another model, text only |
 | server error, timeout | the same again after a back-off, then another model |
 | refused, cut short | another model |
-| a bad answer | the next mode, another model, text only |
+| a bad answer | the next mode, another model, text only; where no mode makes another request, the same once more |
 | ours | once more at most |
 
 Where another model is left, a model may fail `TRIES` times in a turn by what a retry may help against (a rate limit, an
@@ -44,7 +44,7 @@ __all__ = ["PATIENCE", "TRIES", "Remedy", "remedies"]
 TRIES = 2
 PATIENCE = 5.0
 
-Remedy = Literal["retry", "retry_once", "mode", "model", "larger_window", "other_provider", "text"]
+Remedy = Literal["retry", "retry_once", "again", "mode", "model", "larger_window", "other_provider", "text"]
 
 _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
     (QuotaExceeded, frozenset({"other_provider"})),
@@ -57,7 +57,7 @@ _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
     (ProviderError, frozenset({"retry", "model"})),
     (Refused, frozenset({"model"})),
     (Truncated, frozenset({"model"})),
-    (ModelError, frozenset({"mode", "model", "text"})),
+    (ModelError, frozenset({"again", "mode", "model", "text"})),
     (InternalError, frozenset({"retry_once"})),
 )
 

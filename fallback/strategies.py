@@ -61,7 +61,8 @@ class Retry:
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
         allowed = remedies(failure)
-        most = self.backoff.max_retries if "retry" in allowed else 1 if "retry_once" in allowed else 0
+        once = "retry_once" in allowed or ("again" in allowed and not context.mode_matters)
+        most = self.backoff.max_retries if "retry" in allowed else 1 if once else 0
         if context.retries_in_a_row >= most:
             return False
         return context.ledger.seconds_left is not None or self._wait(failure, context, 0.0) <= self.max_wait

@@ -14,7 +14,7 @@ from functools import partial
 
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.dialects.registry import marker_table
-from llmcore.normalizer.native.finish import FINISH_WORDS
+from llmcore.normalizer.native.finish import finish_reason_of
 from llmcore.normalizer.replies.envelopes import envelope_of_one_thing, envelope_of_text
 from llmcore.normalizer.replies.native_reply import NativeReply
 from llmcore.normalizer.replies.settings import Settings
@@ -170,4 +170,4 @@ def _checked(tools: object) -> ToolSet | None:
 
 
 def _ours(word: str | None) -> str | None:
-    return FINISH_WORDS.get(word) if word else None
+    return finish_reason_of(word, False)

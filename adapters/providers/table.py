@@ -152,7 +152,7 @@ OPENROUTER = Provider(
     reports_cost=True,
     thinking="effort",
     headers=(
-        ("HTTP-Referer", "https://pypi.org/project/llmcore-engine"),
+        ("HTTP-Referer", "urn:llmcore-engine"),
         ("X-Title", "llmcore"),
     ),  # else LiteLLM sends its own
 )

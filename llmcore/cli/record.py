@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from llmcore import Orchestrator
+    from llmcore.adapters.recording import Recorder
     from llmcore.models import ModelConfig, ModelRegistry
 
 __all__ = ["record"]
@@ -128,12 +129,12 @@ class _Session:
         except CallerError:
             raise
         except LLMCoreError as error:
-            note(f"failed: {_shown(prompt)}: {error}")
+            note(f"failed: {_shown(recorder, prompt)}: {recorder.clean(str(error))}")
             return False
         finally:
             if recorder.exchanges:
                 recorder.write(self._output, id=f"{self._output.stem}-1", tools=self._definitions)
-        note(f"recorded: {_shown(prompt)} ({len(recorder.exchanges)} exchanges)")
+        note(f"recorded: {_shown(recorder, prompt)} ({len(recorder.exchanges)} exchanges)")
         return True
 
 
@@ -145,8 +146,6 @@ async def _run(orchestrator: Orchestrator, prompt: str, alias: str, *, stream: b
         pass
 
 
-def _shown(prompt: str) -> str:
-    """The prompt's beginning, for whoever watches; what looks like a key is hidden."""
-    from llmcore.adapters.secrets import Scrubber
-
-    return shortened(Scrubber().text(prompt), 60)
+def _shown(recorder: Recorder, prompt: str) -> str:
+    """The prompt's beginning, for whoever watches, without secrets."""
+    return shortened(recorder.clean(prompt), 60)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from pydantic import ConfigDict, Field, SecretStr, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
-from llmcore.adapters.base import BaseUrl, Capabilities, Endpoint, Prices, SecretHeaders
+from llmcore.adapters.base import ApiKey, BaseUrl, Capabilities, Endpoint, Prices, SecretHeaders
 from llmcore.tools.config import ToolConfig
 from llmcore.types import OutputMode
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
@@ -39,7 +39,7 @@ class ModelConfig(Value):
     alias: str
     provider: str = Field(min_length=1)
     model: str = Field(min_length=1)
-    api_key: SecretStr | None = Field(default=None, repr=False)
+    api_key: ApiKey | None = Field(default=None, repr=False)
     base_url: BaseUrl | None = Field(default=None, repr=False)
     supports_tools: bool | None = None
     supports_web_search: bool | None = None

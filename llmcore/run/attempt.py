@@ -98,6 +98,7 @@ class TurnAttempt:
         self._request = Request(messages=[])
         self._envelope = Envelope()
         self._final: ToolCall | None = None
+        self._was_silent = False
         self.accepted: Accepted | None = None
 
     @property
@@ -237,10 +238,17 @@ class TurnAttempt:
     def _refuse_empty(self) -> None:
         state = self._state
         try:
-            refuse_empty(self._envelope, answer_due=self.mode_matters and not state.tool_turns and self._final is None)
+            refuse_empty(self._envelope, answer_due=self._answer_due())
         except LLMCoreError as error:
+            self._was_silent = True
             state.ledger.finish(state.ledger.attempts[-1], failure=error)
             raise
+
+    def _answer_due(self) -> bool:
+        """An empty reply is none, but where it was asked for: a `stop` sequence may stand first. After tools ran, a model that
+        says nothing twice has nothing to add: what they did is done, and no error shall make anybody do it again."""
+        silenced = bool(self._request.stop) and self._envelope.finish_reason == "stop"
+        return self._final is None and not silenced and not (self._state.tool_turns and self._was_silent)
 
     def _loop(self, request: Request) -> CorrectionLoop:
         settings, choice = self._state.settings, request.tool_choice

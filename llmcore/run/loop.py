@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from llmcore.adapters.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, FallbackManager, Plan
 from llmcore.hooks import HookChain, Veto
 from llmcore.models import ModelConfig, needs_of
@@ -121,6 +122,7 @@ class Run:
         """Let what was done so far ride on the error; also on cancellation and on what hooks raise."""
         result = self.state.result()
         if isinstance(error, LLMCoreError):
+            hide_in_error(error)
             error.with_partial(result, result.attempts)
         else:
             error.__dict__["partial"] = result

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from llmcore.adapters.known_secrets import process_scrubber
 from llmcore.types import Attempt, Envelope, Message, Repair, ToolCall, Usage
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonObject, JsonText
@@ -14,6 +15,8 @@ __all__ = ["RepairRecord", "RunResult", "ToolFailure", "ToolRecord"]
 
 _SHOWN = 60
 """Characters of the content in a result's `repr`."""
+_LOOKED_THROUGH = 4096
+"""Characters of it that are looked through for keys: so many that none that begins in what is shown is cut."""
 _SHOWN_TOOLS = 4
 
 
@@ -111,9 +114,9 @@ class RunResult(Value):
         return next((one.time_to_first_token for one in self.attempts if one.time_to_first_token is not None), None)
 
     def __repr__(self) -> str:
-        """One line: how the content begins, and how much there is of the rest."""
+        """One line: how the content begins, without keys, and how much there is of the rest."""
         parts = [
-            repr(_cut(self.content, _SHOWN)),
+            repr(_cut(process_scrubber().text(self.content[:_LOOKED_THROUGH]), _SHOWN)),
             _counted(len(self.messages), "message"),
             _counted(len(self.attempts), "attempt"),
         ]

@@ -12,7 +12,9 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
-from llmcore.adapters.secrets import Scrubber, secrets_in
+from llmcore.adapters.known_secrets import process_scrubber
+from llmcore.adapters.request_secrets import secrets_in
+from llmcore.adapters.secrets import Scrubber
 from llmcore.adapters.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
@@ -32,6 +34,7 @@ from llmcore.types import (
 from llmcore.types.copies import updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
+from llmcore.types.pacing import Pace
 
 __all__ = ["Sending", "within"]
 
@@ -117,7 +120,7 @@ class Sending:
     def shown(self, text: str) -> str:
         """What a server says of its reply (an id, a model, a finish word) as it may stand in a result: without the secrets
         of the request, should they be echoed there, and fit to be encoded."""
-        return self._scrubber.text(encodable(text)) if text else text
+        return self._scrubber.without_given(encodable(text)) if text else text
 
     @cached_property
     def _scrubber(self) -> Scrubber:
@@ -128,7 +131,7 @@ class Sending:
             "extra_headers": {**endpoint.extra_headers, **(request.extra_headers or {})},
             "extra_body": request.extra_body,
         }
-        return Scrubber(secrets_in(sent), only_given=True)
+        return process_scrubber(secrets_in(sent))
 
     async def _asked(self, awaitable: Awaitable[T]) -> T:
         try:
@@ -165,8 +168,10 @@ class Sending:
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
         started = time.perf_counter()
         stream: Any = self._adapter.stream(self._call)
+        pace = Pace()
         try:
             while True:
+                await self._rest(pace)
                 try:
                     chunk = await self._asked(anext(stream))
                 except StopAsyncIteration:
@@ -199,6 +204,13 @@ class Sending:
         if so_far is not None:
             so_far.done = True
             await self._hooks.on_streaming_response(so_far)
+
+    async def _rest(self, pace: Pace) -> None:
+        """Between two events. What is there already is read without any wait, where no timeout would ever end it."""
+        await pace.rest()
+        left = self._seconds_left()
+        if left is not None and left <= 0:
+            raise Timeout("the run's deadline has passed", status=None)
 
     def _normalizer(self, forced_tool: str | None, reasoning_open: bool) -> Normalizer:
         return Normalizer(self._tools, reasoning_open=reasoning_open, forced_tool=forced_tool)

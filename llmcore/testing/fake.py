@@ -16,6 +16,7 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.testing.replies import Answer, checked, chunks_of, raise_if_error, reply_of, resolved, tool_call_body
 from llmcore.testing.usages import usage_in
 from llmcore.types import ConfigError, Reply, Request, Usage
+from llmcore.types.bounds import is_amount
 from llmcore.types.copies import copied
 
 __all__ = ["FakeModel"]
@@ -103,7 +104,9 @@ class FakeModel:
     # How it behaves
 
     def delay(self, seconds: float) -> FakeModel:
-        """Wait so long before each answer."""
+        """Wait so many seconds before each answer. Raises `ConfigError` for anything but a finite number of at least 0."""
+        if not is_amount(seconds):
+            raise ConfigError(f"delay is a finite number of seconds of at least 0, not {seconds!r}")
         self._delay = seconds
         return self
 

@@ -25,7 +25,7 @@ class Limits:
     | `near_misses` | further ones are counted, not kept |
     | `body` | a whole body of more bytes is broken off: `RemoteServerError` |
     | `line` | a line (an event) of a stream of more bytes: the stream is broken off, `RemoteServerError` |
-    | `stream` | a stream of more bytes in all: as for `line` |
+    | `stream` | a stream of more bytes in all, or whose texts alone are more than `body`: as for `line` |
     | `error_body` | the rest of an error's body is left unread |
     | `members` | a compressed body of more parts (gzip members): as for `body` |
     """
@@ -46,7 +46,8 @@ class Limits:
     near_misses: int = 64
     body: int = 8_000_000
     line: int = 8_000_000
-    stream: int = 256_000_000
+    stream: int = 64_000_000
+    """128,000 tokens, the longest replies there are, in events of 330 bytes each, as OpenAI sends them, are 42 MB."""
     error_body: int = 32_768
     members: int = 1000
 

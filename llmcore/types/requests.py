@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from llmcore.types.bounds import PositiveAmount
 from llmcore.types.copies import Value
+from llmcore.types.headers import check_headers
 from llmcore.types.messages import Message, TextBlock
 from llmcore.types.usage import Usage
 
@@ -22,10 +23,11 @@ class Request(Value):
     """One request, provider-agnostic. `messages` may be given as a str (one user message).
 
     `thinking`: False/True, or the number of tokens the model may think. `deadline` is in seconds from the call. `tools` hold
-    anything `ToolSet` takes. `extra_body` and `extra_headers` go to the provider as they are.
+    anything `ToolSet` takes. `extra_body` and `extra_headers` go to the provider as they are; a header that cannot be sent
+    raises `ConfigError`.
     """
 
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, hide_input_in_errors=True)  # headers may hold keys
 
     messages: list[Message]
     system: str | list[TextBlock] | None = None
@@ -48,6 +50,12 @@ class Request(Value):
     @classmethod
     def _text_is_one_message(cls, value: Any) -> Any:
         return [Message(role="user", content=[TextBlock(text=value)])] if isinstance(value, str) else value
+
+    @field_validator("extra_headers")
+    @classmethod
+    def _can_be_sent(cls, value: dict[str, str]) -> dict[str, str]:
+        check_headers("extra_headers", value)
+        return value
 
     @field_validator("tools", mode="before")
     @classmethod

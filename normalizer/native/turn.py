@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from llmcore.normalizer.native.calls import CallAssembly, NativeCall
-from llmcore.normalizer.native.finish import FINISH_WORDS
+from llmcore.normalizer.native.finish import reason_of
 from llmcore.normalizer.native.pieces import FinishWord, Opaque, Reasoning, Redacted
 from llmcore.types.envelope import FinishReason
 
@@ -106,4 +106,4 @@ class Turn:
 
     def add_finish(self, piece: FinishWord) -> None:
         self.finish_word = piece.word
-        self.finish_reason = piece.reason or FINISH_WORDS.get(piece.word)
+        self.finish_reason = piece.reason or reason_of(piece.word)

@@ -193,7 +193,7 @@ class NativeReply:
         elif self._unread and not turn.parts and turn.finish_word is None:
             return self._unread_envelope(given), self._drain()
         if given is not None:
-            turn.add_finish(FinishWord(given))
+            turn.add_finish(FinishWord(given, finish_reason_of(given, False)))
         if self._text is not None:
             self._events += self._call_events.renumber(self._text.finish(turn.finish_reason))
         readings = self._read_calls()
@@ -252,7 +252,7 @@ class NativeReply:
         calls = [*native, *in_text]
         segments = partial(_segments, merged)
         blocks = partial(_blocks, turn, readings, text.source, segments, in_text, self._wire, reread)
-        reason = finish_reason_of(turn.finish_word, bool(calls)) or turn.finish_reason
+        reason = "tool_calls" if turn.finish_reason == "stop" and calls else turn.finish_reason
         misses = [
             NearMiss(span=(end, end), name=dropped.call.name or None, reason=dropped.reason)
             for dropped in readings.dropped[: limits.near_misses]

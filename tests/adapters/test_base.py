@@ -93,3 +93,11 @@ def test_a_value_of_a_wrong_type_is_not_quoted(made: Any, wrong: dict[str, Any])
     with pytest.raises(ValidationError) as caught:
         made.model_validate({"alias": "a", "provider": "openai", "model": "m", **wrong})
     assert "1234567890" not in f"{caught.value} {caught.value!r}"
+
+
+@pytest.mark.parametrize("key", ["keySecret1\n", "keySecret1é", " keySecret1", "key\x00Secret1"])
+def test_a_key_that_no_header_can_hold_is_refused_when_it_is_given(key: str) -> None:
+    for wrong in ({"api_key": key}, {"extra_headers": {"X-Gate": key}}):
+        with pytest.raises(ConfigError) as caught:
+            Endpoint.model_validate({"provider": "openai", "model": "m", **wrong})
+        assert "Secret1" not in str(caught.value)

@@ -212,7 +212,7 @@ async def test_a_web_page_gives_one_clear_sentence(adapter: LiteLLMAdapter, prov
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_json_that_is_no_reply_is_the_servers_fault(adapter: LiteLLMAdapter, provider: str) -> None:
-    with WireServer([Raw([b'{"detail": "ok"}'])]) as server:
+    with WireServer([Raw([b'{"hello": "ok"}'])]) as server:
         for ask in (read(adapter, server, provider), adapter.complete(call_of(endpoint_at(server, provider)))):
             with pytest.raises(RemoteServerError, match="JSON that is no reply"):
                 await ask

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
-from llmcore.adapters.failures import ROWS, Row, classify, error_body, failed_generation, is_clean, shown_text
+from llmcore.adapters.failures import ROWS, Row, classify, error_body, failed_generation, is_clean, retry_after, shown_text
 from llmcore.adapters.litellm import LiteLLMAdapter
 from llmcore.adapters.secrets import Scrubber
 from llmcore.types import (
@@ -268,7 +268,27 @@ def test_a_body_is_found_wherever_it_stands() -> None:
 
 def test_failed_generation() -> None:
     assert failed_generation(Made("x", body={"error": {"failed_generation": "text"}})) == {"failed_generation": "text"}
-    assert failed_generation(Made("x", body={"error": {"code": "tool_use_failed"}})) is None
+    assert failed_generation(Made("x", body={"error": {"code": "other", "failed_generation": None}})) is None
+    for said, text in ((None, ""), ({"a": 1}, '{"a": 1}'), ([1], "[1]"), (7, "")):
+        body = {"error": {"code": "tool_use_failed", "failed_generation": said}}
+        assert failed_generation(Made("x", body=body)) == {"code": "tool_use_failed", "failed_generation": text}
+
+
+def test_of_a_failed_generation_that_was_cut_nothing_is_read() -> None:
+    cut = '{"error": {"message": "no", "code": "tool_use_failed", "failed_generation": "<function=f>{}</function>' + "x" * 100
+    found = failed_generation(Made(f"GroqException - {cut}"))
+    assert found is not None
+    assert found["failed_generation"] == ""
+
+
+@pytest.mark.parametrize("value", ["inf", "1e400", "nan", "-inf", "later", ""])
+def test_a_wait_that_is_no_time_is_ignored(value: str) -> None:
+    error = Made("slow", 429)
+    for name in ("retry-after", "retry-after-ms"):
+        error.litellm_response_headers = {name: value}  # type: ignore[attr-defined]
+        assert retry_after(error, {}) is None
+    error.litellm_response_headers = {"retry-after-ms": "1500", "retry-after": "9"}  # type: ignore[attr-defined]
+    assert retry_after(error, {}) == 1.5
 
 
 def test_our_own_errors_pass() -> None:

@@ -468,14 +468,20 @@ async def test_the_demonstration_server_calls_and_then_answers(adapter: LiteLLMA
         assert "sunny" in json.dumps(answer.raw)
 
 
-@pytest.mark.parametrize("asked", ["Hello", f"Repeat {KEY}."])
-async def test_a_reply_that_echoes_the_key_is_scrubbed_unless_it_was_asked_for(adapter: LiteLLMAdapter, asked: str) -> None:
-    with WireServer([f"You are {KEY}, or sk-example-00000000."]) as server:
-        for provider in ("openai", "anthropic", "ollama"):
-            call = call_of(endpoint_at(server, provider), asked)
-            reply = json.dumps((await adapter.complete(call)).raw)
-            assert (KEY in reply) is (KEY in asked)
-            assert "sk-example-00000000" in reply  # what a model says is not for us to judge
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "ollama"])
+async def test_a_reply_is_as_the_model_said_it_whole_and_streamed(adapter: LiteLLMAdapter, provider: str) -> None:
+    """Also where it holds the key of its own request: a rewritten path or argument is a wrong call that nothing records."""
+    said = Turn(f"You are {KEY}.", calls=[("get_weather", {"city": f"/keys/{KEY}"})])
+    with WireServer([said, said]) as server:
+        call = call_of(endpoint_at(server, provider))
+        whole = normalize((await adapter.complete(call)).raw, ToolSet([WEATHER]))
+        normalizer = Normalizer(ToolSet([WEATHER]))
+        async for event in adapter.stream(call):
+            normalizer.feed(event)
+        normalizer.finish()
+    for envelope in (whole, normalizer.envelope):
+        assert envelope.content == f"You are {KEY}."
+        assert [made.arguments for made in envelope.tool_calls] == [{"city": f"/keys/{KEY}"}]
 
 
 async def test_a_placeholder_for_a_key_is_an_ordinary_word_of_a_reply(adapter: LiteLLMAdapter) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from llmcore.adapters.terminators import EventLines, Frames, StreamEnd, TooLong, ends_reply, is_whole_reply
+from llmcore.adapters.framing import EventLines, Frames, Sent, TooLong
+from llmcore.adapters.terminators import StreamEnd, ends_reply, is_whole_reply
 from tests.support.wires import WIRES, Turn, frames
 
 ENDS: list[dict[str, Any]] = [
@@ -48,7 +49,7 @@ NO_ENDS: list[dict[str, Any]] = [
 def judged(*events: dict[str, Any]) -> StreamEnd:
     end = StreamEnd()
     for event in events:
-        end.saw(json.dumps(event).encode())
+        end.saw(event)
     return end
 
 
@@ -57,9 +58,6 @@ def test_these_end_a_reply(event: dict[str, Any]) -> None:
     assert ends_reply(event)
     assert judged(event).seen
     assert judged(*NO_ENDS, event).seen
-    end = StreamEnd()
-    end.saw(json.dumps(event, separators=(",", ":")).encode(), event)
-    assert end.seen
 
 
 @pytest.mark.parametrize("event", NO_ENDS)
@@ -98,14 +96,14 @@ def test_the_data_of_events_does_not_depend_on_how_the_bytes_are_cut(name: str) 
         whole = b"".join(frames(wire, turn)).replace(b"\n", framing)
         for seed in range(20):
             cutting, lines = random.Random(seed), EventLines(100_000)
-            found: list[bytes] = []
+            found: list[Sent] = []
             at = 0
             while at < len(whole):
                 size = cutting.choice((1, 2, 7, 400))
                 found += lines.feed(whole[at : at + size])
                 at += size
             found += lines.finish()
-            assert [data if data == b"[DONE]" else json.loads(data) for data in found] == written
+            assert [data if data == b"[DONE]" else json.loads(data) for data, *_ in found] == written
 
 
 def test_a_line_or_an_event_that_is_too_long_is_refused_before_it_is_whole() -> None:
@@ -129,7 +127,7 @@ def test_binary_frames_are_taken_apart() -> None:
     whole = _frame(b'{"role": "assistant"}') + _frame(wrapped) + _frame(b'{"stopReason": "end_turn"}')
     for size in (1, 5, len(whole)):
         reader = Frames(1000)
-        found = [data for at in range(0, len(whole), size) for data in reader.feed(whole[at : at + size])]
+        found = [sent.data for at in range(0, len(whole), size) for sent in reader.feed(whole[at : at + size])]
         assert found == [b'{"role": "assistant"}', inner, b'{"stopReason": "end_turn"}']
     with pytest.raises(TooLong):
         list(Frames(1000).feed((5000).to_bytes(4) + bytes(12)))

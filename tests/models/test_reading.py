@@ -192,8 +192,8 @@ def test_anchors_and_merge_keys_of_a_sane_file_work() -> None:
 
 
 def test_a_dollar_keeps_braces_from_being_a_variable() -> None:
-    text = MODEL % "base_url: 'http://$${HOST}/${PATH_}${PATH_}/$5'"
-    assert build_models(read_document(text, "llm.yaml", {"PATH_": "a$"}))["a"].base_url == "http://${HOST}/a$a$/$5"
+    text = MODEL % "text_dialect: '$${HOST}/${PATH_}${PATH_}/$5'"
+    assert build_models(read_document(text, "llm.yaml", {"PATH_": "a$"}))["a"].text_dialect == "${HOST}/a$a$/$5"
 
 
 def test_a_secret_never_stands_in_an_error() -> None:

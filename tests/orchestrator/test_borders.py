@@ -312,7 +312,7 @@ async def test_what_a_caller_gave_and_cannot_be_sent_is_told_at_once(given: Any,
 
 
 async def test_a_header_that_cannot_be_sent_is_told_without_its_value() -> None:
-    with pytest.raises(CallerError, match=r"extra_headers\[\"X-Key\"\]|extra_headers\.X-Key") as caught:
+    with pytest.raises(CallerError, match=r"extra_headers: the value of 'X-Key'") as caught:
         await Orchestrator(FakeModel("never")).run(Request(messages=[], extra_headers={"X-Key": "hush\ud800"}))
     assert "hush" not in str(caught.value)
 

@@ -273,9 +273,33 @@ async def test_replies_that_hold_nothing_are_failures(body: dict[str, Any], kind
     assert type(caught.value.__cause__) is kind
 
 
-async def test_saying_nothing_after_a_tool_ran_is_an_answer() -> None:
-    result = await run(FakeModel().tool_call("add", GOOD).text(""))
-    assert (result.content, result.degraded) == ("", False)
+async def test_saying_nothing_after_a_tool_ran_is_asked_about_once() -> None:
+    result = await run(FakeModel().tool_call("add", GOOD).text("").text("It is 3."))
+    assert (result.content, result.degraded) == ("It is 3.", False)
+    result = await run(FakeModel().tool_call("add", GOOD).text("").text(""))
+    assert (result.content, result.degraded, len(result.tool_results)) == ("", False, 1)
+
+
+EMPTY: list[Any] = [
+    "",
+    " \n",
+    {"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]},
+    {"choices": [{"message": {"content": None, "reasoning_content": "Hm."}, "finish_reason": "stop"}]},
+]
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+async def test_no_empty_reply_passes_for_an_answer(empty: Any) -> None:
+    result = await Orchestrator(FakeModel(empty, "Here I am."), strategies=FAST).run("go")
+    assert (result.content, [attempt.reason for attempt in result.attempts]) == ("Here I am.", ["first", "retry"])
+    with pytest.raises(FallbackExhausted, match="the reply is empty") as caught:
+        await Orchestrator(FakeModel(default=empty), strategies=FAST).run("go")
+    assert isinstance(caught.value.__cause__, ModelError)
+
+
+async def test_an_empty_reply_that_the_callers_stop_made_is_an_answer() -> None:
+    result = await Orchestrator(FakeModel(EMPTY[2]), strategies=FAST).run("go", stop=["END"])
+    assert (result.content, len(result.attempts)) == ("", 1)
 
 
 async def test_an_adapter_that_breaks_its_contract_is_an_internal_error() -> None:

@@ -104,12 +104,26 @@ def is_generated(path: Path) -> bool:
     return path.read_text("utf-8").startswith(GENERATED)
 
 
+def text_files() -> list[Path]:
+    """Whatever somebody reads: code, pages, settings, the lock."""
+    at_the_top = [path for path in ROOT.iterdir() if path.is_file() and not path.name.startswith(".")]
+    pages = [path for folder in ("docs", "scripts", ".ci") for path in (ROOT / folder).rglob("*") if path.is_file()]
+    return sorted({*python_files(), *at_the_top, *(path for path in pages if path.suffix != ".pyc")})
+
+
 def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
 def test_nothing_runs_text_as_code() -> None:
     offences = [f"{relative(path)}: {offence}" for path in python_files() for offence in banned(parsed(path))]
+    assert offences == []
+
+
+def test_no_file_names_the_host_of_a_package_registry() -> None:
+    """Which registry packages come from is set by whoever installs them."""
+    hosts = [".".join(parts) for parts in (("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"), ("npmjs", "com"))]
+    offences = [f"{relative(path)}: {host}" for path in text_files() for host in hosts if host in path.read_text("utf-8")]
     assert offences == []
 
 

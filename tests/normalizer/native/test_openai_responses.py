@@ -133,7 +133,7 @@ def test_annotations_are_kept_with_their_text() -> None:
         ("incomplete", {"reason": "content_filter"}, "content_filter", "content_filter"),
         ("failed", None, "error", "failed"),
         ("queued", None, None, "queued"),
-        ("cancelled", None, "cancelled", "cancelled"),
+        ("cancelled", None, "error", "cancelled"),
     ],
 )
 def test_why_it_ended(status: str, details: Json | None, reason: str | None, word: str) -> None:
