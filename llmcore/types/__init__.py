@@ -6,6 +6,7 @@ The ground floor: imports nothing of llmcore above it, and of others only pydant
 from llmcore.types import logs as logs  # its NullHandler keeps every logger of the library silent by default
 from llmcore.types.envelope import Envelope, FinishReason, NearMiss, Repair, Safety, Segment, SegmentKind, ToolCall
 from llmcore.types.errors import (
+    Attempt,
     AuthenticationFailed,
     CallerError,
     CapabilityRefused,
@@ -66,7 +67,7 @@ from llmcore.types.messages import (
 from llmcore.types.requests import CallWriter, Reply, Request, ToolChoice
 from llmcore.types.retry import RetryConfig
 from llmcore.types.tools import CompiledTool, JsonSchema, ToolDefinition, ToolSet, definition_of
-from llmcore.types.usage import Attempt, AttemptReason, Budget, OutputMode, Usage
+from llmcore.types.usage import AttemptReason, Budget, OutputMode, Usage
 
 __all__ = [
     "DEFAULT_LIMITS",

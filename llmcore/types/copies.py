@@ -12,7 +12,8 @@ from copy import copy, deepcopy
 from difflib import get_close_matches
 from typing import Any, Self, TypeVar, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from llmcore.types.narrowing import is_object
 
@@ -59,7 +60,7 @@ class Value(BaseModel):
         """A copy that shares no dict or list with this one, with the fields of `update`, which are not validated, in
         place of its own. `deep`: objects of other classes are copied too, by `copy.deepcopy`.
 
-        Raises `ConfigError` when `update` names no field.
+        Raises `pydantic.ValidationError` when `update` names no field.
         """
         given = update or {}
         for name in given:
@@ -123,10 +124,12 @@ def _copied_other(value: Any) -> Any:
     return made
 
 
-def _no_field(model: Value, name: str) -> Exception:
-    from llmcore.types.errors import ConfigError  # which imports what is derived from Value
-
+def _no_field(model: Value, name: str) -> ValidationError:
+    """What pydantic raises of an unknown field, with a hint."""
     fields = list(type(model).__pydantic_fields__)
     near = get_close_matches(name, fields, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(fields)}"
-    return ConfigError(f"{type(model).__name__} has no field {name!r}; {hint}")
+    words = {"words": f"{type(model).__name__} has no field {name!r}; {hint}"}
+    problem = PydanticCustomError("no_such_field", "{words}", words)
+    details = InitErrorDetails(type=problem, loc=(name,), input=None)
+    return ValidationError.from_exception_data(type(model).__name__, [details], hide_input=True)

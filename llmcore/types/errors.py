@@ -26,7 +26,8 @@
     └── FallbackExhausted         every strategy failed; raised from the first failure
     Control (not errors; raised by tools): TerminateLoop, RetryTool
 
-Every error that ends a run carries what was done so far: `partial` (a `RunResult` or None) and `attempts`.
+Every error that ends a run carries what was done so far: `partial` (a `RunResult` or None) and `attempts`. An `Attempt` in turn
+carries the error that ended it, so both stand here.
 """
 
 from __future__ import annotations
@@ -36,10 +37,15 @@ from copy import deepcopy
 from types import MappingProxyType
 from typing import Any, Literal, Self, TypeVar
 
-from llmcore.types.json_data import encodable, json_data
-from llmcore.types.usage import Attempt
+from pydantic import ConfigDict, Field, field_serializer, field_validator
+
+from llmcore.types.copies import Value
+from llmcore.types.json_data import JsonData, JsonText, encodable, json_data
+from llmcore.types.narrowing import is_object
+from llmcore.types.usage import AttemptReason, OutputMode, Usage
 
 __all__ = [
+    "Attempt",
     "AuthenticationFailed",
     "CallerError",
     "CapabilityRefused",
@@ -294,3 +300,48 @@ class RetryTool(Exception):
 _CLASSES: dict[str, type[LLMCoreError]] = {
     name: kind for name, kind in globals().items() if isinstance(kind, type) and issubclass(kind, LLMCoreError)
 }
+
+
+class Attempt(Value):
+    """One request to a model and what became of it. A run's attempts are one growing list; `n` counts from 1.
+
+    In JSON, `failure` is an object with `type`, `message` and the error's fields, from which the error is made again;
+    `report` is read back as the data it was written as.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    n: int
+    model: str
+    mode: OutputMode = "native_tools"
+    reason: AttemptReason = "first"
+    detail: JsonText = ""
+    """Why this request was made, in words: the recorded problem behind `reason`. Empty only for the first and for turns."""
+    failure: Any = None
+    """The `LLMCoreError` that ended it, or None."""
+    usage: Usage = Field(default_factory=Usage)
+    duration: float = 0.0
+    """Seconds from when the attempt was decided on until it ended, `waited` included."""
+    waited: float = 0.0
+    """Seconds of `duration` that passed before the request was sent: a provider's `Retry-After`, or a back-off."""
+    report: JsonData = None
+    """The `ValidationReport` of its reply, or None when none came."""
+    response_id: JsonText = ""
+    """The reply's id, where the provider gave one; so for `response_model`, the model that the provider says answered."""
+    response_model: JsonText = ""
+    time_to_first_token: float | None = None
+    """Seconds until the first piece of the reply came; None where it is not known."""
+
+    @field_validator("failure", mode="before")
+    @classmethod
+    def _error_of_data(cls, value: Any) -> Any:
+        return LLMCoreError.from_data(value) if is_object(value) else value
+
+    @field_serializer("failure", when_used="json")
+    def _data_of_error(self, failure: Any) -> Any:
+        return None if failure is None else failure.as_data()
+
+    @property
+    def error(self) -> LLMCoreError | None:
+        failure: LLMCoreError | None = self.failure
+        return failure

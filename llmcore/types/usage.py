@@ -1,20 +1,15 @@
-"""Tokens, cost, attempts and the one budget that every repeated request draws on."""
+"""Tokens, cost, output modes and the one budget that every repeated request draws on."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field, field_serializer, field_validator
+from pydantic import ConfigDict
 
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
 from llmcore.types.copies import Value
-from llmcore.types.json_data import JsonData, JsonText
-from llmcore.types.narrowing import is_object
 
-if TYPE_CHECKING:
-    from llmcore.types.errors import LLMCoreError
-
-__all__ = ["Attempt", "AttemptReason", "Budget", "OutputMode", "Usage"]
+__all__ = ["AttemptReason", "Budget", "OutputMode", "Usage"]
 
 OutputMode = Literal["native_tools", "json_schema", "json_object", "text"]
 """How calls and typed output are asked for (design: layer 1, output modes)."""
@@ -61,53 +56,6 @@ class Usage(Value):
             cost=(self.cost or 0.0) + (other.cost or 0.0) if known else None,
             estimated=self.estimated or other.estimated,
         )
-
-
-class Attempt(Value):
-    """One request to a model and what became of it. A run's attempts are one growing list; `n` counts from 1.
-
-    In JSON, `failure` is an object with `type`, `message` and the error's fields, from which the error is made again;
-    `report` is read back as the data it was written as.
-    """
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    n: int
-    model: str
-    mode: OutputMode = "native_tools"
-    reason: AttemptReason = "first"
-    detail: JsonText = ""
-    """Why this request was made, in words: the recorded problem behind `reason`. Empty only for the first and for turns."""
-    failure: Any = None
-    """The `LLMCoreError` that ended it, or None."""
-    usage: Usage = Field(default_factory=Usage)
-    duration: float = 0.0
-    """Seconds from when the attempt was decided on until it ended, `waited` included."""
-    waited: float = 0.0
-    """Seconds of `duration` that passed before the request was sent: a provider's `Retry-After`, or a back-off."""
-    report: JsonData = None
-    """The `ValidationReport` of its reply, or None when none came."""
-    response_id: JsonText = ""
-    """The reply's id, where the provider gave one; so for `response_model`, the model that the provider says answered."""
-    response_model: JsonText = ""
-    time_to_first_token: float | None = None
-    """Seconds until the first piece of the reply came; None where it is not known."""
-
-    @field_validator("failure", mode="before")
-    @classmethod
-    def _error_of_data(cls, value: Any) -> Any:
-        from llmcore.types.errors import LLMCoreError  # which imports this module
-
-        return LLMCoreError.from_data(value) if is_object(value) else value
-
-    @field_serializer("failure", when_used="json")
-    def _data_of_error(self, failure: Any) -> Any:
-        return None if failure is None else failure.as_data()
-
-    @property
-    def error(self) -> LLMCoreError | None:
-        failure: LLMCoreError | None = self.failure
-        return failure
 
 
 class Budget(Value):

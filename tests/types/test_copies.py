@@ -7,13 +7,12 @@ from collections import OrderedDict, defaultdict
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 import llmcore
 from llmcore.adapters.base import ModelCall
 from llmcore.types import (
     Attempt,
-    ConfigError,
     Envelope,
     Message,
     ProviderBlock,
@@ -113,9 +112,9 @@ def test_an_update_takes_the_place_of_a_field_and_counts_as_set() -> None:
 
 
 def test_an_update_of_no_field_is_told() -> None:
-    with pytest.raises(ConfigError, match="Request has no field 'temprature'; did you mean 'temperature'"):
+    with pytest.raises(ValidationError, match="Request has no field 'temprature'; did you mean 'temperature'"):
         Request(messages=[]).model_copy(update={"temprature": 0.5})
-    with pytest.raises(ConfigError, match="did you mean 'tool_calls'"):
+    with pytest.raises(ValidationError, match="did you mean 'tool_calls'"):
         Envelope().model_copy(update={"toolcalls": []})
 
 
