@@ -98,7 +98,8 @@ class TestFacade:
             ("end_turn", "tool_calls"),
             ("length", "length"),
             (None, None),
-            ("eos", None),
+            ("eos", "tool_calls"),
+            ("queued", None),
             ("cancelled", "cancelled"),
         ],
     )
