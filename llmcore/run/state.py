@@ -13,7 +13,7 @@ from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.settings import RunSettings
 from llmcore.run.verdict import cut_shown
 from llmcore.tools.execution import Outcome
-from llmcore.tools.results import as_text
+from llmcore.tools.results import UnwritableResult, written
 from llmcore.types import (
     Budget,
     Envelope,
@@ -159,15 +159,19 @@ class RunState:
 
     def end(self, ended: TerminateLoop) -> None:
         """A tool or hook ended the run: its value is the final content, and the output if it is of the type asked for."""
-        asked, value = self.settings.output, copied(ended.value)
-        fit = asked.fitting(value) if asked is not None else None
+        asked = self.settings.output
+        try:
+            text, is_written = encodable(written(ended.value) if ended.text is None else ended.text), True
+        except UnwritableResult as error:
+            text, is_written = f"({error})", False
+        value = copied(ended.value)
+        fit = asked.fitting(value) if asked is not None and is_written else None
         if fit is not None:
             self.take_output(fit[0])
         elif asked is None:
             self.output = value
         if value is None:
             return
-        text = encodable(as_text(value))
         self.envelope = Envelope(content=text).attach(text, (), [TextBlock(text=text)])
         self._enter(Message(role="assistant", content=[TextBlock(text=text)]))
 

@@ -4,8 +4,9 @@ Rules: whatever a tool raises, returns or ignores is an outcome and never an exc
 only a cancellation of the run itself, and its deadline, pass through. Every call given gets exactly one outcome, also
 after `TerminateLoop`, an abort or cancellation (then a synthetic one for those that had not finished; the outcomes of
 finished siblings are kept). A tool runs again only by the retry policy, and only after its last try has ended. Sync
-tools run in a thread with the caller's context variables. What does not end when it is told to (a thread cannot, an
-async tool may refuse) is left behind at once; its late value never counts.
+tools run in a thread with the caller's context variables, and so does all code that belongs to one: validators of its
+arguments, and `__str__`, serializers and errors of what it gave; of an async tool only the latter. What does not end
+when it is told to (a thread cannot, an async tool may refuse) is left behind at once; its late value never counts.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import asyncio
 import inspect
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,8 +24,9 @@ from typing import Any
 
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.context import RunContext, tool_call_id
-from llmcore.tools.leaving import Errand, LeftBehind, Raised, leave
-from llmcore.tools.results import UnwritableResult, as_text, described, encodable, rendered, shortened
+from llmcore.tools.data import UnwritableResult, is_plain
+from llmcore.tools.leaving import Errand, LeftBehind, Raised, is_ctrl_c, leave
+from llmcore.tools.results import as_text, described, encodable, rendered, shortened
 from llmcore.tools.signature import ArgumentsError
 from llmcore.tools.threads import ThreadCall
 from llmcore.tools.tool import Tool
@@ -158,52 +161,83 @@ class _Try:
             if timeout is None or (left is not None and left < timeout):
                 raise _deadline_passed() from None
             return self._failure(late)
-        return self._failure(settled.error) if isinstance(settled, Raised) else settled
+        return self._told(settled) if isinstance(settled, Raised) else settled
 
     async def _answer(self) -> Outcome:
-        """Preprocess, function, postprocess, and the value as text. What they raise passes through."""
+        """Preprocess, function, postprocess, and in the end the value in words: in a thread, where the tool is sync."""
         tool_call_id.set(self._call.id)
-        value = await self._value()
-        if isinstance(value, BaseException):
-            raise Raised(value)
-        if isinstance(value, Generator | AsyncGenerator):
-            raise TypeError(f"{self._call.name} returned a generator; let it return a list")
-        return Outcome(self._call, rendered(value, self._max_chars), copied(value))
-
-    async def _value(self) -> Any:
         tool, options = self._tool, self._tool.options
         if tool.function is None:
             raise TypeError(f"tool {tool.name!r} has no function")
-        arguments: Any = copied(self._call.arguments or {})
-        if options.preprocess is not None:
-            arguments = await self._step(options.preprocess, arguments)
-        keywords = tool.keywords(arguments)
-        if tool.context_parameter:
-            keywords[tool.context_parameter] = self._context
-        value = await self._step(tool, **keywords)
-        return value if options.postprocess is None else await self._step(options.postprocess, value)
+        before = self._preprocessed if options.preprocess is not None else None
+        steps = deque(step for step in (before, self._called, options.postprocess) if step is not None)
+        value: Any = copied(self._call.arguments or {})
+        while True:
+            if tool.is_async:
+                value = _carried_on(steps, value)
+            else:
+                value = await self._in_thread(partial(self._carried_on_and_told, steps, value))
+            if isinstance(value, _Told):
+                return value.outcome
+            if isinstance(value, _Awaited):
+                value = await _settled(value.awaitable)
+                if steps:
+                    continue
+            if _is_quick(value):
+                return self._told(value)
+            told: Outcome = await self._in_thread(partial(self._told, value))
+            return told
 
-    async def _step(self, function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
+    async def _in_thread(self, function: Callable[[], Any]) -> Any:
+        self._thread = ThreadCall(function)
+        return await self._thread.result()
+
+    def _called(self, arguments: Any) -> Any:
+        keywords = self._tool.keywords(arguments)
+        if self._tool.context_parameter:
+            keywords[self._tool.context_parameter] = self._context
+        self._starts()
+        return self._tool(**keywords)
+
+    def _starts(self) -> None:
+        """Code of the tool's own begins; told from its thread, where it runs in one."""
         self.has_begun = True
         self._begun()
-        if self._tool.is_async:
-            value = function(*args, **keywords)
-        else:
-            self._thread = ThreadCall(partial(function, *args, **keywords))
-            value = await self._thread.result()
-        return await value if inspect.isawaitable(value) else value
+
+    def _preprocessed(self, arguments: Any) -> Any:
+        preprocess = self._tool.options.preprocess
+        assert preprocess is not None
+        self._starts()
+        return preprocess(arguments)
+
+    def _carried_on_and_told(self, steps: deque[Callable[[Any], Any]], value: Any) -> _Awaited | _Told:
+        value = _carried_on(steps, value)
+        return value if isinstance(value, _Awaited) else _Told(self._told(value))
+
+    def _told(self, value: Any) -> Outcome:
+        """What the tool gave or raised, as its outcome. It asks the value's own code, and raises nothing."""
+        try:
+            if isinstance(value, Raised):
+                return self._failure(value.error)
+            if isinstance(value, BaseException):
+                return self._failure(value)
+            return Outcome(self._call, rendered(value, self._max_chars), copied(value))
+        except BaseException as error:
+            if is_ctrl_c(error):
+                raise
+            return self._failure(error if isinstance(error, UnwritableResult) else TypeError("its result cannot be shown"))
 
     def _failure(self, error: BaseException) -> Outcome:
         """What the tool raised, as its outcome."""
         call, max_chars = self._call, self._max_chars
         if isinstance(error, TerminateLoop):
-            said = as_text(error.value) if error.value is not None else "The run was ended by this tool."
-            return Outcome(call, rendered(said, max_chars), copied(error.value), ended=error)
+            error.text = as_text(error.value) if error.value is not None else "The run was ended by this tool."
+            return Outcome(call, rendered(error.text, max_chars), copied(error.value), ended=error)
         known: dict[str, Any] = {"tool_name": call.name, "tool_id": call.id}
         if isinstance(error, ToolError) and is_sound(error):
             return failed(call, error, max_chars)
         if isinstance(error, LeftBehind):
-            made = ToolError(f"{call.name} did not answer within {self._timeout:g} s{self._remains()}", type="timeout", **known)
+            made = ToolError(f"{call.name} did not answer within {self._timeout:g} s{self.remains}", type="timeout", **known)
         elif isinstance(error, ArgumentsError):
             problems = list(map(encodable, error.problems))
             made = ToolError(f"the arguments do not fit: {'; '.join(problems)}", type="validation", details=problems, **known)
@@ -217,12 +251,63 @@ class _Try:
         made.__cause__ = error
         return failed(call, made, max_chars)
 
-    def _remains(self) -> str:
-        if not self.is_running:
-            return ""
-        if self._tool.is_async:
-            return "; it ignores its cancellation and may still be running"
-        return "; its thread cannot be stopped and may still be running"
+    @property
+    def remains(self) -> str:
+        """What still runs, as the end of a sentence."""
+        if self._thread is not None and self._thread.is_running:
+            return "; its thread cannot be stopped and may still be running"
+        return "; it ignores its cancellation and may still be running" if self.is_running else ""
+
+
+def _is_quick(value: Any) -> bool:
+    """Is it told of without any code of its own?"""
+    if not isinstance(value, Raised):
+        return is_plain(value)
+    error = value.error
+    shown = error.value if isinstance(error, TerminateLoop) else error.args
+    return type(error).__str__ is BaseException.__str__ and is_plain(shown)
+
+
+class _Awaited:
+    """What a step gave is to be awaited before the next."""
+
+    def __init__(self, awaitable: Awaitable[Any]) -> None:
+        self.awaitable = awaitable
+
+
+class _Told:
+    """The outcome, told apart from whatever a tool may return."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+
+
+def _carried_on(steps: deque[Callable[[Any], Any]], value: Any) -> Any:
+    """Step by step up to something to await, to the last value, or to an error: all of them values."""
+    try:
+        if isinstance(value, Raised):
+            raise value.error
+        while steps:
+            value = steps.popleft()(value)
+            if inspect.isawaitable(value):
+                return _Awaited(value)
+    except BaseException as error:
+        if is_ctrl_c(error):
+            raise
+        steps.clear()
+        return Raised(error)
+    return value
+
+
+async def _settled(awaitable: Awaitable[Any]) -> Any:
+    """What it gave, or `Raised`. A cancellation of the task that waits passes through."""
+    try:
+        return await awaitable
+    except BaseException as error:
+        task = asyncio.current_task()
+        if is_ctrl_c(error) or (isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling()):
+            raise
+        return Raised(error)
 
 
 def _deadline_passed() -> Timeout:

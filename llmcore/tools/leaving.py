@@ -17,7 +17,7 @@ import threading
 from collections.abc import Awaitable
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Errand", "LeftBehind", "Raised", "bounded", "leave"]
+__all__ = ["Errand", "LeftBehind", "Raised", "bounded", "is_ctrl_c", "leave"]
 
 T = TypeVar("T")
 
@@ -116,12 +116,12 @@ async def _carried(awaitable: Awaitable[T]) -> T | Raised:
     except Raised as carried:
         return carried
     except BaseException as error:
-        if _is_ctrl_c(error):
+        if is_ctrl_c(error):
             raise
         return Raised(error)
 
 
-def _is_ctrl_c(error: BaseException) -> bool:
+def is_ctrl_c(error: BaseException) -> bool:
     """Did a signal raise it, and no `raise` statement? Only the main thread gets signals."""
     trace = error.__traceback__
     if not isinstance(error, KeyboardInterrupt) or trace is None or threading.current_thread() is not threading.main_thread():

@@ -1,5 +1,6 @@
 """What a tool returned, as the text and blocks a model is shown. A long text keeps its first and last part and says
-so. Whatever it was, the text can be encoded.
+so. Whatever it was, the text can be encoded, and writing it takes bounded memory. It asks the value's own code (`__str__`,
+serializers), so it belongs where the tool's time limit holds.
 """
 
 from __future__ import annotations
@@ -8,17 +9,19 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
+from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
+from llmcore.tools.data import UnwritableResult, look_through
 from llmcore.types import ImageBlock, TextBlock
 
-__all__ = ["UnwritableResult", "as_text", "described", "encodable", "rendered", "shortened"]
+__all__ = ["UnwritableResult", "as_text", "described", "encodable", "rendered", "shortened", "written"]
 
 ResultBlock = TextBlock | ImageBlock
 
-
-class UnwritableResult(ValueError):
-    """What a tool returned cannot be written as text. The message says why."""
+_ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
+_MOST_TOLD = 20
+"""Members of an exception group that are told of."""
 
 
 def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
@@ -29,7 +32,7 @@ def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
     or in a list or tuple beside its text: `return "a map", ImageBlock(...)`.
     """
     plain, blocks = _separated(value)
-    text = "\n".join(_written(part) for part in plain)
+    text = "\n".join(map(written, plain))
     return [*([TextBlock(text=shortened(text, max_chars))] if text or not blocks else []), *map(_encodable_block, blocks)]
 
 
@@ -52,36 +55,62 @@ def _separated(value: Any) -> tuple[list[Any], list[ResultBlock]]:
 
 def as_text(value: Any) -> str:
     """A str as it is, anything else as JSON; what JSON does not know, as its `str()`. Never raises: a value that
-    cannot be written (a cycle, a failing `__str__`) is described."""
+    cannot be written (a cycle, an iterator, a failing `__str__`) is described."""
     try:
-        return _written(value)
+        return written(value)
     except UnwritableResult as error:
         return f"({error})"
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
+    """As `as_text`. Raises `UnwritableResult`."""
     try:
-        if isinstance(value, str):
+        if issubclass(type(value), str):
             return encodable(str.__str__(value))
-        plain: object = to_jsonable_python(value, fallback=str, bytes_mode="base64")  # asks foreign code only once
+        plain: object = _as_data(value)
         try:
             return to_json(plain, inf_nan_mode="constants").decode()
         except PydanticSerializationError:  # text that is no valid Unicode, which `json` lets through
             return encodable(json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
+    except UnwritableResult:
+        raise
     except BaseException as error:
-        raise UnwritableResult(f"the result cannot be written as text: {described(error)}") from error
+        raise UnwritableResult(f"raises {described(error)}") from error
+
+
+def _as_data(value: Any) -> Any:
+    look = look_through(value)
+    if not look.is_plain:
+        _look_at_what_serializers_give(value)
+    return to_jsonable_python(value, fallback=look.said, bytes_mode="base64")
+
+
+def _look_at_what_serializers_give(value: Any) -> None:
+    """Models may make iterators while they are written; written as Python data they leave them as they are."""
+    try:
+        dumped = _ANYTHING.dump_python(value, warnings=False)
+    except Exception:  # what fails here fails as JSON too, or not at all (a set of models)
+        return
+    look_through(dumped)
 
 
 def described(error: BaseException) -> str:
     """The class and message of an error, with those of a group's members; also when its `__str__` fails."""
+    lines: list[str] = []
+    waiting: list[BaseException] = [error]
+    while waiting and len(lines) < _MOST_TOLD:
+        one = waiting.pop(0)
+        lines.append(f"{type(one).__name__}: {_message(one)}")
+        members: Sequence[BaseException] = getattr(one, "exceptions", ()) if issubclass(type(one), BaseExceptionGroup) else ()
+        waiting[:0] = members
+    return encodable(": ".join([lines[0], "; ".join(lines[1:])] if lines[1:] else lines))
+
+
+def _message(error: BaseException) -> str:
     try:
-        said = str(error)
+        return str(error)
     except BaseException:
-        said = "(its message cannot be shown)"
-    members: Sequence[BaseException] = getattr(error, "exceptions", ()) if issubclass(type(error), BaseExceptionGroup) else ()
-    if members:
-        said = f"{said}: {'; '.join(map(described, members))}"
-    return encodable(f"{type(error).__name__}: {said}")
+        return "(its message cannot be shown)"
 
 
 def encodable(text: str) -> str:

@@ -288,6 +288,10 @@ class FallbackExhausted(LLMCoreError):
 class TerminateLoop(Exception):
     """Raised by a tool or hook: end the run now, cleanly, with what there is. `value` becomes the run's final content."""
 
+    value: Any = None
+    text: str | None = None
+    """`value` as it was written where the tool ran; None where it was not."""
+
     def __init__(self, value: Any = None) -> None:
         super().__init__("the loop was asked to end")
         self.value = value

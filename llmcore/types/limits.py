@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DEFAULT_LIMITS", "RECORDING_LIMITS", "REGISTRY_LIMITS", "FileLimits", "Limits"]
+__all__ = [
+    "DEFAULT_LIMITS",
+    "RECORDING_LIMITS",
+    "REGISTRY_LIMITS",
+    "TOOL_RESULT_LIMITS",
+    "FileLimits",
+    "Limits",
+    "ToolResultLimits",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +96,25 @@ RECORDING_LIMITS = FileLimits()
 
 REGISTRY_LIMITS = FileLimits(size=1024 * 1024, depth=32, values=50_000, aliased=20_000)
 """For the files of a model registry."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultLimits:
+    """Bounds on what a tool may return. What exceeds one is a tool error that names it; text that a tool returns as it is
+    has none but the memory, for it is cut and not written anew (`ToolConfig.max_result_chars`).
+
+    | field | what |
+    |---|---|
+    | `values` | values, at all depths |
+    | `chars` | characters of all text in it, and digits of all whole numbers |
+    | `digits` | digits of one whole number, which takes time that grows with their square |
+    | `depth` | levels |
+    """
+
+    values: int = 1_000_000
+    chars: int = 64_000_000
+    digits: int = 10_000
+    depth: int = 200
+
+
+TOOL_RESULT_LIMITS = ToolResultLimits()

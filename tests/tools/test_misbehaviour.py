@@ -8,9 +8,10 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 
 from llmcore.tools import RetryConfig, RunContext, Tool, ToolConfig, as_tool, tool
 from llmcore.tools.execution import run_call
@@ -113,7 +114,8 @@ async def test_generators_are_no_results(is_async: bool) -> None:
 
     outcome = await outcome_of(numbers_later if is_async else numbers)
     assert outcome.error is not None
-    assert "returned a generator; let it return a list" in outcome.text
+    assert "iterator" in outcome.text
+    assert "let the tool return a list" in outcome.text
 
 
 async def test_a_result_that_cannot_be_written_is_a_failed_tool() -> None:
@@ -122,9 +124,70 @@ async def test_a_result_that_cannot_be_written_is_a_failed_tool() -> None:
     outcome = await outcome_of(lambda_tool(cycle))
     assert outcome.error is not None
     assert outcome.error.type == "execution"
-    assert "Circular reference" in outcome.text
+    assert "circular reference" in outcome.text
     ended = await outcome_of(lambda_tool(TerminateLoop(cycle)))
     assert ended.ended is not None
+
+
+class SlowToSay(Exception):
+    """Says nothing until it is released, as an exception or as a value."""
+
+    release = threading.Event()
+
+    def __str__(self) -> str:
+        self.release.wait(20)
+        return "said"
+
+
+def _slow_to_check(value: Any) -> Any:
+    SlowToSay.release.wait(20)
+    return value
+
+
+SlowToCheck = Annotated[int, AfterValidator(_slow_to_check)]
+
+
+@pytest.mark.parametrize("where", ["result", "error", "ended", "argument", "async result", "async error"])
+async def test_code_that_belongs_to_a_tool_holds_up_no_loop_and_stands_under_its_time(where: str) -> None:
+    def f(checked: int) -> Any:
+        if where.endswith("error"):
+            raise SlowToSay
+        if where == "ended":
+            raise TerminateLoop(SlowToSay())
+        return SlowToSay()
+
+    async def f_later(checked: int) -> Any:
+        return f(checked)
+
+    def f_checked(checked: SlowToCheck) -> int:
+        return checked
+
+    function = f_later if "async" in where else f_checked if where == "argument" else f
+    SlowToSay.release.clear()
+    running = asyncio.create_task(outcome_of(function, {"checked": 1}, timeout=0.05))
+    try:
+        outcome = await asyncio.wait_for(running, 10)  # on the loop it would come after the 20 s above
+        assert not SlowToSay.release.is_set()
+    finally:
+        SlowToSay.release.set()
+    assert outcome.error is not None
+    assert (outcome.error.type, outcome.ended) == ("timeout", None)
+    assert "thread cannot be stopped" in outcome.text
+
+
+async def test_a_subclass_of_terminate_loop_needs_no_value() -> None:
+    class Done(TerminateLoop):
+        def __init__(self) -> None:
+            pass
+
+    assert (await outcome_of(lambda_tool_of(_raising(Done())))).ended is not None
+
+
+def _raising(error: BaseException) -> Callable[[], Any]:
+    def f() -> None:
+        raise error
+
+    return f
 
 
 async def test_an_error_of_any_length_is_shortened() -> None:

@@ -1,0 +1,149 @@
+"""Looking through a value before anything writes it: does it end, and is it small enough?
+
+What a tool returns may never end (an iterator), hold itself, or hold more than fits into the memory; and pydantic walks
+it in C, where no time limit and no other thread gets a turn. So each value is looked through first, within
+`ToolResultLimits`. Of a value's own code nothing runs here but what its dataclass fields are made of.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from pydantic import BaseModel
+
+from llmcore.types.limits import TOOL_RESULT_LIMITS, ToolResultLimits
+
+__all__ = ["Look", "UnwritableResult", "is_plain", "look_through"]
+
+_NUMBERS = frozenset({bool, float, type(None)})
+_QUICK = ToolResultLimits(values=2_000, chars=200_000)
+"""So much is written in about a millisecond."""
+_BITS_PER_DIGIT = 3.33
+
+_ENDLESS = {
+    Iterator: "an iterator ({}), which may never end and can be read only once; let the tool return a list",
+    AsyncIterator: "an async iterator ({}), which may never end; let the tool return a list",
+    Awaitable: "an awaitable ({}) that nobody awaits; let the tool await it",
+}
+
+_DICT = dict[Any, Any]
+_CONTENTS: dict[type[Any], Callable[[Any], Iterable[Any]]] = {
+    dict: lambda value: chain(_DICT.keys(value), _DICT.values(value)),
+    list: list[Any].__iter__,
+    tuple: tuple[Any, ...].__iter__,
+    set: set[Any].__iter__,
+    frozenset: frozenset[Any].__iter__,
+    deque: deque[Any].__iter__,
+}
+"""How pydantic walks them, whatever a subclass says of its own iteration."""
+
+
+def _of_a_model(model: BaseModel) -> Iterable[Any]:
+    return [*vars(model).values(), *(model.__pydantic_extra__ or {}).values()]
+
+
+class UnwritableResult(ValueError):
+    """What a tool returned cannot be written as text. `why` completes the sentence "it ..."."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the result cannot be written as text: it {why}")
+
+
+class _Foreign(Exception):
+    """Something that is no plain data, where only that was asked."""
+
+
+def is_plain(value: object) -> bool:
+    """Is it a small amount of dicts, lists, tuples, text and numbers, which is written at once and runs no code?"""
+    try:
+        Look(_QUICK, plain_only=True).at(value, 0)
+    except (_Foreign, UnwritableResult):
+        return False
+    return True
+
+
+def look_through(value: object, limits: ToolResultLimits = TOOL_RESULT_LIMITS) -> Look:
+    """Raises `UnwritableResult` for what may not end, holds itself or is too large."""
+    look = Look(limits)
+    look.at(value, 0)
+    return look
+
+
+class Look:
+    """One look through one value. `is_plain`: it is plain data through and through."""
+
+    def __init__(self, limits: ToolResultLimits, *, plain_only: bool = False) -> None:
+        self._limits = limits
+        self._plain_only = plain_only
+        self._values = 0
+        self._chars = 0
+        self._around: set[int] = set()
+        self.is_plain = True
+
+    def at(self, value: Any, depth: int) -> None:
+        kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]  # of anything
+        self._values += 1
+        if self._values > self._limits.values:
+            raise UnwritableResult(f"holds more than {self._limits.values} values; let the tool return fewer")
+        if kind in _NUMBERS:
+            return
+        if kind is str or kind is bytes:
+            self._take(len(value))
+        elif kind is int:
+            self._number(value)
+        elif kind in _CONTENTS:
+            self._inside(value, _CONTENTS[kind](value), depth)
+        elif self._plain_only:
+            raise _Foreign
+        else:
+            self.is_plain = False
+            self._foreign(value, kind, depth)
+
+    def _foreign(self, value: Any, kind: type[Any], depth: int) -> None:
+        """As far as pydantic would look into it."""
+        for base, contents in _CONTENTS.items():
+            if issubclass(kind, base):
+                return self._inside(value, contents(value), depth)
+        for endless, words in _ENDLESS.items():
+            if issubclass(kind, endless):
+                raise UnwritableResult(f"{'is' if self._values == 1 else 'holds'} {words.format(kind.__name__)}")
+        if issubclass(kind, int):
+            self._number(value)
+        elif issubclass(kind, str | bytes | bytearray):
+            self._take(len(value))
+        elif issubclass(kind, BaseModel):
+            self._inside(value, _of_a_model(value), depth)
+        elif dataclasses.is_dataclass(kind):
+            self._inside(value, (getattr(value, field.name, None) for field in dataclasses.fields(kind)), depth)
+        return None
+
+    def said(self, value: object) -> str:
+        """The `str()` of what is no data to pydantic; counts like the rest."""
+        text = str(value)
+        self._take(len(text))
+        return text
+
+    def _inside(self, value: object, items: Iterable[Any], depth: int) -> None:
+        if id(value) in self._around:
+            raise UnwritableResult("holds itself (a circular reference); let the tool return plain data")
+        if depth >= self._limits.depth:
+            raise UnwritableResult(f"is nested deeper than {self._limits.depth} levels; let the tool return flatter data")
+        self._around.add(id(value))
+        for item in items:
+            self.at(item, depth + 1)
+        self._around.discard(id(value))
+
+    def _number(self, value: int) -> None:
+        digits = int(int.bit_length(value) / _BITS_PER_DIGIT)
+        if digits > self._limits.digits:
+            raise UnwritableResult(f"holds a number of more than {self._limits.digits} digits; let the tool return text")
+        self._take(digits)
+
+    def _take(self, chars: int) -> None:
+        self._chars += chars
+        if self._chars > self._limits.chars:
+            raise UnwritableResult(f"holds more than {self._limits.chars} characters; let the tool return less")
