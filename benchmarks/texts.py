@@ -161,7 +161,7 @@ The service answers with JSON data:
 - [ ] `readings[-1]` is kept when the link drops (see above)
 
 """
-MARKDOWN = (_MARKDOWN_SECTION * 4)[:4096]
+MARKDOWN = _MARKDOWN_SECTION * 2
 
 
 _BRACKETED_LINE = (

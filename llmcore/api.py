@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from llmcore.normalizer import Normalizer as _Normalizer
 from llmcore.normalizer import normalize as _normalize
 from llmcore.tools import compile_tools
 from llmcore.types import DEFAULT_LIMITS, Envelope, Limits, ToolSet
 from llmcore.types.copies import copied
-from llmcore.validator import ValidationReport
-from llmcore.validator import validate as _validate
+
+if TYPE_CHECKING:
+    from llmcore.validator import ValidationReport
 
 __all__ = ["Normalizer", "normalize", "validate"]
 
@@ -81,4 +82,6 @@ def validate(
 
     Every repair is recorded on the call it changed. The calls are copies. Never raises on what a model wrote.
     """
-    return copied(_validate(envelope, compile_tools(tools), strictness=strictness))
+    from llmcore.validator import validate as check  # only here: who normalises does not pay for the validator's libraries
+
+    return copied(check(envelope, compile_tools(tools), strictness=strictness))

@@ -12,7 +12,7 @@ from copy import copy, deepcopy
 from difflib import get_close_matches
 from typing import Any, Self, TypeVar, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from llmcore.types.narrowing import is_object
@@ -48,7 +48,10 @@ def updated(model: Model, changes: Mapping[str, Any]) -> Model:
 
 
 class Value(BaseModel):
-    """Base of the public types."""
+    """Base of the public types. What validates one is built when one is first validated: a process that reads one reply needs
+    few of them."""
+
+    model_config = ConfigDict(defer_build=True)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:

@@ -46,6 +46,8 @@ _START = 4  # characters by which a reply finds the shapes it may have
 _GAP = 16  # characters of white space in a gap: what readers wait for within a head is bounded
 _BRACKETS = 4  # that a row may put around the arguments
 _BEHIND_ARGUMENTS = 64  # white space and brackets between arguments and closer
+_MOST_STARTS = 4096  # each with a set of dialects
+_ASKED_OFTEN = 2  # a reply asks at most twice for its first call: to learn shapes costs more than to read that
 _LAYOUT = re.compile(rf"[{_SPACE}]{{0,{_GAP}}}")
 _OPENER_END = re.compile(r"(?<=.)[\s{[(]")
 _GAP_BEHIND = re.compile(r"\s{0,64}")
@@ -385,11 +387,12 @@ def _is_same_in(place: str, text: str, call: ToolCall, read: Read, dialects: _Di
 
 
 class Shapes:
-    """The shapes of all rows, learnt when they are first asked for. `read`: the engine, without shapes."""
+    """The shapes of all rows, learnt for starts that are asked for often. `read`: the engine, without shapes."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
-        self._of_start = lru_cache(maxsize=4096)(self._learn)
+        self._of_start = lru_cache(maxsize=_MOST_STARTS)(self._learn)
+        self._asked: dict[tuple[str, _Dialects], int] = {}
 
     def at(
         self,
@@ -405,6 +408,11 @@ class Shapes:
         """The call that is all there at `at`, or None: then the readers must look. `place`: what stands before (`_PLACES`)."""
         start = text[at : at + _START]
         if start not in _starts():
+            return None
+        asked = self._asked.get((start, dialects), 0)
+        if asked < _ASKED_OFTEN:
+            if len(self._asked) < _MOST_STARTS:
+                self._asked[start, dialects] = asked + 1
             return None
         for shape in self._of_start(start, dialects):
             if place and place not in shape.sample.places:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from llmcore.normalizer.api import Normalizer
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.text.engine import SHAPES
+from llmcore.normalizer.text.shapes import Whole
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way, tool
@@ -23,8 +24,17 @@ PLAIN: dict[str, Any] = {"city": 'Baden > Baden\n& "more"', "days": 3}
 PLAINLY_WRITTEN = {name: row.write([("get_weather", PLAIN)]) for name, row in DIALECTS.items()}
 
 
+def at_start(
+    text: str, limits: Limits = DEFAULT_LIMITS, tools: ToolSet = TOOLS, dialects: frozenset[str] | None = None
+) -> Whole | None:
+    """The call of a shape that a text begins with; asked thrice, since shapes are learnt for starts that are asked for often."""
+    for _ in range(2):
+        SHAPES.at(text, 0, tools, limits, dialects=dialects)
+    return SHAPES.at(text, 0, tools, limits, dialects=dialects)
+
+
 def shaped(text: str, limits: Limits = DEFAULT_LIMITS, tools: ToolSet = TOOLS) -> bool:
-    return SHAPES.at(text, 0, tools, limits) is not None
+    return at_start(text, limits, tools) is not None
 
 
 JSON_SHAPED = sorted(name for name, text in WRITTEN.items() if shaped(text))
@@ -83,7 +93,7 @@ def test_white_space_anywhere_changes_nothing(name: str) -> None:
     for space in (" ", "\t", "\r", "\r\n", "\n\r", " " * 17):
         for at in range(len(text) + 1):
             spaced = text[:at] + space + text[at:]
-            if (call := SHAPES.at(spaced, 0, TOOLS, DEFAULT_LIMITS)) is not None:
+            if (call := at_start(spaced)) is not None:
                 normalizer = Normalizer(TOOLS)
                 normalizer.feed(spaced[:at])
                 normalizer.feed(spaced[at:])
@@ -142,8 +152,8 @@ def test_limits_and_repairs_are_the_engines() -> None:
     assert not shaped(text.replace('"days": 3', '"days": 3, "days": 4'))
     assert not shaped(text.replace('"days": 3', '"days": 1e999'))
     assert not shaped(text.replace("}}", "},}"))
-    assert SHAPES.at(text, 0, TOOLS, DEFAULT_LIMITS, dialects=frozenset({"hermes"})) is not None
-    assert SHAPES.at(text, 0, TOOLS, DEFAULT_LIMITS, dialects=frozenset({"longcat"})) is None
+    assert at_start(text, dialects=frozenset({"hermes"})) is not None
+    assert at_start(text, dialects=frozenset({"longcat"})) is None
 
 
 def test_what_tags_cannot_say_plainly_is_the_engines() -> None:
