@@ -91,10 +91,12 @@ class TextEngine:
         grown += text
         src.text = grown
         del grown
+        teller = reading.teller
+        if teller is None:  # nobody waits for anything: all of it is read at the end, in one go
+            return []
         if self._is_running and (self._skim is None or not self._skim(text)):
             self._resume()
-        teller = reading.teller
-        return teller.drain() if teller is not None and teller.events else []
+        return teller.drain() if teller.events else []
 
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
         """The text is whole. `finish_reason`: ours (`length` = the provider says that it was cut)."""
