@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from llmcore.normalizer.api import Normalizer
 from llmcore.normalizer.dialects.registry import DIALECTS
-from llmcore.normalizer.text.engine import SHAPES
+from llmcore.normalizer.text.engine import SHAPES, TextEngine
 from llmcore.normalizer.text.shapes import Whole
+from llmcore.normalizer.text.walk import Walk
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way, tool
@@ -183,3 +184,67 @@ def test_a_name_that_means_something_else_is_the_engines() -> None:
         tools = ToolSet([tool(called, city="string")])
         assert shaped(text, tools=tools) == is_call
         read_every_way(text, tools)
+
+
+_BEFORE = (
+    "",
+    "\n",
+    "I will look.\n",
+    "I will look.\n\n",
+    "Sure: ",
+    "> quoted\n",
+    "> ",
+    "- ",
+    "`",
+    "<think>Hm.</think>\n",
+    "<think>Hm.",
+    "x",
+)
+_BEHIND = (
+    "",
+    "\n",
+    "\n\nThat is all.",
+    " And so on.",
+    "}",
+    "</tool_call>",
+    "]",
+    "<|im_end|>",
+    "\n<",
+    "\n</",
+    "```",
+    "\nObservation: rain",
+)
+
+
+@pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
+def test_a_shape_is_read_alike_wherever_it_stands(name: str) -> None:
+    """In one step or by the readers: the same calls, pieces, content, near misses; alone, twice, and cut off."""
+    text = PLAINLY_WRITTEN[name]
+    at_start(text)
+    texts = [before + text + behind for before in _BEFORE for behind in _BEHIND]
+    texts += [
+        text + text,
+        f"{text}\n{text}",
+        f"One.\n{text}\nTwo.\n{text}\n",
+        *(f"One.\n{text[:end]}" for end in range(0, len(text), 7)),
+    ]
+    for whole in texts:
+        quick, slow = (TextEngine(TOOLS, listening=False, by_shape=by_shape).read(whole) for by_shape in (True, False))
+        for what in ("calls", "pieces", "content", "reasoning", "near_misses", "repairs", "truncated", "needs_more_work"):
+            assert getattr(quick, what) == getattr(slow, what), (what, whole)
+
+
+def test_most_shapes_are_read_in_one_step_behind_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+    takes = Walk._takes_whole  # pyright: ignore[reportPrivateUsage]  # whether it was taken shows nowhere else
+
+    def spy(walk: Walk, at: int) -> bool:
+        took = takes(walk, at)
+        taken.extend([name] if took else [])
+        return took
+
+    monkeypatch.setattr(Walk, "_takes_whole", spy)
+    for name in JSON_SHAPED + TAGGED:
+        at_start(PLAINLY_WRITTEN[name])
+        TextEngine(TOOLS, listening=False).read(f"I will look.\n{PLAINLY_WRITTEN[name]}\nThat is all.")
+    assert len(taken) > 40, sorted({*JSON_SHAPED, *TAGGED} - {*taken})
