@@ -27,6 +27,7 @@ from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
+from llmcore.adapters.counts import with_sound_counts
 from llmcore.adapters.error_events import ErrorEvent
 from llmcore.adapters.inflating import Inflater, UnknownEncoding, inflater_of
 from llmcore.adapters.replies import holds_litellm_tool
@@ -34,6 +35,7 @@ from llmcore.adapters.streaming import EventStream, Taken
 from llmcore.adapters.terminators import StreamEnd, is_whole_reply, parse_json
 from llmcore.types import Limits
 from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import exact_json
 from llmcore.types.pacing import Pace
 
 __all__ = ["Exchange", "Watch", "current_watch", "tells_what_it_makes"]
@@ -211,7 +213,7 @@ class Exchange:
         if not self._streamed and self.ok:
             fit = is_whole_reply(self.document) if self._known else self.document is not None
             large = self._known and len(self._body) > self._limits.error_body
-            yield (_outline(self.body, self.document) if large else self.body) if fit else self.body[: self._limits.error_body]
+            yield _outline(self.body, self.document, large=large) if fit else self.body[: self._limits.error_body]
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The bytes that may be read, unpacked: of a stream its sound events, of an error's body no more than the limit.
@@ -348,10 +350,16 @@ class Exchange:
         return _Broken(why)
 
 
-def _outline(body: bytes, document: dict[str, Any]) -> bytes:
-    """A body of OpenAI's form without what the model said; any other as it is, and one that only LiteLLM's reading explains."""
-    if "choices" not in document or holds_litellm_tool(body):
+def _outline(body: bytes, document: Any, *, large: bool) -> bytes:
+    """A body with counts that are counts. A large one of OpenAI's form without what the model said, unless only LiteLLM's reading
+    explains it."""
+    if not is_object(document):
         return body
+    told = document
+    with suppress(RecursionError):
+        document = with_sound_counts(document)
+    if not large or "choices" not in document or holds_litellm_tool(body):
+        return body if document is told else exact_json(document, ascii_only=True).encode()
     message = {"role": "assistant", "content": ""}
     kept = {key: document[key] for key in _OUTLINE if key in document}
     return json.dumps({**kept, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()

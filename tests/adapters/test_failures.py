@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-import time
 import re
+import time
 import traceback
 from email.utils import formatdate
 from typing import Any
