@@ -167,7 +167,7 @@ class Facts:
     retry_after: float | None
     capability: str | None
     connection: bool
-    """A socket failed beneath it."""
+    """A socket failed beneath it, and the server told of no error."""
     timeout: bool
     """A wait for the network ended beneath it."""
 
@@ -270,7 +270,7 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
         message=_clean(shown.partition(_TRACEBACK)[0], scrubber),
         retry_after=retry_after(error, body),
         capability=refused_capability(said, str(body.get("param") or ""), call),
-        connection=not beneath.isdisjoint(_SOCKET_FAILURES),
+        connection=not body and not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not beneath.isdisjoint(_TIMEOUTS),
     )
 
@@ -368,6 +368,8 @@ _MISSING_MODEL = (
 
 ROWS: tuple[Row, ...] = (
     _row(_timed_out, also=lambda facts: facts.timeout),
+    # before any status or class: LiteLLM looks for "403" and "429" in all of the text, a port or an address included
+    _row(lambda facts: RemoteServerError(facts.message), also=lambda facts: facts.connection),
     _row(_installation, kinds=("ImportError", "ModuleNotFoundError")),
     _row(_installation, text=("no module named 'mcp'",)),
     _row(_unknown_provider, text=("llm provider not provided",)),
@@ -414,7 +416,6 @@ ROWS: tuple[Row, ...] = (
     _row(_overloaded, codes=("overloaded_error", "unavailable", "503", "529")),
     _row(_overloaded, status=(500, 502), text=("overloaded",)),
     _row(_with_status(Timeout), status=(408, 504)),
-    _row(_with_status(RemoteServerError), also=lambda facts: facts.connection),
     _row(
         _with_status(RemoteServerError),
         text=("connection error", "cannot connect", "connection refused", "disconnected"),

@@ -255,7 +255,7 @@ async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], N
     """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
     makes one up at the end of a stream that was cut."""
     async for chunk in answer:
-        event = _without_echo(_dumped(chunk))
+        event = _without_echo(unmarked(_dumped(chunk)))
         for choice in objects_in(event.get("choices")):
             if choice.get("finish_reason") and watch.exchange is not None:
                 if not watch.exchange.came_to_its_end:

@@ -2,11 +2,13 @@
 
 On wires where arguments are objects LiteLLM parses the text that we give it, and writes what it read: with it
 12345678901234567890.12 becomes 12345678901234567000. So there each such number goes to LiteLLM as a string with a mark that
-nobody can know, and the transport writes the number in its place in the request's bytes.
+nobody can know, and the transport writes the number in its place in the request's bytes. The events of a stream that LiteLLM
+reads are marked likewise, and its chunks unmarked.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 from typing import Any
@@ -14,11 +16,13 @@ from typing import Any
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_json
 
-__all__ = ["OBJECT_WIRES", "marked_json", "unmarked", "unmarked_body"]
+__all__ = ["OBJECT_WIRES", "marked_arguments", "marked_json", "unmarked", "unmarked_body"]
 
 OBJECT_WIRES = frozenset({"anthropic", "gemini", "ollama"})
 """Wires on which arguments are JSON objects, in requests that are not signed before they are sent."""
 
+_ARGUMENTS = ("args", "arguments")
+"""Where Gemini's and Ollama's events have the arguments of a call."""
 _MARK = f"llmcore-number-{secrets.token_hex(12)}:"
 _PATTERN = rf'\\*"{_MARK}([-+.0-9eE]+)\\*"'
 _IN_TEXT, _IN_BYTES = re.compile(_PATTERN), re.compile(_PATTERN.encode())
@@ -27,6 +31,18 @@ _IN_TEXT, _IN_BYTES = re.compile(_PATTERN), re.compile(_PATTERN.encode())
 def marked_json(value: Any) -> str:
     """JSON data as text, each `ExactFloat` as a marked string."""
     return exact_json(value, quoted=_MARK)
+
+
+def marked_arguments(value: Any) -> Any:
+    """An event for LiteLLM to read, each `ExactFloat` in a call's arguments as a marked string. Elsewhere a number stays one."""
+    if is_list(value):
+        return [marked_arguments(item) for item in value]
+    if not is_object(value):
+        return value
+    return {
+        key: json.loads(marked_json(item)) if key in _ARGUMENTS and is_object(item) else marked_arguments(item)
+        for key, item in value.items()
+    }
 
 
 def unmarked_body(body: bytes) -> bytes:

@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from llmcore.adapters.counts import with_sound_counts
 from llmcore.adapters.error_events import ErrorEvent, error_in, is_ping, plain_words
 from llmcore.adapters.framing import EventLines, Frames, Sent, TooLong
+from llmcore.adapters.sent_numbers import marked_arguments
 from llmcore.adapters.terminators import DONE, StreamEnd, parse_json, why_unreadable
 from llmcore.types import Limits
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import exact_json, may_hold_exact_floats
 
 __all__ = ["EventStream", "Taken"]
 
@@ -80,6 +83,8 @@ class EventStream:
                     taken.events.append(event)
                 if self.is_broken:
                     break
+                if event is not None:
+                    sent = sent._replace(data=_readable(event, sent.data))
                 if sent.data == DONE or event is not None:
                     taken.written += sent.written()
         except TooLong:
@@ -106,6 +111,17 @@ class EventStream:
             why = why_unreadable(sent.data) or "it is no JSON object"
             self.failure = f"an event of the stream cannot be read ({len(sent.data):,} bytes; {why})"
         return None
+
+
+def _readable(event: dict[str, Any], data: bytes) -> bytes:
+    """The event's bytes as LiteLLM reads them without a loss: without counts that are none, and with marked numbers."""
+    try:
+        read = with_sound_counts(event)
+        if may_hold_exact_floats(data) and (b'"args"' in data or b'"arguments"' in data):
+            read = marked_arguments(read)
+        return data if read is event else exact_json(read, ascii_only=True).encode()
+    except RecursionError:
+        return data
 
 
 def _length_of_texts(event: dict[str, Any]) -> int:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from llmcore.adapters.base import Endpoint, ModelCall, Prices
+from llmcore.adapters.counts import MOST_TOKENS, count_of
 from llmcore.adapters.model_table import table_prices
 from llmcore.adapters.providers import provider_of
 from llmcore.types import Block, Envelope, ImageBlock, ToolResultBlock, Usage
@@ -25,14 +26,12 @@ __all__ = ["accounted", "cost_of", "read_usage", "usage_in"]
 _PER_MILLION = 1_000_000
 _CHARACTERS_PER_TOKEN = 4
 _TOKENS_PER_IMAGE = 1000
-_MOST_TOKENS = 100_000_000
-"""Of one request: ten times the largest context window there is."""
 
 
 def _count(source: object, *path: str) -> int:
     for key in path:
         source = source.get(key) if is_object(source) else None
-    return int(source) if is_amount(source) and source <= _MOST_TOKENS else 0
+    return count_of(source)
 
 
 def usage_in(event: Mapping[str, Any]) -> object:
@@ -71,9 +70,9 @@ def accounted(told: Usage | None, call: ModelCall, reply: Envelope) -> Usage:
     and only where something must be estimated."""
     usage = told or Usage()
     changes: dict[str, int] = {}
-    if not 0 < usage.input_tokens <= _MOST_TOKENS:
+    if not 0 < usage.input_tokens <= MOST_TOKENS:
         changes["input_tokens"] = _asked(call)
-    if not 0 < usage.output_tokens <= _MOST_TOKENS:
+    if not 0 < usage.output_tokens <= MOST_TOKENS:
         changes["output_tokens"] = _answered(reply)
     if not 0 <= usage.cache_read_tokens + usage.cache_write_tokens <= changes.get("input_tokens", usage.input_tokens):
         changes |= {"cache_read_tokens": 0, "cache_write_tokens": 0}

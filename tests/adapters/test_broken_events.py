@@ -143,3 +143,11 @@ async def test_the_finish_word_is_the_servers_own_whole_and_streamed(
     *events, _ = await told(adapter, provider, streamed(provider, turn))
     assert json.dumps(events)
     assert [normalize(whole).finish_reason, normalize(events).finish_reason] == [reason, reason]
+
+
+@pytest.mark.parametrize("provider", ["openai_compatible", "groq", "anthropic", "gemini"])
+async def test_a_document_behind_a_comment_is_no_stream_and_no_reply(adapter: LiteLLMAdapter, provider: str) -> None:
+    """Whoever writes a comment has begun a stream, and the lines of a document are no events."""
+    document = json.dumps({"choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}]}, indent=2)
+    with pytest.raises(RemoteServerError):
+        await told(adapter, provider, [b": processing\n\n", document.encode()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import time
 import traceback
 from email.utils import formatdate
@@ -116,6 +117,23 @@ async def test_nobody_listens(adapter: LiteLLMAdapter, provider: str) -> None:
         await adapter.complete(call_of(endpoint))
     with pytest.raises(RemoteServerError):
         await anext(adapter.stream(call_of(endpoint)))
+
+
+PORTS = (4033, 4030, 40344, 40422, 42942, 5039)
+"""Ports whose digits look like HTTP statuses."""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("provider", ["openai", "groq", "anthropic", "gemini", "ollama"])
+async def test_no_status_is_read_out_of_a_port(adapter: LiteLLMAdapter, provider: str, streamed: bool) -> None:
+    with WireServer([]) as server:
+        endpoint = endpoint_at(server, provider)
+    for port in PORTS:
+        there = endpoint.model_copy(update={"base_url": re.sub(r":\d+", f":{port}", endpoint.base_url or "")})
+        error = await failure_of(adapter, call_of(there), streamed)
+        assert isinstance(error, RemoteServerError)
+        assert error.status is None
 
 
 @pytest.mark.anyio

@@ -149,3 +149,45 @@ async def test_a_recording_is_cut_as_it_was(streamed: bool) -> None:
         else:
             with pytest.raises(FallbackExhausted, match="ended before its end"):
                 await run
+
+
+@pytest.mark.parametrize("provider", ["openai_compatible", "anthropic", "gemini", "ollama"])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_an_empty_answer_after_tools_is_asked_again(provider: str, streamed: bool) -> None:
+    ran: list[str] = []
+    calls = Turn(calls=[("get_weather", {"city": "Paris"})])
+    with WireServer([calls, Turn(""), ANSWER]) as server:
+        orchestrator = orchestrator_at(server, provider, ran)
+        if streamed:
+            last = [event async for event in orchestrator.stream("weather?")][-1]
+            assert isinstance(last, Finished)
+            result = last.result
+        else:
+            result = await orchestrator.run("weather?")
+        await orchestrator.aclose()
+    assert (ran, result.content, len(server.requests)) == (["Paris"], ANSWER.text, 3)
+
+
+@pytest.mark.parametrize(
+    ("provider", "word"),
+    [
+        ("openai_compatible", "error"),
+        ("openai_compatible", "insufficient_system_resource"),
+        ("groq", "network_error"),
+        ("gemini", "OTHER"),
+        ("ollama", "aborted"),
+    ],
+)
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_nothing_runs_of_a_reply_whose_finish_word_is_an_error(provider: str, word: str, streamed: bool) -> None:
+    ran: list[str] = []
+    with WireServer([Turn(calls=[("get_weather", {"city": "Paris"})], finish=word), ANSWER]) as server:
+        orchestrator = orchestrator_at(server, provider, ran)
+        if streamed:
+            last = [event async for event in orchestrator.stream("weather?")][-1]
+            assert isinstance(last, Finished)
+            result = last.result
+        else:
+            result = await orchestrator.run("weather?")
+        await orchestrator.aclose()
+    assert (ran, result.content, len(server.requests)) == ([], ANSWER.text, 2)

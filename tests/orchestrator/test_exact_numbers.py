@@ -97,6 +97,25 @@ async def test_a_tool_gets_every_digit_and_the_provider_gets_them_back(provider:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
+async def test_a_streamed_call_keeps_every_digit(provider: str, made: list[Orchestrator]) -> None:
+    paid: list[dict[str, str]] = []
+
+    @tool
+    def pay(long: Decimal, scale: Decimal, power: Decimal) -> str:
+        paid.append({"long": str(long), "scale": str(scale), "power": str(power)})
+        return "paid"
+
+    with WireServer([_calling(provider, "pay", streamed=True), Turn("Done.")]) as server:
+        orchestrator = _stack(server, provider, [pay])
+        made.append(orchestrator)
+        events = [event async for event in orchestrator.stream("pay")]
+    assert paid == [{name: str(value) for name, value in EXACT.items()}]
+    assert "llmcore-number" not in repr(events)
+    assert NUMBERS["long"] in server.requests[-1].sent.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_call_of_the_output_tool_keeps_every_digit(provider: str, made: list[Orchestrator]) -> None:
     with WireServer([_calling(provider, "final_result")]) as server:
         orchestrator = _stack(server, provider, [])

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.types import FallbackExhausted, Finished, LLMCoreError
 from tests.orchestrator.support import FAST, add, assert_valid, called, calls_in
+from tests.support.wire_server import Failure, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 
@@ -107,3 +109,17 @@ async def test_a_call_of_the_output_tool_in_it_is_the_value() -> None:
 async def test_json_that_was_not_valid_is_judged_by_the_type() -> None:
     fake = FakeModel(failed('{"name": "Oslo",}', "json_validate_failed"))
     assert await Orchestrator(fake, strategies=FAST).execute("go", City) == City(name="Oslo")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_one_longer_than_is_read_of_an_error_is_asked_for_again(streamed: bool) -> None:
+    """Of an error's body only a head is read: what the model said is cut, that it failed is not."""
+    long = Failure(400, failed('<function=add>{"a": 1, "b": "' + "many words " * 40_000))
+    with WireServer([long, Turn(calls=[("add", GOOD)]), Turn("3")]) as server:
+        model = {"provider": "groq", "model": "m", "base_url": server.base_url("groq"), "api_key": "k"}
+        orchestrator = Orchestrator(ModelRegistry.from_dict({"models": {"m": model}}), [add], strategies=FAST)
+        result = await ended(orchestrator, streamed)
+        await orchestrator.aclose()
+    assert result.content == "3"
+    assert [attempt.reason for attempt in result.attempts] == ["first", "reask", "turn"]
+    assert len(server.requests[1].sent) < 100_000
