@@ -8,7 +8,7 @@ for a key by its look: half a key that is left over is no known one any more. Th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from llmcore.adapters.secrets import Scrubber, is_placeholder, is_secret_name
@@ -63,9 +63,13 @@ def hide_in_error(error: LLMCoreError) -> None:
         waiting += (part.__cause__, part.__context__)
 
 
-def _environment() -> Iterable[str]:
-    """The values of variables that are called like keys (`OPENAI_API_KEY`, `HF_TOKEN`, ...), but for the paths of files."""
-    return [value for name, value in os.environ.items() if _is_called_like_a_key(name) and value and not os.path.isabs(value)]
+def _environment() -> Iterator[str]:
+    """The values of variables that are called like keys (`OPENAI_API_KEY`, `HF_TOKEN`, ...), but for the paths of files. One
+    that was read from a file ends in a line break, which is no part of the key; of several lines each may be one."""
+    for name, value in os.environ.items():
+        if _is_called_like_a_key(name) and value and not os.path.isabs(value):
+            yield value.strip()
+            yield from (line for line in map(str.strip, value.splitlines()) if len(line.split()) == 1)
 
 
 @lru_cache(maxsize=1024)
