@@ -65,6 +65,13 @@ async def test_headers_of_a_request_are_sent_and_shown_nowhere(adapter: LiteLLMA
     assert KEY not in "".join(traceback.format_exception(caught.value)) + repr((request, call))
 
 
+async def asked(adapter: LiteLLMAdapter, call: ModelCall, *, streamed: bool) -> None:
+    if streamed:
+        _ = [event async for event in adapter.stream(call)]
+    else:
+        await adapter.complete(call)
+
+
 @pytest.mark.parametrize("value", [f"{KEY}\n", f"{KEY}\u00e9", f"{KEY} "])
 def test_a_header_of_a_request_that_cannot_be_sent_is_not_quoted(value: str) -> None:
     with pytest.raises(ConfigError, match="the value of 'X-Gate'") as caught:
