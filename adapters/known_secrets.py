@@ -8,7 +8,8 @@ for a key by its look: half a key that is left over is no known one any more. Th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from llmcore.adapters.secrets import Scrubber, is_placeholder, is_secret_name
@@ -19,6 +20,8 @@ __all__ = ["hide_in_error", "process_scrubber", "remember"]
 
 _KEPT = 128
 """Secrets that are remembered, the latest ones. Those of the environment are not among them."""
+_LOOKED_THROUGH = 100_000
+"""Characters of a traceback."""
 
 _lock = ForkSafeLock()
 _known: dict[str, None] = {}
@@ -50,22 +53,41 @@ def process_scrubber(secrets: Iterable[str | None] = ()) -> Scrubber:
 
 def hide_in_error(error: LLMCoreError) -> None:
     """Take what is known out of the error's words, and out of those of the errors of ours beneath it. They may quote a model,
-    which may quote a key; what the error carries as data (`partial`, `text`) stays as the model said it."""
-    waiting: list[BaseException | None] = [error]
+    which may quote a key; what the error carries as data (`partial`, `text`) stays as the model said it. An exception of others
+    (a tool's, a client's) is theirs and stays as it is, chained only if printing it shows no key."""
+    waiting: list[LLMCoreError] = [error]
     seen: set[int] = set()
     scrubber = process_scrubber()
     while waiting:
         part = waiting.pop()
-        if not isinstance(part, LLMCoreError) or id(part) in seen:
+        if id(part) in seen:
             continue
         seen.add(id(part))
         part.args = tuple(scrubber.text(arg) if isinstance(arg, str) else arg for arg in part.args)
-        waiting += (part.__cause__, part.__context__)
+        for link in ("__cause__", "__context__"):
+            beneath: BaseException | None = getattr(part, link)
+            if isinstance(beneath, LLMCoreError):
+                waiting.append(beneath)
+            elif beneath is not None and _shows_a_secret(beneath, scrubber):
+                setattr(part, link, None)
 
 
-def _environment() -> Iterable[str]:
-    """The values of variables that are called like keys (`OPENAI_API_KEY`, `HF_TOKEN`, ...), but for the paths of files."""
-    return [value for name, value in os.environ.items() if _is_called_like_a_key(name) and value and not os.path.isabs(value)]
+def _shows_a_secret(error: BaseException, scrubber: Scrubber) -> bool:
+    """Would printing it, and all that it is chained to, show one? What is too long to look through may."""
+    try:
+        shown = "".join(traceback.format_exception(error))
+    except Exception:  # an exception of others that cannot be printed
+        return True
+    return len(shown) > _LOOKED_THROUGH or scrubber.text(shown) != shown
+
+
+def _environment() -> Iterator[str]:
+    """The values of variables that are called like keys (`OPENAI_API_KEY`, `HF_TOKEN`, ...), but for the paths of files. One
+    that was read from a file ends in a line break, which is no part of the key; of several lines each may be one."""
+    for name, value in os.environ.items():
+        if _is_called_like_a_key(name) and value and not os.path.isabs(value):
+            yield value.strip()
+            yield from (line for line in map(str.strip, value.splitlines()) if len(line.split()) == 1)
 
 
 @lru_cache(maxsize=1024)

@@ -32,9 +32,11 @@ from llmcore.types import (
 from llmcore.types.narrowing import object_in
 from llmcore.types.numbers import exact_json
 
-__all__ = ["render_messages"]
+__all__ = ["IMAGE_NOTE", "render_messages"]
 
 Rendered = dict[str, Any]
+IMAGE_NOTE = "Image returned by the tool"
+"""How the text before an image begins that a tool returned, where a wire takes images only from the user."""
 _OPENAI_FIELDS = frozenset({"reasoning_details", "refusal", "audio"})
 """Keys of an opaque OpenAI chat part that the same wire takes back on the assistant message."""
 
@@ -138,7 +140,7 @@ class _Native:
             if images and self._provider.images_in_results:
                 content = [{"type": "text", "text": text}, *images] if text else images
             elif images:
-                shown += [{"type": "text", "text": f"Image returned by the tool {block.name}:"}, *images]
+                shown += [{"type": "text", "text": f"{IMAGE_NOTE} {block.name}:"}, *images]
             head = {
                 "role": "tool",
                 "tool_call_id": self._ids.sent(block.tool_use_id),

@@ -54,6 +54,10 @@ _PLACEHOLDER_WORD = re.compile(
 _DIGITS_IN_ORDER = "01234567890123456789"
 _NO_WORD = re.compile(r"[^A-Za-z0-9]+")
 _DIGIT_OR_MASK = re.compile(r"[0-9*]")
+_DOTS = ("...", "\N{HORIZONTAL ELLIPSIS}")
+_LEFT_OVER = (6, 12)
+"""So many characters of a secret that was cut are hidden: half of it, within these bounds. Its first few may be those of all
+keys of a provider."""
 
 _ANY, _MIXED = False, True
 _PATTERNS = (
@@ -126,7 +130,7 @@ class Scrubber:
 
     def spans(self, text: str) -> list[Span]:
         """Where in the text there is something to take out."""
-        return united([*found(text, self._secrets), *_alike(text)])
+        return united([*found(text, self._secrets), *_cut_short(text, self._secrets), *_alike(text)])
 
     def value(self, value: Any) -> Any:
         """A JSON value with every str scrubbed, keys of objects included, and the fields that hold secrets hidden; a
@@ -169,6 +173,22 @@ def _alike(text: str) -> Iterator[Span]:
             start, end = match.end(1), match.end()
             if not mixed or (_is_mixed(text[start:end]) and not is_placeholder(text[start:end])):
                 yield start, end
+
+
+def _cut_short(text: str, secrets: Iterable[str]) -> Iterator[Span]:
+    """What is left of a secret in which somebody cut a text, and wrote dots for the rest."""
+    if not any(dots in text for dots in _DOTS):
+        return
+    for secret in secrets:
+        begin = secret[: max(_LEFT_OVER[0], min(_LEFT_OVER[1], len(secret) // 2))]
+        position = text.find(begin)
+        while position >= 0:
+            end = position + len(begin)
+            while end < len(text) and secret[end - position : end - position + 1] == text[end]:
+                end += 1
+            if text.startswith(_DOTS, end):
+                yield position, end
+            position = text.find(begin, end)
 
 
 def _without(text: str, spans: Sequence[Span]) -> str:

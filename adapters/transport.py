@@ -15,10 +15,13 @@ from llmcore.adapters.inflating import ACCEPTED
 from llmcore.adapters.sent_numbers import unmarked_body
 from llmcore.adapters.watching import Exchange, current_watch
 
-__all__ = ["install"]
+__all__ = ["install", "same_server"]
 
 _Send = Callable[[Any, httpx.Request], Awaitable[httpx.Response]]
 _MARK = "llmcore_watches"
+_PORTS = {"http": 80, "https": 443}
+_REDIRECT = 307
+"""The status of every redirect that is not followed; LiteLLM takes some others for a bad request."""
 _LENGTHS = (b"content-length", b"transfer-encoding")
 
 
@@ -56,6 +59,31 @@ async def _as_written(request: httpx.Request) -> httpx.Request:
     return httpx.Request(request.method, request.url, headers=headers, content=written, extensions=request.extensions)
 
 
+async def _at_home(request: httpx.Request, response: httpx.Response) -> httpx.Response:
+    """The response; for one that sends the request on to another server an error in words. The clients would follow it, with
+    the prompt and with every key that is not called `Authorization`."""
+    if not response.has_redirect_location:
+        return response
+    try:
+        target = request.url.join(response.headers["location"])
+    except httpx.InvalidURL:
+        return response  # the client says so
+    if same_server(request.url, target):
+        return response
+    await response.aclose()
+    where = target.copy_with(username=None, password=None, path="/", query=None, fragment=None)
+    message = (
+        f"the server redirects to {where}, which is another one, so nothing was sent there: if it is right, make it the base_url"
+    )
+    return httpx.Response(_REDIRECT, json={"error": {"message": message}}, request=request)
+
+
+def same_server(url: httpx.URL, other: httpx.URL) -> bool:
+    """Scheme, host and port alike, or http become https."""
+    before, after = ((one.scheme, one.port or _PORTS.get(one.scheme)) for one in (url, other))
+    return url.host == other.host and (before == after or (before, after) == tuple(_PORTS.items()))
+
+
 def _watched(send: _Send) -> _Send:
     async def handle_async_request(self: Any, request: httpx.Request) -> httpx.Response:
         watch = current_watch()
@@ -63,7 +91,7 @@ def _watched(send: _Send) -> _Send:
             return await send(self, request)
         request = await _as_written(request)
         request.headers["accept-encoding"] = ACCEPTED
-        response = await send(self, request)
+        response = await _at_home(request, await send(self, request))
         stream = response.stream
         if not isinstance(stream, httpx.AsyncByteStream):
             return response

@@ -58,10 +58,15 @@ def yaml_items(text: str, key: str, limits: FileLimits) -> Iterator[tuple[int, A
     `YamlProblem` for what makes the rest unreadable, and where there is no such list.
     """
     builder = _Builder(text, limits, binary=True)
+    given: set[str] = set()
     found = False
     if builder.begin() and isinstance(builder.next(), yaml.MappingStartEvent):
         while not isinstance(event := builder.next(), yaml.MappingEndEvent):
-            if builder.key(event) == key and not found:
+            name = builder.key(event)
+            if name in given:
+                raise _problem(event, f"{_shown(name)} is given twice")
+            given.add(name)
+            if name == key:
                 if not isinstance(start := builder.next(), yaml.SequenceStartEvent):
                     break
                 found = True

@@ -85,3 +85,12 @@ def test_items_before_a_mistake_are_given() -> None:
 def test_a_text_without_the_list_is_refused(text: str) -> None:
     with pytest.raises(YamlProblem, match="a list `interactions`"):
         list(yaml_items(text, "interactions", SMALL))
+
+
+def test_a_key_at_the_top_stands_once() -> None:
+    for text in ("a: 1\ninteractions: [x]\na: 2", "a: 1\ninteractions: [x]\ninteractions: [y]"):
+        items = yaml_items(text, "interactions", SMALL)
+        assert next(items) == (2, "x")
+        with pytest.raises(YamlProblem, match="is given twice") as caught:
+            next(items)
+        assert caught.value.line == 3

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -10,7 +11,7 @@ from typer.core import TyperGroup
 
 from llmcore.cli.models import models
 from llmcore.cli.normalize import normalize
-from llmcore.cli.output import fail, inline, write
+from llmcore.cli.output import fail, write
 from llmcore.cli.record import record
 from llmcore.cli.replay import replay
 
@@ -25,34 +26,37 @@ COMMANDS: tuple[Callable[..., None], ...] = (
 
 
 _UsageError: Any = typer.BadParameter.__base__  # its module is click's or typer's own, by typer's release
+_NO_ARGUMENTS = "NoArgsIsHelpError"
+"""A usage error that shows the help."""
 
 
 class _Commands(TyperGroup):
     """Ends the caller's mistakes with one line, and keeps the order in which the commands were listed."""
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
-        try:
+        with _one_line():
             return super().make_context(*arguments, **options)
-        except _UsageError as error:
-            raise _escaped(error) from None
 
     def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]  # click's Context, which typer's extends
-        try:
+        with _one_line():
             return super().invoke(ctx)
-        except _UsageError as error:
-            raise _escaped(error) from None
-        except Exception as error:
-            from llmcore.types import LLMCoreError  # half of the start-up, and seldom needed
 
-            if isinstance(error, LLMCoreError):
-                fail(str(error))
+
+@contextmanager
+def _one_line() -> Generator[None]:
+    try:
+        yield
+    except _UsageError as error:
+        if type(error).__name__ == _NO_ARGUMENTS:
             raise
+        where = error.ctx.command_path if error.ctx is not None else "llmcore"
+        fail(f"{error.format_message().rstrip('.')} (see `{where} --help`)")
+    except Exception as error:
+        from llmcore.types import LLMCoreError  # half of the start-up, and seldom needed
 
-
-def _escaped(error: Any) -> Any:
-    """A mistake on the command line, which may quote a file's name."""
-    error.message = inline(error.message)
-    return error
+        if isinstance(error, LLMCoreError):
+            fail(str(error))
+        raise
 
 
 app = typer.Typer(

@@ -62,6 +62,10 @@ def normalize(
     from llmcore.transcripts.errors import OverLimit
 
     offered = load_tools(tools) if tools is not None else None
+    if forced_tool is not None and offered is not None and forced_tool not in offered:
+        fail(
+            f"--forced-tool {forced_tool!r} is none of the tools: {', '.join(tool.name for tool in offered) or 'there are none'}"
+        )
     normalizer = Normalizer(offered, dialects=dialect, reasoning_open=reasoning_open, forced_tool=forced_tool)
     reply = ReplyReader(normalizer, form.value)
     name = "standard input" if str(file) == "-" else str(file)

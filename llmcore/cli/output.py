@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from llmcore.adapters.known_secrets import process_scrubber
 from llmcore.adapters.sent_numbers import marked_json, unmarked
 from llmcore.types.numbers import holds_exact_floats
 
@@ -74,10 +75,11 @@ def guard_output() -> None:
 def write(what: str | RenderableType, *, err: bool = False, wrap: bool = True) -> None:
     """Print text (one line, or several) or a rich renderable, at once: a pipe's reader is waiting.
 
-    `err`: to standard error. `wrap` False: a renderable's lines are not broken.
+    `err`: to standard error, where no text holds a key; results on standard output are as they were said. `wrap` False: a
+    renderable's lines are not broken.
     """
     if isinstance(what, str):
-        typer.echo(shown(what), err=err)
+        typer.echo(shown(process_scrubber().text(what) if err else what), err=err)
     else:
         terminal(err=err).print(_Escaped(what), soft_wrap=not wrap)
 

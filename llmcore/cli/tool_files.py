@@ -45,7 +45,7 @@ def _from_file(path: Path) -> list[object]:
 
     try:
         with path.open("rb") as file:
-            data = load_json(decode_utf8(whole_file(file)))
+            data = load_json(decode_utf8(whole_file(file)), unique=True)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
     except (ValueError, OverLimit) as error:

@@ -12,8 +12,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
-from llmcore.adapters.known_secrets import process_scrubber
-from llmcore.adapters.request_secrets import secrets_in
+from llmcore.adapters.request_secrets import call_scrubber
 from llmcore.adapters.secrets import Scrubber
 from llmcore.adapters.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar
@@ -124,14 +123,7 @@ class Sending:
 
     @cached_property
     def _scrubber(self) -> Scrubber:
-        endpoint, request = self._call.endpoint, self._call.request
-        sent = {
-            "api_key": endpoint.api_key.get_secret_value() if endpoint.api_key is not None else None,
-            "base_url": endpoint.base_url,
-            "extra_headers": {**endpoint.extra_headers, **(request.extra_headers or {})},
-            "extra_body": request.extra_body,
-        }
-        return process_scrubber(secrets_in(sent))
+        return call_scrubber(self._call)
 
     async def _asked(self, awaitable: Awaitable[T]) -> T:
         try:

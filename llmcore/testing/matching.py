@@ -1,9 +1,10 @@
 """Is a request the one that was recorded? The first difference, in words.
 
-Compared is what the caller decides: the output mode, the model, the system prompt, what the user says, the names of the
-tools, and in native mode which calls stand in the history and what the tools answered. Not compared is what the library
-itself writes (the prompts that teach a mode, re-asks, the words of a tool's error), so that a recording outlives a
-release. Recorded requests of every wire are read; what a wire does not tell is not compared.
+Compared is what the caller decides: the output mode, the model, the system prompt, what the user says, the images and
+files that go along, the names of the tools, and in native mode which calls stand in the history and what the tools
+answered. Not compared is what the library itself writes (the prompts that teach a mode, re-asks, the words of a tool's
+error), so that a recording outlives a release. Recorded requests of every wire are read; what a wire does not tell is not
+compared. A recording has no secrets, so a request that differs is compared once more without its own.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import islice, zip_longest
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
+from llmcore.adapters.messages import IMAGE_NOTE
 from llmcore.adapters.output import FINAL_RESULT
+from llmcore.adapters.request_secrets import call_scrubber
+from llmcore.adapters.secrets import Scrubber
 from llmcore.transcripts import Exchange
 from llmcore.transcripts.requests import function_tools
-from llmcore.types import Request, TextBlock, ToolDefinition
+from llmcore.types import Block, ImageBlock, Request, TextBlock, ToolDefinition, ToolResultBlock
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
 __all__ = ["difference", "users_in"]
@@ -28,6 +33,10 @@ _SHOWN = 80
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
 _RESULT_KINDS = ("tool_result", "toolResult", "functionResponse", "function_response")
 _CALL_KINDS = ("tool_use", "toolUse", "functionCall", "function_call")
+_PAYLOADS = frozenset({"url", "image_url", "file_url", "data", "bytes", "file_data", "file_id", "fileUri", "file_uri", "uri"})
+"""Under what names a part that is no text holds its data, or says where they are."""
+_DATA_URL = re.compile(r"data:[^,]{0,200};base64,")
+_DIGEST_LENGTH = 12
 
 
 @dataclass(slots=True)
@@ -38,11 +47,13 @@ class _Words:
     users: list[str] = field(default_factory=list[str])
     calls: list[str] = field(default_factory=list[str])
     results: list[str | None] = field(default_factory=list[str | None])
+    attachments: list[str] = field(default_factory=list[str])
+    """Digests of the images and files, wherever in the request they stand."""
 
 
 def users_in(request: Request) -> int:
     """How many messages of the user a request holds."""
-    return len(_asked_words(request).users)
+    return len(_asked_words(request, None).users)
 
 
 def difference(call: ModelCall, exchange: Exchange, *, users: int | None, same_model: bool) -> str | None:
@@ -62,12 +73,29 @@ def difference(call: ModelCall, exchange: Exchange, *, users: int | None, same_m
     items = next((body[key] for key in ("messages", "contents", "input", "prompt") if body.get(key) is not None), None)
     if items is None:
         return None
-    recorded, asked = _recorded_words(body, items), _asked_words(call.request)
-    native = (note.mode or call.mode) == "native_tools"
+    mode = note.mode or call.mode
+    if _difference_in_words(body, items, call, mode, users, None) is None:
+        return None
+    scrubber = call_scrubber(call)
+    return _difference_in_words(scrubber.value(body), scrubber.value(items), call, mode, users, scrubber)
+
+
+def _difference_in_words(
+    body: dict[str, Any], items: object, call: ModelCall, mode: str, users: int | None, scrubber: Scrubber | None
+) -> str | None:
+    recorded, asked = _recorded_words(body, items), _asked_words(call.request, scrubber)
+    native = mode == "native_tools"
     if native and not asked.system and (call.strict_json_instructions or call.output_schema is not None):
         recorded.system.clear()  # the library's words
     found = (_native if native else _prompted)(recorded, asked, users)
-    return found or (_tools(body, call) if native else None)
+    return found or _attachments(recorded, asked) or (_tools(body, call) if native else None)
+
+
+def _attachments(recorded: _Words, asked: _Words) -> str | None:
+    for number, (was, now) in enumerate(_paired(recorded.attachments, asked.attachments), 1):
+        if was != now:
+            return _differs(f"image or file {number}", was, now)
+    return None
 
 
 def _native(recorded: _Words, asked: _Words, users: int | None) -> str | None:
@@ -149,19 +177,39 @@ def _is_error(text: str) -> bool:
 # --- what a request of ours says --------------------------------------------------------------------------------------
 
 
-def _asked_words(request: Request) -> _Words:
+def _asked_words(request: Request, scrubber: Scrubber | None) -> _Words:
+    def clean(text: str) -> str:
+        return text if scrubber is None else scrubber.text(text)
+
     words = _Words()
     system = request.system
-    words.system += [system] if isinstance(system, str) else [block.text for block in system or []]
+    words.system += [clean(text) for text in ([system] if isinstance(system, str) else [block.text for block in system or []])]
     for message in request.messages:
-        text = "".join(block.text for block in message.content if isinstance(block, TextBlock))
+        text = clean("".join(block.text for block in message.content if isinstance(block, TextBlock)))
         if message.role == "system":
             words.system.append(text)
-        elif message.role == "user" and text:
-            words.users.append(_spaced(text))
-        words.calls += [_plain_name(use.name) for use in message.tool_uses]
-        words.results += [_spaced(f"Error: {result.text}" if result.is_error else result.text) for result in message.tool_results]
+        elif message.role == "user":
+            _add_user(words, text)
+        words.calls += [_plain_name(clean(use.name)) for use in message.tool_uses]
+        for result in message.tool_results:
+            words.results.append(_spaced(clean(f"Error: {result.text}" if result.is_error else result.text)))
+        if message.role != "assistant":
+            words.attachments += [_digest(clean(url)) for url in _image_urls(message.content)]
     return words
+
+
+def _image_urls(blocks: Sequence[Block]) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, ToolResultBlock):
+            yield from _image_urls(block.content)
+        elif isinstance(block, ImageBlock):
+            yield block.url if block.url is not None else f"data:{block.media_type};base64,{block.data}"
+
+
+def _digest(payload: str) -> str:
+    """The same for the same data, as a `data:` URL or bare, and for nothing else."""
+    data = _DATA_URL.sub("", payload, count=1) if payload.startswith("data:") else payload
+    return f"sha256 {sha256(data.rstrip('=').encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGEST_LENGTH]}"
 
 
 # --- what a recorded request says -------------------------------------------------------------------------------------
@@ -180,22 +228,28 @@ def _recorded_words(body: dict[str, Any], items: object) -> _Words:
 
 def _add_item(words: _Words, item: dict[str, Any]) -> None:
     role, kind = item.get("role"), item.get("type")
+    content = item.get("content", item.get("parts", item.get("output")))
     if kind == "function_call":
         words.calls.append(_plain_name(str(item.get("name"))))
-    elif kind == "function_call_output":
-        words.results.append(_spaced(_text_of(item.get("output"))))
-    elif role == "tool":
-        words.results.append(_spaced(_text_of(item.get("content"))))
+    elif kind == "function_call_output" or role == "tool":
+        words.results.append(_spaced(_text_of(content)))
     else:
-        content = item.get("content", item.get("parts"))
         text = _text_of(content)
         if role in ("system", "developer"):
             words.system.append(text)
-        elif role in ("user", None) and text:
-            words.users.append(_spaced(text))
+        elif role in ("user", None):
+            _add_user(words, text)
         words.calls += [_name(call) for call in objects_in(item.get("tool_calls"))]
-        for part in content if is_list(content) else []:
-            _add_part(words, object_in(part))
+        for part in objects_in(content):
+            _add_part(words, part)
+    if role not in ("assistant", "model"):
+        given = [*objects_in(content), {"data": item.get("images")}]  # Ollama's stand beside the text
+        words.attachments += [_digest(payload) for part in given for payload in _payloads(part)]
+
+
+def _add_user(words: _Words, text: str) -> None:
+    if text and not text.startswith(IMAGE_NOTE):  # the library's words, where a wire takes no images in results
+        words.users.append(_spaced(text))
 
 
 def _add_part(words: _Words, part: dict[str, Any]) -> None:
@@ -207,6 +261,22 @@ def _add_part(words: _Words, part: dict[str, Any]) -> None:
         if part.get("type") == kind or is_object(part.get(kind)):
             content = object_in(part.get(kind, part)).get("content")
             words.results.append(_spaced(_text_of(content)) if content is not None else None)
+
+
+def _payloads(part: dict[str, Any]) -> Iterator[str]:
+    """The data of the images and files in a part, or where they are."""
+    if isinstance(part.get("text"), str) or any(part.get("type") == kind or kind in part for kind in _CALL_KINDS):
+        return
+    for kind in _RESULT_KINDS:
+        if part.get("type") == kind or is_object(part.get(kind)):
+            for inner in objects_in(object_in(part.get(kind, part)).get("content")):
+                yield from _payloads(inner)
+            return
+    for key, value in part.items():
+        if is_object(value) and key != "json":
+            yield from _payloads(value)
+        elif key in _PAYLOADS:
+            yield from (text for text in (value if is_list(value) else [value]) if isinstance(text, str))
 
 
 def _text_of(content: object) -> str:

@@ -17,7 +17,7 @@ from llmcore.testing.replies import chunks_of
 from llmcore.testing.usages import identity_in, usage_in
 from llmcore.transcripts import Exchange, Transcript, read_transcripts, split_events
 from llmcore.transcripts.building import first_problem
-from llmcore.types import ConfigError, Reply, Usage
+from llmcore.types import ConfigError, LLMCoreError, Reply, Usage
 
 __all__ = ["ReplayAdapter"]
 
@@ -74,6 +74,8 @@ class ReplayAdapter:
     async def complete(self, call: ModelCall) -> Reply:
         exchange = self._next(call)
         raw = _raw(exchange)
+        if (error := _ending(exchange)) is not None:
+            raise error
         id_, model = identity_in(raw)
         return Reply(
             raw=_frozen(raw),
@@ -89,6 +91,8 @@ class ReplayAdapter:
         raw = _raw(exchange)
         for chunk in chunks_of(raw, None):
             yield chunk
+        if (error := _ending(exchange)) is not None:
+            raise error
         id_, model = identity_in(raw)
         usage = usage_in(raw)
         told = {"id": id_, "model": model, "usage": usage.model_dump() if usage else None, "ended": not isinstance(raw, list)}
@@ -134,14 +138,25 @@ def _raw(exchange: Exchange) -> Any:
             raise recorded_error(exchange.error)
         return body
     if exchange.kind == "chunks":
-        return list(exchange.chunks or [])
+        return [*(exchange.chunks or []), *_quoted(exchange)]
     if exchange.kind == "text":
         return exchange.text or ""
     if exchange.kind == "sse" or (exchange.stream and isinstance(exchange.response, str)):
         text = exchange.sse or "" if exchange.kind == "sse" else str(exchange.response)
         ended = [_ENDED] if text.rstrip().endswith("[DONE]") else []
-        return [*split_events(text)[0], *ended]
+        return [*split_events(text)[0], *ended, *_quoted(exchange)]
     return exchange.response
+
+
+def _quoted(exchange: Exchange) -> list[dict[str, Any]]:
+    """What the error that ended a stream quotes of the model's words, as the event that says so."""
+    body = failed_generation_body(exchange.error) if exchange.error is not None else None
+    return [] if body is None else [body]
+
+
+def _ending(exchange: Exchange) -> LLMCoreError | None:
+    """The error that a recorded stream ended in, unless it is a reply in all but name."""
+    return None if exchange.error is None or exchange.kind == "error" or _quoted(exchange) else recorded_error(exchange.error)
 
 
 def _transcript(given: Any, run: str | None) -> Transcript:

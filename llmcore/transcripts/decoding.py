@@ -13,6 +13,7 @@ import codecs
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -34,6 +35,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)', re.DOTALL)
 """A JSON string; one that does not end reaches to the end of the text, so that none is looked through twice."""
 _BRACKET = re.compile(r"[][{}]")
+_SHOWN_KEY = 60
 _VALUE_MARKS = (",", "[", "{")
 _PIECE = 64 * 1024
 _READ_AT_ONCE = 1024 * 1024
@@ -61,9 +63,26 @@ def decode_utf8(data: bytes) -> str:
         raise ValueError(f"not UTF-8{hint}: byte 0x{data[error.start]:02x} at offset {error.start}") from None
 
 
-def load_json(text: str) -> Any:
+def load_json(text: str, *, unique: bool = False) -> Any:
     """The value of a JSON text, numbers as they were written. ValueError says what is wrong, and at which line and column;
-    `OverLimit` that there are too many values in it."""
+    `OverLimit` that there are too many values in it.
+
+    `unique`: a key that stands twice in an object is refused. For what people write; servers and models may say anything.
+    """
+    value = _loaded(text)
+    if unique and '"' in text:
+        json.loads(text, object_pairs_hook=_check_keys)
+    return value
+
+
+def _check_keys(members: list[tuple[str, Any]]) -> None:
+    """Raises ValueError for a key that is given twice; of the object nothing is kept."""
+    if len(members) > 1 and len(dict(members)) < len(members):
+        twice = next(key for key, count in Counter(key for key, _ in members).items() if count > 1)
+        raise ValueError(f"{twice[:_SHOWN_KEY]!r} is given twice in one object")
+
+
+def _loaded(text: str) -> Any:
     check_values(text)
     try:
         return exact_loads(text)

@@ -24,16 +24,21 @@ _ERROR_DEPTH = 5
 def envelope_of(exchange: Exchange, tools: ToolSet | None, forced_tool: str | None) -> tuple[Envelope | None, int]:
     """The reply's envelope, None when the request failed; and how many pieces of a recorded stream are no events."""
     reader = _ReplyReader(exchange, tools, forced_tool)
+    said: list[dict[str, Any] | str] = []
+    if exchange.kind == "error" or exchange.error is not None:
+        quoted = _failed_generation(exchange.error, _ERROR_DEPTH)
+        if quoted is None:
+            return None, 0
+        said = [{"error": {"failed_generation": quoted}}]
     match exchange.kind:
+        case "error":
+            return reader.read(said[0]), 0
         case "chunks":
-            return reader.fed(_chunks(exchange)), 0
+            return reader.fed([*_chunks(exchange), *said]), 0
         case "sse":
-            return reader.streamed(exchange.sse or "")
+            return reader.streamed(exchange.sse or "", said)
         case "response" if exchange.stream and isinstance(exchange.response, str):
             return reader.streamed(exchange.response)
-        case "error":
-            said = _failed_generation(exchange.error, _ERROR_DEPTH)
-            return (None if said is None else reader.read({"error": {"failed_generation": said}})), 0
         case kind:
             return reader.read(getattr(exchange, kind)), 0
 
@@ -62,13 +67,13 @@ class _ReplyReader:
         normalizer.finish(finish_reason=self._exchange.finish_reason)
         return normalizer.envelope
 
-    def streamed(self, text: str) -> tuple[Envelope, int]:
+    def streamed(self, text: str, behind: Iterable[dict[str, Any] | str] = ()) -> tuple[Envelope, int]:
         splitter = EventSplitter()
         events = splitter.whole(text)
         first = next(events, None)
         if first is None:  # not a stream after all: whatever it is, it is the reply
             return self.read(text), 0
-        return self.fed(chain([first], events)), splitter.unreadable
+        return self.fed(chain([first], events, behind)), splitter.unreadable
 
 
 def _chunks(exchange: Exchange) -> list[dict[str, Any] | str]:

@@ -20,7 +20,8 @@ from llmcore.types.narrowing import is_object
 __all__ = ["REPLY_KEYS", "AttemptNote", "Exchange", "Expectation", "ExpectedCall", "Transcript"]
 
 REPLY_KEYS = ("response", "chunks", "sse", "text", "error")
-"""Where an exchange may hold its reply; exactly one is expected, the first that is there counts."""
+"""Where an exchange may hold its reply: in one of them. An `error` may stand behind a stream that it ended."""
+_STREAM_KEYS = ("chunks", "sse")
 
 _FLAT_EXCHANGE_KEYS = (*REPLY_KEYS, "request", "stream", "finish_reason", "reasoning_open")
 
@@ -72,7 +73,7 @@ class Exchange(_Kept):
 
     The reply is one of: `response` (a body; a str with `stream` true is the raw SSE or NDJSON text), `chunks` (a
     stream's parsed events), `sse` (a stream's raw text), `text` (what the model wrote, without a provider's body),
-    `error` (the request failed).
+    `error` (the request failed; beside `chunks` or `sse`: what the stream ended in).
     """
 
     attempt: AttemptNote = Field(default_factory=AttemptNote)
@@ -93,11 +94,14 @@ class Exchange(_Kept):
     def _has_a_reply(self) -> Exchange:
         if not any(key in self.model_fields_set for key in REPLY_KEYS):
             raise ValueError(f"holds no reply: expected one of {', '.join(REPLY_KEYS)}")
+        given = [key for key in REPLY_KEYS if getattr(self, key) is not None]
+        if len(given) > 1 and not (len(given) == 2 and given[0] in _STREAM_KEYS and given[1] == "error"):
+            raise ValueError(f"holds several replies: {', '.join(given)}; leave one")
         return self
 
     @property
     def kind(self) -> str:
-        """Which of `REPLY_KEYS` holds the reply; of several, the first that is not null."""
+        """Which of `REPLY_KEYS` holds the reply: of a stream that ended in an error, where its events are."""
         given = [key for key in REPLY_KEYS if key in self.model_fields_set]
         return next((key for key in given if getattr(self, key) is not None), given[0])
 
@@ -169,6 +173,9 @@ class Transcript(_Kept):
 
 def _from_flat(data: dict[str, Any]) -> dict[str, Any]:
     if "exchanges" in data:
+        beside = [key for key in REPLY_KEYS if data.get(key) is not None]
+        if beside:
+            raise ValueError(f"holds `exchanges` and, beside them, a reply: {', '.join(beside)}; leave one")
         return data
     exchange = {key: data[key] for key in _FLAT_EXCHANGE_KEYS if key in data}
     if not any(key in exchange for key in REPLY_KEYS):

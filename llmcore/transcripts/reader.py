@@ -130,7 +130,7 @@ def _json_lines(path: Path, handle: BinaryIO) -> Iterator[Entry]:
 
 def _from_json(path: Path, number: int, line: bytes) -> Entry:
     try:
-        data = load_json(decode_utf8(line.rstrip(b"\r\n")))
+        data = load_json(decode_utf8(line.rstrip(b"\r\n")), unique=True)
     except _UNREADABLE as error:
         return TranscriptError(path, number, str(error))
     return build(path, number, data)
@@ -147,7 +147,7 @@ def _skip_line(handle: BinaryIO) -> None:
 def _json_document(path: Path, handle: BinaryIO) -> Iterator[Entry]:
     """A cassette in JSON, one run, or a list of runs."""
     try:
-        data = load_json(decode_utf8(whole_file(handle)))
+        data = load_json(decode_utf8(whole_file(handle)), unique=True)
     except _UNREADABLE as error:
         yield TranscriptError(path, None, str(error))
         return

@@ -93,3 +93,17 @@ def test_names_of_fields() -> None:
     assert all(is_secret_name(name) for name in (*secret, "token", "key", "auth", "sig", "code", "proxy_credentials"))
     harmless = ["max_tokens", "prompt_cache_key", "monkey", "stop_token_ids", "api-version", "keys", "top_k", "author"]
     assert [name for name in harmless if is_secret_name(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("It is quiteUnlike4...", "It is [secret]..."),
+        ("It is quiteUnlike4nyK\N{HORIZONTAL ELLIPSIS}, he said", "It is [secret]\N{HORIZONTAL ELLIPSIS}, he said"),
+        ("quiteUnlike4 quiteUnlike4... quiteUnlike4nyKey...", "quiteUnlike4 [secret]... [secret]..."),
+        ("It is quite...", "It is quite..."),
+        ("quiteUnlike4", "quiteUnlike4"),
+    ],
+)
+def test_what_is_left_of_a_secret_in_a_text_that_was_cut_is_taken_out(text: str, shown: str) -> None:
+    assert Scrubber(["quiteUnlike4nyKey"]).text(text) == shown

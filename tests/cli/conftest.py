@@ -30,7 +30,9 @@ def invoke() -> Invoke:
     """`invoke("normalize", "-", stdin="...")`. An exception that is no exit is raised, as the console script would."""
 
     def run(*arguments: str | Path, stdin: str | bytes | None = None, **options: Any) -> Result:
-        return CliRunner().invoke(app, list(map(str, arguments)), input=stdin, catch_exceptions=False, **options)
+        return CliRunner().invoke(
+            app, list(map(str, arguments)), input=stdin, catch_exceptions=False, prog_name="llmcore", **options
+        )
 
     return run
 

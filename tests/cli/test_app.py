@@ -8,6 +8,8 @@ import sys
 from importlib.metadata import entry_points
 from typing import Any
 
+import pytest
+
 from llmcore import __version__
 from llmcore.cli.app import COMMANDS
 from tests.cli.conftest import ROOT, Invoke
@@ -26,8 +28,39 @@ def test_help_names_every_command(invoke: Invoke) -> None:
         assert invoke(command.__name__, "--help").exit_code == 0
 
 
-def test_an_unknown_command_exits_2(script: Any) -> None:
-    assert script("no-such-command").returncode == 2
+MISTAKES: dict[str, tuple[list[str], str]] = {
+    "an unknown command": (["no-such-command"], "No such command 'no-such-command' (see `llmcore --help`)"),
+    "an unknown option": (["--nope"], "No such option: --nope (see `llmcore --help`)"),
+    "an unknown option of a command": (["replay", "--nope", "x"], "No such option: --nope"),
+    "a missing argument": (["replay"], "Missing argument 'PATH...' (see `llmcore replay --help`)"),
+    "a missing option": (["record", "openai/gpt-4o", "Hello"], "Missing option '--output' / '-o'"),
+    "no number": (["replay", "x", "--show", "many"], "Invalid value for '--show'"),
+    "a number out of range": (["replay", "x", "--show", "-1"], "Invalid value for '--show'"),
+    "no such choice": (["normalize", "--as", "words"], "Invalid value for '--as'"),
+    "an option without its value": (["normalize", "--tools"], "Option '--tools' requires an argument"),
+    "a value that an option does not take": (["replay", "--json=yes", "x"], "Option '--json' does not take a value"),
+    "too many arguments": (["models", "a", "b"], "Got unexpected extra argument"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_on_the_command_line_is_one_line_and_exits_2(invoke: Invoke, arguments: list[str], message: str) -> None:
+    result = invoke(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("llmcore: error: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_the_console_script_ends_a_mistake_the_same_way(script: Any) -> None:
+    done = script("no-such-command")
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+
+
+def test_without_arguments_the_help_is_shown(invoke: Invoke) -> None:
+    result = invoke()
+    assert result.exit_code == 2
+    assert "Usage: llmcore" in result.output
 
 
 def test_the_console_script_is_this() -> None:

@@ -182,10 +182,11 @@ def test_explain_without_tools_says_so(invoke: Invoke) -> None:
         (["--tools", "json:no_such_name"], "module 'json' has no 'no_such_name'"),
         (["--dialect", "klingon"], "klingon"),
         (["--stream", "--explain"], "cannot be used together"),
+        (["--tools", "{tools}", "--forced-tool", "nope"], "--forced-tool 'nope' is none of the tools: get_weather"),
     ],
 )
-def test_mistakes_are_one_line_and_exit_2(invoke: Invoke, arguments: list[str], message: str) -> None:
-    result = invoke("normalize", *arguments, stdin="Hello")
+def test_mistakes_are_one_line_and_exit_2(invoke: Invoke, tools: Path, arguments: list[str], message: str) -> None:
+    result = invoke("normalize", *(argument.replace("{tools}", str(tools)) for argument in arguments), stdin="Hello")
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
     assert result.stderr.startswith("llmcore: error: ")

@@ -130,3 +130,21 @@ def test_json_text_keeps_what_it_can_and_escapes_the_rest() -> None:
 def test_shortened() -> None:
     assert shortened({"a": 1}) == '{"a": 1}'
     assert shortened("x" * 400, 10) == "xxxxxxxxxx... (400 characters)"
+
+
+def test_nothing_on_standard_error_holds_a_key(script_of: Callable[[str], subprocess.CompletedProcess[str]]) -> None:
+    """Log records and a bug's traceback may quote one; results are printed as they were said."""
+    code = """
+import logging, os, warnings
+from llmcore.cli.output import guard_output, write
+os.environ["FOO_API_KEY"] = key = "quiteUnlike4nyKey"
+guard_output()
+write(key)
+logging.getLogger("x").warning("a log of %s", key)
+warnings.warn(f"a warning of {key}")
+raise RuntimeError(f"a bug with {key}")
+"""
+    done = script_of(code)
+    assert done.stdout == "quiteUnlike4nyKey\n"
+    assert "quiteUnlike4nyKey" not in done.stderr
+    assert [text in done.stderr for text in ("a log of [secret]", "a warning of [secret]", "a bug with [secret]")] == [True] * 3

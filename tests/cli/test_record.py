@@ -132,6 +132,32 @@ def test_a_key_in_a_prompt_is_written_nowhere(invoke: Invoke, tmp_path: Path) ->
     assert "abcdef0123456789" not in path.read_text("utf-8") + said + result.output
 
 
+UNSENT = "quiteUnlike4nyKey"  # by its look nobody would take it for one
+
+
+@pytest.mark.parametrize("newline", ["", "\n"])
+@pytest.mark.parametrize("answer", [Turn(f"You said {UNSENT}."), Failure(422, {"error": {"message": f"no {UNSENT}"}})])
+def test_a_key_of_the_environment_that_is_not_sent_is_written_nowhere(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Any, newline: str
+) -> None:
+    monkeypatch.setenv("FOO_API_KEY", UNSENT + newline)
+    path = tmp_path / "runs.jsonl"
+    result, _ = recorded(invoke, [answer], path, f"What is {UNSENT}?")
+    assert "What is [secret]?" in path.read_text("utf-8")
+    assert "What is [secret]?" in result.stderr
+    assert UNSENT not in path.read_text("utf-8") + result.output
+
+
+@pytest.mark.parametrize("arguments", [[f"--{UNSENT}"], ["--max-turns", UNSENT], ["--tools", f"{UNSENT}.json"]])
+def test_a_mistake_that_quotes_a_key_does_not_show_it(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.setenv("FOO_API_KEY", UNSENT)
+    result = invoke("record", MODEL, UNSENT, "-o", tmp_path / "x.jsonl", *arguments)
+    assert result.exit_code == 2
+    assert UNSENT not in result.output
+
+
 def test_a_base_url_with_a_key_exits_2(invoke: Invoke, tmp_path: Path) -> None:
     result = invoke("record", MODEL, "Hello", "--base-url", "http://ann:urlSecret1@127.0.0.1:9/v1", "-o", tmp_path / "x.jsonl")
     assert result.exit_code == 2

@@ -106,6 +106,14 @@ def test_json(invoke: Invoke, lines: Write) -> None:
         ("runs.jsonl", '{"text": "x", "tools": [3]}\n', "runs.jsonl:1: exchanges[0]: not a tool: int"),
         ("cassette.yaml", "interactions:\n- request: {uri: x\n  response: ]", "cassette.yaml:3: malformed YAML: "),
         ("cassette.yaml", "a: 1", "cassette.yaml: not a VCR cassette"),
+        ("runs.jsonl", '{"text": "", "sse": ""}\n', "runs.jsonl:1: exchanges[0]: holds several replies: sse, text; leave one"),
+        ("runs.jsonl", '{"text": ""}\n{"text": "a", "text": "b"}\n', "runs.jsonl:2: 'text' is given twice in one object"),
+        ("run.json", '{"text": "a", "calls": [{"name": "f", "name": "g"}]}', "run.json: 'name' is given twice in one object"),
+        (
+            "cassette.yaml",
+            "interactions: []\na: 1\ninteractions: []\n",
+            "cassette.yaml:3: malformed YAML: 'interactions' is given twice",
+        ),
         ("runs.jsonl", "", "no runs in what was given"),
     ],
 )
@@ -221,5 +229,5 @@ def test_exit_codes_of_the_console_script(script: Any, lines: Write) -> None:
 
 
 def test_a_progress_bar_is_for_terminals_only(script: Any, lines: Write) -> None:
-    done = script("replay", lines({**GOOD, "text": "x" * 3_000_000}))
+    done = script("replay", lines({**GOOD, "note": "x" * 3_000_000}))
     assert done.stderr == b""

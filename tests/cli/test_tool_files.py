@@ -64,7 +64,12 @@ def test_an_object_of_a_module(module: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [("{", "not JSON"), ("3", "expected a list of tools"), ('{"tools": {}}', "expected a list of tools")],
+    [
+        ("{", "not JSON"),
+        ("3", "expected a list of tools"),
+        ('{"tools": {}}', "expected a list of tools"),
+        ('{"tools": [], "tools": []}', "'tools' is given twice"),
+    ],
 )
 def test_a_file_that_holds_no_tools(tmp_path: Path, content: str, problem: str) -> None:
     (tmp_path / "tools.json").write_text(content, "utf-8")

@@ -1,17 +1,29 @@
-"""The snippets of the pages do what the pages say: each page's are run as one program, in order."""
+"""The snippets of the pages do what the pages say: each page's are run as one program, in order; the examples of formats
+are read and judged, and the commands that need no network are run."""
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import runpy
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
+from llmcore.transcripts import judge, read_transcripts
+from tests.cli.conftest import Invoke, invoke
 from tests.packaging.tree import ROOT
 
-_FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+__all__ = ["invoke"]
+
+
+def fenced(page: str, kind: str) -> list[str]:
+    """What a page shows of one kind: `python`, `json`, `sh`."""
+    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def _leave_logging(**_: object) -> None:
@@ -22,8 +34,56 @@ def _leave_logging(**_: object) -> None:
 def test_the_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging, "basicConfig", _leave_logging)
     monkeypatch.setattr(logging.getLogger("llmcore"), "level", logging.NOTSET)
-    snippets = _FENCE.findall((ROOT / "docs" / f"{page}.md").read_text("utf-8"))
+    snippets = fenced(page, "python")
     assert snippets
     program = tmp_path / f"{page}.py"
     program.write_text("\n".join(snippets), encoding="utf-8")
     runpy.run_path(str(program))
+
+
+@pytest.fixture
+def recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder as the page on transcripts has it: its examples in `logs.jsonl`, and what else its commands name."""
+    runs = [json.loads(example) for example in fenced("transcripts", "json")]
+    assert len(runs) == 2
+    path = tmp_path / "logs.jsonl"
+    path.write_text("".join(f"{json.dumps(run)}\n" for run in runs), "utf-8")
+    (tmp_path / "cassettes").mkdir()
+    (tmp_path / "cassettes" / "one.yaml").write_text("interactions: []\n", "utf-8")
+    shutil.copytree(ROOT / "fixtures" / "recorded", tmp_path / "fixtures" / "recorded")
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+def test_the_examples_of_transcripts_meet_what_they_expect(recordings: Path) -> None:
+    weather, flat = read_transcripts(recordings)
+    assert [judge(weather, index).success for index in (0, 1)] == [False, True]
+    assert judge(flat, 0).success
+
+
+def test_the_program_of_the_transcripts_page_runs(recordings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (program,) = fenced("transcripts", "python")
+    (recordings.parent / "program.py").write_text(program, "utf-8")
+    runpy.run_path(str(recordings.parent / "program.py"))
+    report = json.loads(capsys.readouterr().out)
+    assert (report["runs"], report["units"], report["succeeded"], report["unmet_expectations"]) == (2, 1, 1, 0)
+
+
+@pytest.mark.usefixtures("recordings")
+def test_the_commands_of_the_transcripts_page_run(invoke: Invoke) -> None:
+    (commands,) = fenced("transcripts", "sh")
+    for command in commands.splitlines():
+        name, *arguments = shlex.split(command)
+        assert name == "llmcore"
+        assert invoke(*arguments).exit_code == 0
+
+
+@pytest.mark.usefixtures("recordings")
+def test_the_pipe_of_the_command_lines_page_runs(invoke: Invoke) -> None:
+    pipe = next(line for shown in fenced("cli", "sh") for line in shown.splitlines() if line.startswith("echo "))
+    before, _, command = pipe.partition(" | llmcore ")
+    (tool,) = json.loads(fenced("transcripts", "json")[0])["tools"]
+    Path("tools.json").write_text(json.dumps([tool]), "utf-8")
+    result = invoke(*shlex.split(command), stdin=shlex.split(before)[1])
+    assert result.exit_code == 0
+    assert "may run" in result.stdout

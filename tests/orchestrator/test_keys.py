@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import pickle
+import traceback
 from typing import Any, Literal
 
 import pytest
 
 import llmcore
+from llmcore.adapters.base import ModelCall
 from llmcore.testing import FakeModel
-from llmcore.types import Finished
+from llmcore.types import Finished, Reply
 from tests.orchestrator.support import FAST
 
 KEY = "sk-live-7Qf3xLm92KdPz0aB"
@@ -70,6 +73,44 @@ async def test_a_tools_error_that_ends_the_run_is_masked() -> None:
     with pytest.raises(llmcore.ToolError) as caught:
         await orchestrator.run("Connect")
     assert "401 for [secret]" in str(caught.value)
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+    assert KEY.encode() not in pickle.dumps(caught.value.with_partial(None))  # what the run did is data, as it was said
+
+
+async def test_a_tools_error_without_a_key_stays_chained() -> None:
+    def connect() -> str:
+        raise RuntimeError("401")
+
+    orchestrator = llmcore.Orchestrator(FakeModel().tool_call("connect", {}), [connect], tool_errors="abort")
+    with pytest.raises(llmcore.ToolError) as caught:
+        await orchestrator.run("Connect")
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+class Broken(FakeModel):
+    lets_exceptions_through = False
+
+    async def complete(self, call: ModelCall) -> Reply:
+        raise RuntimeError(f"a bug with {KEY}")
+
+
+async def test_what_a_broken_adapter_raises_is_masked() -> None:
+    with pytest.raises(llmcore.LLMCoreError, match=r"RuntimeError: a bug with \[secret\]") as caught:
+        await llmcore.Orchestrator(Broken(), strategies=()).run("Hello")
+    error = caught.value
+    assert KEY not in "".join(traceback.format_exception(error)) + "".join(repr(one.failure) for one in error.attempts)
+    assert KEY not in str(error.as_data())
+
+
+async def test_an_error_that_cuts_what_it_quotes_shows_no_part_of_a_key() -> None:
+    key = "quiteUnlike4nyKeyOfAll"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OTHER_API_KEY", key)
+        orchestrator = llmcore.Orchestrator(FakeModel("x" * 185 + f" {key}"))
+        await orchestrator.run("Hello")
+        with pytest.raises(llmcore.ConfigError, match=r"\[secret\]\.\.\.") as caught:
+            await orchestrator.run("Hello")
+    assert key[:12] not in str(caught.value)
 
 
 def chained(error: BaseException | None) -> list[BaseException]:

@@ -161,6 +161,12 @@ async def test_delay_and_usage() -> None:
     assert (await FakeModel(body).complete(request())).usage.total_tokens == 11
 
 
+@pytest.mark.parametrize("seconds", [-1, -0.1, float("nan"), float("inf"), True, "1"])
+def test_a_delay_that_cannot_be_waited_is_refused(seconds: Any) -> None:
+    with pytest.raises(ConfigError, match="delay is a finite number of seconds of at least 0"):
+        FakeModel().delay(seconds)
+
+
 async def test_a_body_given_is_not_the_body_handed_out() -> None:
     fake = FakeModel(default=ANTHROPIC)
     first: Reply = await fake.complete(request())

@@ -24,6 +24,7 @@ from llmcore.types import (
     Request,
     ToolDefinition,
 )
+from tests.orchestrator.support import FAST
 
 pytestmark = pytest.mark.anyio
 
@@ -104,6 +105,25 @@ def test_a_recorded_error_is_classified_as_it_was(recorded: Any, expected: type[
     assert type(error) is expected
     if isinstance(error, RateLimited):
         assert error.retry_after == 3
+
+
+BUSY = {"type": "ServiceUnavailableError", "status": 503, "message": "busy"}
+QUOTED = {"error": {"code": "tool_use_failed", "failed_generation": "ny."}}
+
+
+@pytest.mark.parametrize("stream", [{"chunks": CHUNKS[:1]}, {"sse": SSE[: SSE.index("\n\n") + 2]}], ids=["chunks", "sse"])
+async def test_a_stream_that_ended_in_an_error_does_so_again(stream: dict[str, Any]) -> None:
+    adapter = ReplayAdapter(run({**stream, "error": BUSY}, {"text": "Sunny."}))
+    orchestrator = Orchestrator(adapter, strategies=FAST)
+    ends = [event.result async for event in orchestrator.stream("weather?") if isinstance(event, Finished)]
+    adapter.reset()
+    for result in (*ends, await orchestrator.run("weather?")):
+        assert result.content == "Sunny."
+        assert [repr(attempt.failure) for attempt in result.attempts] == ["Overloaded('busy')", "None"]
+
+    quoted = ReplayAdapter(run({**stream, "error": QUOTED}))
+    ends = [event.result async for event in Orchestrator(quoted).stream("weather?") if isinstance(event, Finished)]
+    assert [end.content for end in ends] == ["Sunny."]
 
 
 async def test_more_requests_than_exchanges_are_an_error() -> None:

@@ -280,3 +280,8 @@ def test_a_bad_interaction_costs_only_itself(tmp_path: Path) -> None:
 def test_any_body_is_a_reply(tmp_path: Path, body: str, reply: Any) -> None:
     (run,) = read_transcripts(cassette(tmp_path, interaction(response={"body": {"string": body}})))
     assert run.exchanges[0].response == reply
+
+
+def test_what_a_server_says_twice_is_no_mistake_of_the_cassette(tmp_path: Path) -> None:
+    (run,) = read_transcripts(cassette(tmp_path, interaction(response={"body": {"string": '{"a": 1, "a": 2}'}})))
+    assert run.exchanges[0].response == {"a": 2}

@@ -47,6 +47,13 @@ def test_a_mistake_in_json_is_placed(text: str, problem: str) -> None:
         load_json(text)
 
 
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', '[{"b": {"c": [{"a": 1, "a": 1}]}}]', '{"a": 1, "\\u0061": 2}'])
+def test_a_key_that_stands_twice_is_refused_where_keys_are_unique(text: str) -> None:
+    with pytest.raises(ValueError, match="'a' is given twice in one object"):
+        load_json(text, unique=True)
+    load_json(text)  # what servers and models write
+
+
 def raw_deflate(data: bytes) -> bytes:
     packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     return packer.compress(data) + packer.flush()

@@ -74,6 +74,8 @@ def test_pieces_that_are_no_events_are_counted() -> None:
         ({"text": hermes("[[[")}, "get_weather"),
         ({"text": "Hello", "request": FORCED}, "expected a tool call"),
         ({"error": {"status": 500}, "request": FORCED}, "the request failed"),
+        ({"chunks": [hermes()], "error": {"status": 500}, "request": FORCED}, "the request failed"),
+        ({"sse": sse({"content": hermes()}), "error": "overloaded", "request": FORCED}, "the request failed"),
     ],
 )
 def test_what_must_be_asked_again_is_a_problem(exchange: dict[str, Any], problem: str) -> None:
@@ -81,6 +83,15 @@ def test_what_must_be_asked_again_is_a_problem(exchange: dict[str, Any], problem
     assert found.due
     assert not found.success
     assert problem in "; ".join(found.problems)
+
+
+@pytest.mark.parametrize(
+    "stream", [{"chunks": ["One moment. "]}, {"sse": sse({"content": "One moment. "})}], ids=["chunks", "sse"]
+)
+def test_what_the_error_that_ended_a_stream_quotes_is_a_reply(stream: dict[str, Any]) -> None:
+    found = judged({**stream, "error": {"error": {"failed_generation": hermes()}}})
+    assert names(found) == ["get_weather"]
+    assert found.success
 
 
 @pytest.mark.parametrize("text", [hermes()[:40], hermes("[[[")])

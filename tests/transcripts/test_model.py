@@ -54,6 +54,8 @@ REPLIES: list[tuple[dict[str, Any], str]] = [
     ({"chunks": [{}, None, 3, "x"]}, "chunks"),
     ({"error": {"status": 429}}, "error"),
     ({"response": None, "text": "Hello"}, "text"),
+    ({"chunks": [{}], "error": {"status": 500}}, "chunks"),
+    ({"sse": "data: {}", "error": "overloaded"}, "sse"),
 ]
 
 
@@ -92,6 +94,10 @@ def test_an_exchanges_own_expectation_goes_before_the_runs() -> None:
 MALFORMED: list[tuple[dict[str, Any], str]] = [
     ({"exchanges": []}, "exchanges"),
     ({"exchanges": [{"request": {}}]}, "holds no reply: expected one of response, chunks, sse, text, error"),
+    ({"exchanges": [{"text": "", "sse": "", "response": None}]}, "holds several replies: sse, text; leave one"),
+    ({"exchanges": [{"response": {}, "error": {}}]}, "holds several replies: response, error"),
+    ({"exchanges": [{"chunks": [], "sse": "", "error": {}}]}, "holds several replies: chunks, sse, error"),
+    ({"response": {}}, "holds `exchanges` and, beside them, a reply: response"),
     ({"exchanges": [{"text": "", "attempt": {"reason": "whim"}}]}, "first"),
     ({"exchanges": [{"text": 3}]}, "string"),
     ({"expect": {"calls": [{"name": "f", "arguments": "{}"}]}}, "dict"),

@@ -1,0 +1,159 @@
+"""A replayed request is compared in everything that was sent, and without the secrets that no recording has."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llmcore.adapters.litellm import LiteLLMAdapter
+from llmcore.adapters.recording import Recorder
+from llmcore.orchestrator import Orchestrator
+from llmcore.testing import ReplayAdapter
+from llmcore.types import ConfigError, ImageBlock, Message, Request, TextBlock, ToolResultBlock, ToolUseBlock
+from tests.support.wire_server import WireServer
+from tests.support.wires import Turn
+
+pytestmark = pytest.mark.anyio
+
+KEY = "sk-proj-7Qf3xLm92KdPz0aB"
+CAT, DOG = "Y2F0IHBpY3R1cmU=", "ZG9nIHBpY3R1cmU="
+URL = "https://example.com/cat.png"
+MODEL = {"models": {"a": {"provider": "openai_compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1"}}}
+
+
+def image(data: str) -> ImageBlock:
+    return ImageBlock(url=data) if data.startswith("http") else ImageBlock(data=data, media_type="image/png")
+
+
+def shown(*images: str, text: str = "What is it?") -> Request:
+    return Request(messages=[Message(role="user", content=[TextBlock(text=text), *map(image, images)])])
+
+
+def replayed(recorded: dict[str, Any], **attempt: str) -> Orchestrator:
+    run = {"id": "r", "exchanges": [{"attempt": attempt, "request": recorded, "text": "A cat."}]}
+    return Orchestrator(ReplayAdapter(run))
+
+
+def user(*parts: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": [{"type": "text", "text": "What is it?"}, *parts], **more}]}
+
+
+DATA_URL = f"data:image/png;base64,{CAT}"
+RECORDED: dict[str, dict[str, Any]] = {
+    "openai": user({"type": "image_url", "image_url": {"url": DATA_URL}}),
+    "litellm, short": user({"type": "image_url", "image_url": DATA_URL}),
+    "responses": {
+        "input": [
+            {
+                "role": "user",
+                "content": [{"type": "input_text", "text": "What is it?"}, {"type": "input_image", "image_url": DATA_URL}],
+            }
+        ]
+    },
+    "anthropic": user({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": CAT}}),
+    "gemini": {
+        "contents": [{"role": "user", "parts": [{"text": "What is it?"}, {"inlineData": {"mimeType": "image/png", "data": CAT}}]}]
+    },
+    "bedrock": user({"image": {"format": "png", "source": {"bytes": CAT}}}),
+    "ollama": {"messages": [{"role": "user", "content": "What is it?", "images": [CAT]}]},
+    "llmcore": user({"type": "image", "data": CAT, "media_type": "image/png"}),
+}
+
+
+@pytest.mark.parametrize("recorded", RECORDED.values(), ids=RECORDED)
+async def test_another_image_is_another_request_on_every_wire(recorded: dict[str, Any]) -> None:
+    assert (await replayed(recorded).run(shown(CAT))).content == "A cat."
+    for other in (shown(DOG), shown(), shown(CAT, DOG), shown(URL)):
+        with pytest.raises(ConfigError, match=r"image or file [12]: recorded .*, asked") as caught:
+            await replayed(recorded).run(other)
+        assert CAT not in str(caught.value)
+        assert DOG not in str(caught.value)
+
+
+async def test_the_difference_is_told_by_short_digests() -> None:
+    was, now = (hashlib.sha256(data.rstrip("=").encode()).hexdigest()[:12] for data in (CAT, DOG))
+    with pytest.raises(ConfigError, match=f"image or file 1: recorded 'sha256 {was}', asked 'sha256 {now}'"):
+        await replayed(RECORDED["openai"]).run(shown(DOG))
+
+
+async def test_in_a_prompted_mode_images_are_compared_too() -> None:
+    async def run(request: Request) -> str:
+        models = {"models": {"a": {"provider": "openai", "model": "gpt-4o", "force_text_mode": True}}}
+        transcript = {"exchanges": [{"attempt": {"mode": "text"}, "request": RECORDED["openai"], "text": "A cat."}]}
+        return (await Orchestrator(models, [look], adapter=ReplayAdapter(transcript)).run(request)).content
+
+    assert await run(shown(CAT)) == "A cat."
+    with pytest.raises(ConfigError, match="image or file 1"):
+        await run(shown(DOG))
+
+
+async def test_a_document_that_is_asked_no_more_is_a_difference() -> None:
+    document = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": CAT}}
+    with pytest.raises(ConfigError, match=r"image or file 1: recorded 'sha256 .*', asked none"):
+        await replayed(user(document)).run("What is it?")
+
+
+def look(at: str) -> str:
+    """Look at something."""
+    return f"a look at {at}"
+
+
+async def record(path: Path, ask: Sequence[Any], **settings: Any) -> ReplayAdapter:
+    """Ask a server each of these, and give what replays it."""
+    recorder = Recorder(provenance="local: a test")
+    with WireServer([Turn("A cat.")]) as server:
+        models = {
+            "models": {"a": {"provider": "openai_compatible", "model": "m", "base_url": server.base_url("openai_compatible")}}
+        }
+        async with Orchestrator(models, adapter=LiteLLMAdapter(observer=recorder.observe), **settings) as orchestrator:
+            for one in ask:
+                await orchestrator.run(one)
+    recorder.write(path, id="run")
+    return ReplayAdapter(path)
+
+
+@pytest.fixture
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_SERVICE_API_KEY", "a-Key-Like-No-0ther")
+
+
+@pytest.mark.usefixtures("_key")
+@pytest.mark.parametrize("key", [KEY, "a-Key-Like-No-0ther"], ids=["by its look", "known"])
+async def test_a_prompt_that_was_masked_in_the_recording_is_the_same_request(key: str, tmp_path: Path) -> None:
+    adapter = await record(tmp_path / "runs.jsonl", [f"Is {key} a key?"], system=f"Never say {key}.")
+    assert key not in (tmp_path / "runs.jsonl").read_text("utf-8")
+    orchestrator = Orchestrator(MODEL, adapter=adapter, system=f"Never say {key}.")
+    assert (await orchestrator.run(f"Is {key} a key?")).content == "A cat."
+    adapter.reset()
+    with pytest.raises(ConfigError, match="message 1 of the user") as caught:
+        await orchestrator.run(f"Is {key} no key?")
+    assert key not in str(caught.value)
+
+
+async def test_secrets_of_the_request_itself_are_masked_in_both(tmp_path: Path) -> None:
+    request = Request.model_validate({"messages": "Is gateSecret1 one?", "extra_headers": {"X-Gate": "gateSecret1"}})
+    adapter = await record(tmp_path / "runs.jsonl", [request])
+    assert "gateSecret1" not in (tmp_path / "runs.jsonl").read_text("utf-8")
+    assert (await Orchestrator(MODEL, adapter=adapter).run(request)).content == "A cat."
+
+
+async def test_an_image_that_a_tool_returned_is_no_message_of_the_user(tmp_path: Path) -> None:
+    """On wires that take no images in results, they go in a message of the user."""
+
+    def history(data: str) -> Request:
+        use, text = ToolUseBlock(id="c1", name="look", input={"at": "it"}), TextBlock(text="seen")
+        result = ToolResultBlock(tool_use_id="c1", name="look", content=[text, image(data)])
+        turns = [Message(role="assistant", content=[use]), Message(role="tool", content=[result])]
+        return Request(messages=[*shown(URL).messages, *turns, Message(role="user", content=[TextBlock(text="And?")])])
+
+    adapter = await record(tmp_path / "runs.jsonl", [history(CAT)])
+    assert "Image returned by the tool look:" in json.dumps(adapter.transcript.exchanges[0].request)
+    assert (await Orchestrator(MODEL, adapter=adapter).run(history(CAT))).content == "A cat."
+    adapter.reset()
+    with pytest.raises(ConfigError, match="image or file 2"):
+        await Orchestrator(MODEL, adapter=adapter).run(history(DOG))
