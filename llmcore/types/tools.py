@@ -113,11 +113,11 @@ def tools_in(tools: object) -> Iterable[object]:
 
     Raises `ToolDefinitionError` for what is no collection of tools.
     """
+    name = type(tools).__name__
     if isinstance(tools, ToolSet):
         return tools.given
     if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable):
-        given: Any = tools
-        raise ToolDefinitionError(f"give a list of tools, not {type(given).__name__}")
+        raise ToolDefinitionError(f"give a list of tools, not {name}")
     return cast("Iterable[object]", tools)
 
 
