@@ -2,13 +2,16 @@
 
 One, because clients keep connections for the loop they were made in: a loop a call would leave them open. It starts
 with the first call and ends with the interpreter, after what still runs was cancelled and LiteLLM's clients were
-closed. Nothing that runs on it can end it, and a forked child begins with a loop of its own. Thread-safe.
+closed. Nothing that runs on it can end it, and a forked child begins with a loop of its own, also where the fork was
+made on the loop itself. Its default executor has as many threads as there is work: an async tool that blocks some
+(`asyncio.to_thread`) takes none from name look-ups and from LiteLLM. Thread-safe.
 """
 
 from __future__ import annotations
 
 import asyncio
 import atexit
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -16,6 +19,7 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar, cast
 
 from llmcore.adapters.engine import close_clients
+from llmcore.tools.threads import UnboundedExecutor
 from llmcore.types import CallerError
 from llmcore.types.locks import ForkSafeLock
 
@@ -76,7 +80,9 @@ class BackgroundLoop:
     """A loop in a thread of its own."""
 
     def __init__(self) -> None:
+        self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(UnboundedExecutor())
         self._calls: set[_Call[Any]] = set()
         self._closing = False
         self._quitting = False
@@ -86,8 +92,9 @@ class BackgroundLoop:
 
     @property
     def is_alive(self) -> bool:
-        """Does it take calls?"""
-        return self._thread.is_alive() and not self._closing
+        """Does it take calls? In a forked child it does not: where its own thread has forked, that thread lives on
+        there, but waits for whoever calls."""
+        return self._pid == os.getpid() and self._thread.is_alive() and not self._closing
 
     def _serve(self) -> None:
         """Run the loop until it is closed. asyncio lets a `SystemExit` or `KeyboardInterrupt` of any task end the
@@ -172,8 +179,8 @@ def run_in_background(name: str, start: Callable[[], Coroutine[Any, Any, T]]) ->
 
 
 def shared_loop() -> BackgroundLoop:
-    """The loop that all of them share. It is made anew when it takes no calls any more: its thread has died, which
-    a fork makes of it in the child."""
+    """The loop that all of them share. It is made anew when it takes no calls any more: it was closed, or this
+    is the child of a fork."""
     global _shared
     with _lock:
         if _shared is None or not _shared.is_alive:

@@ -26,7 +26,7 @@ from llmcore.run.state import RunState
 from llmcore.run.verdict import cause_of
 from llmcore.tools import RunContext, ToolConfig
 from llmcore.tools.copies import MessageCopies
-from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic, unfinished
+from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
 from llmcore.types import (
     AttemptReason,
     Budget,
@@ -205,7 +205,7 @@ class Run:
         state, told_late = self.state, self._hooks.has("on_tool_response")
         context: RunContext[Any] = RunContext(state.settings.deps, state.ledger.usage, MessageCopies(state.messages))
         runnable = [call for call in calls if toolbox.can_run(call.name)]
-        running = ToolRun(runnable, lambda call: self._run_call(call, toolbox, context), self._tools)
+        running = ToolRun(runnable, lambda call: self._run_call(call, toolbox, context), self._tools, self._withheld)
         refused: list[Outcome] = []
         try:
             async with aclosing(self._left_to_the_caller(calls, toolbox, context)) as coming:
@@ -218,8 +218,7 @@ class Run:
                     if not told_late:
                         yield outcome.event()
         finally:
-            ended = [self._withheld.get(outcome.call.id, outcome) for outcome in running.outcomes]
-            by_call = {outcome.call.id: outcome for outcome in [*refused, *ended]}
+            by_call = {outcome.call.id: outcome for outcome in [*refused, *running.outcomes]}
             outcomes = [by_call[call.id] for call in calls if call.id in by_call]
             state.note_outcomes(outcomes)
             if outcomes:
@@ -258,8 +257,7 @@ class Run:
         tool = toolbox.get(decided.name)
         assert tool is not None  # only then it may run
         withheld = partial(self._withheld.__setitem__, call.id)  # should the run end before the outcome is there
-        begun = partial(withheld, unfinished(decided, ran=True))
-        outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, begun)
+        outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld)
         if outcome.ran:  # until the hooks after it have let the outcome pass
             withheld(replace(synthetic(decided, _RAN), ran=True))
         return await self._passed(decided, outcome)

@@ -25,6 +25,7 @@ from llmcore.types import (
     ToolSet,
 )
 from llmcore.types.copies import updated
+from llmcore.types.tools import tools_in
 
 __all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
 
@@ -60,7 +61,7 @@ class Toolbox:
     @classmethod
     def of(cls, tools: Iterable[object]) -> Toolbox:
         """Anything that is a tool. Raises `ToolDefinitionError`."""
-        return cls(as_tool(given) for given in tools)
+        return cls(as_tool(given) for given in tools_in(tools))
 
     def extended(self, tools: Iterable[object]) -> Toolbox:
         """These, with a run's own. One of those stands in for one of these only when it says so (`Tool.replacing`).

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from llmcore.types import RetryConfig, ToolChoice
+from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
 from llmcore.types.copies import Value
 
 __all__ = ["ToolConfig", "ToolErrors"]
@@ -31,9 +32,9 @@ class ToolConfig(Value):
     enabled: bool = True
     allowed: frozenset[str] | None = None
     tool_choice: ToolChoice | None = None
-    max_turns: int = Field(default=10, ge=0)
-    max_parallel: int = Field(default=8, ge=1)
-    timeout: float | None = Field(default=60.0, gt=0)
+    max_turns: Count = 10
+    max_parallel: PositiveCount = 8
+    timeout: PositiveAmount | None = 60.0
     errors: ToolErrors = "continue"
     retry: RetryConfig = RetryConfig()
     max_result_chars: int = Field(default=100_000, ge=200)

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from llmcore.types.limits import TOOL_RESULT_LIMITS, ToolResultLimits
 
-__all__ = ["Look", "UnwritableResult", "is_plain", "look_through"]
+__all__ = ["CONTENTS", "Look", "UnwritableResult", "is_plain", "look_through"]
 
 _NUMBERS = frozenset({bool, float, type(None)})
 _QUICK = ToolResultLimits(values=2_000, chars=200_000)
@@ -31,7 +31,7 @@ _ENDLESS = {
 }
 
 _DICT = dict[Any, Any]
-_CONTENTS: dict[type[Any], Callable[[Any], Iterable[Any]]] = {
+CONTENTS: dict[type[Any], Callable[[Any], Iterable[Any]]] = {
     dict: lambda value: chain(_DICT.keys(value), _DICT.values(value)),
     list: list[Any].__iter__,
     tuple: tuple[Any, ...].__iter__,
@@ -95,8 +95,8 @@ class Look:
             self._take(len(value))
         elif kind is int:
             self._number(value)
-        elif kind in _CONTENTS:
-            self._inside(value, _CONTENTS[kind](value), depth)
+        elif kind in CONTENTS:
+            self._inside(value, CONTENTS[kind](value), depth)
         elif self._plain_only:
             raise _Foreign
         else:
@@ -105,7 +105,7 @@ class Look:
 
     def _foreign(self, value: Any, kind: type[Any], depth: int) -> None:
         """As far as pydantic would look into it."""
-        for base, contents in _CONTENTS.items():
+        for base, contents in CONTENTS.items():
             if issubclass(kind, base):
                 return self._inside(value, contents(value), depth)
         for endless, words in _ENDLESS.items():

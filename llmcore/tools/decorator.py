@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, overload
 
 from llmcore.tools.tool import Tool, ToolOptions
-from llmcore.types import RetryConfig
+from llmcore.types import RetryConfig, ToolDefinitionError
 
 __all__ = ["tool"]
 
@@ -44,11 +44,13 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Tool 
     each request. `read_only` says that running the tool changes nothing, so that a call which needed a guess may run.
 
     Raises `ToolDefinitionError` at once for a signature no model can fill: positional-only parameters, `*args`, a
-    type without a JSON Schema. An unannotated parameter takes anything.
+    type without a JSON Schema, an option that is none or has a wrong value. An unannotated parameter takes anything.
     """
+    if function is not None and not callable(function):
+        raise ToolDefinitionError(f"tool takes a function, or options by name as in @tool(name=...), not {function!r}")
+    settings = ToolOptions.of(options)
     if function is not None:
-        return Tool(function, ToolOptions(**options))
-    settings = ToolOptions(**options)
+        return Tool(function, settings)
 
     def decorate(decorated: Callable[..., Any]) -> Tool:
         return Tool(decorated, settings)

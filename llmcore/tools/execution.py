@@ -16,7 +16,7 @@ import inspect
 import random
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -88,8 +88,12 @@ def synthetic(call: ToolCall, reason: str) -> Outcome:
     return Outcome(call, [TextBlock(text=encodable(reason))], None, error)
 
 
-def unfinished(call: ToolCall, *, ran: bool = False) -> Outcome:
-    return replace(synthetic(call, f"{call.name} was stopped before it finished."), ran=ran)
+def unfinished(call: ToolCall, *, ran: bool = False, remains: str = "") -> Outcome:
+    """The outcome of a call that the end of the run cut short. `ran`: it was begun; `remains`: what still runs of it."""
+    if not ran:
+        return synthetic(call, f"{call.name} was not begun: the run ended before.")
+    became = f"had not finished when the run ended{remains}" if remains else "was stopped before it finished"
+    return replace(synthetic(call, f"{call.name} {became}."), ran=True)
 
 
 async def run_call(
@@ -98,27 +102,36 @@ async def run_call(
     context: RunContext[Any],
     config: ToolConfig,
     seconds_left: Callable[[], float | None] = lambda: None,
-    begun: Callable[[], object] = lambda: None,
+    cut_short: Callable[[Outcome], object] = lambda outcome: None,
 ) -> Outcome:
     """Run one call to its outcome, retrying where the tool or the policy says so.
 
-    `seconds_left`: until the run's deadline, None = there is none. `begun` is called when the tool's own code is about to
-    run. Raises `Timeout` when the deadline passes; apart from that only cancellation passes through.
+    `seconds_left`: until the run's deadline, None = there is none. Raises `Timeout` when the deadline passes; apart from
+    that only cancellation passes through. `cut_short` is given the outcome that then holds: when the tool's own code is
+    about to run, from its thread, and when the run's end has stopped or left it.
     """
     retry = tool.retry or (config.retry if config.errors == "retry" else None)
     tries = 1 + (retry.max_retries if retry else 0)
-    started, ran = time.perf_counter(), False
-    for attempt in range(tries):
-        trying = _Try(call, tool, context.for_call(call.id, call.name, attempt), config, seconds_left(), begun)
-        outcome = await trying.outcome()
-        ran = ran or trying.has_begun
-        outcome.duration, outcome.retries, outcome.ran = time.perf_counter() - started, attempt, ran
-        if outcome.error is None or outcome.error.type == "validation" or not retry or attempt + 1 == tries:
-            return outcome
-        delay, left = retry.delay(attempt + 1, random.random()), seconds_left()  # jitter, not secrecy
-        await asyncio.sleep(delay if left is None else min(delay, max(left, 0)))
-        if trying.is_running:
-            return _not_tried_again(outcome)
+    started, ran, remains = time.perf_counter(), False, ""
+    begun = partial(cut_short, unfinished(call, ran=True))
+    try:
+        for attempt in range(tries):
+            trying = _Try(call, tool, context.for_call(call.id, call.name, attempt), config, seconds_left(), begun)
+            try:
+                outcome = await trying.outcome()
+            finally:
+                ran = ran or trying.has_begun
+                remains = trying.remains
+            outcome.duration, outcome.retries, outcome.ran = time.perf_counter() - started, attempt, ran
+            if outcome.error is None or outcome.error.type == "validation" or not retry or attempt + 1 == tries:
+                return outcome
+            delay, left = retry.delay(attempt + 1, random.random()), seconds_left()  # jitter, not secrecy
+            await asyncio.sleep(delay if left is None else min(delay, max(left, 0)))
+            if trying.is_running:
+                return _not_tried_again(outcome)
+    except BaseException:
+        cut_short(unfinished(call, ran=ran, remains=remains))
+        raise
     raise AssertionError("there is at least one try")
 
 
@@ -142,6 +155,7 @@ class _Try:
         self._seconds_left = seconds_left
         self._begun = begun
         self.has_begun = False
+        self._is_over = False
         self._errand: Errand[Outcome] | None = None
         self._thread: ThreadCall | None = None
 
@@ -158,9 +172,13 @@ class _Try:
         try:
             settled = await self._errand.wait(min((limit for limit in (timeout, left) if limit is not None), default=None))
         except LeftBehind as late:
+            self._is_over = True
             if timeout is None or (left is not None and left < timeout):
                 raise _deadline_passed() from None
             return self._failure(late)
+        except BaseException:
+            self._is_over = True
+            raise
         return self._told(settled) if isinstance(settled, Raised) else settled
 
     async def _answer(self) -> Outcome:
@@ -200,8 +218,10 @@ class _Try:
         return self._tool(**keywords)
 
     def _starts(self) -> None:
-        """Code of the tool's own begins; told from its thread, where it runs in one."""
-        self.has_begun = True
+        """Code of the tool's own begins, perhaps in a thread; not where validators outlived the time of the try."""
+        self.has_begun = True  # first: whoever ends the try looks at it after saying so
+        if self._is_over:
+            raise LeftBehind
         self._begun()
 
     def _preprocessed(self, arguments: Any) -> Any:
@@ -335,13 +355,21 @@ def _not_tried_again(outcome: Outcome) -> Outcome:
 class ToolRun:
     """The calls of one turn. `run` gives the outcomes as they come; `outcomes` has them all, in call order, at any end.
 
+    `cut_short`: by id, the outcomes of calls that are begun, should they not get to another (see `run_call`).
     `runner(call)` gives a call's outcome; it is asked once per call. With `abort` the first error is raised after the
     others were stopped (arguments the model can correct are no such error); a `TerminateLoop` stops them too and is
     found in its outcome.
     """
 
-    def __init__(self, calls: Sequence[ToolCall], runner: Callable[[ToolCall], Awaitable[Outcome]], config: ToolConfig) -> None:
+    def __init__(
+        self,
+        calls: Sequence[ToolCall],
+        runner: Callable[[ToolCall], Awaitable[Outcome]],
+        config: ToolConfig,
+        cut_short: Mapping[str, Outcome],
+    ) -> None:
         self._calls = list(calls)
+        self._cut_short = cut_short
         self._runner = runner
         self._config = config
         self._done: dict[int, Outcome] = {}
@@ -349,7 +377,8 @@ class ToolRun:
     @property
     def outcomes(self) -> list[Outcome]:
         """One for each call, in call order; synthetic for those that did not finish."""
-        return [self._done.get(index) or unfinished(call) for index, call in enumerate(self._calls)]
+        cut = self._cut_short
+        return [self._done.get(index) or cut.get(call.id) or unfinished(call) for index, call in enumerate(self._calls)]
 
     async def run(self) -> AsyncGenerator[Outcome, None]:
         """Run them, once; close the generator to stop them."""

@@ -9,6 +9,7 @@ from typing import Literal
 from llmcore.tools.tool import Tool, as_tool
 from llmcore.types import Envelope, ToolCall, ToolDefinitionError, ToolSet
 from llmcore.types.locks import ForkSafeLock
+from llmcore.types.tools import tools_in
 
 __all__ = ["ToolRegistry"]
 
@@ -22,7 +23,7 @@ class ToolRegistry:
     def __init__(self, tools: Iterable[object] = ()) -> None:
         self._lock = ForkSafeLock()
         self._tools: dict[str, Tool] = {}
-        for given in tools:
+        for given in tools_in(tools):
             self.register(given)
 
     def register(self, given: object, *, name: str | None = None, replace: bool = False) -> Tool:
@@ -67,7 +68,7 @@ class ToolRegistry:
         """A new registry with the tools of both. A name that stands for different tools is an error unless told which
         wins."""
         made = self.clone()
-        for given in other:
+        for given in tools_in(other):
             theirs = as_tool(given)
             ours = made.get(theirs.name)
             if ours is None or on_conflict == "theirs":

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
-from llmcore.tools.data import UnwritableResult, look_through
+from llmcore.tools.data import CONTENTS, UnwritableResult, look_through
 from llmcore.types import ImageBlock, TextBlock
 
 __all__ = ["UnwritableResult", "as_text", "described", "encodable", "rendered", "shortened", "written"]
@@ -46,7 +46,7 @@ def _separated(value: Any) -> tuple[list[Any], list[ResultBlock]]:
     if isinstance(value, TextBlock | ImageBlock):
         return [], [value]
     if isinstance(value, list | tuple):
-        parts = cast("Sequence[Any]", value)
+        parts = list(CONTENTS[list if isinstance(value, list) else tuple](value))
         blocks = [part for part in parts if isinstance(part, TextBlock | ImageBlock)]
         if blocks:
             return [part for part in parts if not isinstance(part, TextBlock | ImageBlock)], blocks

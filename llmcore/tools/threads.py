@@ -1,4 +1,4 @@
-"""Threads for tools that are plain functions: one for each call in progress, made on demand and used again when idle.
+"""Threads for code that may block: one for each call in progress, made on demand and used again when idle.
 
 asyncio's own pool is of no use here: it has few threads, which name look-ups and LiteLLM need too, so that tools that
 block would stop every request of the process; and the interpreter waits for its threads before it ends. So there is
@@ -16,12 +16,16 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from llmcore.tools.leaving import Raised
 
-__all__ = ["IDLE_SECONDS", "ThreadCall", "idle"]
+__all__ = ["IDLE_SECONDS", "ThreadCall", "UnboundedExecutor", "idle"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 IDLE_SECONDS = 10.0
 
@@ -41,11 +45,7 @@ class ThreadCall:
         self._context = contextvars.copy_context()
         self._function = function
         self.is_running = True
-        try:
-            worker = idle.pop()
-        except IndexError:
-            worker = _Worker()
-        worker.take(self)
+        _hand_out(self)
 
     async def result(self) -> Any:
         """What the function gave. What it raised comes inside `Raised`, also exceptions that end programs."""
@@ -75,14 +75,64 @@ class ThreadCall:
             value.close()
 
 
+class UnboundedExecutor(ThreadPoolExecutor):
+    """An executor for event loops (which take no other class than this base) that never lets work wait for other work."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        future: Future[T] = Future()
+        _hand_out(_Work(future, lambda: fn(*args, **kwargs)))
+        return future
+
+
+class _Work:
+    """One function handed to an `UnboundedExecutor`."""
+
+    def __init__(self, future: Future[Any], function: Callable[[], Any]) -> None:
+        self._future = future
+        self._function = function
+
+    def carry_out(self) -> Any:
+        if not self._future.set_running_or_notify_cancel():
+            return None
+        try:
+            return self._function()
+        except BaseException as error:
+            return Raised(error)
+
+    def deliver(self, value: Any) -> None:
+        if self._future.cancelled():
+            return
+        if isinstance(value, Raised):
+            self._future.set_exception(value.error)
+        else:
+            self._future.set_result(value)
+
+
+class _ForAThread(Protocol):
+    """What a thread is handed: `deliver` is given what `carry_out` gave. Neither raises anything."""
+
+    def carry_out(self) -> Any: ...
+
+    def deliver(self, value: Any) -> None: ...
+
+
+def _hand_out(call: _ForAThread) -> None:
+    """Raises `RuntimeError` when the system gives no more threads."""
+    try:
+        worker = idle.pop()
+    except IndexError:
+        worker = _Worker()
+    worker.take(call)
+
+
 class _Worker:
     """One thread. It counts as idle before its value is delivered, so that the next call finds it."""
 
     def __init__(self) -> None:
-        self._calls: queue.SimpleQueue[ThreadCall] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[_ForAThread] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="llmcore-tool", daemon=True).start()
 
-    def take(self, call: ThreadCall) -> None:
+    def take(self, call: _ForAThread) -> None:
         self._calls.put(call)
 
     def _work(self) -> None:

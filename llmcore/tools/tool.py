@@ -14,7 +14,8 @@ import re
 import types
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, cast
 
@@ -25,6 +26,7 @@ from llmcore.tools.docstrings import documentation
 from llmcore.tools.schema_fragments import is_dynamic, merge_fragments, resolve
 from llmcore.tools.signature import ArgumentsError, SignatureSchema, UnresolvedAnnotation, schema_of_type
 from llmcore.types import JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
+from llmcore.types.bounds import is_amount
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.tools import check_definition
 
@@ -39,7 +41,10 @@ class ToolOptions:
 
     `params`: JSON Schema fragments by parameter, or a type (BaseModel, dataclass, TypedDict) that is the function's
     one argument. `preprocess` takes and returns the arguments, `postprocess` the result; either may be async.
-    `timeout` in seconds, `retries` a number or a `RetryConfig`: they win over the run's.
+    `timeout` in seconds, `retries` a number or a `RetryConfig`: they win over the run's. A retry after a timeout waits for
+    no thread: see `docs/reliability.md`.
+
+    Raises `ToolDefinitionError` for a value that is none of its option's.
     """
 
     name: str | None = None
@@ -55,6 +60,62 @@ class ToolOptions:
     version: str | None = None
     timeout: float | None = None
     retries: int | RetryConfig | None = None
+
+    def __post_init__(self) -> None:
+        for option, (fits, words) in _OPTION_VALUES.items():
+            value = getattr(self, option)
+            if value is not None and not fits(value):
+                raise ToolDefinitionError(f"a tool's {option} must be {words}, not {_described(value)}")
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> ToolOptions:
+        """Options by name. Raises `ToolDefinitionError`, also for a name that is no option."""
+        names = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in names:
+                near = get_close_matches(name, names, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+                raise ToolDefinitionError(f"a tool has no option {name!r}; {hint}")
+        return cls(**options)
+
+
+def _described(value: object) -> str:
+    """A number or a short text as it is, of anything else its type."""
+    is_short = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _MAX_VALUE_SHOWN)
+    return repr(value) if is_short else type(value).__name__
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_collection(value: object) -> bool:
+    return isinstance(value, Collection) and not isinstance(value, str | bytes)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and is_amount(value)
+
+
+_MAX_VALUE_SHOWN = 40
+_OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "name": (_is_text, "a text"),
+    "description": (_is_text, "a text"),
+    "params": (lambda value: isinstance(value, Mapping | type), "JSON Schemas by parameter, or a type"),
+    "required": (_is_collection, "a list of names"),
+    "preprocess": (callable, "a function"),
+    "postprocess": (callable, "a function"),
+    "read_only": (lambda value: isinstance(value, bool), "True or False"),
+    "strict": (lambda value: isinstance(value, bool), "True, False or None"),
+    "examples": (_is_collection, "a list of argument objects"),
+    "tags": (_is_collection, "a list of texts"),
+    "version": (_is_text, "a text"),
+    "timeout": (lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0"),
+    "retries": (
+        lambda value: isinstance(value, RetryConfig) or _is_count(value),
+        "a whole number of at least 0, or an llmcore.RetryConfig",
+    ),
+}
 
 
 @dataclass(slots=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from pydantic import ConfigDict, Field, field_validator
 
 from llmcore.types.bounds import PositiveAmount
 from llmcore.types.copies import Value
+from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.headers import check_headers
 from llmcore.types.messages import Message, TextBlock
+from llmcore.types.tools import tools_in
 from llmcore.types.usage import Usage
 
 __all__ = ["CallWriter", "Reply", "Request", "ToolChoice"]
@@ -60,10 +61,10 @@ class Request(Value):
     @field_validator("tools", mode="before")
     @classmethod
     def _any_iterable(cls, value: Any) -> Any:
-        given: Any = value
-        if isinstance(given, str | bytes | Mapping) or not hasattr(value, "__iter__"):
-            raise ValueError(f"give a list of tools, not {type(value).__name__}")
-        return tuple(value)
+        try:
+            return tuple(tools_in(value))
+        except ToolDefinitionError as error:
+            raise ValueError(str(error)) from None
 
 
 class Reply(Value):

@@ -17,7 +17,7 @@ from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.schema_shape import check_schema_shape
 
-__all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "check_definition", "definition_of"]
+__all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "check_definition", "definition_of", "tools_in"]
 
 JsonSchema = dict[str, Any]
 
@@ -106,6 +106,19 @@ def definition_of(tool: object) -> ToolDefinition:
     if isinstance(tool, Mapping):
         return _from_mapping(cast("Mapping[str, Any]", tool))
     raise ToolDefinitionError(f"not a tool: {type(tool).__name__}; give a function, a Tool or an OpenAI/Anthropic tool dict")
+
+
+def tools_in(tools: object) -> Iterable[object]:
+    """The tools of a list, any other iterable or a `ToolSet`, each as it was given: with its function, where it has one.
+
+    Raises `ToolDefinitionError` for what is no collection of tools.
+    """
+    name = type(tools).__name__
+    if isinstance(tools, ToolSet):
+        return tools.given
+    if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable):
+        raise ToolDefinitionError(f"give a list of tools, not {name}")
+    return cast("Iterable[object]", tools)
 
 
 class CompiledTool:
@@ -224,16 +237,19 @@ def _type_of(value: Any) -> str:
 class ToolSet:
     """Tools, compiled once. Iterating gives the definitions; `name in tools` and `tools.get(name)` look up exactly.
 
-    Give `ToolDefinition`s, `Tool`s, functions (through `llmcore.ToolSet`) or provider tool dicts.
+    Give `ToolDefinition`s, `Tool`s, functions (through `llmcore.ToolSet`) or provider tool dicts. An orchestrator or a run that
+    is given a `ToolSet` runs the functions in it.
     Raises `ToolDefinitionError` for something that is no tool, parameters that hold themselves or are nested too deeply, or
     two different tools of one name (the same one twice is one).
     """
 
-    __slots__ = ("__weakref__", "_by_name", "names")
+    __slots__ = ("__weakref__", "_by_name", "given", "names")
 
     def __init__(self, tools: Iterable[object] = ()) -> None:
+        self.given: tuple[object, ...] = tuple(tools_in(tools))
+        """The tools as they were given, with their functions; a definition has none."""
         self._by_name: dict[str, CompiledTool] = {}
-        for tool in tools:
+        for tool in self.given:
             definition = definition_of(tool)
             check_definition(definition)
             earlier = self._by_name.get(definition.name)

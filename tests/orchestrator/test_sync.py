@@ -12,6 +12,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -186,6 +187,25 @@ def test_closing_cancels_what_still_runs() -> None:
     background.close()
 
 
+def test_async_tools_that_block_threads_leave_the_loops_executor_to_others() -> None:
+    async def blocks() -> str:
+        await asyncio.to_thread(everyone_is_here.wait, 20)
+        return "released"
+
+    async def looks_up(_: object) -> str:
+        found = await asyncio.get_running_loop().getaddrinfo("127.0.0.1", 80)  # in the default executor, as LiteLLM's own
+        return "looked up" if found else "nothing"
+
+    everyone_is_here = threading.Barrier(65)
+    calls: list[tuple[str, dict[str, Any]]] = [("blocks", {})] * 64
+    busy = Orchestrator(FakeModel().tool_calls(*calls).text("done"), [blocks], max_parallel_tools=64)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(busy.run_sync, "go")
+        assert Orchestrator(FakeModel(looks_up)).run_sync("x", deadline=15).content == "looked up"
+        everyone_is_here.wait(20)  # with the usual executor of some 6 to 32 threads they never come together
+        assert [record.content for record in running.result().tool_results] == ["released"] * 64
+
+
 # Whole programs: how they end, and what forked children do
 
 PRELUDE = """
@@ -204,6 +224,9 @@ def blocks(a: int, b: int):
 
 async def sleeps(a: int, b: int):
     await asyncio.sleep(1000)
+
+async def sleeps_in_a_thread(a: int, b: int):
+    await asyncio.to_thread(time.sleep, 1000)
 
 async def ignores(a: int, b: int):
     while True:
@@ -233,6 +256,16 @@ if not child:
 os.waitpid(child, 0)
 print(calling(add).run_sync("x").content)
 """
+FORK_ON_THE_LOOP = """
+async def forks(a: int, b: int):
+    child = os.fork()
+    if not child:
+        print(calling(add).run_sync("x", deadline=5).content, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+
+print(calling(forks).run_sync("x").content)
+"""
 POOL = """
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
@@ -252,7 +285,9 @@ PROGRAMS = {
     "the loop itself is held up": "begin(holds_the_loop)",
     "a timed-out thread under asyncio.run": "asyncio.run(calling(blocks).run('x', tool_timeout=0.1))",
     "a fork": FORK,
+    "a fork on the loop itself": FORK_ON_THE_LOOP,
     "a process pool": POOL,
+    "a thread of an async tool sleeps": "begin(sleeps_in_a_thread)",
 }
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
+import llmcore
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.settings import Toolbox
 from llmcore.testing import FakeModel
-from llmcore.tools import Tool, as_tool, tool
-from llmcore.types import ToolDefinition, ToolDefinitionError
+from llmcore.tools import Tool, ToolRegistry, as_tool, tool
+from llmcore.types import CallerError, Request, ToolDefinition, ToolDefinitionError
 from tests.orchestrator.support import add
+
+pytestmark = pytest.mark.anyio
 
 
 class Account:
@@ -92,3 +96,23 @@ def test_the_replaced_tool_keeps_its_place_and_a_new_name_can_replace_too() -> N
 def test_replacing_what_is_not_there_is_an_error() -> None:
     with pytest.raises(ToolDefinitionError, match=r"'other_add' is to replace one, but there are only \['add'\]"):
         Orchestrator(FakeModel("x"), [add]).run_sync("go", tools=[as_tool(other_add).replacing()])
+
+
+@pytest.mark.parametrize("where", ["orchestrator", "run", "registry", "request"])
+async def test_a_tool_set_keeps_the_functions_it_was_given(where: str) -> None:
+    tools = llmcore.ToolSet([add])
+    fake = FakeModel().tool_call("add", {"a": 1, "b": 2}).text("3")
+    if where == "run":
+        result = await Orchestrator(fake).run("go", tools=tools)
+    elif where == "request":
+        result = await Orchestrator(fake).run(Request.model_validate({"messages": "go", "tools": tools}))
+    else:
+        result = await Orchestrator(fake, tools if where == "orchestrator" else ToolRegistry(tools)).run("go")
+    assert (result.tool_results[0].value, result.pending) == (3, [])
+
+
+@pytest.mark.parametrize("given", [add, "add", {"name": "add"}, None, 3])
+def test_what_is_no_list_of_tools_is_refused_by_every_taker(given: Any) -> None:
+    for taker in (llmcore.ToolSet, ToolRegistry, partial(Orchestrator, FakeModel())):
+        with pytest.raises(CallerError, match="give a list of tools"):
+            taker(given)

@@ -142,3 +142,29 @@ def test_a_preprocess_function_may_supply_what_the_model_does_not() -> None:
         return city + engine
 
     assert list(forecast.definition.parameters["properties"]) == ["city"]
+
+
+WRONG_OPTIONS: list[tuple[str, Any, str]] = [
+    *(("retries", value, "whole number of at least 0") for value in ("5", -1, 1.5, True, float("nan"))),
+    *(("timeout", value, "finite number of seconds above 0") for value in ("5", -1, 0, float("nan"), float("inf"), True)),
+    *((name, 3, "a text, not 3") for name in ("name", "description", "version")),
+    *((name, "x", "must be .* not 'x'") for name in ("params", "required", "preprocess", "postprocess", "examples", "tags")),
+    *((name, "yes", "True") for name in ("read_only", "strict")),
+    ("nme", "f", "did you mean 'name'"),
+]
+
+
+@pytest.mark.parametrize(("option", "value", "told"), WRONG_OPTIONS)
+def test_wrong_options_are_refused_where_the_tool_is_defined(option: str, value: Any, told: str) -> None:
+    options: Any = {option: value}
+    with pytest.raises(ToolDefinitionError, match=told) as caught:
+        tool(**options)
+    assert option in str(caught.value)
+    with pytest.raises(ToolDefinitionError, match=told):
+        tool(tables_of, **options)
+
+
+def test_what_is_no_function_is_no_tool() -> None:
+    nothing: Any = "weather"
+    with pytest.raises(ToolDefinitionError, match=r"options by name as in @tool\(name=...\), not 'weather'"):
+        tool(nothing)

@@ -7,9 +7,11 @@ import contextvars
 import threading
 from collections.abc import Callable
 from contextlib import aclosing
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 
 from llmcore.tools import RetryConfig, RunContext, Tool, ToolConfig, as_tool, current_tool_call_id, tool
 from llmcore.tools.execution import Outcome, ToolRun, run_call
@@ -197,19 +199,17 @@ async def gathered(run: ToolRun) -> list[Outcome]:
         return [outcome async for outcome in outcomes]
 
 
-def runner(function: Callable[[str], Any]) -> Callable[[ToolCall], Any]:
+def run_of(count: int, function: Callable[[str], Any], config: ToolConfig) -> ToolRun:
+    cut_short: dict[str, Outcome] = {}
+
     async def run(made: ToolCall) -> Outcome:
         async def f() -> Any:
             result = function(made.id)
             return await result if asyncio.iscoroutine(result) else result
 
-        return await run_call(made, as_tool(f), CONTEXT, ToolConfig())
+        return await run_call(made, as_tool(f), CONTEXT, ToolConfig(), cut_short=partial(cut_short.__setitem__, made.id))
 
-    return run
-
-
-def calls(count: int) -> list[ToolCall]:
-    return [call(call_id=f"c{number}") for number in range(count)]
+    return ToolRun([call(call_id=f"c{number}") for number in range(count)], run, config, cut_short)
 
 
 async def test_calls_run_in_parallel_up_to_the_limit() -> None:
@@ -224,7 +224,7 @@ async def test_calls_run_in_parallel_up_to_the_limit() -> None:
         running -= 1
         return call_id
 
-    run = ToolRun(calls(7), runner(work), ToolConfig(max_parallel=3))
+    run = run_of(7, work, ToolConfig(max_parallel=3))
     came: list[Outcome] = []
     async with asyncio.timeout(10), aclosing(run.run()) as outcomes:  # if nothing came before all had ended, this would hang
         async for outcome in outcomes:
@@ -249,7 +249,7 @@ async def test_abort_raises_the_first_error_and_stops_the_others() -> None:
             raise
         return call_id
 
-    run = ToolRun(calls(3), runner(work), ToolConfig(errors="abort"))
+    run = run_of(3, work, ToolConfig(errors="abort"))
     with pytest.raises(ToolError, match="down"):
         await gathered(run)
     assert stopped == ["c2"]
@@ -265,7 +265,7 @@ async def test_terminate_loop_stops_the_others_and_keeps_what_had_finished() -> 
             await asyncio.sleep(60)
         return call_id
 
-    run = ToolRun(calls(3), runner(work), ToolConfig())
+    run = run_of(3, work, ToolConfig())
     await gathered(run)
     assert [outcome.text for outcome in run.outcomes] == ["c0", "enough", "f was stopped before it finished."]
     assert [bool(outcome.ended) for outcome in run.outcomes] == [False, True, False]
@@ -277,7 +277,7 @@ async def test_what_had_ended_unseen_when_the_run_stopped_is_kept() -> None:
             raise TerminateLoop("enough")
         return call_id
 
-    run = ToolRun(calls(2), runner(work), ToolConfig())
+    run = run_of(2, work, ToolConfig())
     assert [outcome.call.id for outcome in await gathered(run)] == ["c0"]
     assert [outcome.text for outcome in run.outcomes] == ["enough", "c1"]
 
@@ -290,9 +290,68 @@ async def test_closing_early_stops_everything_and_every_call_has_one_outcome() -
         await asyncio.sleep(0 if call_id == "c0" else 60)
         return call_id
 
-    run = ToolRun(calls(4), runner(work), ToolConfig())
+    run = run_of(4, work, ToolConfig())
     async with aclosing(run.run()) as outcomes:
         first = await anext(outcomes)
     assert first.call.id == "c0"
     assert len(started) == len(set(started)) == 4
     assert [outcome.error is None for outcome in run.outcomes] == [True, False, False, False]
+
+
+async def test_a_call_cut_short_says_whether_it_was_begun_and_whether_it_still_runs() -> None:
+    release = asyncio.Event()
+    both_are_there = asyncio.Barrier(3)
+
+    async def work(call_id: str) -> str:
+        await both_are_there.wait()
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                if call_id == "c0":
+                    raise
+        return call_id
+
+    run = run_of(3, work, ToolConfig(max_parallel=2))
+    task = asyncio.create_task(gathered(run))
+    await asyncio.wait_for(both_are_there.wait(), 10)
+    task.cancel()
+    await asyncio.wait([task])
+    release.set()
+    assert [(outcome.text, outcome.ran) for outcome in run.outcomes] == [
+        ("f was stopped before it finished.", True),
+        ("f had not finished when the run ended; it ignores its cancellation and may still be running.", True),
+        ("f was not begun: the run ended before.", False),
+    ]
+
+
+@pytest.mark.parametrize("in_validator", [False, True])
+async def test_a_thread_cut_short_is_told_of_and_begins_nothing_later(in_validator: bool) -> None:
+    release, began = threading.Event(), threading.Event()
+
+    def slow(value: int) -> int:
+        began.set()
+        release.wait(20)
+        return value
+
+    ran: list[int] = []
+
+    def checked(n: Annotated[int, AfterValidator(slow)]) -> None:
+        ran.append(n)
+
+    cut_short: list[Outcome] = []
+    function = checked if in_validator else slow
+    arguments = {"n": 1} if in_validator else {"value": 1}
+    task = asyncio.create_task(
+        run_call(call(arguments=arguments), as_tool(function), CONTEXT, ToolConfig(), cut_short=cut_short.append)
+    )
+    while not began.is_set():
+        await asyncio.sleep(0.001)
+    task.cancel()
+    await asyncio.wait([task])
+    release.set()
+    for _ in range(100):  # until the thread is free again, whatever it then does
+        await asyncio.sleep(0.001)
+    due = "not begun: the run ended before." if in_validator else "its thread cannot be stopped and may still be running."
+    assert cut_short[-1].text.endswith(due)
+    assert (cut_short[-1].ran, ran) == (not in_validator, [])

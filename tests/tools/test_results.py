@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,11 @@ from pydantic import BaseModel, computed_field
 
 from llmcore.tools.results import UnwritableResult, as_text, described, encodable, rendered
 from llmcore.types import ImageBlock, TextBlock
+
+
+class OwnIteration(list[int]):
+    def __iter__(self) -> Iterator[int]:
+        raise AssertionError("it may never end")
 
 
 class Unspeakable:
@@ -59,8 +64,9 @@ def test_what_cannot_be_written_is_refused_with_the_reason(value: Any) -> None:
         (["half \udcff é"], '["half \\udcff é"]'),
         ({"n": float("nan")}, '{"n":NaN}'),
         (10**5000, "1" + "0" * 5000),
+        (OwnIteration([1, 2]), "[1,2]"),
     ],
-    ids=["text", "list", "nan", "large"],
+    ids=["text", "list", "nan", "large", "own iteration"],
 )
 def test_odd_values_become_text_that_can_be_encoded(value: Any, text: str) -> None:
     blocks = rendered(value, 10_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from llmcore.tools import threads
 from llmcore.tools.leaving import Raised
-from llmcore.tools.threads import ThreadCall
+from llmcore.tools.threads import ThreadCall, UnboundedExecutor
 
 pytestmark = pytest.mark.anyio
 
@@ -45,12 +46,14 @@ async def test_idle_threads_are_used_again_and_are_daemons() -> None:
 
 async def test_an_idle_thread_ends_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "IDLE_SECONDS", 0.01)
-    threads.idle.clear()
+    monkeypatch.setattr(threads, "idle", deque[Any]())  # others' threads wait in theirs
     thread: threading.Thread = await ThreadCall(threading.current_thread).result()
     await asyncio.get_running_loop().run_in_executor(None, thread.join, 10)
     assert not thread.is_alive()
     assert not threads.idle
     assert await ThreadCall(lambda: "another").result() == "another"
+    while threads.idle:  # while it stands in this one
+        await asyncio.sleep(0.001)
 
 
 @pytest.mark.parametrize(
@@ -102,3 +105,18 @@ def test_a_loop_that_ended_meanwhile_is_no_error(capfd: pytest.CaptureFixture[st
 
 async def _value_of(function: Callable[[], Any]) -> Any:
     return await ThreadCall(function).result()
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), SystemExit(1)], ids=lambda error: type(error).__name__)
+def test_an_executor_gives_what_the_function_gives_and_no_work_waits(error: BaseException) -> None:
+    executor, everyone_is_here = UnboundedExecutor(1), threading.Barrier(33)
+    futures = [executor.submit(everyone_is_here.wait, timeout=20) for _ in range(32)]
+    everyone_is_here.wait(20)
+    assert sorted(future.result() for future in futures)
+
+    def raising() -> None:
+        raise error
+
+    assert executor.submit(raising).exception(20) is error
+    assert executor.submit(lambda: "next").result(20) == "next"
+    executor.shutdown()
