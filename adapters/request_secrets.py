@@ -5,17 +5,13 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from llmcore.adapters.known_secrets import process_scrubber
-from llmcore.adapters.secrets import Scrubber, is_secret_name
+from llmcore.adapters.secrets import is_secret_name
 from llmcore.adapters.urls import url_secrets
 from llmcore.types.narrowing import is_list, is_object
 
-if TYPE_CHECKING:
-    from llmcore.adapters.base import ModelCall
-
-__all__ = ["call_scrubber", "header_secrets", "secrets_in"]
+__all__ = ["header_secrets", "secrets_in"]
 
 _HARMLESS_HEADERS = frozenset(
     {
@@ -50,18 +46,6 @@ def secrets_in(arguments: Mapping[str, Any]) -> Iterator[str]:
             yield from (secret for _, secret in url_secrets(value))
         elif name not in _NO_CONNECTION:
             yield from _named_secrets(value, secret=is_secret_name(name))
-
-
-def call_scrubber(call: ModelCall) -> Scrubber:
-    """One that takes out everything that the process knows, and the secrets that this call is sent with."""
-    endpoint, request = call.endpoint, call.request
-    sent = {
-        "api_key": endpoint.api_key.get_secret_value() if endpoint.api_key is not None else None,
-        "base_url": endpoint.base_url,
-        "extra_headers": {**endpoint.extra_headers, **(request.extra_headers or {})},
-        "extra_body": request.extra_body,
-    }
-    return process_scrubber(secrets_in(sent))
 
 
 def _named_secrets(value: Any, *, secret: bool) -> Iterator[str]:

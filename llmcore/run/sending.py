@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
-from llmcore.adapters.request_secrets import call_scrubber
+from llmcore.adapters.call_scrubber import call_scrubber
 from llmcore.adapters.secrets import Scrubber
 from llmcore.adapters.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar

@@ -17,9 +17,9 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
+from llmcore.adapters.call_scrubber import call_scrubber
 from llmcore.adapters.messages import IMAGE_NOTE
 from llmcore.adapters.output import FINAL_RESULT
-from llmcore.adapters.request_secrets import call_scrubber
 from llmcore.adapters.secrets import Scrubber
 from llmcore.transcripts import Exchange
 from llmcore.transcripts.requests import function_tools
