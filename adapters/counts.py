@@ -33,7 +33,7 @@ def with_sound_counts(event: dict[str, Any]) -> dict[str, Any]:
     for key, value in event.items():
         new: object
         if key in _USAGES:
-            new = _sound(value) if is_object(value) else None
+            new: Any = _sound(value) if is_object(value) else None
         elif key.endswith("eval_count"):
             new = count_of(value)
         elif key in _PLACES:
