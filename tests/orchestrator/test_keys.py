@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import pickle
 import traceback
 from typing import Any, Literal
 
@@ -74,7 +73,8 @@ async def test_a_tools_error_that_ends_the_run_is_masked() -> None:
         await orchestrator.run("Connect")
     assert "401 for [secret]" in str(caught.value)
     assert KEY not in "".join(traceback.format_exception(caught.value))
-    assert KEY.encode() not in pickle.dumps(caught.value.with_partial(None))  # what the run did is data, as it was said
+    state = caught.value.with_partial(None).__reduce__()  # what pickle asks for; what the run did is data, as it was said
+    assert KEY not in repr(state)
 
 
 async def test_a_tools_error_without_a_key_stays_chained() -> None:
