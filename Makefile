@@ -32,6 +32,7 @@ bench-setup: setup ## Fetch SGLang's detectors, which the benchmarks compare wit
 
 bench: bench-setup ## Measure the normaliser: beside SGLang's detectors, streaming, hostile input (half an hour; docs/performance.md)
 	$(BIN)/python -m benchmarks.normalize --size 1 8 50
+	$(BIN)/python -m benchmarks.normalize --place "behind a sentence" "behind reasoning" "two in one reply" "in a chat completion"
 	$(BIN)/python -m benchmarks.stream
 	$(BIN)/python -m benchmarks.hostile
 
