@@ -18,6 +18,7 @@ from llmcore.normalizer.native.finish import finish_reason_of
 from llmcore.normalizer.replies.envelopes import envelope_of_one_thing, envelope_of_text
 from llmcore.normalizer.replies.native_reply import NativeReply
 from llmcore.normalizer.replies.settings import Settings
+from llmcore.normalizer.text.begun import may_end_in_call
 from llmcore.normalizer.text.candidates import names_of, signs_of
 from llmcore.normalizer.text.engine import SHAPES, TextEngine
 from llmcore.normalizer.text.opening import begins_specially
@@ -151,7 +152,9 @@ def _of_one_thing(
     if call is None:
         names = None if tools is None else tools.names
         said = without_code(text, names) if "`" in text else text
-        if said is None or signs_of(names, table).occur_in(said, names_of(names)) or begins_specially(text):
+        if said is None or signs_of(names, table).occur_in(said, names_of(names)):
+            return None
+        if begins_specially(text) or may_end_in_call(text):
             return None
     return envelope_of_one_thing(text, finish_reason, call, partial(segments_of_one, len(text), call))
 

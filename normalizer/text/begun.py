@@ -21,7 +21,7 @@ from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.words import CALL_FENCES, STRAY_CLOSERS
 from llmcore.normalizer.dialects import registry
 
-__all__ = ["begun_call", "ends_in_opener"]
+__all__ = ["begun_call", "ends_in_opener", "may_end_in_call"]
 
 _FARTHEST = 32768  # of the text's end in which it may have begun
 _PLACES = 512  # that are looked at, the last ones,
@@ -61,6 +61,14 @@ _STEP = re.compile(r"Action:[ \t]*+(?P<name>[\w.\-]+)(?P<end>[ \t]*+\n(?P<input>
 _CLOSER_BEGUN = re.compile(r"</?[\w:.|｜]{0,64}\Z")
 _FENCE = re.compile(r"(?:(?<=\n)|\A)[ \t]*+(`{3,})")
 _INFO = re.compile(r"`{3,}[ \t]*+(?P<info>[\w+#.-]*+)[ \t]*+(?:\r?\n|\Z)")
+
+
+_MAY_BE_BEGUN = re.compile(r"(?:func(?<!\wfunc)|<(?=/?(?:invoke\b|[a-z]{1,16}:|[|｜‖])))[^<>]*\Z")
+
+
+def may_end_in_call(text: str) -> bool:
+    """May the end of a text that holds no candidate be what `begun_call` finds? Then the engine must look."""
+    return _MAY_BE_BEGUN.search(text, max(0, len(text) - _HEAD)) is not None
 
 
 @cache
