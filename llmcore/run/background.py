@@ -135,8 +135,8 @@ class BackgroundLoop:
         self._loop.call_soon_threadsafe(call.cancel)
         with suppress(TimeoutError):
             call.ended.result(_SECONDS_TO_STOP)
-        partial = getattr(call.error, "partial", None)
-        interruption.__dict__.update(partial=partial, attempts=getattr(partial, "attempts", ()))
+        rides = {"partial": getattr(call.error, "partial", None), "attempts": getattr(call.error, "attempts", ())}
+        interruption.__dict__.update(rides)
 
     def close(self, *, quitting: bool = False) -> None:
         """End the loop: cancel what runs, close the clients, stop, and wait for the thread; two seconds at most.
@@ -170,8 +170,7 @@ def _cancelled_by_others(error: asyncio.CancelledError) -> InternalError:
     failure = InternalError(
         "the run was cancelled by other code on its event loop; let tools and hooks cancel only the tasks that they made"
     )
-    partial = getattr(error, "partial", None)
-    failure.with_partial(partial, getattr(partial, "attempts", ()))
+    failure.with_partial(getattr(error, "partial", None), getattr(error, "attempts", ()))
     return failure
 
 
