@@ -13,6 +13,7 @@ import os
 import re
 import warnings
 from contextlib import suppress
+from functools import wraps
 from typing import Any
 
 from llmcore.adapters.log_scrubbing import filter_clients
@@ -92,8 +93,22 @@ def _load() -> Any:
     module.REPEATED_STREAMING_CHUNK_LIMIT = 1_000_000_000  # else a hundred equal chunks, a ruled line, are an error
     main: Any = importlib.import_module("litellm.main")
     main.completion = tells_what_it_makes(main.completion)
+    for model in (importlib.import_module("openai.types.chat").ChatCompletion, module.ModelResponse):
+        _dump_without_warnings(model)
     importlib.import_module("llmcore.adapters.transport").install(aiohttp, importlib.import_module("httpx").AsyncHTTPTransport)
     return module
+
+
+def _dump_without_warnings(model: Any) -> None:
+    """LiteLLM dumps models of replies, OpenAI's and its own, which take anything in any field: pydantic's warnings would
+    quote the model's words on stderr, and name no class that a filter could know them by."""
+    dump = model.model_dump
+
+    @wraps(dump)
+    def model_dump(self: Any, **options: Any) -> Any:
+        return dump(self, **{"warnings": False, **options})
+
+    model.model_dump = model_dump
 
 
 async def close_clients() -> None:

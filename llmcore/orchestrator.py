@@ -123,12 +123,15 @@ class Orchestrator:
         """The final answer as a value of `output_type`: anything `pydantic.TypeAdapter` takes, or a JSON Schema (then
         plain data).
 
-        Raises `FallbackExhausted` when no strategy gave one; its `__cause__` is the first failure. Raises `CallerError`
-        when the run ended without one: calls of tools without a function are pending, or a tool or hook ended it with
-        a value of another type (one that fits without any conversion is returned).
+        Raises `FallbackExhausted` when no strategy gave one; its `__cause__` is the first failure. Raises `CallerError` at
+        once when `output_type` is None, which is no type (`type(None)` is: JSON's null); and when the run ended without a
+        value: calls of tools without a function are pending, or a tool or hook ended it with a value of another type (one
+        that fits without any conversion is returned).
         """
+        if output_type is None:
+            raise ConfigError("execute needs an output type, and None is none: use run() for text, or type(None) for JSON's null")
         result = await self._finish(self._prepare(request, {**options, "output_type": output_type}, listening=False))
-        if output_type is not None and not result.has_output:
+        if not result.has_output:
             from llmcore.run.verdict import no_output
 
             raise no_output(result, output_type)

@@ -48,7 +48,7 @@ def correction_prompt(
     if output_schema is not None:
         schema = json.dumps(output_schema, ensure_ascii=False)
         parts.append(f"The answer must be JSON that matches this schema:\n{_fenced(schema, 'json', _MAX_SCHEMA)}")
-    parts.append(_request(calls, problems, output_schema is not None, cut_short))
+    parts.append(_request(calls, problems, output_schema is not None, cut_short, has_tools=len(tools) > 0))
     return "\n\n".join(parts)
 
 
@@ -108,7 +108,7 @@ def _schemas(tools: Sequence[ToolDefinition]) -> list[str]:
     return [*parts, f"The schemas of {left_out} more tools are those you were given."] if left_out else parts
 
 
-def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool, cut_short: bool) -> str:
+def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool, cut_short: bool, *, has_tools: bool) -> str:
     brief = " Keep it shorter, so that it is not cut again." if cut_short else ""
     if typed:
         return f"Answer again with the JSON only.{brief}"
@@ -117,7 +117,7 @@ def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool
         return f"Make {what} again, corrected and whole, and nothing else.{brief}"
     if cut_short and not any(problem.kind in ("no_call", "near_miss") for problem in problems):
         return f"Give the whole reply again.{brief}"
-    return f"Answer again with a call of one of the tools.{brief}"
+    return f"Answer again {'with a call of one of the tools' if has_tools else 'in words, without a call'}.{brief}"
 
 
 def _fenced(text: str, language: str = "", most: int = _MAX_QUOTED) -> str:

@@ -79,7 +79,7 @@ def validate(
     if not judged and envelope.truncated:
         problems = [_cut_short()]
     elif required and not judged:
-        problems = _no_call(envelope)
+        problems = _no_call(envelope, "a tool call" if known is None or known.names else "words, for there are no tools")
     return ValidationReport(calls=[call for call, _ in judged], problems=problems)
 
 
@@ -191,17 +191,17 @@ def _cut_short() -> Problem:
     return Problem(kind="incomplete", expected="a whole reply", got=got, message="the reply was cut off")
 
 
-def _no_call(envelope: Envelope) -> list[Problem]:
-    """A call was due and none came: what looked like one, or just that."""
+def _no_call(envelope: Envelope, expected: str) -> list[Problem]:
+    """A call was due, or failed, and none came: what looked like one, or just that."""
     misses: Sequence[Problem] = [
         Problem(
             kind="near_miss",
-            expected="a tool call",
+            expected=expected,
             got=f"text that looks like one but is none ({miss.reason})",
             message=f"text that looks like a call is none: {miss.reason}",
             tool=miss.name,
         )
         for miss in envelope.near_misses[:_MAX_NEAR_MISSES]
     ]
-    words = Problem(kind="no_call", expected="a tool call", got="words only", message="a tool call was required")
+    words = Problem(kind="no_call", expected=expected, got="words only", message="a tool call was required")
     return [*misses] or [words]

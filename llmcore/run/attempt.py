@@ -212,8 +212,7 @@ class TurnAttempt:
         if broken_off(envelope) is None:
             self._learn(config, call, envelope)
         envelope = await hooked_reply(self._hooks, envelope)
-        if self.mode_matters:
-            envelope = without_failed_call(envelope, typed=self._state.settings.output is not None)
+        envelope = without_failed_call(envelope, typed=self._state.settings.output is not None)
         failure = broken_off(envelope)
         self._state.note(cut_shown(envelope, broken=failure is not None))
         if failure is not None:
@@ -270,8 +269,10 @@ class TurnAttempt:
         return settings.output.read(text, settings.strictness)
 
     def _admitted(self, request: Request) -> ToolSet:
-        """The tools whose calls are taken: the turn's, or the one that was named."""
+        """The tools whose calls are taken: the turn's, the one that was named, or none."""
         choice = request.tool_choice
+        if choice == "none":
+            return ToolSet()
         named = self._tools.get(choice.get("name", "")) if isinstance(choice, dict) else None
         return compile_tools([named.definition]) if named else self._tools
 

@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from llmcore.adapters.engine import close_clients
 from llmcore.tools.threads import UnboundedExecutor
-from llmcore.types import CallerError
+from llmcore.types import CallerError, InternalError
 from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["BackgroundLoop", "run_in_background", "shared_loop"]
@@ -104,7 +104,8 @@ class BackgroundLoop:
                 self._loop.run_forever()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """The coroutine's result. Raises what it raises.
+        """The coroutine's result. Raises what it raises, and `InternalError` where other code cancelled it: a tool or hook
+        that cancels tasks that are not its own.
 
         When the waiting thread is interrupted (Ctrl-C), the coroutine is cancelled and waited for, and the partial
         result rides on the interruption: `error.partial`, `error.attempts`.
@@ -123,6 +124,8 @@ class BackgroundLoop:
             return cast("T", call.value)
         if self._quitting and isinstance(call.error, asyncio.CancelledError):
             raise SystemExit  # in a daemon thread at the end of the interpreter: it ends without a traceback
+        if not self._closing and isinstance(call.error, asyncio.CancelledError):
+            raise _cancelled_by_others(call.error) from call.error
         raise call.error
 
     def _stop(self, call: _Call[Any], interruption: BaseException) -> None:
@@ -132,8 +135,8 @@ class BackgroundLoop:
         self._loop.call_soon_threadsafe(call.cancel)
         with suppress(TimeoutError):
             call.ended.result(_SECONDS_TO_STOP)
-        partial = getattr(call.error, "partial", None)
-        interruption.__dict__.update(partial=partial, attempts=getattr(partial, "attempts", ()))
+        rides = {"partial": getattr(call.error, "partial", None), "attempts": getattr(call.error, "attempts", ())}
+        interruption.__dict__.update(rides)
 
     def close(self, *, quitting: bool = False) -> None:
         """End the loop: cancel what runs, close the clients, stop, and wait for the thread; two seconds at most.
@@ -160,6 +163,15 @@ class BackgroundLoop:
             await asyncio.wait(rest, timeout=_SECONDS_TO_END)
         await self._loop.shutdown_asyncgens()
         await close_clients()
+
+
+def _cancelled_by_others(error: asyncio.CancelledError) -> InternalError:
+    """In the waiting thread nobody has asked for a cancellation, and nobody there expects one."""
+    failure = InternalError(
+        "the run was cancelled by other code on its event loop; let tools and hooks cancel only the tasks that they made"
+    )
+    failure.with_partial(getattr(error, "partial", None), getattr(error, "attempts", ()))
+    return failure
 
 
 _lock = ForkSafeLock()

@@ -125,7 +125,7 @@ class Run:
             hide_in_error(error)
             error.with_partial(result, result.attempts)
         else:
-            error.__dict__["partial"] = result
+            error.__dict__.update(partial=result, attempts=result.attempts)
 
     async def _turns(self) -> AsyncGenerator[Event, None]:
         state = self.state

@@ -31,6 +31,7 @@ _ENDLESS = {
 }
 
 _DICT = dict[Any, Any]
+_TEXT = frozenset({str})
 CONTENTS: dict[type[Any], Callable[[Any], Iterable[Any]]] = {
     dict: lambda value: chain(_DICT.keys(value), _DICT.values(value)),
     list: list[Any].__iter__,
@@ -74,7 +75,8 @@ def look_through(value: object, limits: ToolResultLimits = TOOL_RESULT_LIMITS) -
 
 
 class Look:
-    """One look through one value. `is_plain`: it is plain data through and through."""
+    """One look through one value. `is_plain`: it is plain data through and through. `other_keys`: the dicts in it that have
+    keys which are no text, and may become equal when they are written as such."""
 
     def __init__(self, limits: ToolResultLimits, *, plain_only: bool = False) -> None:
         self._limits = limits
@@ -83,6 +85,7 @@ class Look:
         self._chars = 0
         self._around: set[int] = set()
         self.is_plain = True
+        self.other_keys: list[dict[Any, Any]] = []
 
     def at(self, value: Any, depth: int) -> None:
         kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]  # of anything
@@ -132,6 +135,8 @@ class Look:
             raise UnwritableResult("holds itself (a circular reference); let the tool return plain data")
         if depth >= self._limits.depth:
             raise UnwritableResult(f"is nested deeper than {self._limits.depth} levels; let the tool return flatter data")
+        if isinstance(value, dict) and set(map(type, _DICT.keys(value))) - _TEXT:
+            self.other_keys.append(value)
         self._around.add(id(value))
         for item in items:
             self.at(item, depth + 1)

@@ -46,6 +46,8 @@ class Errand(Generic[T]):
 
     def __init__(self, awaitable: Awaitable[T]) -> None:
         self._task = asyncio.get_running_loop().create_task(_carried(awaitable))
+        if asyncio.iscoroutine(awaitable):  # one whose task was cancelled before it began would be told of as never awaited
+            self._task.add_done_callback(lambda _: awaitable.close())
 
     @property
     def is_running(self) -> bool:

@@ -6,13 +6,14 @@ serializers), so it belongs where the tool's time limit holds.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
-from llmcore.tools.data import CONTENTS, UnwritableResult, look_through
+from llmcore.tools.data import CONTENTS, Look, UnwritableResult, look_through
 from llmcore.types import ImageBlock, TextBlock
 
 __all__ = ["UnwritableResult", "as_text", "described", "encodable", "rendered", "shortened", "written"]
@@ -20,6 +21,8 @@ __all__ = ["UnwritableResult", "as_text", "described", "encodable", "rendered", 
 ResultBlock = TextBlock | ImageBlock
 
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
+_MOST_SHOWN = 80
+"""Characters of a key that is told of."""
 _MOST_TOLD = 20
 """Members of an exception group that are told of."""
 
@@ -80,18 +83,34 @@ def written(value: Any) -> str:
 
 def _as_data(value: Any) -> Any:
     look = look_through(value)
-    if not look.is_plain:
-        _look_at_what_serializers_give(value)
+    written = look if look.is_plain else _look_at_what_serializers_give(value) or look
+    for one in written.other_keys:
+        _check_keys(one)
     return to_jsonable_python(value, fallback=look.said, bytes_mode="base64")
 
 
-def _look_at_what_serializers_give(value: Any) -> None:
+def _look_at_what_serializers_give(value: Any) -> Look | None:
     """Models may make iterators while they are written; written as Python data they leave them as they are."""
     try:
         dumped = _ANYTHING.dump_python(value, warnings=False)
     except Exception:  # what fails here fails as JSON too, or not at all (a set of models)
+        return None
+    return look_through(dumped)
+
+
+def _check_keys(value: dict[Any, Any]) -> None:
+    """Raises `UnwritableResult` where two keys are the same text (`1` and `"1"`): one value would be lost."""
+    keys: list[Any] = list(dict[Any, Any].keys(value))
+    if len(_keys_in_json(keys)) == len(keys):
         return
-    look_through(dumped)
+    texts = Counter(text for key in keys for text in _keys_in_json([key]))
+    [(most, _)] = texts.most_common(1)
+    raise UnwritableResult(f"holds several keys that are {shortened(most, _MOST_SHOWN)!r} in JSON; use keys of one type")
+
+
+def _keys_in_json(keys: Sequence[Any]) -> dict[str, None]:
+    found: dict[str, None] = to_jsonable_python(dict.fromkeys(keys), bytes_mode="base64")
+    return found
 
 
 def described(error: BaseException) -> str:

@@ -15,8 +15,9 @@ _CODES = frozenset({"tool_use_failed", "json_validate_failed"})
 
 
 def is_body(body: dict[str, Any]) -> bool:
-    """An error that holds what the model wrote."""
-    return "error" in body and isinstance(as_dict(body["error"]).get("failed_generation"), str)
+    """An error that holds what the model wrote, or says by its code that it was kept back."""
+    error = as_dict(body.get("error"))
+    return isinstance(error.get("failed_generation"), str) or as_text(error.get("code")) in _CODES
 
 
 class ToolUseFailedReader:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from llmcore.adapters import engine
+from llmcore.adapters.litellm import LiteLLMAdapter
+from llmcore.normalizer import normalize
 from llmcore.types import ConfigError
+from tests.adapters.conftest import call_of, endpoint_at
 from tests.packaging.tree import ROOT
+from tests.support.wire_server import Raw, WireServer
 
 _WATCHED = """
 import asyncio, json, os, socket, sys
@@ -73,3 +79,26 @@ def test_a_missing_litellm_is_a_configuration_error(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "litellm", None)
     with pytest.raises(ConfigError, match=r"litellm==1\.105\.3"):
         engine.litellm_now()
+
+
+SAID = [{"type": "text", "text": "Hello."}]
+ODD: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"content": SAID}, {}),
+    ({"content": "Hello.", "refusal": SAID, "function_call": SAID, "annotations": "said"}, {}),
+    ({"content": "Hello."}, {"id": SAID, "model": SAID, "system_fingerprint": SAID, "created": SAID}),
+]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("provider", ["openai", "openai_compatible"])
+@pytest.mark.parametrize(("message", "top"), ODD)
+async def test_fields_of_other_types_cost_no_warning_that_quotes_them(
+    adapter: LiteLLMAdapter, provider: str, message: dict[str, Any], top: dict[str, Any]
+) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}
+    body = json.dumps({"id": "c", "object": "chat.completion", "model": "m", "choices": [choice], **top}).encode()
+    with warnings.catch_warnings(record=True) as warned, WireServer([Raw([body])]) as server:
+        warnings.filterwarnings("always", category=UserWarning)
+        reply = await adapter.complete(call_of(endpoint_at(server, provider)))
+    assert normalize(reply).content == "Hello."
+    assert [warning for warning in warned if issubclass(warning.category, UserWarning)] == []

@@ -17,6 +17,7 @@ from llmcore.types import (
     Budget,
     CallerError,
     ConfigError,
+    FallbackExhausted,
     LLMCoreError,
     ModelError,
     ModelNotFound,
@@ -198,3 +199,15 @@ def test_a_block_on_requests_is_lifted_again() -> None:
     with block_model_requests(), pytest.raises(ConfigError):
         check_requests_allowed("x")
     check_requests_allowed("x")
+
+
+async def test_execute_without_an_output_type_throws_no_answer_away() -> None:
+    fake = FakeModel("null", "null", default="hi")
+    orchestrator = Orchestrator(fake)
+    with pytest.raises(CallerError, match=r"execute needs an output type.*use run\(\)"):
+        await orchestrator.execute("x", None)
+    assert fake.call_count == 0
+    assert await orchestrator.execute("x", type(None)) is None
+    assert (await orchestrator.run("x", output_type=None)).content == "null"
+    with pytest.raises(FallbackExhausted, match="expected null"):
+        await orchestrator.execute("x", type(None))

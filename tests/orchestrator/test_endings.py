@@ -11,11 +11,23 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall, Prices
+from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import sending
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
-from llmcore.types import Budget, FallbackExhausted, LimitExceeded, Overloaded, RateLimited, Reply, TextDelta, Timeout, Usage
+from llmcore.types import (
+    AuthenticationFailed,
+    Budget,
+    FallbackExhausted,
+    LimitExceeded,
+    Overloaded,
+    RateLimited,
+    Reply,
+    TextDelta,
+    Timeout,
+    Usage,
+)
 from tests.orchestrator.support import FAST, add, assert_valid, called, stack
 
 pytestmark = pytest.mark.anyio
@@ -27,6 +39,36 @@ async def slow() -> str:
     """Take a minute."""
     await asyncio.sleep(60)
     return "late"
+
+
+def fails_a_test(_: object) -> str:
+    raise AssertionError("not what was asked for")
+
+
+def own_error(*_: object) -> None:
+    raise LookupError("of a hook")
+
+
+@pytest.mark.parametrize(
+    ("reply", "hooks", "expected"),
+    [
+        (fails_a_test, None, AssertionError),
+        ("x", Hooks(on_response=own_error), LookupError),
+        (called("slow"), None, asyncio.CancelledError),
+        (AuthenticationFailed("bad key"), None, AuthenticationFailed),
+    ],
+)
+async def test_whatever_ends_a_run_carries_what_was_done(reply: Any, hooks: Any, expected: type[BaseException]) -> None:
+    task = asyncio.create_task(Orchestrator(FakeModel(reply), [slow], hooks=hooks).run("go"))
+    if expected is asyncio.CancelledError:
+        await asyncio.sleep(0.05)
+        task.cancel()
+    with pytest.raises(expected) as caught:
+        await task
+    told: Any = caught.value
+    assert isinstance(told.partial, RunResult)
+    assert told.attempts == told.partial.attempts
+    assert [attempt.reason for attempt in told.attempts] == ["first"]
 
 
 def body(text: str, tokens: int) -> dict[str, Any]:

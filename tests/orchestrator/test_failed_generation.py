@@ -24,7 +24,7 @@ ENVELOPE = '{"toolCalls": [{"name": "add", "arguments": {"a": 1, "b": 2}}], "con
 ANSWER = '{"toolCalls": [], "content": "3", "needsMoreWork": false}'
 
 
-def failed(text: str, code: str | None = "tool_use_failed") -> dict[str, Any]:
+def failed(text: str | None, code: str | None = "tool_use_failed") -> dict[str, Any]:
     message = "Failed to call a function. Please adjust your prompt."
     return {"error": {"message": message, "type": "invalid_request_error", "code": code, "failed_generation": text}}
 
@@ -52,6 +52,39 @@ async def test_a_failed_call_is_asked_for_again(text: str, code: str | None, str
     assert "could not read it as a call" in told.text  # type: ignore[union-attr]  # a correction is text
     assert text[:20] in told.text  # type: ignore[union-attr]
     assert fake.requests[1].tool_choice == "auto"
+
+
+WITHOUT_TOOLS: list[tuple[list[Any], dict[str, Any]]] = [([], {}), ([add], {"tool_choice": "none"})]
+HALF = '<function=delete_user>{"name": "bob"'
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("text", [None, "", "garbage", HALF, f"{HALF}}}</function>", '{"weather": {"city": "Oslo"}}'])
+@pytest.mark.parametrize(("tools", "options"), WITHOUT_TOOLS)
+async def test_no_tools_make_no_answer_of_a_failed_call(
+    tools: list[Any], options: dict[str, Any], text: str | None, streamed: bool
+) -> None:
+    fake = FakeModel(failed(text), "Good day.")
+    result = await ended(Orchestrator(fake, tools, strategies=FAST), streamed, **options)
+    assert (result.content, [attempt.reason for attempt in result.attempts]) == ("Good day.", ["first", "reask"])
+    told = fake.requests[1].messages[-1].text
+    assert "in words, without a call" in told
+    assert "expected words" in told
+    assert fake.requests[1].tool_choice == "none" or not tools
+    with pytest.raises(FallbackExhausted) as caught:
+        await ended(Orchestrator(FakeModel(default=failed(text)), tools, strategies=FAST), streamed, **options)
+    assert caught.value.partial.content == ""
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("text", [None, "garbage", HALF])
+async def test_no_tools_make_no_answer_of_a_failed_call_over_http(text: str | None, streamed: bool) -> None:
+    with WireServer([Failure(400, failed(text)), Turn("Good day.")]) as server:
+        model = {"provider": "groq", "model": "m", "base_url": server.base_url("groq"), "api_key": "k"}
+        orchestrator = Orchestrator(ModelRegistry.from_dict({"models": {"m": model}}), strategies=FAST)
+        result = await ended(orchestrator, streamed)
+        await orchestrator.aclose()
+    assert (result.content, [attempt.reason for attempt in result.attempts]) == ("Good day.", ["first", "reask"])
 
 
 @pytest.mark.parametrize("streamed", [False, True])

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run.background import BackgroundLoop, shared_loop
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
-from llmcore.types import AuthenticationFailed, CallerError
+from llmcore.testing.replies import tool_call_body
+from llmcore.tools import tool
+from llmcore.types import AuthenticationFailed, CallerError, InternalError
 from tests.orchestrator.support import add, assert_valid
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +62,43 @@ def test_errors_and_context_variables_pass_through() -> None:
         assert Orchestrator(FakeModel(who)).run_sync("x").content == "ann"
     finally:
         user.reset(token)
+
+
+def cancelling(*, itself: bool, threaded: bool) -> Callable[[], Any]:
+    """A tool that cancels all tasks of the loop that its run is on."""
+
+    async def on_the_loop() -> str:
+        for task in asyncio.all_tasks() - ({asyncio.current_task()} if not itself else set()):
+            task.cancel()
+        return "done"
+
+    def in_a_thread() -> str:
+        loop, cancelled = shared_loop()._loop, threading.Event()
+
+        def cancel() -> None:
+            for task in asyncio.all_tasks(loop):
+                task.cancel()
+            cancelled.set()
+
+        loop.call_soon_threadsafe(cancel)
+        cancelled.wait(5)
+        return "done"
+
+    return in_a_thread if threaded else on_the_loop
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("calls", [1, 2])
+@pytest.mark.parametrize(("itself", "threaded"), [(False, False), (True, False), (True, True)])
+def test_nobody_is_told_of_a_cancellation_that_he_did_not_ask_for(itself: bool, threaded: bool, calls: int) -> None:
+    all_off = tool(name="all_off")(cancelling(itself=itself, threaded=threaded))
+    fake = FakeModel(tool_call_body([("all_off", {})] * calls, None, 0), "done")
+    with pytest.raises(InternalError, match="cancelled by other code") as caught:
+        Orchestrator(fake, [all_off]).run_sync("go")
+    assert [record.name for record in caught.value.partial.tool_results] == ["all_off"] * calls
+    assert len(caught.value.attempts) == 1
+    assert_valid(caught.value.partial.messages)
+    assert Orchestrator(FakeModel("alive")).run_sync("x").content == "alive"
 
 
 def test_where_a_loop_runs_it_is_an_error_that_says_what_to_write() -> None:

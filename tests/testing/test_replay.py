@@ -53,9 +53,8 @@ def run(*exchanges: dict[str, Any]) -> dict[str, Any]:
         {"sse": SSE},
         {"response": SSE, "stream": True},
         {"response": {"choices": [{"message": {"role": "assistant", "content": "Sunny."}, "finish_reason": "stop"}]}},
-        {"error": {"status": 400, "body": {"error": {"code": "tool_use_failed", "failed_generation": "Sunny."}}}},
     ],
-    ids=["text", "chunks", "sse", "raw stream", "body", "failed generation"],
+    ids=["text", "chunks", "sse", "raw stream", "body"],
 )
 async def test_whatever_was_recorded_answers_plain_and_streamed(exchange: dict[str, Any]) -> None:
     adapter = ReplayAdapter(run(exchange))
@@ -121,9 +120,10 @@ async def test_a_stream_that_ended_in_an_error_does_so_again(stream: dict[str, A
         assert result.content == "Sunny."
         assert [repr(attempt.failure) for attempt in result.attempts] == ["Overloaded('busy')", "None"]
 
-    quoted = ReplayAdapter(run({**stream, "error": QUOTED}))
+    quoted = ReplayAdapter(run({**stream, "error": QUOTED}, {"text": "Rainy."}))
     ends = [event.result async for event in Orchestrator(quoted).stream("weather?") if isinstance(event, Finished)]
-    assert [end.content for end in ends] == ["Sunny."]
+    assert [end.content for end in ends] == ["Rainy."]
+    assert [attempt.reason for attempt in ends[0].attempts] == ["first", "reask"]
 
 
 async def test_more_requests_than_exchanges_are_an_error() -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
+from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, computed_field
+from pydantic import BaseModel, Field, computed_field
 
 from llmcore.tools.results import UnwritableResult, as_text, described, encodable, rendered
 from llmcore.types import ImageBlock, TextBlock
@@ -44,6 +47,45 @@ def nested(levels: int) -> list[Any]:
     for _ in range(levels):
         made = [made]
     return made
+
+
+class Holder(BaseModel):
+    held: dict[Any, Any]
+    left_out: dict[Any, Any] = Field(default_factory=dict[Any, Any], exclude=True)
+
+
+class Choice(Enum):
+    ONE = 1
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        (1, "1"),
+        (True, "true"),
+        (None, "None"),
+        (1.5, "1.5"),
+        ((1, 2), "1,2"),
+        (b"a", "YQ=="),
+        (Choice.ONE, 1),
+        (UUID(int=1), str(UUID(int=1))),
+    ],
+)
+@pytest.mark.parametrize(
+    "around", [lambda held: held, lambda held: [{"a": (held,)}], defaultdict, lambda held: Holder(held=held)]
+)
+def test_no_value_is_lost_because_two_keys_are_one_text(keys: tuple[Any, Any], around: Callable[[Any], Any]) -> None:
+    held = dict(zip(keys, "ab", strict=True))
+    value = defaultdict(str, held) if around is defaultdict else around(held)
+    with pytest.raises(UnwritableResult, match=r"holds several keys that are .+ in JSON; use keys of one type"):
+        rendered(value, 1000)
+    [block] = rendered({1: "a", "2": "b", None: "c", True + 2: "d"}, 1000)
+    assert len(json.loads(block.text)) == 4  # type: ignore[union-attr]  # a dict is written as text
+
+
+def test_keys_that_are_not_written_cannot_be_one_text() -> None:
+    [block] = rendered(Holder(held={}, left_out={1: "a", "1": "b"}), 1000)
+    assert block == TextBlock(text='{"held":{}}')
 
 
 @pytest.mark.parametrize(
