@@ -50,6 +50,7 @@ _KNOWN_KEYS = frozenset({"choices", "candidates", "done", "contentBlockIndex", "
 _KNOWN_TYPES = re.compile(
     r"(?:message|content_block|content|tool-call|tool-plan|response)[_.-]|ping|stream-start|text-generation"
 )
+_OBJECT_KEYS = frozenset({"candidates", "done"})
 _REPLY_KEYS = frozenset({"choices", "candidates", "generations", "promptFeedback"})
 _WHOLE_TYPES = (None, "message", "response", "chat.completion")
 
@@ -137,12 +138,12 @@ def is_whole_reply(body: object) -> bool:
 class StreamEnd:
     """Watches the events of one stream. `finished`: one said that the reply is whole; `word`: the finish word it gave;
     `done`: OpenAI's end mark came; `events`: how many came; `known`: their wire's end is known, so that without it the reply was
-    cut."""
+    cut; `objects`: of a wire on which the arguments of a call are one JSON object (Gemini, Ollama)."""
 
-    __slots__ = ("done", "events", "finished", "known", "word")
+    __slots__ = ("done", "events", "finished", "known", "objects", "word")
 
     def __init__(self) -> None:
-        self.finished = self.known = self.done = False
+        self.finished = self.known = self.done = self.objects = False
         self.word = ""
         self.events = 0
 
@@ -158,6 +159,7 @@ class StreamEnd:
         """The next event."""
         self.events += 1
         self.known = self.known or is_of_a_wire(event)
+        self.objects = self.objects or (is_object(event) and not _OBJECT_KEYS.isdisjoint(event))
         if (word := finish_of(event)) is not None:
             self.finished = True
             self.word = word or self.word
