@@ -12,7 +12,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.error_events import error_in, plain_words
 from llmcore.adapters.failures import classify
 from llmcore.adapters.known_secrets import process_scrubber
-from llmcore.adapters.terminators import is_whole_reply, why_unreadable
+from llmcore.adapters.terminators import is_whole_reply, says_it_is_not_over, why_unreadable
 from llmcore.adapters.urls import shown_url
 from llmcore.adapters.watching import Exchange
 from llmcore.types import InternalError, RemoteServerError, Timeout
@@ -125,6 +125,8 @@ def _fault_in_body(call: ModelCall, exchange: Exchange) -> RemoteServerError:
     """Why a whole body is no reply."""
     if fault := _not_a_reply(call, exchange):
         return fault
+    if says_it_is_not_over(exchange.document):
+        return _told(call, exchange, "the reply ended before its end: its body says that it is not done")
     if exchange.document is not None:
         return _told(call, exchange, "the server answered with JSON that is no reply")
     if exchange.body.lstrip()[:1] not in (b"{", b"["):

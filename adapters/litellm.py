@@ -25,7 +25,7 @@ from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.request_secrets import secrets_in
 from llmcore.adapters.sent_numbers import unmarked
-from llmcore.adapters.terminators import is_whole_reply
+from llmcore.adapters.terminators import is_whole_reply, says_it_is_not_over
 from llmcore.adapters.usage import read_usage, usage_in
 from llmcore.adapters.watching import Exchange, Watch
 from llmcore.types import DEFAULT_LIMITS, Limits, Reply, Usage
@@ -234,9 +234,9 @@ def _reading(
         if failure is not None:
             raise failure
         return body, body
-    if failure is None and prepared.provider.wire is None and not is_whole_reply(exchange.document):
-        return body, body
-    if failure is None and holds_litellm_tool(exchange.body):
+    of_other_wire = prepared.provider.wire is None and not is_whole_reply(exchange.document)
+    is_read = failure is None and not says_it_is_not_over(exchange.document)
+    if is_read and (of_other_wire or holds_litellm_tool(exchange.body)):
         return body, body
     own = body_of(call, exchange, failure)
     return own, body

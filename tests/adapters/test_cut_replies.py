@@ -331,3 +331,13 @@ async def test_the_other_http_client_is_watched_as_well(
             with pytest.raises(RemoteServerError, match="ended before its end"):
                 [event async for event in adapter.stream(call)]
             assert [event async for event in adapter.stream(call)]
+
+
+@pytest.mark.parametrize("provider", ["ollama", "ollama_chat"])
+async def test_a_body_that_says_it_is_not_over_is_cut(adapter: LiteLLMAdapter, provider: str) -> None:
+    body = {**WIRES["ollama"].body(TWO_CALLS), "done": False}
+    del body["done_reason"]
+    with WireServer([Raw([json.dumps(body).encode()], "application/json")]) as server:
+        endpoint = endpoint_at(server, "ollama").model_copy(update={"provider": provider})
+        with pytest.raises(RemoteServerError, match="ended before its end"):
+            await adapter.complete(call_of(endpoint))
