@@ -67,6 +67,8 @@ def ending_of(
     if not said and is_object(document := exchange.document):
         if told := error_in(document):
             raise told
+        if exchange.broken is not None:
+            raise _fault_in_body(call, exchange) from error
         if is_whole_reply(document):
             return document
     if not said and exchange.in_place and not exchange.end.known:
@@ -90,10 +92,12 @@ def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dic
     document = exchange.document
     if told := error_in(document):
         raise told
-    if is_object(document) and is_whole_reply(document):
-        return document
     if error is not None and _is_timeout(error):
         raise error
+    if exchange.broken is not None:
+        raise _fault_in_body(call, exchange) from error
+    if is_object(document) and is_whole_reply(document):
+        return document
     if events := exchange.events_in_body():
         return events
     _refuse_broken(call, exchange, error)
@@ -125,6 +129,8 @@ def _fault_in_body(call: ModelCall, exchange: Exchange) -> RemoteServerError:
     """Why a whole body is no reply."""
     if fault := _not_a_reply(call, exchange):
         return fault
+    if exchange.broken is not None and exchange.document is not None:
+        return _told(call, exchange, f"the reply ended before its end: {exchange.received} bytes came{_how(exchange)}")
     if says_it_is_not_over(exchange.document):
         return _told(call, exchange, "the reply ended before its end: its body says that it is not done")
     if exchange.document is not None:

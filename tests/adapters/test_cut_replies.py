@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from typing import Any
@@ -169,8 +170,38 @@ async def test_a_cut_body_is_the_servers_fault_and_a_whole_one_is_read(
         for _ in cuts:
             with pytest.raises(RemoteServerError, match=r"ended before its end: \d+ bytes came"):
                 await adapter.complete(call)
-        reply = await adapter.complete(call)
-    assert reply.raw == json.loads(body)
+        if ending in ("chunked", "close"):
+            assert (await adapter.complete(call)).raw == json.loads(body)
+        else:  # HTTP says that more was to come
+            with pytest.raises(RemoteServerError, match=r"ended before its end: \d+ bytes came"):
+                await adapter.complete(call)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize(
+    ("name", "is_whole"),
+    [("whole", True), ("padded", True), ("two members", True), ("no checksum", False), ("more behind it", False)],
+)
+async def test_a_packed_body_is_whole_when_its_packing_is(
+    adapter: LiteLLMAdapter, name: str, is_whole: bool, streamed: bool
+) -> None:
+    body = body_of("openai")
+    whole = gzip.compress(body)
+    packed = {
+        "whole": whole,
+        "padded": whole + bytes(9),
+        "two members": gzip.compress(body[:50]) + gzip.compress(body[50:]),
+        "no checksum": whole[:-8],
+        "more behind it": whole + b"more",
+    }[name]
+    with WireServer([Raw([packed], "application/json", headers={"Content-Encoding": "gzip"})]) as server:
+        call = call_of(endpoint_at(server, "openai"))
+        asked = read(adapter, server, "openai") if streamed else adapter.complete(call)
+        if is_whole:
+            assert "Paris" in str(await asked)
+        else:
+            with pytest.raises(RemoteServerError, match="cannot be unpacked"):
+                await asked
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
