@@ -12,7 +12,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.error_events import error_in, plain_words
 from llmcore.adapters.failures import classify
 from llmcore.adapters.known_secrets import process_scrubber
-from llmcore.adapters.terminators import is_whole_reply, why_unreadable
+from llmcore.adapters.terminators import is_whole_reply, says_it_is_not_over, why_unreadable
 from llmcore.adapters.urls import shown_url
 from llmcore.adapters.watching import Exchange
 from llmcore.types import InternalError, RemoteServerError, Timeout
@@ -67,6 +67,8 @@ def ending_of(
     if not said and is_object(document := exchange.document):
         if told := error_in(document):
             raise told
+        if exchange.broken is not None:
+            raise _fault_in_body(call, exchange) from error
         if is_whole_reply(document):
             return document
     if not said and exchange.in_place and not exchange.end.known:
@@ -90,10 +92,12 @@ def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dic
     document = exchange.document
     if told := error_in(document):
         raise told
-    if is_object(document) and is_whole_reply(document):
-        return document
     if error is not None and _is_timeout(error):
         raise error
+    if exchange.broken is not None:
+        raise _fault_in_body(call, exchange) from error
+    if is_object(document) and is_whole_reply(document):
+        return document
     if events := exchange.events_in_body():
         return events
     _refuse_broken(call, exchange, error)
@@ -125,6 +129,10 @@ def _fault_in_body(call: ModelCall, exchange: Exchange) -> RemoteServerError:
     """Why a whole body is no reply."""
     if fault := _not_a_reply(call, exchange):
         return fault
+    if exchange.broken is not None and exchange.document is not None:
+        return _told(call, exchange, f"the reply ended before its end: {exchange.received} bytes came{_how(exchange)}")
+    if says_it_is_not_over(exchange.document):
+        return _told(call, exchange, "the reply ended before its end: its body says that it is not done")
     if exchange.document is not None:
         return _told(call, exchange, "the server answered with JSON that is no reply")
     if exchange.body.lstrip()[:1] not in (b"{", b"["):

@@ -18,6 +18,8 @@ ACCEPTED = "gzip, deflate"
 _PIECE = 32_768
 _GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
 _GZIP_START = b"\x1f\x8b"
+_PADDING = b"\0"
+"""What some write behind a packed body, and every reader passes over."""
 
 
 class UnknownEncoding(ValueError):
@@ -27,19 +29,33 @@ class UnknownEncoding(ValueError):
 class Inflater:
     """Unpacks one body. `members`: how many gzip members it may have."""
 
+    __slots__ = ("_gzip", "_has_begun", "_is_followed", "_left", "_member")
+
     def __init__(self, encoding: str, members: int) -> None:
         self._gzip = encoding == "gzip"
         self._left = members
         self._member: Any = None  # zlib's object, whose type has no public name
-        self._ended = False
+        self._has_begun = False
+        self._is_followed = False
+
+    @property
+    def fault(self) -> str:
+        """At the end of the bytes: why they are not the whole of a packed body, in words; else "". Until a member has come to its
+        end nothing proves that what was unpacked is all, and what was sent."""
+        if self._is_followed:
+            return "other bytes follow its end"
+        return "it ends before its end" if self._member is not None else ""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """What the next bytes unpack to, in pieces of at most 32 KB.
 
         Raises `zlib.error` when they are not what they are said to be, `ValueError` for too many members.
         """
-        while data and not self._ended:
+        while data and not self._is_followed:
             if self._member is None:
+                if self._has_begun and not (self._gzip and _GZIP_START.startswith(data[:2])):
+                    self._is_followed = bool(data.strip(_PADDING))
+                    return
                 self._member = self._next(data)
             member = self._member
             piece = member.decompress(data, _PIECE)
@@ -48,12 +64,12 @@ class Inflater:
             data = member.unconsumed_tail
             if member.eof:
                 data, self._member = member.unused_data, None
-                self._ended = not self._gzip or (bool(data) and not _GZIP_START.startswith(data[:2]))
 
     def _next(self, data: bytes) -> Any:
         if self._left <= 0:
             raise ValueError("too many gzip members")
         self._left -= 1
+        self._has_begun = True
         if self._gzip:
             return zlib.decompressobj(_GZIP)
         # RFC 9110 means zlib's format by "deflate"; some servers send the bare one, whose first byte never looks so

@@ -25,7 +25,7 @@ from llmcore.adapters.parameters import Prepared, prepare
 from llmcore.adapters.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.request_secrets import secrets_in
 from llmcore.adapters.sent_numbers import unmarked
-from llmcore.adapters.terminators import is_whole_reply
+from llmcore.adapters.terminators import is_whole_reply, says_it_is_not_over
 from llmcore.adapters.usage import read_usage, usage_in
 from llmcore.adapters.watching import Exchange, Watch
 from llmcore.types import DEFAULT_LIMITS, Limits, Reply, Usage
@@ -234,9 +234,9 @@ def _reading(
         if failure is not None:
             raise failure
         return body, body
-    if failure is None and prepared.provider.wire is None and not is_whole_reply(exchange.document):
-        return body, body
-    if failure is None and holds_litellm_tool(exchange.body):
+    of_other_wire = prepared.provider.wire is None and not is_whole_reply(exchange.document)
+    is_read = failure is None and not says_it_is_not_over(exchange.document)
+    if is_read and (of_other_wire or holds_litellm_tool(exchange.body)):
         return body, body
     own = body_of(call, exchange, failure)
     return own, body
@@ -253,16 +253,26 @@ def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dic
 
 async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
     """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
-    makes one up at the end of a stream that was cut."""
+    makes one up at the end of a stream that was cut. Arguments that came as an empty object are one, not the text that
+    LiteLLM makes of it: text that the model closed itself is whole, while such an object may be all that there is of a cut call."""
     async for chunk in answer:
         event = _without_echo(unmarked(_dumped(chunk)))
         for choice in objects_in(event.get("choices")):
+            if watch.exchange is not None and watch.exchange.end.objects:
+                _restore_empty_arguments(choice)
             if choice.get("finish_reason") and watch.exchange is not None:
                 if not watch.exchange.came_to_its_end:
                     del choice["finish_reason"]
                 elif (word := watch.exchange.end.word).lower() not in _AS_LITELLM_SAYS:
                     choice["finish_reason"] = word
         yield event
+
+
+def _restore_empty_arguments(choice: dict[str, Any]) -> None:
+    for entry in objects_in(object_in(choice.get("delta")).get("tool_calls")):
+        function = object_in(entry.get("function"))
+        if function.get("arguments") == "{}":
+            function["arguments"] = {}
 
 
 def _identity(own: Any, body: dict[str, Any], *keys: str) -> str:

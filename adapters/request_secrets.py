@@ -34,6 +34,8 @@ _HARMLESS_HEADERS = frozenset(
 """Headers that hold no secret. Any other header a caller adds may."""
 _NO_CONNECTION = frozenset({"messages", "model", "response_format", "tool_choice", "tools"})
 """Arguments of a request that say what is asked, not with which key."""
+_PART = re.compile(r'[;,\s"{}]+')
+"""What stands between the parts of a header's value: cookies, parameters, the scheme, the fields of an object."""
 
 
 def secrets_in(arguments: Mapping[str, Any]) -> Iterator[str]:
@@ -68,16 +70,16 @@ def header_secrets(headers: Mapping[str, str]) -> Iterator[str]:
 
 
 def _parts(value: str) -> Iterator[str]:
-    """A header's value, and what of it is secret by itself: behind the scheme, inside `Basic`, in each cookie."""
+    """A header's value, and what of it is secret by itself: behind the scheme, inside `Basic`, each cookie and each parameter
+    with and without its name."""
     yield value
     scheme, _, credentials = value.partition(" ")
-    if not credentials:
-        return
     yield credentials
     if scheme.lower() == "basic":
         try:
             login = base64.b64decode(credentials).decode()
         except ValueError:
-            return
+            login = ""
         yield from (login, login.partition(":")[2])
-    yield from (part.partition("=")[2].strip(' "') for part in re.split("[;,]", value))
+    for part in _PART.split(value):
+        yield from (part, part.partition("=")[2], part.partition(":")[2])

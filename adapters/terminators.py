@@ -32,6 +32,7 @@ __all__ = [
     "is_of_a_wire",
     "is_whole_reply",
     "parse_json",
+    "says_it_is_not_over",
     "why_unreadable",
 ]
 
@@ -45,11 +46,13 @@ _END_TYPES = frozenset(
 )
 _PLACES = ("choices", "candidates", "delta", "messageStop", "results", "details")
 """Where beside the event itself a finish reason stands. Nothing is looked for in a message: its calls may hold the same words."""
+_GOING_ON = frozenset({"queued", "in_progress"})
 _END_FLAGS = ("done", "is_finished")
 _KNOWN_KEYS = frozenset({"choices", "candidates", "done", "contentBlockIndex", "promptFeedback"})
 _KNOWN_TYPES = re.compile(
     r"(?:message|content_block|content|tool-call|tool-plan|response)[_.-]|ping|stream-start|text-generation"
 )
+_OBJECT_KEYS = frozenset({"candidates", "done"})
 _REPLY_KEYS = frozenset({"choices", "candidates", "generations", "promptFeedback"})
 _WHOLE_TYPES = (None, "message", "response", "chat.completion")
 
@@ -120,9 +123,18 @@ def is_of_a_wire(event: object) -> bool:
     return not _KNOWN_KEYS.isdisjoint(event) or (isinstance(kind, str) and _KNOWN_TYPES.match(kind) is not None)
 
 
+def says_it_is_not_over(body: object) -> bool:
+    """Does this body say by itself that the reply goes on: Ollama's `done`, the `status` of OpenAI Responses? A finish reason that
+    is null or missing says nothing, for many servers leave it out of whole bodies."""
+    if not is_object(body) or finish_of(body) is not None:
+        return False
+    status = body.get("status") if is_list(body.get("output")) else None
+    return body.get("done") is False or (isinstance(status, str) and status.lower() in _GOING_ON)
+
+
 def is_whole_reply(body: object) -> bool:
     """Is this JSON the body of a whole reply, on any wire, rather than one event of a stream or an error?"""
-    if not is_object(body) or body.get("error") or body.get("done") is False:
+    if not is_object(body) or body.get("error") or says_it_is_not_over(body):
         return False
     if any("delta" in choice for choice in objects_in(body.get("choices"))) or all(
         body.get("type") != kind for kind in _WHOLE_TYPES
@@ -137,12 +149,12 @@ def is_whole_reply(body: object) -> bool:
 class StreamEnd:
     """Watches the events of one stream. `finished`: one said that the reply is whole; `word`: the finish word it gave;
     `done`: OpenAI's end mark came; `events`: how many came; `known`: their wire's end is known, so that without it the reply was
-    cut."""
+    cut; `objects`: of a wire on which the arguments of a call are one JSON object (Gemini, Ollama)."""
 
-    __slots__ = ("done", "events", "finished", "known", "word")
+    __slots__ = ("done", "events", "finished", "known", "objects", "word")
 
     def __init__(self) -> None:
-        self.finished = self.known = self.done = False
+        self.finished = self.known = self.done = self.objects = False
         self.word = ""
         self.events = 0
 
@@ -158,6 +170,7 @@ class StreamEnd:
         """The next event."""
         self.events += 1
         self.known = self.known or is_of_a_wire(event)
+        self.objects = self.objects or (is_object(event) and not _OBJECT_KEYS.isdisjoint(event))
         if (word := finish_of(event)) is not None:
             self.finished = True
             self.word = word or self.word

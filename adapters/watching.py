@@ -189,6 +189,11 @@ class Exchange:
         """Did a streamed reply say that it is whole, by a finish reason, an end mark, or one JSON body in place of a stream?"""
         return self.end.seen or is_whole_reply(self.document)
 
+    @property
+    def _ended_by_itself(self) -> bool:
+        """Did a stream tell its end? Then whatever befalls the connection is no matter; a body's end is that of the connection."""
+        return self._streamed and self.end.seen and not is_whole_reply(self.document)
+
     def events_in_body(self) -> list[dict[str, Any]]:
         """The events of a stream that came where a whole body was asked for; none when it did not come to its end. What broke it
         is left in `failure` and `error`."""
@@ -219,7 +224,7 @@ class Exchange:
         """The bytes that may be read, unpacked: of a stream its sound events, of an error's body no more than the limit.
 
         Raises what the connection raises, and an error of its own when a bound or an event is broken. A connection that breaks
-        after the reply's own end has only ended.
+        after a stream's own end has only ended; one JSON body has no such end but that which HTTP and its packing give it.
         """
         self.taken = True
         source: AsyncIterator[bytes] = aiter(self._source)
@@ -237,6 +242,8 @@ class Exchange:
                         return
             if last := self._over():
                 yield last
+            if inflater is not None and inflater.fault and self.ok and not self._ended_by_itself:
+                raise self._fails(f"the reply cannot be unpacked ({inflater.fault})")
             self._refuse_broken()
         finally:
             close = getattr(source, "aclose", None)
@@ -278,7 +285,7 @@ class Exchange:
             return await anext(source, None)
         except Exception as error:
             self._over()
-            if self.came_to_its_end:
+            if self._ended_by_itself:
                 return None
             self.broken = error
             raise

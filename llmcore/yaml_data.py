@@ -2,9 +2,9 @@
 
 PyYAML only parses; the values are built here from its events, so that a small file can neither take long nor fill the
 memory. Rules: a key is its text as written (`on`, `1`, `2026-01-31` stay what they are) and stands once in a mapping;
-a date is text; an alias counts as often as it repeats something, and may not stand inside what it names; a tag that is
-not plain data is refused. Every refusal is a `YamlProblem` with its line. Time and memory are linear in the length of
-the text and in `FileLimits.aliased`.
+a date is text, and so is `1:30`; `010`, which some readers take for 8, is refused; an alias counts as often as it
+repeats something, and may not stand inside what it names; a tag that is not plain data is refused. Every refusal is a
+`YamlProblem` with its line. Time and memory are linear in the length of the text and in `FileLimits.aliased`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import binascii
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,6 +26,8 @@ __all__ = ["YamlProblem", "load_yaml", "yaml_items"]
 _PARSER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same rules, in C where it was built
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset({"!", f"{_TAG}str", f"{_TAG}timestamp", f"{_TAG}value", f"{_TAG}merge"})
+_NUMBER_TAGS = frozenset({f"{_TAG}int", f"{_TAG}float"})
+_OCTAL = re.compile(r"[-+]?0[0-9_]+")
 _LIST_TAGS = frozenset({None, "!", f"{_TAG}seq"})
 _MAPPING_TAGS = frozenset({None, "!", f"{_TAG}map"})
 _MERGE_KEY = "<<"
@@ -224,6 +227,10 @@ class _Builder:
             return text
         if tag == f"{_TAG}binary" and self._binary:
             return _decoded(event)
+        if tag in _NUMBER_TAGS and ":" in text and event.tag is None:
+            return text  # only YAML 1.1 reads it as a number, to the base 60
+        if tag in _NUMBER_TAGS and (":" in text or _OCTAL.fullmatch(text)):
+            raise _problem(event, f"{_shown(text)} is not the same number to all readers of YAML; write it plainly, or in quotes")
         read = _READERS.get(str(tag))
         if read is None:
             raise _problem(event, f"a value with the tag {_shown(str(tag))}; only plain data is read")

@@ -19,6 +19,8 @@ SMALL = FileLimits(depth=4, values=25, aliased=10, number=10)
         ("# nothing", None),
         ("a: [1, 2.5, true, ~, text, '1', 2026-02-30]", {"a": [1, 2.5, True, None, "text", "1", "2026-02-30"]}),
         ("on: off\n1: 0x10\n~: .inf", {"on": False, "1": 16, "~": float("inf")}),
+        ("[1:30, 12:30:45, 1:30.5, -1:30]", ["1:30", "12:30:45", "1:30.5", "-1:30"]),
+        ("[0, 0.5, -0.0, 0o7, '010']", [0, 0.5, 0.0, "0o7", "010"]),
         ("a: !!str 1\nb: !!int '2'\nc: !!map {d: !!seq []}", {"a": "1", "b": 2, "c": {"d": []}}),
         ("a: &a [1]\nb: *a\n&k c: *k", {"a": [1], "b": [1], "c": "c"}),
         ("a: &a {x: 1, y: 1}\nb: {y: 2, <<: *a, z: 3}\n'<<': 4", {"a": {"x": 1, "y": 1}, "b": {"x": 1, "y": 2, "z": 3}, "<<": 4}),
@@ -45,6 +47,8 @@ def test_plain_data_is_read(text: str, data: Any) -> None:
         ("a: 1\nb: \x07", 2, "control character|special characters"),
         ("a: [\n1", 2, "at the end of the text"),
         ("a: 1\nb: \ud800", 2, "surrogate"),
+        ("a: 1\nb: 010", 2, "'010' is not the same number to all readers"),
+        ("a: !!int 1:30", 1, "'1:30' is not the same number to all readers"),
         ("<<: 3", 1, "needs a mapping"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from typing import Any
@@ -169,8 +170,38 @@ async def test_a_cut_body_is_the_servers_fault_and_a_whole_one_is_read(
         for _ in cuts:
             with pytest.raises(RemoteServerError, match=r"ended before its end: \d+ bytes came"):
                 await adapter.complete(call)
-        reply = await adapter.complete(call)
-    assert reply.raw == json.loads(body)
+        if ending in ("chunked", "close"):
+            assert (await adapter.complete(call)).raw == json.loads(body)
+        else:  # HTTP says that more was to come
+            with pytest.raises(RemoteServerError, match=r"ended before its end: \d+ bytes came"):
+                await adapter.complete(call)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize(
+    ("name", "is_whole"),
+    [("whole", True), ("padded", True), ("two members", True), ("no checksum", False), ("more behind it", False)],
+)
+async def test_a_packed_body_is_whole_when_its_packing_is(
+    adapter: LiteLLMAdapter, name: str, is_whole: bool, streamed: bool
+) -> None:
+    body = body_of("openai")
+    whole = gzip.compress(body)
+    packed = {
+        "whole": whole,
+        "padded": whole + bytes(9),
+        "two members": gzip.compress(body[:50]) + gzip.compress(body[50:]),
+        "no checksum": whole[:-8],
+        "more behind it": whole + b"more",
+    }[name]
+    with WireServer([Raw([packed], "application/json", headers={"Content-Encoding": "gzip"})]) as server:
+        call = call_of(endpoint_at(server, "openai"))
+        asked = read(adapter, server, "openai") if streamed else adapter.complete(call)
+        if is_whole:
+            assert "Paris" in str(await asked)
+        else:
+            with pytest.raises(RemoteServerError, match="cannot be unpacked"):
+                await asked
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -331,3 +362,13 @@ async def test_the_other_http_client_is_watched_as_well(
             with pytest.raises(RemoteServerError, match="ended before its end"):
                 [event async for event in adapter.stream(call)]
             assert [event async for event in adapter.stream(call)]
+
+
+@pytest.mark.parametrize("provider", ["ollama", "ollama_chat"])
+async def test_a_body_that_says_it_is_not_over_is_cut(adapter: LiteLLMAdapter, provider: str) -> None:
+    body = {**WIRES["ollama"].body(TWO_CALLS), "done": False}
+    del body["done_reason"]
+    with WireServer([Raw([json.dumps(body).encode()], "application/json")]) as server:
+        endpoint = endpoint_at(server, "ollama").model_copy(update={"provider": provider})
+        with pytest.raises(RemoteServerError, match="ended before its end"):
+            await adapter.complete(call_of(endpoint))

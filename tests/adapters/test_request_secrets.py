@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 
-from llmcore.adapters.request_secrets import secrets_in
+import pytest
+
+from llmcore.adapters.request_secrets import header_secrets, secrets_in
 
 
 def test_the_secrets_of_a_request() -> None:
@@ -22,3 +24,24 @@ def test_the_secrets_of_a_request() -> None:
     wanted = {"keySecret1", "urlSecret1", "urlSecret2", "gateSecret", login, "passWord1", "bodySecret1", "bodySecret2"}
     assert wanted <= found
     assert not found & {"my-program/1.0", "someone-else", "noSecretAtAll", "2024-01-01", "host"}
+
+
+@pytest.mark.parametrize(
+    ("value", "secrets"),
+    [
+        ("partSecret1", {"partSecret1"}),
+        ("Bearer partSecret1", {"partSecret1"}),
+        ("session=partSecret1", {"session=partSecret1", "partSecret1"}),
+        ("session=partSecret1; path=partSecret2", {"partSecret1", "partSecret2"}),
+        ("session=partSecret1;path=partSecret2", {"partSecret1", "partSecret2"}),
+        ('session="partSecret1"', {"partSecret1"}),
+        ('Token token="partSecret1", id=partSecret2', {"partSecret1", "partSecret2"}),
+        ("partSecret1,partSecret2", {"partSecret1", "partSecret2"}),
+        ("session=partSecret1==", {"partSecret1=="}),
+        ("ann:partSecret1", {"partSecret1"}),
+        ('{"token": "partSecret1"}', {"partSecret1"}),
+        ("Basic partSecret1 partSecret2", {"partSecret1", "partSecret2"}),
+    ],
+)
+def test_every_part_of_a_header_is_a_secret(value: str, secrets: set[str]) -> None:
+    assert secrets <= set(header_secrets({"Cookie": value}))

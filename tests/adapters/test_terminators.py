@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.framing import EventLines, Frames, Sent, TooLong
-from llmcore.adapters.terminators import StreamEnd, ends_reply, is_whole_reply
+from llmcore.adapters.terminators import StreamEnd, ends_reply, is_whole_reply, says_it_is_not_over
 from tests.support.wires import WIRES, Turn, frames
 
 ENDS: list[dict[str, Any]] = [
@@ -133,3 +133,33 @@ def test_binary_frames_are_taken_apart() -> None:
         list(Frames(1000).feed((5000).to_bytes(4) + bytes(12)))
     with pytest.raises(TooLong):
         list(Frames(1000).feed(bytes(16)))  # a frame is never shorter than its own head
+
+
+CALLING = {"message": {"content": "", "tool_calls": [{"function": {"name": "f", "arguments": {"done": True}}}]}}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{**CALLING, "done": False}, {"status": "in_progress", "output": [{}]}, {"status": "queued", "output": []}],
+)
+def test_a_body_may_say_that_it_is_not_over(body: dict[str, Any]) -> None:
+    assert says_it_is_not_over(body)
+    assert not is_whole_reply(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        CALLING,
+        {**CALLING, "done": None},
+        {**CALLING, "done": True},
+        {"status": "completed", "output": [{}]},
+        {"status": "incomplete", "output": [{}], "incomplete_details": {"reason": "max_output_tokens"}},
+        {"output": [{}]},
+        {"choices": [{"message": {"content": "x"}, "finish_reason": None}], "status": "in_progress"},
+        {"type": "message", "content": [{"type": "text", "text": "x"}], "stop_reason": None},
+    ],
+)
+def test_a_body_that_says_nothing_of_its_end_is_whole(body: dict[str, Any]) -> None:
+    assert not says_it_is_not_over(body)
+    assert is_whole_reply(body)

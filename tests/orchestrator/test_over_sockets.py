@@ -47,7 +47,7 @@ class Stack:
         model = {"provider": provider, "model": MODELS[provider], "base_url": server.base_url(provider), "api_key": KEY}
         registry = ModelRegistry.from_dict({"models": {"m": {**model, **options.pop("settings", {})}}})
         options.setdefault("strategies", FAST)
-        made = Orchestrator(registry, [get_weather], **options)
+        made = Orchestrator(registry, options.pop("tools", [get_weather]), **options)
         self._made.append(made)
         return made
 
@@ -81,6 +81,29 @@ async def test_a_tool_loop_runs_on_every_wire_plain_and_streamed(provider: str, 
             assert_valid(result.messages)
             assert len(server.requests) == 2
             assert "Paris: sunny" in str(server.requests[1].body)
+
+
+@pytest.mark.parametrize(("provider", "length"), [("gemini", "MAX_TOKENS"), ("ollama", "length")])
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+async def test_empty_arguments_of_a_reply_without_room_are_no_whole_call(
+    provider: str, length: str, streamed: bool, stack: Stack
+) -> None:
+    ran: list[str] = []
+
+    def purge(scope: str = "everything") -> str:
+        ran.append(scope)
+        return "gone"
+
+    for finish, reasons in ((length, ["first", "reask"]), (None, ["first", "turn"])):
+        with WireServer([Turn(calls=[("purge", {})], finish=finish), "Done."]) as server:
+            orchestrator = stack(server, provider, tools=[purge])
+            if streamed:
+                events = [event async for event in orchestrator.stream("Go.")]
+                result = next(event.result for event in events if isinstance(event, Finished))
+            else:
+                result = await orchestrator.run("Go.")
+        assert [attempt.reason for attempt in result.attempts] == reasons
+    assert ran == ["everything"]  # that of the reply which ended by itself
 
 
 async def test_a_model_that_writes_its_call_as_text(stack: Stack) -> None:
