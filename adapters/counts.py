@@ -31,7 +31,6 @@ def with_sound_counts(event: dict[str, Any]) -> dict[str, Any]:
     """A body or an event whose counts are whole numbers; the same object when they are already."""
     changed: dict[str, Any] = {}
     for key, value in event.items():
-        new: object
         if key in _USAGES:
             new: Any = _sound(value) if is_object(value) else None
         elif key.endswith("eval_count"):

@@ -11,7 +11,7 @@ import dataclasses
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 
@@ -135,8 +135,8 @@ class Look:
             raise UnwritableResult("holds itself (a circular reference); let the tool return plain data")
         if depth >= self._limits.depth:
             raise UnwritableResult(f"is nested deeper than {self._limits.depth} levels; let the tool return flatter data")
-        if isinstance(value, dict) and set(map(type, _DICT.keys(value))) - _TEXT:
-            self.other_keys.append(value)
+        if isinstance(value, dict) and set(map(type, _DICT.keys(cast("dict[Any, Any]", value)))) - _TEXT:
+            self.other_keys.append(cast("dict[Any, Any]", value))
         self._around.add(id(value))
         for item in items:
             self.at(item, depth + 1)

@@ -135,7 +135,7 @@ def test_binary_frames_are_taken_apart() -> None:
         list(Frames(1000).feed(bytes(16)))  # a frame is never shorter than its own head
 
 
-CALLING = {"message": {"content": "", "tool_calls": [{"function": {"name": "f", "arguments": {"done": True}}}]}}
+CALLING: dict[str, Any] = {"message": {"content": "", "tool_calls": [{"function": {"name": "f", "arguments": {"done": True}}}]}}
 
 
 @pytest.mark.parametrize(

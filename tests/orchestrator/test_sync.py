@@ -73,7 +73,7 @@ def cancelling(*, itself: bool, threaded: bool) -> Callable[[], Any]:
         return "done"
 
     def in_a_thread() -> str:
-        loop, cancelled = shared_loop()._loop, threading.Event()
+        loop, cancelled = shared_loop()._loop, threading.Event()  # pyright: ignore[reportPrivateUsage]  # a tool gets at it by asyncio
 
         def cancel() -> None:
             for task in asyncio.all_tasks(loop):

@@ -58,6 +58,14 @@ class Choice(Enum):
     ONE = 1
 
 
+AROUND: list[Callable[[Any], Any]] = [
+    lambda held: held,
+    lambda held: [{"a": (held,)}],
+    lambda held: defaultdict(None, held),
+    lambda held: Holder(held=held),
+]
+
+
 @pytest.mark.parametrize(
     "keys",
     [
@@ -71,9 +79,7 @@ class Choice(Enum):
         (UUID(int=1), str(UUID(int=1))),
     ],
 )
-@pytest.mark.parametrize(
-    "around", [lambda held: held, lambda held: [{"a": (held,)}], defaultdict, lambda held: Holder(held=held)]
-)
+@pytest.mark.parametrize("around", AROUND)
 def test_no_value_is_lost_because_two_keys_are_one_text(keys: tuple[Any, Any], around: Callable[[Any], Any]) -> None:
     held = dict(zip(keys, "ab", strict=True))
     value = defaultdict(str, held) if around is defaultdict else around(held)
