@@ -11,11 +11,12 @@ import dataclasses
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel
 
 from llmcore.types.limits import TOOL_RESULT_LIMITS, ToolResultLimits
+from llmcore.types.narrowing import is_object
 
 __all__ = ["CONTENTS", "Look", "UnwritableResult", "is_plain", "look_through"]
 
@@ -135,8 +136,8 @@ class Look:
             raise UnwritableResult("holds itself (a circular reference); let the tool return plain data")
         if depth >= self._limits.depth:
             raise UnwritableResult(f"is nested deeper than {self._limits.depth} levels; let the tool return flatter data")
-        if isinstance(value, dict) and set(map(type, _DICT.keys(cast("dict[Any, Any]", value)))) - _TEXT:
-            self.other_keys.append(cast("dict[Any, Any]", value))
+        if is_object(value) and set(map(type, _DICT.keys(value))) - _TEXT:
+            self.other_keys.append(value)
         self._around.add(id(value))
         for item in items:
             self.at(item, depth + 1)

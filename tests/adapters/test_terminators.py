@@ -140,7 +140,7 @@ CALLING: dict[str, Any] = {"message": {"content": "", "tool_calls": [{"function"
 
 @pytest.mark.parametrize(
     "body",
-    [{**CALLING, "done": False}, {"status": "in_progress", "output": [{}]}, {"status": "queued", "output": []}],
+    [{**CALLING, "done": False}, {"status": "in_progress", "output": [CALLING]}, {"status": "queued", "output": [CALLING]}],
 )
 def test_a_body_may_say_that_it_is_not_over(body: dict[str, Any]) -> None:
     assert says_it_is_not_over(body)
@@ -153,9 +153,9 @@ def test_a_body_may_say_that_it_is_not_over(body: dict[str, Any]) -> None:
         CALLING,
         {**CALLING, "done": None},
         {**CALLING, "done": True},
-        {"status": "completed", "output": [{}]},
-        {"status": "incomplete", "output": [{}], "incomplete_details": {"reason": "max_output_tokens"}},
-        {"output": [{}]},
+        {"status": "completed", "output": [CALLING]},
+        {"status": "incomplete", "output": [CALLING], "incomplete_details": {"reason": "max_output_tokens"}},
+        {"output": [CALLING]},
         {"choices": [{"message": {"content": "x"}, "finish_reason": None}], "status": "in_progress"},
         {"type": "message", "content": [{"type": "text", "text": "x"}], "stop_reason": None},
     ],

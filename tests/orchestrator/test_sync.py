@@ -92,7 +92,8 @@ def cancelling(*, itself: bool, threaded: bool) -> Callable[[], Any]:
 @pytest.mark.parametrize(("itself", "threaded"), [(False, False), (True, False), (True, True)])
 def test_nobody_is_told_of_a_cancellation_that_he_did_not_ask_for(itself: bool, threaded: bool, calls: int) -> None:
     all_off = tool(name="all_off")(cancelling(itself=itself, threaded=threaded))
-    fake = FakeModel(tool_call_body([("all_off", {})] * calls, None, 0), "done")
+    asked: list[tuple[str, Any]] = [("all_off", {})] * calls
+    fake = FakeModel(tool_call_body(asked, None, 0), "done")
     with pytest.raises(InternalError, match="cancelled by other code") as caught:
         Orchestrator(fake, [all_off]).run_sync("go")
     assert [record.name for record in caught.value.partial.tool_results] == ["all_off"] * calls
