@@ -71,12 +71,11 @@ class Choice(Enum):
         (UUID(int=1), str(UUID(int=1))),
     ],
 )
-@pytest.mark.parametrize(
-    "around", [lambda held: held, lambda held: [{"a": (held,)}], defaultdict, lambda held: Holder(held=held)]
-)
-def test_no_value_is_lost_because_two_keys_are_one_text(keys: tuple[Any, Any], around: Callable[[Any], Any]) -> None:
-    held = dict(zip(keys, "ab", strict=True))
-    value = defaultdict(str, held) if around is defaultdict else around(held)
+@pytest.mark.parametrize("around", ["nothing", "a list", "a class", "a model"])
+def test_no_value_is_lost_because_two_keys_are_one_text(keys: tuple[Any, Any], around: str) -> None:
+    held: dict[Any, Any] = dict(zip(keys, "ab", strict=True))
+    forms = {"nothing": held, "a list": [{"a": (held,)}], "a class": defaultdict(str, held), "a model": Holder(held=held)}
+    value: Any = forms[around]
     with pytest.raises(UnwritableResult, match=r"holds several keys that are .+ in JSON; use keys of one type"):
         rendered(value, 1000)
     [block] = rendered({1: "a", "2": "b", None: "c", True + 2: "d"}, 1000)
