@@ -136,7 +136,7 @@ class Look:
             raise UnwritableResult("holds itself (a circular reference); let the tool return plain data")
         if depth >= self._limits.depth:
             raise UnwritableResult(f"is nested deeper than {self._limits.depth} levels; let the tool return flatter data")
-        if is_object(value) and set(map(type, _DICT.keys(value))) - _TEXT:
+        if is_object(value) and not _TEXT.issuperset(map(type, _DICT.keys(value))):
             self.other_keys.append(value)
         self._around.add(id(value))
         for item in items:

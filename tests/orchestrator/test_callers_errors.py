@@ -207,8 +207,8 @@ async def test_execute_without_an_output_type_throws_no_answer_away() -> None:
     with pytest.raises(CallerError, match=r"execute needs an output type.*use run\(\)"):
         await orchestrator.execute("x", None)
     assert fake.call_count == 0
-    nothing: object = await orchestrator.execute("x", type(None))
-    assert nothing is None
+    nothing: Any = type(None)
+    assert await orchestrator.execute("x", nothing) is None
     assert (await orchestrator.run("x", output_type=None)).content == "null"
     with pytest.raises(FallbackExhausted, match="expected null"):
-        await orchestrator.execute("x", type(None))
+        await orchestrator.execute("x", nothing)

@@ -64,7 +64,7 @@ def test_errors_and_context_variables_pass_through() -> None:
         user.reset(token)
 
 
-def cancelling(*, itself: bool, threaded: bool) -> Callable[[], Any]:
+def cancelling(loops: list[asyncio.AbstractEventLoop], *, itself: bool, threaded: bool) -> Callable[[], Any]:
     """A tool that cancels all tasks of the loop that its run is on."""
 
     async def on_the_loop() -> str:
@@ -73,14 +73,14 @@ def cancelling(*, itself: bool, threaded: bool) -> Callable[[], Any]:
         return "done"
 
     def in_a_thread() -> str:
-        loop, cancelled = shared_loop()._loop, threading.Event()  # pyright: ignore[reportPrivateUsage]  # a tool gets at it by asyncio
+        cancelled = threading.Event()
 
         def cancel() -> None:
-            for task in asyncio.all_tasks(loop):
+            for task in asyncio.all_tasks(loops[0]):
                 task.cancel()
             cancelled.set()
 
-        loop.call_soon_threadsafe(cancel)
+        loops[0].call_soon_threadsafe(cancel)
         cancelled.wait(5)
         return "done"
 
@@ -91,11 +91,16 @@ def cancelling(*, itself: bool, threaded: bool) -> Callable[[], Any]:
 @pytest.mark.parametrize("calls", [1, 2])
 @pytest.mark.parametrize(("itself", "threaded"), [(False, False), (True, False), (True, True)])
 def test_nobody_is_told_of_a_cancellation_that_he_did_not_ask_for(itself: bool, threaded: bool, calls: int) -> None:
-    all_off = tool(name="all_off")(cancelling(itself=itself, threaded=threaded))
-    asked: list[tuple[str, Any]] = [("all_off", {})] * calls
-    fake = FakeModel(tool_call_body(asked, None, 0), "done")
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def ask(_: object) -> dict[str, Any]:
+        loops.append(asyncio.get_running_loop())
+        made: list[tuple[str, Any]] = [("all_off", {})] * calls
+        return tool_call_body(made, None, 0)
+
+    all_off = tool(name="all_off")(cancelling(loops, itself=itself, threaded=threaded))
     with pytest.raises(InternalError, match="cancelled by other code") as caught:
-        Orchestrator(fake, [all_off]).run_sync("go")
+        Orchestrator(FakeModel(ask, "done"), [all_off]).run_sync("go")
     assert [record.name for record in caught.value.partial.tool_results] == ["all_off"] * calls
     assert len(caught.value.attempts) == 1
     assert_valid(caught.value.partial.messages)
