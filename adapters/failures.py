@@ -68,9 +68,9 @@ _TRACEBACK = "\nTraceback (most recent call last)"
 
 
 def error_body(error: BaseException, call: ModelCall | None = None) -> dict[str, Any]:
-    """The provider's error object: from `error.body` (or that of an exception beneath it), else the JSON that stands in the message ("GroqException -
-    {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as bytes). JSON in a message that
-    is quoted from the request of `call` is none of the provider's."""
+    """The provider's error object: from `error.body`, else the JSON that stands in the message ("GroqException -
+    {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as bytes), else the `body` of one
+    beneath. JSON in a message that is quoted from the request of `call` is none of the provider's."""
     body: object = getattr(error, "body", None)
     if is_object(body):
         return _inner(body)

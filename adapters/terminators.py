@@ -124,8 +124,8 @@ def is_of_a_wire(event: object) -> bool:
 
 
 def says_it_is_not_over(body: object) -> bool:
-    """Does this body say by itself that the reply goes on: Ollama's `done`, the `status` of OpenAI Responses? A finish reason that
-    is null or missing says nothing, for many servers leave it out of whole bodies."""
+    """Does this body say by itself that the reply goes on: Ollama's `done`, the `status` of OpenAI Responses? A finish reason
+    that is null or missing says nothing, for many servers leave it out of whole bodies."""
     if not is_object(body) or finish_of(body) is not None:
         return False
     status = body.get("status") if is_list(body.get("output")) else None
