@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -61,19 +62,23 @@ _MAX_SCRUBBED = 100_000
 _FAILED_GENERATIONS = ("tool_use_failed", "json_validate_failed")
 """Groq's codes for a reply of the model's that it could not read."""
 _MAX_CHAIN = 8
+_MODEL = re.compile(r"\b(?:models?|deployments?)\b", re.IGNORECASE)
 _TRACEBACK = "\nTraceback (most recent call last)"
 """LiteLLM puts one, and tips of its own behind it, into the messages of its own faults."""
 
 
 def error_body(error: BaseException, call: ModelCall | None = None) -> dict[str, Any]:
     """The provider's error object: from `error.body`, else the JSON that stands in the message ("GroqException -
-    {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as bytes). JSON in a message that
-    is quoted from the request of `call` is none of the provider's."""
+    {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as bytes), else the `body` of one
+    beneath. JSON in a message that is quoted from the request of `call` is none of the provider's."""
     body: object = getattr(error, "body", None)
     if is_object(body):
         return _inner(body)
     nothing: dict[str, Any] = {}
-    return next((found for part in _chain(error) if (found := _json_in(_message(part), call))), nothing)
+    chain = _chain(error)
+    told = next((found for part in chain if (found := _json_in(_message(part), call))), nothing)
+    # the OpenAI SDK's exception has the body where LiteLLM's tells only its message
+    return told or next((_inner(beneath) for part in chain if is_object(beneath := getattr(part, "body", None))), nothing)
 
 
 def _message(error: BaseException) -> str:
@@ -170,6 +175,8 @@ class Facts:
     """A socket failed beneath it, and the server told of no error."""
     timeout: bool
     """A wait for the network ended beneath it."""
+    speaks_of_model: bool
+    """The message of the server's error object speaks of a model; a plain page or a text is none."""
 
 
 _SOCKET_FAILURES = frozenset({"ClientError", "ConnectError", "OSError", "ReadError", "RemoteProtocolError", "WriteError"})
@@ -272,6 +279,7 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
         capability=refused_capability(said, str(body.get("param") or ""), call),
         connection=not body and not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not beneath.isdisjoint(_TIMEOUTS),
+        speaks_of_model=isinstance(inner, str) and _MODEL.search(inner[:_MAX_MESSAGE]) is not None,
     )
 
 
@@ -406,9 +414,12 @@ ROWS: tuple[Row, ...] = (
     _row(_capability_refused, also=lambda facts: facts.capability is not None and facts.status != 429),
     _row(_plain(Refused), kinds=("ContentPolicyViolationError",)),
     _row(_plain(Refused), codes=("content_filter", "content_policy_violation", "content_filter_error")),
-    _row(_plain(ModelNotFound), status=(403, 404)),
-    _row(_plain(ModelNotFound), kinds=("NotFoundError", "PermissionDeniedError")),
     _row(_plain(ModelNotFound), codes=("model_not_found",)),
+    _row(_plain(ModelNotFound), status=(403,), also=lambda facts: facts.speaks_of_model),
+    _row(_plain(AuthenticationFailed), status=(403,)),
+    _row(_plain(ModelNotFound), status=(404,)),
+    _row(_plain(ModelNotFound), kinds=("NotFoundError",)),
+    _row(_plain(AuthenticationFailed), kinds=("PermissionDeniedError",)),
     _row(_plain(ModelNotFound), status=(400,), text=_MISSING_MODEL),
     _row(_rate_limited, status=(429,)),
     _row(_rate_limited, kinds=("RateLimitError",)),

@@ -254,7 +254,7 @@ def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dic
 async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
     """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
     makes one up at the end of a stream that was cut. Arguments that came as an empty object are one, not the text that
-    LiteLLM makes of it: text that the model closed itself is whole, while such an object may be all there is of a cut call."""
+    LiteLLM makes of it: text that the model closed itself is whole, such an object may be all that there is of a cut call."""
     async for chunk in answer:
         event = _without_echo(unmarked(_dumped(chunk)))
         for choice in objects_in(event.get("choices")):

@@ -1,9 +1,10 @@
 """Where a text holds one of some given words, however the words are written down.
 
-A word may stand as it is, with any of its characters escaped (URL, JSON, JavaScript, HTML, several times over), or
-encoded as a whole (hexadecimal, Base64, Base32, a list of byte values), alone or inside a longer encoded text, with line
-breaks in between. Escapes are taken out of the text, layer by layer, and each layer is searched for every encoded form
-of every word. Linear in the text: the layers and the forms are few.
+A word may stand as it is, in capitals or in small letters, broken by white space, with any of its characters escaped
+(URL, JSON, JavaScript, HTML, several times over), or encoded as a whole (hexadecimal, Base64, Base32, a list of byte
+values), alone or inside a longer encoded text, with line breaks in between. Escapes are taken out of the text, layer by
+layer, and each layer is searched for every encoded form of every word. Linear in the text: the layers and the forms are
+few.
 """
 
 from __future__ import annotations
@@ -135,7 +136,8 @@ def _forms(word: str) -> _Forms:
         joined.add(",".join(map(str, data)))
         hexadecimal |= {data.hex(), data.hex().upper()}
         hexadecimal |= {core.encode().hex() for core in once}
-    return _Forms(tuple(plain), tuple(joined), tuple(hexadecimal))
+    folded = {word.upper(), word.lower()}
+    return _Forms(tuple(plain | folded), tuple(joined), tuple(hexadecimal))
 
 
 def _cores(data: bytes) -> set[str]:
@@ -161,6 +163,7 @@ def found(text: str, words: Iterable[str]) -> list[Span]:
         unparted = layer.replaced(_BETWEEN_BYTES, lambda _: "") or layer
         for form in forms:
             spans += _hits(layer, form.plain)
+            spans += _hits(joined, form.plain) if joined is not layer else ()
             spans += _hits(unparted, form.hexadecimal)
             spans += (_with_margin(text, span) for span in _hits(joined, form.joined))
     return united(spans)

@@ -191,7 +191,7 @@ class Exchange:
 
     @property
     def _ended_by_itself(self) -> bool:
-        """Did a stream tell its end? Then what befalls the connection is no matter; a body's end is that of the connection."""
+        """Did a stream tell its end? Then what befalls the connection is no matter; a body ends with the connection."""
         return self._streamed and self.end.seen and not is_whole_reply(self.document)
 
     def events_in_body(self) -> list[dict[str, Any]]:

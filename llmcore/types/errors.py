@@ -170,7 +170,7 @@ class LimitExceeded(CallerError):
 
 
 class AuthenticationFailed(CallerError):
-    """The key is missing, wrong or expired."""
+    """The key is missing, wrong or expired, or the server forbids what it is used for (HTTP 403)."""
 
 
 class QuotaExceeded(CallerError):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from llmcore.adapters.spellings import found, unescaped
 
 WORD = "tok-A1b2/C3+d4=e5F6 g7"
+KEY = "sk-Zq9/xY+7wV=pLm3Nb8Tr"
 
 
 def wrapped(text: str) -> str:
@@ -23,6 +24,10 @@ def wrapped(text: str) -> str:
 
 SPELLINGS = {
     "plain": WORD,
+    "capitals": WORD.upper(),
+    "small letters": WORD.lower(),
+    "broken": KEY[:9] + "\n    " + KEY[9:],
+    "broken, escaped": json.dumps(KEY[:9] + "\r\n" + KEY[9:]),
     "url": quote(WORD, safe=""),
     "url, part of it": quote(WORD),
     "url, small digits": quote(WORD, safe="").replace("%2F", "%2f"),
@@ -59,7 +64,7 @@ SPELLINGS = {
 @pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
 def test_every_spelling_is_found(spelling: str) -> None:
     text = f"the server says {spelling!s} and more"
-    ((start, end),) = found(text, [WORD])
+    ((start, end),) = found(text, [WORD, KEY])
     assert text.startswith("the server says ", 0, start + 1)
     assert len(text) - end >= len("and more")
 
