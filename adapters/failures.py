@@ -13,6 +13,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
@@ -54,6 +55,7 @@ __all__ = [
     "recordable",
     "retry_after",
     "shown_text",
+    "with_servers_status",
 ]
 
 _MAX_MESSAGE = 2000
@@ -200,6 +202,17 @@ def _chain(error: BaseException) -> list[BaseException]:
         found.append(following)
         following = following.__cause__ or following.__context__
     return found
+
+
+def with_servers_status(error: Exception, status: int | None) -> Exception:
+    """The client's exception with the status that the server sent: LiteLLM looks for "403" and "429" in all of an error's text
+    for Gemini, a port or an address included."""
+    if status is not None and status >= 400:
+        for part in (error, _cause(error)):
+            if isinstance(getattr(part, "status_code", None), int) and not isinstance(part, LLMCoreError):
+                with suppress(AttributeError):  # of a class that only lets it be read
+                    part.status_code = status  # type: ignore[attr-defined]  # asked for above
+    return error
 
 
 def recordable(error: BaseException, scrubber: Scrubber | None = None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.endings import body_of, ending_of
 from llmcore.adapters.engine import close_clients, litellm
-from llmcore.adapters.failures import classify, failed_generation, is_clean, recordable
+from llmcore.adapters.failures import classify, failed_generation, is_clean, recordable, with_servers_status
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.known_secrets import process_scrubber
 from llmcore.adapters.log_scrubbing import hide_in_logs
@@ -82,7 +82,7 @@ class LiteLLMAdapter:
         try:
             reading, raw = _reading(call, prepared, watch.exchange, answer, failure)
         except Exception as error:
-            return self._failed(error, call, prepared, duration)
+            return self._failed(with_servers_status(error, _status_of(watch)), call, prepared, duration)
         return self._reply(call, prepared, reading, raw, duration)
 
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
@@ -97,7 +97,7 @@ class LiteLLMAdapter:
                     progress.saw(mapped)
                     yield mapped
         except Exception as error:
-            body = failed_generation(error)
+            body = failed_generation(with_servers_status(error, _status_of(watch)))
             if body is None:
                 self._raise(error, call, prepared)
             self._observe(call, "error", {"error": body})
@@ -219,6 +219,11 @@ def _without_echo(event: dict[str, Any]) -> dict[str, Any]:
         if "thinking_blocks" in delta and fields.pop("thinking_blocks", None) is not None and not fields:
             del delta["provider_specific_fields"]
     return event
+
+
+def _status_of(watch: Watch) -> int | None:
+    """The HTTP status of the answer, if one came."""
+    return None if watch.exchange is None else watch.exchange.status
 
 
 def _reading(

@@ -141,6 +141,17 @@ async def test_no_status_is_read_out_of_a_port(adapter: LiteLLMAdapter, provider
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("provider", ["openai", "groq", "anthropic", "gemini", "ollama"])
+async def test_no_status_is_read_out_of_a_servers_words(adapter: LiteLLMAdapter, provider: str, streamed: bool) -> None:
+    for number in ("403", "429", "404"):
+        with WireServer([Failure(502, body(f"upstream 10.0.0.7:{number}1 went away after {number} ms"))]) as server:
+            error = await failure_of(adapter, call_of(endpoint_at(server, provider)), streamed)
+        assert type(error) is RemoteServerError, number
+        assert error.status == 502
+
+
+@pytest.mark.anyio
 async def test_an_error_in_mid_stream_comes_after_what_was_read(adapter: LiteLLMAdapter) -> None:
     frames = [
         b'data: {"id": "x", "choices": [{"index": 0, "delta": {"content": "Hel"}}]}\n\n',
