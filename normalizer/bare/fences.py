@@ -2,7 +2,7 @@
 
 A fence whose body is nothing but a call counts when it opens the message (or stands in a row of fences that does), when its
 info string names the purpose (`tool_call`, `function_call`, ...), or when it ends the message after a lead-in. Otherwise it is
-an example: content and a near miss. Inline code is never a call, unless it is the whole message. Source: dialects.md section 7.
+an example: content and a near miss. Inline code is never a call, unless it is the whole message.
 """
 
 from __future__ import annotations

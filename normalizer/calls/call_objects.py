@@ -2,8 +2,7 @@
 
 One object has its name under `name` (or `tool_name`, `tool`, `function`, ...) and its arguments under `arguments` (or
 `parameters`, `args`, `params`, `input`, ...) or beside it; both may be nested under `function`. Whole-message shapes
-(`tool_calls`, `toolCalls`, `tool_uses`, one key that is a tool, pasted wire JSON) unfold into such objects. Sources:
-dialects.md sections 0 and 1.L.
+(`tool_calls`, `toolCalls`, `tool_uses`, one key that is a tool, pasted wire JSON) unfold into such objects.
 """
 
 from __future__ import annotations

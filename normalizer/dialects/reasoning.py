@@ -4,7 +4,7 @@
 - One that never closes is reasoning up to the first delimited call that stands in it; there the reasoning ended.
 - A closer that had no opener makes everything before it reasoning (`Reading.withdraw`); a second closer is swallowed.
 - One line break after the opener and before the closer is markup.
-Sources: dialects.md section 3.
+docs/dialects.md lists the formats.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finish words: every provider's word for why it stopped, in ours. Source: dialects.md section 4.
+"""Finish words: every provider's word for why it stopped, in ours.
 
 The words of the wires do not clash, so one table serves all. Numbers are those of Gemini's enum, as some SDKs dump it, where
 Google's two APIs mean the same by them. A word that is not here (`queued`, `in_progress`, ...) says nothing about the end of
