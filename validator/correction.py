@@ -41,6 +41,7 @@ from llmcore.types import (
     ToolUseBlock,
 )
 from llmcore.types.copies import updated
+from llmcore.types.near_misses import SHOWN
 from llmcore.validator.coercion import Strictness
 from llmcore.validator.output import ParseDetail, json_schema, parse_detailed
 from llmcore.validator.problems import Problem, shown, summary
@@ -180,7 +181,7 @@ class CorrectionLoop:
             return
         call_due = self._required or any(problem.call is not None for problem in self._review.problems)
         reply = self._judge(answer, required=self._required)
-        if call_due and not self._required and not answer.tool_calls and not answer.near_misses and not reply.problems:
+        if call_due and not self._required and not answer.tool_calls and not _missed(answer) and not reply.problems:
             self._envelope = _without_failing(self._envelope, self._review.report, answer)
             self._review = self._judge(self._envelope, required=False)
             self._outcome = "answered"
@@ -322,6 +323,11 @@ def _signature(envelope: Envelope, review: _Review) -> str:
 def _perhaps_half(text: str) -> Problem:
     got = f"one that a limit ended: {shown(text.strip())}"
     return Problem(kind="incomplete", expected="a whole value", got=got, message="the value may be half of what was meant")
+
+
+def _missed(envelope: Envelope) -> bool:
+    """Does the reply hold what may have been meant as a call? One that is only shown was not."""
+    return any(miss.reason not in SHOWN for miss in envelope.near_misses)
 
 
 def _call_failed(envelope: Envelope) -> bool:

@@ -22,6 +22,7 @@ ProblemKind = Literal[
     "unreadable_arguments",
     "incomplete",
     "untrusted",
+    "doubtful",
     "missing",
     "unexpected",
     "type",
@@ -33,9 +34,10 @@ ProblemKind = Literal[
 ]
 """`unknown_tool`: no offered tool has the name. `unreadable_arguments`: no object could be read. `incomplete`: the
 input ended inside the call or value. `untrusted`: only a repair that the strictness or the tool does not admit makes
-it readable. `missing`, `unexpected`: a key. `type`, `value`: a value of the wrong type, or of the right type but not
-allowed. `schema`: the schema could not be applied. `no_call`: a call was required and none came. `near_miss`: text
-had the form of a call but failed a rule. `no_value`: the text holds nothing that could be the value."""
+it readable. `doubtful`: the text around the call leaves open whether it is meant or only shown. `missing`,
+`unexpected`: a key. `type`, `value`: a value of the wrong type, or of the right type but not allowed. `schema`: the
+schema could not be applied. `no_call`: a call was required and none came. `near_miss`: text had the form of a call
+but failed a rule. `no_value`: the text holds nothing that could be the value."""
 
 MAX_PROBLEMS = 10
 MAX_SHOWN = 80

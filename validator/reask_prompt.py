@@ -37,7 +37,7 @@ def correction_prompt(
     cut_short: bool,
 ) -> str:
     """The text of the one message a correction sends. `calls` are the failing ones, none for words or typed output."""
-    parts = [_opening(calls, cut_short), *_quoted_calls(calls)]
+    parts = [_opening(calls, problems, cut_short), *_quoted_calls(calls)]
     if not calls and envelope.content.strip():
         parts.append(_fenced(envelope.content.strip()))
     lines = dict.fromkeys(f"- {cut(_line(problem, len(calls) > 1), _MAX_LINE)}" for problem in problems)
@@ -64,9 +64,15 @@ def _fitting(texts: Iterable[str], most: int) -> tuple[list[str], int]:
     return taken, len(waiting) - len(taken)
 
 
-def _opening(calls: Sequence[ToolCall], cut_short: bool) -> str:
+def _only_doubtful(problems: Sequence[Problem]) -> bool:
+    return bool(problems) and all(problem.kind == "doubtful" for problem in problems)
+
+
+def _opening(calls: Sequence[ToolCall], problems: Sequence[Problem], cut_short: bool) -> str:
     if cut_short:
         return "Your last reply was cut off before it ended, so it was not used:"
+    if _only_doubtful(problems):
+        return "Your last reply was not used: it is not clear whether this call is meant or only shown."
     return "Your last reply was not used, because this call cannot be run:" if calls else "Your last reply cannot be used:"
 
 
@@ -110,6 +116,11 @@ def _schemas(tools: Sequence[ToolDefinition]) -> list[str]:
 
 def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool, cut_short: bool, *, has_tools: bool) -> str:
     brief = " Keep it shorter, so that it is not cut again." if cut_short else ""
+    if calls and not cut_short and _only_doubtful(problems):
+        return (
+            "If you mean it, write the call again, alone, with no words beside it and no fence around it: then it runs. "
+            "If you only showed it, answer in words, without a call."
+        )
     if typed:
         return f"Answer again with the JSON only.{brief}"
     if calls:

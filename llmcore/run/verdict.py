@@ -132,7 +132,7 @@ def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:
     if envelope.tool_calls or envelope.finish_word not in words:
         return envelope
     said = cut(envelope.content.strip(), _MAX_SAID)
-    miss = NearMiss(span=(0, len(envelope.source)), name=None, reason=f"its provider could not read it as a call: {said!r}")
+    miss = NearMiss(span=(0, len(envelope.source)), name=None, reason=f"failed_at_provider: {said!r}")
     changed = updated(envelope, {"content": "", "near_misses": [miss, *envelope.near_misses]})
     return changed.attach(envelope.source, envelope.segments, [])
 

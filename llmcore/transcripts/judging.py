@@ -20,6 +20,7 @@ from llmcore.transcripts.expectations import Mismatch, compared, unanswered
 from llmcore.transcripts.model import Exchange, Expectation, Transcript
 from llmcore.transcripts.requests import RequestFacts, facts_of, function_tools
 from llmcore.types import CallerError, Envelope, NearMiss, ToolCall, ToolSet
+from llmcore.types.near_misses import SHOWN
 from llmcore.validator import Problem, ProblemKind, validate
 
 __all__ = ["Judgement", "Mismatch", "judge"]
@@ -73,7 +74,7 @@ def judge(transcript: Transcript, index: int) -> Judgement:
         envelope=envelope,
         calls=tuple(calls),
         refused=frozenset(problem.call for problem in problems if problem.call is not None),
-        due=expected or facts.forced or bool(calls or envelope.near_misses) or envelope.truncated,
+        due=expected or facts.forced or bool(calls or _missed(envelope)) or envelope.truncated,
         problems=tuple(map(_line, [*problems, *without_value])),
         mismatches=tuple(mismatches),
         unreadable_events=unreadable,
@@ -122,10 +123,15 @@ def _own(calls: Sequence[ToolCall]) -> Iterator[Problem]:
                 yield Problem(kind=kind, message=message, call=index, tool=call.name)
 
 
+def _missed(envelope: Envelope) -> list[NearMiss]:
+    """What may have been meant as a call; what is only shown was not."""
+    return [miss for miss in envelope.near_misses if miss.reason not in SHOWN]
+
+
 def _near_misses(envelope: Envelope, problems: Sequence[Problem]) -> list[Problem]:
     if any(problem.kind == "near_miss" for problem in problems):
         return []
-    return [Problem(kind="near_miss", message=_near_miss_line(miss)) for miss in envelope.near_misses]
+    return [Problem(kind="near_miss", message=_near_miss_line(miss)) for miss in envelope.near_misses if miss.reason not in SHOWN]
 
 
 def _near_miss_line(miss: NearMiss) -> str:
