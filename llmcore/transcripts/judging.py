@@ -131,7 +131,7 @@ def _missed(envelope: Envelope) -> list[NearMiss]:
 def _near_misses(envelope: Envelope, problems: Sequence[Problem]) -> list[Problem]:
     if any(problem.kind == "near_miss" for problem in problems):
         return []
-    return [Problem(kind="near_miss", message=_near_miss_line(miss)) for miss in envelope.near_misses if miss.reason not in SHOWN]
+    return [Problem(kind="near_miss", message=_near_miss_line(miss)) for miss in _missed(envelope)]
 
 
 def _near_miss_line(miss: NearMiss) -> str:
