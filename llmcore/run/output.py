@@ -105,7 +105,7 @@ class OutputSpec:
         """A Python value as one of the type, if it is one without any conversion but that of its JSON form; else None."""
         from pydantic_core import PydanticSerializationError, to_json
 
-        from llmcore.validator.output_types import compile_output
+        from llmcore.validator.output.output_types import compile_output
 
         output = compile_output(self.output_type)
         if output.adapter is None:

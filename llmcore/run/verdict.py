@@ -24,8 +24,8 @@ from llmcore.types import (
 )
 from llmcore.types.copies import updated
 from llmcore.validator import CorrectionResult
-from llmcore.validator.correction import FAILED_CALL_WORDS
-from llmcore.validator.problems import cut
+from llmcore.validator.correction.loop import FAILED_CALL_WORDS
+from llmcore.validator.schema.problems import cut
 
 __all__ = [
     "broken_off",
