@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from llmcore import Orchestrator
-    from llmcore.adapters.recording import Recorder
+    from llmcore.adapters.recording.recorder import Recorder
     from llmcore.models import ModelConfig, ModelRegistry
 
 __all__ = ["record"]
@@ -116,8 +116,8 @@ class _Session:
 
     async def _record(self, prompt: str, settings: dict[str, Any], *, stream: bool) -> bool:
         from llmcore import CallerError, LLMCoreError, Orchestrator
-        from llmcore.adapters.litellm import LiteLLMAdapter
-        from llmcore.adapters.recording import Recorder
+        from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+        from llmcore.adapters.recording.recorder import Recorder
 
         recorder = Recorder(provenance=self._provenance)
         adapter = LiteLLMAdapter(self._store, recorder.observe)

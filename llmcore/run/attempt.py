@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from llmcore.adapters.base import Capabilities, ModelCall
-from llmcore.adapters.output import output_plan
-from llmcore.adapters.usage import accounted, cost_of
+from llmcore.adapters.litellm.usage import accounted, cost_of
+from llmcore.adapters.request.output import output_plan
 from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig

@@ -18,7 +18,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, Generic, TypeVar, cast
 
-from llmcore.adapters.engine import close_clients
+from llmcore.adapters.litellm.engine import close_clients
 from llmcore.tools.threads import UnboundedExecutor
 from llmcore.types import CallerError, InternalError
 from llmcore.types.locks import ForkSafeLock

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from llmcore.adapters.known_secrets import hide_in_error
+from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, FallbackManager, Plan
 from llmcore.hooks import HookChain, Veto
 from llmcore.models import ModelConfig, needs_of

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ConfigDict, ValidationError
 from typing_extensions import TypedDict
 
-from llmcore.adapters.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
+from llmcore.adapters.request.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
 from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_object

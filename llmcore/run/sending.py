@@ -12,9 +12,9 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
-from llmcore.adapters.call_scrubber import call_scrubber
-from llmcore.adapters.secrets import Scrubber
-from llmcore.adapters.terminators import ends_reply, is_whole_reply
+from llmcore.adapters.request.call_scrubber import call_scrubber
+from llmcore.adapters.secrets.scrubber import Scrubber
+from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.types import (
