@@ -78,7 +78,7 @@ def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[Mo
 
 
 def _provenance(config: ModelConfig) -> str:
-    from llmcore.transcripts.hosts import is_local
+    from llmcore.transcripts.formats.hosts import is_local
 
     local = config.provider == "ollama" if config.base_url is None else is_local(config.base_url)
     return f"{'local' if local else 'live'}: {config.provider} {config.model}, {datetime.now(UTC):%Y-%m-%d}"

@@ -13,12 +13,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from llmcore.tools import compile_tools
-from llmcore.transcripts.building import first_problem
-from llmcore.transcripts.envelopes import envelope_of
 from llmcore.transcripts.errors import TranscriptError
-from llmcore.transcripts.expectations import Mismatch, compared, unanswered
+from llmcore.transcripts.formats.building import first_problem
+from llmcore.transcripts.formats.requests import RequestFacts, facts_of, function_tools
 from llmcore.transcripts.model import Exchange, Expectation, Transcript
-from llmcore.transcripts.requests import RequestFacts, facts_of, function_tools
+from llmcore.transcripts.scoring.envelopes import envelope_of
+from llmcore.transcripts.scoring.expectations import Mismatch, compared, unanswered
 from llmcore.types import CallerError, Envelope, NearMiss, ToolCall, ToolSet
 from llmcore.validator import Problem, ProblemKind, validate
 

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from llmcore.transcripts.families import family_of, is_real_provider
-from llmcore.transcripts.judging import Judgement, judge
 from llmcore.transcripts.model import Transcript
-from llmcore.transcripts.report import DialectRow, FamilyRow, Finding, ScoreReport
+from llmcore.transcripts.scoring.families import family_of, is_real_provider
+from llmcore.transcripts.scoring.judging import Judgement, judge
+from llmcore.transcripts.scoring.report import DialectRow, FamilyRow, Finding, ScoreReport
 from llmcore.types import AttemptReason, Safety, ToolCall
 
 __all__ = ["Score", "Unit", "units_of"]

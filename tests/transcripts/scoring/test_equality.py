@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from llmcore.transcripts.decoding import load_json
-from llmcore.transcripts.equality import json_equal
+from llmcore.transcripts.formats.decoding import load_json
+from llmcore.transcripts.scoring.equality import json_equal
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from llmcore.transcripts import TranscriptError, TranscriptReader, decoding, read_transcripts, reader
+from llmcore.transcripts import TranscriptError, TranscriptReader, read_transcripts
+from llmcore.transcripts.formats import decoding, reader
 from llmcore.types.limits import RECORDING_LIMITS
 
 RUN: dict[str, Any] = {"id": "a", "text": "Hello"}

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from llmcore.transcripts.building import build
-from llmcore.transcripts.decoding import decode_utf8, load_json, unpack
 from llmcore.transcripts.errors import OverLimit, TranscriptError
-from llmcore.transcripts.events import looks_like_events
-from llmcore.transcripts.hosts import is_local, provider_of
+from llmcore.transcripts.formats.building import build
+from llmcore.transcripts.formats.decoding import decode_utf8, load_json, unpack
+from llmcore.transcripts.formats.events import looks_like_events
+from llmcore.transcripts.formats.hosts import is_local, provider_of
+from llmcore.transcripts.formats.requests import facts_of
 from llmcore.transcripts.model import Transcript
-from llmcore.transcripts.requests import facts_of
 from llmcore.types.limits import RECORDING_LIMITS
 from llmcore.types.narrowing import is_list, is_object, object_in
 from llmcore.yaml_data import YamlProblem, yaml_items

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from llmcore.normalizer import Normalizer, normalize
-from llmcore.transcripts.events import EventSplitter
+from llmcore.transcripts.formats.events import EventSplitter
 from llmcore.transcripts.model import Exchange
 from llmcore.types import Envelope, ToolSet
 from llmcore.types.narrowing import is_object, object_in

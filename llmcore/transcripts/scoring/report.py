@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, computed_field
 
-from llmcore.transcripts.families import MAX_FALLBACK_SHARE, MAX_RETRIES_PER_CALL, SUCCESS_TARGETS
+from llmcore.transcripts.scoring.families import MAX_FALLBACK_SHARE, MAX_RETRIES_PER_CALL, SUCCESS_TARGETS
 
 __all__ = ["DialectRow", "FamilyRow", "Finding", "ScoreReport", "TargetVerdict"]
 

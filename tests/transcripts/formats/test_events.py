@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmcore.transcripts import decoding, events
 from llmcore.transcripts.errors import OverLimit
-from llmcore.transcripts.events import EventSplitter, looks_like_events, split_events
+from llmcore.transcripts.formats import decoding, events
+from llmcore.transcripts.formats.events import EventSplitter, looks_like_events, split_events
 from llmcore.types.limits import RECORDING_LIMITS
 from tests.support.growth import assert_linear
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.transcripts.requests import RequestFacts, facts_of, function_tools
+from llmcore.transcripts.formats.requests import RequestFacts, facts_of, function_tools
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
 OPENAI = {"type": "function", "function": {"name": "get_weather", "parameters": SCHEMA}}

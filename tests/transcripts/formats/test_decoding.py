@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import pytest
 
-from llmcore.transcripts import decoding
-from llmcore.transcripts.decoding import decode_utf8, load_json, unpack
 from llmcore.transcripts.errors import OverLimit
+from llmcore.transcripts.formats import decoding
+from llmcore.transcripts.formats.decoding import decode_utf8, load_json, unpack
 from llmcore.types.limits import RECORDING_LIMITS
 
 

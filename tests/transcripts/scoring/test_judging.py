@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from llmcore.transcripts import Judgement, Mismatch, Transcript, TranscriptError, events, judge
+from llmcore.transcripts import Judgement, Mismatch, Transcript, TranscriptError, judge
+from llmcore.transcripts.formats import events
 from llmcore.types.limits import RECORDING_LIMITS
 from tests.transcripts.runs import CALL, TOOLS, chat, hermes, run, sse
 

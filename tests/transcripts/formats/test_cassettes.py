@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from llmcore.transcripts import TranscriptError, decoding, read_transcripts
+from llmcore.transcripts import TranscriptError, read_transcripts
+from llmcore.transcripts.formats import decoding
 from llmcore.types.limits import RECORDING_LIMITS
 
 REPLY: dict[str, Any] = {"choices": [{"message": {"content": "Hello"}}]}

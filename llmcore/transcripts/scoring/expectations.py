@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from llmcore.transcripts.equality import json_equal
 from llmcore.transcripts.model import Expectation, ExpectedCall
+from llmcore.transcripts.scoring.equality import json_equal
 from llmcore.types import Envelope, JsonSchema, OutputParseError, ToolCall
 from llmcore.validator import Problem, parse
 

@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.transcripts.decoding import check_values, load_json
 from llmcore.transcripts.errors import OverLimit
+from llmcore.transcripts.formats.decoding import check_values, load_json
 from llmcore.types.limits import RECORDING_LIMITS
 from llmcore.types.narrowing import is_list, is_object
 
