@@ -20,7 +20,7 @@ from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
-from llmcore.run.choices import RunModels
+from llmcore.run.choices import RunModels, admitted_tools, forced_tool
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
@@ -29,7 +29,7 @@ from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
-from llmcore.run.verdict import broken_off, cut_shown, forced_tool, refuse_empty, unusable, without_calls, without_failed_call
+from llmcore.run.verdict import broken_off, cut_shown, refuse_empty, unusable, without_calls, without_failed_call
 from llmcore.tools import compile_tools
 from llmcore.types import (
     Attempt,
@@ -254,7 +254,7 @@ class TurnAttempt:
         unfinished = self._envelope.needs_more_work is True and self._final is None
         return CorrectionLoop(
             self._envelope,
-            self._admitted(request),
+            admitted_tools(request, self._tools),
             reasks=self._state.ledger.reasks_left,
             required=choice not in ("auto", "none"),
             strictness=settings.strictness,
@@ -268,14 +268,6 @@ class TurnAttempt:
         assert settings.output is not None  # only then is a value read
         return settings.output.read(text, settings.strictness)
 
-    def _admitted(self, request: Request) -> ToolSet:
-        """The tools whose calls are taken: the turn's, the one that was named, or none."""
-        choice = request.tool_choice
-        if choice == "none":
-            return ToolSet()
-        named = self._tools.get(choice.get("name", "")) if isinstance(choice, dict) else None
-        return compile_tools([named.definition]) if named else self._tools
-
     async def _corrected(
         self, loop: CorrectionLoop, config: ModelConfig, request: Request, plan: Plan
     ) -> AsyncGenerator[Event, None]:
@@ -285,7 +277,7 @@ class TurnAttempt:
             async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
                 async for event in events:
                     yield event
-            loop.receive(self._envelope, self._admitted(request))
+            loop.receive(self._envelope, admitted_tools(request, self._tools))
             self._judged(loop)
 
     def _judged(self, loop: CorrectionLoop) -> None:

@@ -80,16 +80,7 @@ class Run:
         if self._tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
             request = updated(request, {"tool_choice": self._tools.tool_choice})
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
-        settings = RunSettings(
-            request,
-            self._toolbox,
-            budget,
-            settings.deps,
-            settings.strictness,
-            settings.tool_overrides,
-            settings.output,
-        )
-        self.state = RunState(settings, budget)
+        self.state = RunState(replace(settings, request=request, toolbox=self._toolbox, budget=budget), budget)
         self._models = RunModels(machinery.catalog, needs, priced_only=budget.cost is not None)
         self._hooks = machinery.hooks.under(self._seconds_left)
 
