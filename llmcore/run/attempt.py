@@ -118,9 +118,13 @@ class TurnAttempt:
         loop = self._loop(request)
         self._judged(loop)
         self._refuse_empty()
-        async with aclosing(self._corrected(loop, config, request, plan)) as events:
-            async for event in events:
-                yield event
+        while (correction := loop.next()) is not None:  # each a request of its own that replaces the bad turn
+            asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
+            async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
+                async for event in events:
+                    yield event
+            loop.receive(self._envelope, admitted_tools(request, self._tools))
+            self._judged(loop)
         for event in self._accept(loop.result):
             yield event
 
@@ -129,7 +133,10 @@ class TurnAttempt:
     async def _send(
         self, config: ModelConfig, plan: Plan, request: Request, tools: ToolSet, reason: AttemptReason, detail: str
     ) -> AsyncGenerator[Event, None]:
-        """One request, entered in the ledger; leaves the reply in `_envelope` and `_final`."""
+        """One request, entered in the ledger; leaves the reply in `_envelope` and `_final`.
+
+        Between the events of the reply come the partial values of a typed output.
+        """
         request, tools = await self._asked(request, tools)
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail)
         level = logging.INFO if reason == "reask" else logging.DEBUG
@@ -144,9 +151,13 @@ class TurnAttempt:
             )
             sending = self._sending(config, call, tools, can)
             yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason)
-            async with aclosing(self._with_values(sending)) as events:
+            values = PartialValues(output) if output else None
+            async with aclosing(sending.events()) as events:
                 async for event in events:
-                    yield event
+                    yield _to_listener(event)
+                    partial = values.saw(event) if values else None
+                    if partial is not None:
+                        yield partial
         except BaseException as error:
             self._broken_off(sending, attempt, error)
             raise
@@ -178,17 +189,6 @@ class TurnAttempt:
             streaming=self._listening and can.streaming is not False,
             forced_tool=forced_tool(call.request, call.tools),
         )
-
-    async def _with_values(self, sending: Sending) -> AsyncGenerator[Event, None]:
-        """The events of a reply, and with a typed output its partial values in between."""
-        settings = self._state.settings
-        values = PartialValues(settings.output) if settings.output else None
-        async with aclosing(sending.events()) as events:
-            async for event in events:
-                yield _to_listener(event)
-                partial = values.saw(event) if values else None
-                if partial is not None:
-                    yield partial
 
     def _broken_off(self, sending: Sending | None, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
@@ -267,18 +267,6 @@ class TurnAttempt:
         settings = self._state.settings
         assert settings.output is not None  # only then is a value read
         return settings.output.read(text, settings.strictness)
-
-    async def _corrected(
-        self, loop: CorrectionLoop, config: ModelConfig, request: Request, plan: Plan
-    ) -> AsyncGenerator[Event, None]:
-        """The re-asks, each a request of its own that replaces the bad turn."""
-        while (correction := loop.next()) is not None:
-            asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
-            async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
-                async for event in events:
-                    yield event
-            loop.receive(self._envelope, admitted_tools(request, self._tools))
-            self._judged(loop)
 
     def _judged(self, loop: CorrectionLoop) -> None:
         """Enter the report of the last reply, with the problems of the typed output, if that is what is wrong."""
