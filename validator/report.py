@@ -19,12 +19,12 @@ from pydantic import ConfigDict, Field
 from llmcore.types import CompiledTool, Envelope, Repair, ToolCall, ToolSet
 from llmcore.types.copies import Value, updated
 from llmcore.types.near_misses import near_miss_sentence
-from llmcore.validator.coercion import Strictness, admits, settle
-from llmcore.validator.last_resort import repaired_arguments
+from llmcore.validator.coercion.coercer import Strictness, admits, settle
+from llmcore.validator.coercion.last_resort import repaired_arguments
 from llmcore.validator.names import close_names, resolve_name
-from llmcore.validator.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown
-from llmcore.validator.schema import CompiledSchema, check_tool_schema
-from llmcore.validator.unsound import unsound_number
+from llmcore.validator.schema.compiled import CompiledSchema, check_tool_schema
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown
+from llmcore.validator.schema.unsound import unsound_number
 
 __all__ = ["ValidationReport", "validate"]
 

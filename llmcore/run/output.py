@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ConfigDict, ValidationError
 from typing_extensions import TypedDict
 
-from llmcore.adapters.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
+from llmcore.adapters.request.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
 from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_object
@@ -105,7 +105,7 @@ class OutputSpec:
         """A Python value as one of the type, if it is one without any conversion but that of its JSON form; else None."""
         from pydantic_core import PydanticSerializationError, to_json
 
-        from llmcore.validator.output_types import compile_output
+        from llmcore.validator.output.output_types import compile_output
 
         output = compile_output(self.output_type)
         if output.adapter is None:

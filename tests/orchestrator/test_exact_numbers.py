@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel, SecretStr
 
 from llmcore.adapters.base import Endpoint, ModelCall
-from llmcore.adapters.litellm import LiteLLMAdapter
-from llmcore.adapters.recording import Recorder
+from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.recording.recorder import Recorder
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from llmcore.adapters.output import object_schema
+from llmcore.adapters.request.output import object_schema
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.types import PartialOutput

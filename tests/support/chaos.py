@@ -16,7 +16,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from llmcore import Budget, CapabilityStore, FallbackExhausted, LLMCoreError, ModelRegistry, Orchestrator, RunResult, tool
-from llmcore.adapters.engine import close_clients
+from llmcore.adapters.litellm.engine import close_clients
 from llmcore.fallback import EscalateModel, OtherMode, Retry, TextOnly
 from llmcore.tools.threads import idle
 from llmcore.types import Finished, InternalError, RetryConfig

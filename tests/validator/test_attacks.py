@@ -13,8 +13,8 @@ import pytest
 
 from llmcore.types import Envelope, JsonSchema, OutputParseError, ToolDefinition, ToolSet
 from llmcore.validator import parse, validate
-from llmcore.validator.coercion import Strictness, settle
-from llmcore.validator.schema import compile_schema
+from llmcore.validator.coercion.coercer import Strictness, settle
+from llmcore.validator.schema.compiled import compile_schema
 from tests.support.growth import assert_linear
 from tests.validator.schemas import call, object_schema
 
