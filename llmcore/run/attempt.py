@@ -11,6 +11,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from llmcore.adapters.base import Capabilities, ModelCall
@@ -189,9 +190,9 @@ class TurnAttempt:
         async with aclosing(sending.events()) as events:
             async for event in events:
                 yield _to_listener(event)
-                partial = await self._typed(lambda event=event: values.saw(event)) if values else None
-                if partial is not None:
-                    yield partial
+                value = await self._typed(partial(values.saw, event)) if values else None
+                if value is not None:
+                    yield value
 
     def _broken_off(self, sending: Sending | None, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
@@ -313,7 +314,7 @@ class TurnAttempt:
         envelope, calls = result.envelope, result.report.runnable
         detail, final = result.detail, self._final
         if calls and final is not None:
-            detail = await self._typed(lambda: self._beside_calls(final))
+            detail = await self._typed(partial(self._beside_calls, final))
             final = final if detail is not None else None
         done = not calls and envelope.needs_more_work is not True
         is_final = detail is not None if typed else done

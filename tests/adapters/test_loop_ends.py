@@ -90,4 +90,4 @@ def test_a_loop_that_was_only_closed_is_forgotten() -> None:
 
     asyncio.run(twice())
     assert closed == [1]
-    assert loop not in loop_ends._ends
+    assert loop not in loop_ends._ends  # pyright: ignore[reportPrivateUsage]  # nothing public tells it
