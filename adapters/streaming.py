@@ -137,11 +137,12 @@ def _with_input_as_delta(event: dict[str, Any]) -> tuple[dict[str, Any], dict[st
     if event.get("type") != "content_block_start":
         return None
     block = object_in(event.get("content_block"))
-    given = block.get("input")
-    if block.get("type") != "tool_use" or not is_object(given) or not given:
+    given = object_in(block.get("input"))
+    if block.get("type") != "tool_use" or not given:
         return None
     delta = {"type": "input_json_delta", "partial_json": exact_json(given)}
-    start = {**event, "content_block": {**block, "input": {}}}
+    placeholder: dict[str, Any] = {}
+    start = {**event, "content_block": {**block, "input": placeholder}}
     return start, {"type": "content_block_delta", "index": event.get("index"), "delta": delta}
 
 
