@@ -95,7 +95,8 @@ class AnthropicReader:
         elif is_data(content):
             yield Data(content)
             content = None
-        for index, block in enumerate(dicts([content] if isinstance(content, dict) else content)):
+        blocks: object = [as_dict(content)] if isinstance(content, dict) else content
+        for index, block in enumerate(dicts(blocks)):
             yield from self._start(f"whole {index}", block, whole=True)
             yield from self._stop(f"whole {index}")
         yield from _finish_word(message)

@@ -46,7 +46,8 @@ def dicts(value: object) -> Iterator[dict[str, Any]]:
 def is_data(content: object) -> bool:
     """Is it JSON data where text or parts of content belong: a number, a truth value, an object or a list that holds no parts?"""
     if isinstance(content, dict):
-        return bool(content) and _PART_KEYS.isdisjoint(cast("dict[str, Any]", content))
+        found = cast("dict[str, Any]", content)
+        return bool(found) and _PART_KEYS.isdisjoint(found)
     return isinstance(content, (int, float)) or any(isinstance(item, (int, float)) for item in as_list(content))
 
 
