@@ -95,7 +95,7 @@ class AnthropicReader:
         elif is_data(content):
             yield Data(content)
             content = None
-        blocks: object = [as_dict(content)] if isinstance(content, dict) else content
+        blocks: object = [single] if (single := as_dict(content)) else content
         for index, block in enumerate(dicts(blocks)):
             yield from self._start(f"whole {index}", block, whole=True)
             yield from self._stop(f"whole {index}")
