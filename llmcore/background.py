@@ -10,7 +10,6 @@ made on the loop itself. Its default executor has as many threads as there is wo
 from __future__ import annotations
 
 import asyncio
-import atexit
 import os
 import threading
 from collections.abc import Callable, Coroutine
@@ -19,6 +18,7 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar, cast
 
 from llmcore.adapters.litellm.engine import close_clients
+from llmcore.adapters.litellm.loop_ends import at_exit
 from llmcore.tools.threads import UnboundedExecutor
 from llmcore.types import CallerError, InternalError
 from llmcore.types.locks import ForkSafeLock
@@ -202,7 +202,9 @@ def shared_loop() -> BackgroundLoop:
         return _shared
 
 
-@atexit.register
 def _close_shared() -> None:
     if _shared is not None and _shared.is_alive:
         _shared.close(quitting=True)
+
+
+at_exit(_close_shared)

@@ -19,6 +19,7 @@ from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.litellm.endings import body_of, ending_of
 from llmcore.adapters.litellm.engine import close_clients, litellm
 from llmcore.adapters.litellm.failures import classify, failed_generation, is_clean, recordable, with_servers_status
+from llmcore.adapters.litellm.loop_ends import without_worker
 from llmcore.adapters.litellm.usage import read_usage, usage_in
 from llmcore.adapters.request.parameters import Prepared, prepare
 from llmcore.adapters.request.replies import ReplyMapper, holds_litellm_tool
@@ -74,7 +75,7 @@ class LiteLLMAdapter:
         started = time.perf_counter()
         answer, failure = None, None
         try:
-            with watch.watching():
+            with watch.watching(), without_worker(module):
                 answer = await module.acompletion(**prepared.arguments)
         except Exception as error:
             failure = error
@@ -116,11 +117,11 @@ class LiteLLMAdapter:
         answer, failure, said = None, None, False
         held: list[dict[str, Any]] = []
         try:
-            with watch.watching():
+            with watch.watching(), without_worker(module):
                 answer = await module.acompletion(**prepared.arguments, **_STREAMED)
             async with aclosing(_source(prepared, watch, answer)) as source:
                 while True:
-                    with watch.watching():
+                    with watch.watching(), without_worker(module):
                         async with asyncio.timeout(call.timeout):  # LiteLLM's own covers not every provider's reads
                             event = await anext(source, None)
                     if event is None:
@@ -144,7 +145,7 @@ class LiteLLMAdapter:
             yield event
 
     async def close(self) -> None:
-        """Close the HTTP clients of the running event loop; to be called before the loop ends."""
+        """Close the HTTP clients of the running event loop, which its end does, too, where `asyncio.run` or the like ends it."""
         await close_clients()
 
     def _prepare(self, call: ModelCall) -> Prepared:

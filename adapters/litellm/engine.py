@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any
 
+from llmcore.adapters.litellm.loop_ends import at_loop_end, end_worker, exit_first, give_each_loop_a_worker
 from llmcore.adapters.secrets.log_scrubbing import filter_clients
 from llmcore.adapters.wire.watching import tells_what_it_makes
 from llmcore.types import ConfigError
@@ -52,10 +53,14 @@ _loaded: Any = None
 
 
 async def litellm() -> Any:
-    """The module, imported in a thread when this is the first call, so that the event loop goes on."""
+    """The module, imported in a thread when this is the first call, so that the event loop goes on.
+
+    What it leaves open on the running loop is closed when that loop ends.
+    """
     module = _loaded if _loaded is not None else await asyncio.to_thread(litellm_now)
     _hush()
     filter_clients()
+    await at_loop_end(_end)
     return module
 
 
@@ -95,6 +100,10 @@ def _load() -> Any:
     main.completion = tells_what_it_makes(main.completion)
     for model in (importlib.import_module("openai.types.chat").ChatCompletion, module.ModelResponse):
         _dump_without_warnings(model)
+    # The first look for a name that LiteLLM loads late registers what it does at the interpreter's end.
+    getattr(module, "llmcore", None)
+    exit_first()
+    give_each_loop_a_worker(importlib.import_module("litellm.litellm_core_utils.logging_worker").GLOBAL_LOGGING_WORKER)
     importlib.import_module("llmcore.adapters.litellm.transport").install(
         aiohttp, importlib.import_module("httpx").AsyncHTTPTransport
     )
@@ -113,12 +122,19 @@ def _dump_without_warnings(model: Any) -> None:
     model.model_dump = model_dump
 
 
+async def _end() -> None:
+    with suppress(Exception):  # of LiteLLM's worker, whose insides may be others
+        await end_worker()
+    await close_clients()
+
+
 async def close_clients() -> None:
     """Close the HTTP clients LiteLLM keeps for the running event loop; does nothing when it was never imported.
 
-    Call it before the loop ends, else unclosed transports warn when they are collected. Calls made afterwards get new
-    clients; those of other loops are left alone. (LiteLLM's own function closes the clients of every loop and leaves the closed
-    ones in its cache, where the next call finds them.)
+    A loop that ends by `asyncio.run` and the like does so itself (`loop_ends`); any other must before it ends, else unclosed
+    transports warn when they are collected. Calls made afterwards get new clients; those of other loops are left alone.
+    (LiteLLM's own function closes the clients of every loop and leaves the closed ones in its cache, where the next call
+    finds them.)
     """
     if _loaded is None:
         return
@@ -132,6 +148,7 @@ async def close_clients() -> None:
         else:
             await _close_session(handler, loop)
     await _close_session(getattr(_loaded, "module_level_aclient", None), loop)
+    await asyncio.sleep(0)  # a transport is closed one step after it was told to
 
 
 def _client_of(handler: Any) -> Any:

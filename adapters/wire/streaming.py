@@ -17,7 +17,7 @@ from llmcore.adapters.wire.error_events import ErrorEvent, error_in, is_ping, pl
 from llmcore.adapters.wire.framing import EventLines, Frames, Sent, TooLong
 from llmcore.adapters.wire.terminators import DONE, StreamEnd, parse_json, why_unreadable
 from llmcore.types import Limits
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object, object_in
 from llmcore.types.numbers import exact_json, may_hold_exact_floats
 
 __all__ = ["EventStream", "Taken"]
@@ -83,10 +83,10 @@ class EventStream:
                     taken.events.append(event)
                 if self.is_broken:
                     break
-                if event is not None:
-                    sent = sent._replace(data=_readable(event, sent.data))
-                if sent.data == DONE or event is not None:
+                if sent.data == DONE:
                     taken.written += sent.written()
+                elif event is not None:
+                    taken.written += b"".join(each.written() for each in _readable(event, sent))
         except TooLong:
             self.failure = f"a line of the stream is longer than {self._limits.line:,} bytes"
         return taken
@@ -113,15 +113,37 @@ class EventStream:
         return None
 
 
-def _readable(event: dict[str, Any], data: bytes) -> bytes:
-    """The event's bytes as LiteLLM reads them without a loss: without counts that are none, and with marked numbers."""
+def _readable(event: dict[str, Any], sent: Sent) -> list[Sent]:
+    """The event as LiteLLM reads it without a loss: without counts that are none, with marked numbers, and a call's input as a
+    delta of its own."""
+    data = sent.data
     try:
         read = with_sound_counts(event)
         if may_hold_exact_floats(data) and (b'"args"' in data or b'"arguments"' in data):
             read = marked_arguments(read)
-        return data if read is event else exact_json(read, ascii_only=True).encode()
+        whole = _with_input_as_delta(read)
+        if whole is None:
+            return [sent if read is event else sent._replace(data=exact_json(read, ascii_only=True).encode())]
+        names = [sent.name, b"content_block_delta" if sent.name else b""]
+        written = (exact_json(each, ascii_only=True).encode() for each in whole)
+        return [sent._replace(data=text, name=name) for text, name in zip(written, names, strict=True)]
     except RecursionError:
-        return data
+        return [sent]
+
+
+def _with_input_as_delta(event: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Anthropic's start of a call that holds the whole input, as some servers of that wire send it, as the start and the delta in
+    which the input is due; None for any other event. LiteLLM takes what stands in the start for a placeholder and drops it."""
+    if event.get("type") != "content_block_start":
+        return None
+    block = object_in(event.get("content_block"))
+    given = object_in(block.get("input"))
+    if block.get("type") != "tool_use" or not given:
+        return None
+    delta = {"type": "input_json_delta", "partial_json": exact_json(given)}
+    placeholder: dict[str, Any] = {}
+    start = {**event, "content_block": {**block, "input": placeholder}}
+    return start, {"type": "content_block_delta", "index": event.get("index"), "delta": delta}
 
 
 def _length_of_texts(event: dict[str, Any]) -> int:

@@ -140,6 +140,8 @@ def is_whole_reply(body: object) -> bool:
         body.get("type") != kind for kind in _WHOLE_TYPES
     ):
         return False
+    if isinstance(body.get("content"), int | float) and finish_of(body) is not None:
+        return True  # a number is data in the place of text
     told = body.get("content"), body.get("message"), body.get("output")
     return any(part for key in _REPLY_KEYS for part in _parts(body.get(key))) or any(
         is_object(part) or is_list(part) for part in told

@@ -8,10 +8,11 @@ layer 4.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.usage import accounted, cost_of
@@ -29,6 +30,7 @@ from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
+from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import broken_off, cut_shown, refuse_empty, unusable, without_calls, without_failed_call
 from llmcore.tools import compile_tools
 from llmcore.types import (
@@ -51,6 +53,8 @@ from llmcore.types.logs import failure_name, logger
 from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, ParseDetail
 
 __all__ = ["Accepted", "TurnAttempt"]
+
+T = TypeVar("T")
 
 _log = logger("run")
 _JSON_MODES = frozenset({"json_schema", "json_object"})
@@ -115,7 +119,7 @@ class TurnAttempt:
             async for event in events:
                 yield event
         request = self._request
-        loop = self._loop(request)
+        loop = await self._typed(lambda: self._loop(request))
         self._judged(loop)
         self._refuse_empty()
         while (correction := loop.next()) is not None:  # each a request of its own that replaces the bad turn
@@ -123,9 +127,9 @@ class TurnAttempt:
             async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
                 async for event in events:
                     yield event
-            loop.receive(self._envelope, admitted_tools(request, self._tools))
+            await self._typed(partial(loop.receive, self._envelope, admitted_tools(request, self._tools)))
             self._judged(loop)
-        for event in self._accept(loop.result):
+        for event in await self._accept(loop.result):
             yield event
 
     # One request
@@ -155,9 +159,9 @@ class TurnAttempt:
             async with aclosing(sending.events()) as events:
                 async for event in events:
                     yield _to_listener(event)
-                    partial = values.saw(event) if values else None
-                    if partial is not None:
-                        yield partial
+                    value = await self._typed(partial(values.saw, event)) if values else None
+                    if value is not None:
+                        yield value
         except BaseException as error:
             self._broken_off(sending, attempt, error)
             raise
@@ -268,6 +272,10 @@ class TurnAttempt:
         assert settings.output is not None  # only then is a value read
         return settings.output.read(text, settings.strictness)
 
+    async def _typed(self, function: Callable[[], T]) -> T:
+        """What the function gives, which may run the code of the output type."""
+        return await with_types_code(self._state.settings.output, self._state.ledger.seconds_left, function)
+
     def _judged(self, loop: CorrectionLoop) -> None:
         """Enter the report of the last reply, with the problems of the typed output, if that is what is wrong."""
         ledger, result = self._state.ledger, loop.result
@@ -276,7 +284,7 @@ class TurnAttempt:
             report = updated(report, {"problems": list(result.problems)})
         ledger.finish(ledger.attempts[-1], report=report)
 
-    def _accept(self, result: CorrectionResult) -> list[Event]:
+    async def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
         state, typed = self._state, self._state.settings.output is not None
         if not result.ok:
@@ -286,7 +294,7 @@ class TurnAttempt:
         envelope, calls = result.envelope, result.report.runnable
         detail, final = result.detail, self._final
         if calls and final is not None:
-            detail = self._beside_calls(final)
+            detail = await self._typed(partial(self._beside_calls, final))
             final = final if detail is not None else None
         done = not calls and envelope.needs_more_work is not True
         is_final = detail is not None if typed else done

@@ -96,7 +96,11 @@ class Run:
                     yield event
         except TerminateLoop as ended:
             state.close_open_calls(_STOPPED)
-            state.end(ended)
+            try:
+                await state.end(ended)
+            except BaseException as error:
+                self._attach_partial(error)
+                raise
         except FallbackExhausted as error:
             state.close_open_calls(_STOPPED)
             failure = cause_of(error)

@@ -8,15 +8,17 @@ conversions between JSON types have nothing left to convert.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
-from functools import cached_property
+from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
+from pydantic_core import to_json
 
 from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
+from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_json, holds_floats
 from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
@@ -28,8 +30,13 @@ __all__ = ["CompiledOutput", "compile_output", "typed"]
 _CACHED_TYPES = 512
 _MAX_SAID = 200
 """Characters of an error's message."""
+_NOT_READ = frozenset({"metadata", "serialization"})
+_KNOWN_CODE = frozenset({"builtins", "ipaddress", "pydantic", "pydantic_core"})
+"""Modules of functions that pydantic itself puts into its schemas, or that take no time."""
 
 _cache: LRUCache[Hashable, CompiledOutput] = LRUCache(_CACHED_TYPES)
+_lock = ForkSafeLock()
+"""For the cache, which threads that run a type's code ask, too."""
 
 
 class CompiledOutput:
@@ -73,6 +80,27 @@ class CompiledOutput:
     def holds_decimal(self) -> bool:
         return self.adapter is not None and _holds_decimal(self.adapter.core_schema)
 
+    @cached_property
+    def runs_code(self) -> bool:
+        """Does the type run code of the caller's (validators, factories, `model_post_init`), which may take any time?"""
+        return self.adapter is not None and any(map(_runs_code, _parts(self.adapter.core_schema)))
+
+    def strictly(self, value: Any) -> tuple[Any] | None:
+        """A Python value as one of the type, if it is one without any conversion but that of its JSON form; else None.
+
+        Whatever the type's own validators raise says that it is none, as in `finish`.
+        """
+        if self.adapter is None:
+            return (value,) if self.schema.is_valid(value) else None
+        for read, form in ((self.adapter.validate_python, _as_it_is), (self.adapter.validate_json, to_json)):
+            try:
+                return (read(form(value), strict=True),)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
+                continue
+        return None
+
 
 class Finished(NamedTuple):
     """A typed value; or what is wrong with it, and the error that told so."""
@@ -99,6 +127,11 @@ def typed(adapter: TypeAdapter[Any], value: Any, *, holds_decimal: bool | None =
 
 def _holds_decimal(core_schema: object) -> bool:
     """Is a Decimal anywhere in pydantic's schema of a type?"""
+    return any(part.get("type") == "decimal" for part in _parts(core_schema))
+
+
+def _parts(core_schema: object) -> Iterator[dict[str, Any]]:
+    """Every object in pydantic's schema of a type, but for what only concerns the writing of values."""
     waiting, seen = [core_schema], set[int]()
     while waiting:
         part = waiting.pop()
@@ -106,12 +139,32 @@ def _holds_decimal(core_schema: object) -> bool:
             continue
         seen.add(id(part))
         if is_object(part):
-            if part.get("type") == "decimal":
-                return True
-            waiting += part.values()
+            yield part
+            waiting += (each for key, each in part.items() if key not in _NOT_READ)
         elif is_list(part) or isinstance(part, tuple):
             waiting += part
-    return False
+
+
+def _runs_code(part: dict[str, Any]) -> bool:
+    """Does this part of a type's schema call a function that is neither pydantic's nor Python's own?"""
+    if part.get("custom_init"):
+        return True
+    post_init, of = part.get("post_init"), part.get("cls")
+    if post_init and _is_foreign(getattr(of, post_init if isinstance(post_init, str) else "__post_init__", None)):
+        return True
+    functions = [part.get(key) for key in ("function", "default_factory", "discriminator", "missing")]
+    return any(callable(each) and _is_foreign(each) for each in functions)
+
+
+def _is_foreign(function: object) -> bool:
+    while isinstance(function, partial):
+        function = function.func
+    owner = getattr(function, "__objclass__", function)  # a method of a built-in class tells no module
+    return str(getattr(owner, "__module__", "")).partition(".")[0] not in _KNOWN_CODE
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def compile_output(output_type: Any) -> CompiledOutput:
@@ -120,9 +173,12 @@ def compile_output(output_type: Any) -> CompiledOutput:
         given = output_type
         return CompiledOutput(given, given, _compiled(given, "output_type"))
     key: Hashable = output_type if isinstance(output_type, type) else (repr(output_type), type(output_type).__name__)
-    found = _cache.get(key)
+    with _lock:
+        found = _cache.get(key)
     if found is None:
-        found = _cache[key] = _of_type(output_type)
+        made = _of_type(output_type)
+        with _lock:
+            found = _cache.setdefault(key, made)
     return found
 
 
