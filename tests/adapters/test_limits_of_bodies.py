@@ -49,6 +49,7 @@ async def small() -> AsyncIterator[LiteLLMAdapter]:
     await adapter.close()
 
 
+@pytest.mark.sweep(7)
 @BOTH
 @PROVIDERS
 @pytest.mark.parametrize("start", [b'data: {"choices": [', b'{"choices": [', b"<html>"])
@@ -85,6 +86,7 @@ async def test_hostile_packing_is_refused(small: LiteLLMAdapter, provider: str, 
         assert server.requests[0].headers["accept-encoding"] == "gzip, deflate"
 
 
+@pytest.mark.sweep(9)
 @BOTH
 @PROVIDERS
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "x-gzip", "identity"])
@@ -100,6 +102,7 @@ async def test_honest_packing_is_unpacked(adapter: LiteLLMAdapter, provider: str
         assert "It is sunny." in json.dumps(await ask(adapter, server, provider))
 
 
+@pytest.mark.sweep(7)
 @BOTH
 @PROVIDERS
 @pytest.mark.parametrize("status", [400, 500])

@@ -28,6 +28,7 @@ def _written(name: str) -> str:
     return row.write(_CALLS[:1] if row.single else _CALLS)
 
 
+@pytest.mark.sweep(31)
 @pytest.mark.parametrize("tools", [TOOLS, None], ids=["told", "not told"])
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_more_text_never_makes_fewer_calls(name: str, tools: ToolSet | None) -> None:
