@@ -75,6 +75,7 @@ PACKED = {
 }
 
 
+@pytest.mark.sweep(5)
 @BOTH
 @pytest.mark.parametrize("provider", ["openai_compatible", "anthropic"])
 @pytest.mark.parametrize("what", PACKED)

@@ -75,6 +75,7 @@ def test_what_was_begun_and_cut_off_is_no_text_for_the_user(text: str, calls: li
 _MARKER = re.compile(r"[<\[][|｜‖]?/?[\w:▁.|｜‖-]{4,}[>\]|｜‖]")
 
 
+@pytest.mark.sweep(61)
 @pytest.mark.parametrize("finish_reason", ["length", None, "stop"])
 @pytest.mark.parametrize("lead", ["", "Let me look.\n"])
 @pytest.mark.parametrize("name", sorted(name for name in DIALECTS if DIALECTS[name].trust == "delimited"))

@@ -219,6 +219,7 @@ _BEHIND = (
 )
 
 
+@pytest.mark.sweep(13)
 @pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
 def test_a_shape_is_read_alike_wherever_it_stands(name: str) -> None:
     """In one step or by the readers: the same calls, pieces, content, near misses; alone, twice, and cut off."""
