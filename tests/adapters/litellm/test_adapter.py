@@ -281,6 +281,7 @@ ODD_CALLS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("what", ODD_CALLS)
 @pytest.mark.parametrize("provider", ["openai", "openai_compatible", "groq", "openrouter", "mistral", "deepseek"])
 async def test_a_streamed_call_that_is_written_oddly_is_not_lost(adapter: LiteLLMAdapter, provider: str, what: str) -> None:
@@ -356,6 +357,7 @@ async def test_cancelling_closes_the_connection(adapter: LiteLLMAdapter, provide
         assert await asyncio.to_thread(server.wait_for_disconnect)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_stalled_read_is_a_timeout(adapter: LiteLLMAdapter, provider: str) -> None:
     with WireServer([Raw([b" "], "text/event-stream", pause=60)]) as server:

@@ -136,6 +136,7 @@ PORTS = (4033, 4030, 40344, 40422, 42942, 5039)
 """Ports whose digits look like HTTP statuses."""
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.anyio
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("provider", ["openai", "groq", "anthropic", "gemini", "ollama"])
@@ -149,6 +150,7 @@ async def test_no_status_is_read_out_of_a_port(adapter: LiteLLMAdapter, provider
         assert error.status is None
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.anyio
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("provider", ["openai", "groq", "anthropic", "gemini", "ollama"])

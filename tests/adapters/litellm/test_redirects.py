@@ -22,6 +22,7 @@ async def asked(adapter: LiteLLMAdapter, call: ModelCall, *, streamed: bool) -> 
         await adapter.complete(call)
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.anyio
 @pytest.mark.parametrize("status", [302, 307, 308])
 @pytest.mark.parametrize("streamed", [False, True])

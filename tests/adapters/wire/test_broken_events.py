@@ -44,6 +44,7 @@ async def told(adapter: LiteLLMAdapter, provider: str, parts: list[bytes]) -> li
         return [event async for event in adapter.stream(call_of(endpoint_at(server, provider)))]
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("provider", WIRES)
 async def test_an_event_that_cannot_be_read_is_the_servers_fault(adapter: LiteLLMAdapter, provider: str, how: str) -> None:
@@ -65,6 +66,7 @@ ERRORS = [
 ]
 
 
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("provider", WIRES)
 async def test_an_error_event_is_the_servers_fault_in_its_words(adapter: LiteLLMAdapter, provider: str, error: bytes) -> None:
@@ -96,6 +98,7 @@ async def test_what_only_keeps_a_connection_alive_loses_nothing(adapter: LiteLLM
 BODIES = [b'{"choices": []}', b'{"choices": [null]}', b'{"candidates": []}', b'{"detail": "x"}', b"Internal Server Error"]
 
 
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_body_without_a_reply_is_the_servers_fault(adapter: LiteLLMAdapter, provider: str, body: bytes) -> None:

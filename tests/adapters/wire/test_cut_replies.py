@@ -63,6 +63,7 @@ async def read(adapter: LiteLLMAdapter, server: WireServer, provider: str) -> li
     return [event async for event in adapter.stream(call_of(endpoint_at(server, provider)))]
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_cut_stream_is_the_servers_fault_wherever_it_is_cut(adapter: LiteLLMAdapter, provider: str, ending: str) -> None:
@@ -80,6 +81,7 @@ async def test_a_cut_stream_is_the_servers_fault_wherever_it_is_cut(adapter: Lit
     assert len(server.requests) == len(cuts)  # the adapter itself asks once
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_stream_with_its_end_is_whole_however_the_connection_ends(
@@ -158,6 +160,7 @@ def body_of(provider: str) -> bytes:
     return json.dumps(WIRES[wire_of(provider)].body(TWO_CALLS), ensure_ascii=False).encode()
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_cut_body_is_the_servers_fault_and_a_whole_one_is_read(

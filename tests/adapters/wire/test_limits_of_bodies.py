@@ -49,6 +49,7 @@ async def small() -> AsyncIterator[LiteLLMAdapter]:
     await adapter.close()
 
 
+@pytest.mark.sweep(7)
 @BOTH
 @PROVIDERS
 @pytest.mark.parametrize("start", [b'data: {"choices": [', b'{"choices": [', b"<html>"])
@@ -74,6 +75,7 @@ PACKED = {
 }
 
 
+@pytest.mark.sweep(5)
 @BOTH
 @pytest.mark.parametrize("provider", ["openai_compatible", "anthropic"])
 @pytest.mark.parametrize("what", PACKED)
@@ -85,6 +87,7 @@ async def test_hostile_packing_is_refused(small: LiteLLMAdapter, provider: str, 
         assert server.requests[0].headers["accept-encoding"] == "gzip, deflate"
 
 
+@pytest.mark.sweep(9)
 @BOTH
 @PROVIDERS
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "x-gzip", "identity"])
@@ -100,6 +103,7 @@ async def test_honest_packing_is_unpacked(adapter: LiteLLMAdapter, provider: str
         assert "It is sunny." in json.dumps(await ask(adapter, server, provider))
 
 
+@pytest.mark.sweep(7)
 @BOTH
 @PROVIDERS
 @pytest.mark.parametrize("status", [400, 500])

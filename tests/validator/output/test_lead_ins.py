@@ -83,6 +83,7 @@ def test_a_denial_of_something_else_denies_no_value(form: str) -> None:
     assert parse(form.replace("{one}", ONE), Value) == Value(a=1)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("piece", ["not the ", "previous ", "old:", "is not {} ", "{} is wrong ", "instead of the answer "])
 def test_lead_ins_are_read_in_linear_time(piece: str) -> None:
     def read(size: int) -> None:

@@ -94,6 +94,7 @@ LISTS: list[tuple[str, Any]] = [
 ]
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(("item", "output_type"), LISTS)
 @pytest.mark.parametrize("strictness", ["off", "safe", "lenient"])
 def test_long_lists_are_read_in_linear_time(item: str, output_type: Any, strictness: Any) -> None:
