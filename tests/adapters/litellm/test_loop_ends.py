@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from llmcore.adapters import loop_ends
+from llmcore.adapters.litellm import loop_ends
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from tests.adapters.conftest import call_of, endpoint_at
 from tests.packaging.tree import ROOT
