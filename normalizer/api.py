@@ -10,20 +10,14 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import partial
 
-from llmcore.normalizer.bare.fences import without_code
-from llmcore.normalizer.dialects.registry import marker_table
 from llmcore.normalizer.native.finish import finish_reason_of
-from llmcore.normalizer.replies.envelopes import envelope_of_one_thing, envelope_of_text
+from llmcore.normalizer.replies.envelopes import envelope_of_text, envelope_of_words_and_calls
 from llmcore.normalizer.replies.native_reply import NativeReply
 from llmcore.normalizer.replies.settings import Settings
-from llmcore.normalizer.text.begun import may_end_in_call
-from llmcore.normalizer.text.candidates import names_of, signs_of
-from llmcore.normalizer.text.engine import SHAPES, TextEngine
-from llmcore.normalizer.text.opening import begins_specially
-from llmcore.normalizer.text.shapes import segments_of_one
-from llmcore.types.envelope import Envelope, ToolCall
+from llmcore.normalizer.text.engine import TextEngine
+from llmcore.normalizer.text.quick import read_quickly
+from llmcore.types.envelope import Envelope
 from llmcore.types.errors import CallerError
 from llmcore.types.events import NormalizerEvent
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -46,9 +40,10 @@ def normalize(
     """As `llmcore.normalize`, which says what the parameters mean, with tools that are compiled already: `CallerError` when
     `tools` is no `ToolSet`."""
     if type(reply) is str:
-        quick = None if reasoning_open or forced_tool else _of_one_thing(reply, _checked(tools), dialects, finish_reason, limits)
+        named = None if dialects is None else frozenset(dialects)
+        quick = None if reasoning_open or forced_tool else read_quickly(reply, _checked(tools), named, limits)
         if quick is not None:
-            return quick
+            return envelope_of_words_and_calls(reply, finish_reason, quick)
     settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening=False)
     wire: str | None = None
     if isinstance(reply, Reply):
@@ -125,30 +120,6 @@ class Normalizer:
         if self._envelope is None:
             raise CallerError("the reply is not over: call finish() before reading the envelope")
         return self._envelope
-
-
-def _of_one_thing(
-    text: str, tools: ToolSet | None, dialects: Collection[str] | None, finish_reason: str | None, limits: Limits
-) -> Envelope | None:
-    """The envelope of a text that is nothing but content, or one call as its dialect writes it: most replies are. Else None."""
-    table = marker_table(dialects)
-    if not text or len(text) > limits.text:
-        return None
-    call = _only_call(text, tools, dialects, limits) if tools and limits.calls else None
-    if call is None:
-        names = None if tools is None else tools.names
-        said = without_code(text, names) if "`" in text else text
-        if said is None or signs_of(names, table).occur_in(said, names_of(names)):
-            return None
-        if begins_specially(text) or may_end_in_call(text):
-            return None
-    return envelope_of_one_thing(text, finish_reason, call, partial(segments_of_one, len(text), call))
-
-
-def _only_call(text: str, tools: ToolSet, dialects: Collection[str] | None, limits: Limits) -> ToolCall | None:
-    """The call that is all of a text, in the shape of a row."""
-    whole = SHAPES.at(text, 0, tools, limits, dialects=None if dialects is None else frozenset(dialects))
-    return None if whole is None or text[whole.end :].strip() else whole.call()
 
 
 def _checked(tools: object) -> ToolSet | None:

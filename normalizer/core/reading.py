@@ -24,7 +24,7 @@ from llmcore.normalizer.core.looks import Looks
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, settled
 from llmcore.normalizer.core.source import Source, SpaceRun, Steps
-from llmcore.normalizer.core.surroundings import PLAIN, Form, Standing, Surroundings
+from llmcore.normalizer.core.surroundings import IN_LINE, PLAIN, Form, Standing, Surroundings
 from llmcore.normalizer.core.telling import Teller
 from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
 from llmcore.types.limits import Limits
@@ -224,7 +224,7 @@ class Reading:
         if self.blank_before(at):
             if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
                 return self._doubtful[1]
-            return Standing(in_line=True) if self.held else PLAIN
+            return IN_LINE if self.held else PLAIN
         if self._surroundings is None:
             self._surroundings = Surroundings(self.names)
         return self._surroundings.standing(self.src.text, at, self.text_start(), self.line_start(at), form, fenced=fenced)

@@ -19,7 +19,19 @@ from typing import Literal
 from llmcore.normalizer.core.lead_ins import kind_of, sentence_before
 from llmcore.normalizer.core.source import Source, Steps
 
-__all__ = ["PLAIN", "Form", "Quotation", "Standing", "Surroundings", "form_of", "is_closed", "prose_follows"]
+__all__ = [
+    "IN_LINE",
+    "MARKS",
+    "PLAIN",
+    "Form",
+    "Quotation",
+    "Standing",
+    "Surroundings",
+    "form_of",
+    "is_closed",
+    "prose_follows",
+    "words_follow",
+]
 
 Form = Literal["token", "tag", "bare"]
 _TOKENS = ("<|", "<｜", "<‖", "]<]", "[TOOL_CALLS]", "◁", "<｜｜")
@@ -39,6 +51,9 @@ _INDENT = re.compile(r"[ \t]*")
 _CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…。，、]|,\s+\w|\Z)") for mark in "\"'"}
 _LONGEST_CLOSER = 16
 _DEEP = 4
+MARKS = frozenset("<[]◁")
+"""What markers begin with."""
+_REST_OF_LINE = 256
 _LINE = 512  # characters of the lines above that are looked at
 
 
@@ -67,7 +82,7 @@ class Standing:
     """Indented like code; a bare form is shown if prose at the margin follows."""
 
 
-PLAIN = Standing()
+PLAIN, IN_LINE = Standing(), Standing(in_line=True)
 _QUOTED, _EXAMPLE = Standing(shown="quoted"), Standing(shown="example")
 
 
@@ -78,6 +93,19 @@ def form_of(opener: str) -> Form:
 
 def has_words(text: str) -> bool:
     return _WORD.search(text) is not None
+
+
+def words_follow(text: str, at: int, position: int = 0) -> bool | None:
+    """Do words stand behind a call on its line? None: more text, or the walk at a sign at or behind `position`, must tell."""
+    for k in range(at, min(len(text), at + _REST_OF_LINE)):
+        char = text[k]
+        if char == "\n":
+            return False
+        if char.isalnum():
+            return True
+        if char in MARKS and k >= position:
+            return None
+    return True if len(text) - at > _REST_OF_LINE else None
 
 
 def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
@@ -154,7 +182,7 @@ class Surroundings:
         if form != "token" and not fenced and _is_deep(text, at, start, line):
             return _EXAMPLE if form == "tag" else Standing(deep=True)
         in_line = form == "tag" and has_words(text[max(start, line, at - _PARAGRAPH) : at])
-        return Standing(in_line=True) if in_line else PLAIN
+        return IN_LINE if in_line else PLAIN
 
     def _enclosed(self, text: str, at: int, start: int, line: int) -> Standing | None:
         """Is an element of code open at `at`?"""

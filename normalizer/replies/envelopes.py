@@ -9,10 +9,11 @@ from llmcore.normalizer.native.finish import finish_reason_of
 from llmcore.normalizer.replies.blocks import blocks_of_text
 from llmcore.normalizer.replies.merging import numbered
 from llmcore.normalizer.text.engine import TextEngine
+from llmcore.normalizer.text.quick import Quick
 from llmcore.types.envelope import Envelope, FinishReason, NearMiss, Repair, Segment, ToolCall
 from llmcore.types.messages import Block
 
-__all__ = ["Additions", "assembled", "envelope_of_one_thing", "envelope_of_text"]
+__all__ = ["Additions", "assembled", "envelope_of_text", "envelope_of_words_and_calls"]
 
 
 def envelope_of_text(text: TextEngine, word: str | None) -> Envelope:
@@ -25,22 +26,25 @@ def _blocks(text: TextEngine, calls: list[ToolCall]) -> list[Block]:
     return blocks_of_text(text.source, text.segments(), calls)
 
 
-def envelope_of_one_thing(
-    source: str, word: str | None, call: ToolCall | None, segments: Callable[[], Sequence[Segment]]
-) -> Envelope:
-    """The envelope of a text that is one call and markup, or content alone (`call` None)."""
-    calls = [] if call is None else [call]
+def envelope_of_words_and_calls(source: str, word: str | None, quick: Quick) -> Envelope:
+    """The envelope of a text of words and whole calls."""
+    calls, content, pieces = quick
+    reason = finish_reason_of(word, bool(calls))
     fields = {
         "tool_calls": calls,
-        "content": source if call is None else "",
+        "content": content,
         "reasoning": "",
-        "needs_more_work": None if call is None else True,
-        "finish_reason": finish_reason_of(word, call is not None),
+        "needs_more_work": True if calls else None,
+        "finish_reason": reason,
         "finish_word": word or None,
-        "truncated": call is None and word is not None and _came_to_nothing(finish_reason_of(word, False), source),
+        "truncated": not calls and _came_to_nothing(reason, source),
         "near_misses": [],
         "repairs": [],
     }
+
+    def segments() -> list[Segment]:
+        return [Segment(*piece) for piece in pieces]
+
     return Envelope.trusted(fields, source, segments, lambda: blocks_of_text(source, segments(), calls))
 
 

@@ -21,7 +21,7 @@ from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.words import CALL_FENCES, STRAY_CLOSERS
 from llmcore.normalizer.dialects import registry
 
-__all__ = ["begun_call", "ends_in_opener", "may_end_in_call"]
+__all__ = ["begun_call", "ends_in_opener", "is_prose", "may_end_in_call"]
 
 _FARTHEST = 32768  # of the text's end in which it may have begun
 _PLACES = 512  # that are looked at, the last ones,
@@ -69,6 +69,11 @@ _MAY_BE_BEGUN = re.compile(r"(?:func(?<!\wfunc)|<(?=/?(?:invoke\b|[a-z]{1,16}:|[
 def may_end_in_call(text: str) -> bool:
     """May the end of a text that holds no candidate be what `begun_call` finds? Then the engine must look."""
     return _MAY_BE_BEGUN.search(text, max(0, len(text) - _HEAD)) is not None
+
+
+def is_prose(text: str) -> bool:
+    """Is it certain that a text behind a call does not begin another one?"""
+    return _SPOKEN.search(text) is not None
 
 
 @cache

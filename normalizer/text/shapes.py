@@ -27,11 +27,11 @@ from llmcore.normalizer.core.rows import Dialect, as_json
 from llmcore.normalizer.core.source import past
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.notations.strict import sound_object
-from llmcore.types.envelope import Segment, ToolCall
+from llmcore.types.envelope import ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolDefinition, ToolSet
 
-__all__ = ["IN_A_LINE", "ON_A_LINE", "Read", "ReadText", "Shapes", "Whole", "WholeAt", "segments_of_one"]
+__all__ = ["IN_A_LINE", "ON_A_LINE", "Read", "ReadText", "Shapes", "Whole", "WholeAt"]
 
 _NAME = "shape_of_a_name"
 _KEY, _OTHER_KEY = "shape_of_a_key", "shape_of_another_key"
@@ -96,7 +96,7 @@ class WholeAt(Protocol):
 
 
 class Whole(NamedTuple):
-    """A call that is all there: `start:stop` is the call's span, `end` is where its markup ends."""
+    """A call that is all there: `start:stop` is the call's span, its markup reaches from `at` to `end`."""
 
     name: str
     id: str
@@ -106,11 +106,12 @@ class Whole(NamedTuple):
     end: int
     arguments: dict[str, Any]
     raw: str
+    at: int
 
-    def call(self) -> ToolCall:
-        """As a reply's only call."""
+    def call(self, number: int) -> ToolCall:
+        """As the call of this number in a reply."""
         return ToolCall.trusted(
-            id=self.id or "call_0",
+            id=self.id or f"call_{number}",
             name=self.name,
             arguments=self.arguments,
             raw_arguments=self.raw,
@@ -159,7 +160,7 @@ class _Sample:
     def whole(self, head: re.Match[str], end: int, arguments: dict[str, Any], raw: str) -> Whole:
         """The call of this shape that ends at `end`, its markup included."""
         name, start, stop = head["name"], head.start("call"), end - (len(self.text) - self.span[1])
-        return Whole(name, self.call.id.replace(_NAME, name), self.call.dialect, start, stop, end, arguments, raw)
+        return Whole(name, self.call.id.replace(_NAME, name), self.call.dialect, start, stop, end, arguments, raw, head.start())
 
     def is_over(self, text: str, end: int, *, final: bool) -> bool:
         """Is what stands behind `end` nothing that its reader would take along, a closer written twice or a bracket too many?"""
@@ -394,6 +395,10 @@ class Shapes:
         self._of_start = lru_cache(maxsize=_MOST_STARTS)(self._learn)
         self._asked: dict[tuple[str, _Dialects], int] = {}
 
+    def may_begin(self, text: str) -> bool:
+        """Does a text begin as a call of a shape does?"""
+        return text[:_START] in _starts()
+
     def at(
         self,
         text: str,
@@ -437,12 +442,3 @@ class Shapes:
 def _starts() -> frozenset[str]:
     """What calls of a shape begin with. A row that begins with the name has no shape."""
     return frozenset(row.write([(_NAME, _ARGUMENTS)])[:_START] for row in DIALECTS.values()) - {_NAME[:_START]}
-
-
-def segments_of_one(length: int, call: ToolCall | None) -> list[Segment]:
-    """The segments of a text of `length` characters that is one call and markup around it, or content alone."""
-    if call is None:
-        return [Segment(0, length, "content")]
-    start, end = call.span or (0, length)
-    tiles = [Segment(0, start, "markup"), Segment(start, end, "call"), Segment(end, length, "markup")]
-    return [tile for tile in tiles if tile.start < tile.end]

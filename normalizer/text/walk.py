@@ -16,7 +16,7 @@ from llmcore.normalizer.bare.handlers import HANDLERS, settled_text, without_sig
 from llmcore.normalizer.core.reading import Reading, Staged
 from llmcore.normalizer.core.rows import Marker, MarkerTable
 from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
-from llmcore.normalizer.core.surroundings import PLAIN, Form, Standing, form_of, is_closed
+from llmcore.normalizer.core.surroundings import IN_LINE, MARKS, PLAIN, Form, Standing, form_of, is_closed, words_follow
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.text.begun import begun_call, ends_in_opener
 from llmcore.normalizer.text.candidates import Candidates
@@ -32,13 +32,10 @@ _NESTED_SHIFT = 3  # a nested reading has an eighth of the looks: the one around
 _LAYOUT = re.compile(r"\s{0,8}+")  # between an opener that was written twice
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
-_MARKS = frozenset("<[]◁")  # what markers begin with
 _PROSE = re.compile(r"[^`<[{(\]◁=A:\n]*+").fullmatch  # with the others candidates begin, or "Action:" ends, or a new line begins
 _MARKLESS = re.compile(r"[^`<[\]◁]*+").fullmatch  # without what markers and code begin with
 _BLANKS = " \t\r.,;:!?)\"'*_`"
 _MARKER = 24  # the longest opener
-_FARTHEST = 256
-_IN_LINE = Standing(in_line=True)
 _HELD = ("]", "◁")  # with which a marker may begin that more text must tell
 
 
@@ -85,7 +82,7 @@ class Walk:
             if self._in_block_quote(at):
                 position = yield from self._block_quote(at)
                 continue
-            if trigger in _MARKS and table.may_open(src.text, at):
+            if trigger in MARKS and table.may_open(src.text, at):
                 if self._whole_at is not None and self._takes_whole(at):
                     position = reading.done
                     continue
@@ -125,7 +122,7 @@ class Walk:
         if whole is None:
             return False
         standing = PLAIN if not place else reading.standing_at(at, self._form(whole.dialect, src.text[at : at + _MARKER]))
-        if standing != PLAIN and (standing != _IN_LINE or _words_follow(src.text, whole.end) is not False):
+        if standing != PLAIN and (standing != IN_LINE or words_follow(src.text, whole.end) is not False):
             return False
         reading.text(at)
         reading.markup(whole.start)
@@ -353,11 +350,11 @@ class Walk:
         src = reading.src
         while True:
             text, at = src.text, reading.done
-            follow = _words_follow(text, at, position)
+            follow = words_follow(text, at, position)
             if follow is not None or (src.final and at + len(text[at:].rstrip()) < position):
                 reading.line_over(has_words=bool(follow))
                 return
-            if text[at:].strip(_BLANKS)[:1] in _MARKS or src.final:
+            if text[at:].strip(_BLANKS)[:1] in MARKS or src.final:
                 return
             del text
             yield None
@@ -398,7 +395,7 @@ class Walk:
             return False
         while (ahead := past(_LAYOUT, src.text, body)) == len(src.text) and not src.final:
             yield None
-        if src.text[ahead : ahead + 1] not in _MARKS:
+        if src.text[ahead : ahead + 1] not in MARKS:
             return False
         while self.is_undecided(ahead):
             yield None
@@ -414,16 +411,3 @@ class Walk:
         """May a call begin here? Not beyond the limit."""
         reading = self._reading
         return reading.takes_calls and len(reading.drafts) < reading.limits.calls
-
-
-def _words_follow(text: str, at: int, position: int = 0) -> bool | None:
-    """Do words stand behind a call on its line? None: more text, or the walk at a sign at or behind `position`, must tell."""
-    for k in range(at, min(len(text), at + _FARTHEST)):
-        char = text[k]
-        if char == "\n":
-            return False
-        if char.isalnum():
-            return True
-        if char in _MARKS and k >= position:
-            return None
-    return True if len(text) - at > _FARTHEST else None

@@ -101,7 +101,7 @@ def test_white_space_anywhere_changes_nothing(name: str) -> None:
                 normalizer.feed(spaced[:at])
                 normalizer.feed(spaced[at:])
                 normalizer.finish()
-                assert normalizer.envelope.tool_calls == [call.call()], spaced
+                assert normalizer.envelope.tool_calls == [call.call(0)], spaced
                 assert not normalizer.envelope.content, spaced
 
 

@@ -1,0 +1,129 @@
+"""Replies of words and whole calls, as most are, read without the engine.
+
+The search for candidates, the shapes of calls and the judgement of surroundings are the engine's own. Left out is what such a
+reply does not need: readers, look-aheads, a listener. Whatever else stands in a text is the engine's, which then reads all of it.
+That both agree is tested for every row and place (`tests/normalizer/text/test_quick.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from llmcore.normalizer.bare.fences import without_code
+from llmcore.normalizer.core.pieces import Piece, joined, settled
+from llmcore.normalizer.core.surroundings import IN_LINE, MARKS, PLAIN, Surroundings, form_of, words_follow
+from llmcore.normalizer.dialects.registry import is_bare, marker_table
+from llmcore.normalizer.text.begun import is_prose, may_end_in_call
+from llmcore.normalizer.text.candidates import names_of, signs_of
+from llmcore.normalizer.text.engine import SHAPES
+from llmcore.normalizer.text.opening import begins_specially
+from llmcore.normalizer.text.shapes import IN_A_LINE, ON_A_LINE, Whole
+from llmcore.types.envelope import ToolCall
+from llmcore.types.limits import Limits
+from llmcore.types.tools import ToolSet
+
+__all__ = ["Quick", "read_quickly"]
+
+_MOST = 8
+"""Calls in one reply; more are the engine's."""
+_OPENER = 24  # the longest
+
+
+class Quick(NamedTuple):
+    """What a text of words and whole calls says."""
+
+    calls: list[ToolCall]
+    content: str
+    pieces: list[Piece]
+
+
+def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | None, limits: Limits) -> Quick | None:
+    """The reply, or None: then the engine must read it."""
+    if not text or len(text) > limits.text:
+        return None
+    wholes: Sequence[Whole] | None = ()
+    if text[0] in MARKS or _holds_candidate(text, tools, dialects):
+        wholes = _wholes(text, tools, dialects, limits) if tools else None
+        if not wholes:
+            return None
+    elif begins_specially(text):
+        return None
+    rest = text[wholes[-1].end :].strip() if wholes else text
+    if (rest and may_end_in_call(text)) or (rest and wholes and not is_prose(rest)):
+        return None
+    pieces = _tiles(text, wholes)
+    content = text if not wholes else joined(pieces, "content", text, ())
+    return Quick([whole.call(n) for n, whole in enumerate(wholes)], content, pieces)
+
+
+def _holds_candidate(text: str, tools: ToolSet | None, dialects: frozenset[str] | None) -> bool:
+    names = None if tools is None else tools.names
+    said = without_code(text, names) if "`" in text else text
+    return said is None or signs_of(names, marker_table(dialects)).occur_in(said, names_of(names))
+
+
+def _wholes(text: str, tools: ToolSet, dialects: frozenset[str] | None, limits: Limits) -> list[Whole] | None:
+    """The calls of the text, each all there and meant; None when anything else may stand in it."""
+    wholes: list[Whole] = []
+    surroundings: Surroundings | None = None
+    start, said = 0, False
+    for at in _candidates(text, tools, dialects, wholes):
+        if at < 0 or len(wholes) >= min(limits.calls, _MOST):
+            return None
+        blank = text[start:at].isspace() or start == at
+        said = said or not blank
+        line = text.rfind("\n", 0, at) + 1
+        place = "" if not said else ON_A_LINE if line == at else IN_A_LINE
+        whole = SHAPES.at(text, at, tools, limits, place=place, dialects=dialects)
+        if whole is None:
+            return None
+        if not blank:
+            if not wholes and begins_specially(text):
+                return None
+            surroundings = surroundings or Surroundings(tools.names)
+            form = "bare" if is_bare(whole.dialect) else form_of(text[at : at + _OPENER])
+            standing = surroundings.standing(text, at, start, line, form)
+            if standing is not PLAIN and (standing is not IN_LINE or words_follow(text, whole.end) is not False):
+                return None
+        wholes.append(whole)
+        start = whole.end
+    return wholes
+
+
+def _candidates(text: str, tools: ToolSet, dialects: frozenset[str] | None, wholes: list[Whole]) -> Iterator[int]:
+    """Where something may begin behind the calls read so far; -1 for what the engine must look at."""
+    signs, names = signs_of(tools.names, marker_table(dialects)), names_of(tools.names)
+    position = 0
+    if SHAPES.may_begin(text):
+        yield 0
+        position = wholes[-1].end
+    while True:
+        at = position
+        if text[position : position + 1] not in ("[", "{"):  # directly behind a call every bracket is a candidate
+            found = signs.any.search(text, position)
+            while found is not None and not names.allow(found, text):
+                found = signs.any.search(text, found.start() + 1)
+            if found is None:
+                return
+            at = found.start()
+        quoted = text.startswith("> ", text.rfind("\n", 0, at) + 1)
+        yield -1 if quoted or text[at] not in MARKS else at
+        position = wholes[-1].end
+
+
+def _tiles(text: str, wholes: Sequence[Whole]) -> list[Piece]:
+    pieces: list[Piece] = []
+    done = 0
+    for whole in wholes:
+        tiles: tuple[Piece, ...] = (
+            (done, whole.at, "content"),
+            (whole.at, whole.start, "markup"),
+            (whole.start, whole.stop, "call"),
+            (whole.stop, whole.end, "markup"),
+        )
+        pieces += [tile for tile in tiles if tile[0] < tile[1]]
+        done = whole.end
+    if done < len(text):
+        pieces.append((done, len(text), "content"))
+    return settled(pieces, text, ()) if len(pieces) > 1 else pieces

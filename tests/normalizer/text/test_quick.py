@@ -1,0 +1,99 @@
+"""Replies of words and whole calls are read without the engine: the same as the engine reads them, segments included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.normalizer.text.engine import TextEngine
+from llmcore.normalizer.text.quick import read_quickly
+from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from tests.normalizer.helpers import TOOLS, read_every_way
+
+GIVEN: dict[str, Any] = {"city": "Baden & Oslo", "days": 3}
+CALL = DIALECTS["hermes"].write([("get_weather", GIVEN)]).strip()
+SHAPED = (
+    "hermes",
+    "kimi_k2",
+    "deepseek_v31",
+    "apertus",
+    "qwen3_coder",
+    "minimax_m2",
+    "glm45",
+    "dsml_v4",
+    "llama3_json",
+    "mistral_v11",
+)
+ENDED_BY_THE_TEXT = ("llama3_json", "mistral_v11")
+"""They have no closer: only the last call of a text is whole by its shape."""
+ON_ITS_OWN_LINE = ("qwen3_coder", "minimax_m2", "glm45")
+"""Their content has other white space when they stand behind words on a line."""
+
+SURROUNDINGS = {
+    "alone": "{}",
+    "white space": "\n\n{}\n",
+    "a sentence": "I will look that up.\n{}",
+    "a sentence on its line": "I will look that up: {}",
+    "sentences around": "I will look that up.\n\n{}\n\nThat may take a while.",
+    "two calls": "{}\n{}",
+    "two calls and words": "First this.\n{}\nThen that.\n{}\nAnd now it is done.",
+    "brackets in the words": "A list [1], a set {{1, 2}} and x < y.\n{}",
+}
+
+
+def read(text: str, limits: Limits = DEFAULT_LIMITS) -> Any:
+    """Asked thrice, since shapes are learnt for starts that are asked for often."""
+    for _ in range(2):
+        read_quickly(text, TOOLS, None, limits)
+    return read_quickly(text, TOOLS, None, limits)
+
+
+@pytest.mark.parametrize("place", SURROUNDINGS)
+@pytest.mark.parametrize("name", SHAPED)
+def test_words_and_whole_calls_need_no_engine(name: str, place: str) -> None:
+    written = DIALECTS[name].write([("get_weather", GIVEN)])
+    text = SURROUNDINGS[place].replace("{{", "{").replace("}}", "}").replace("{}", written)
+    quick, engine = read(text), TextEngine(TOOLS, listening=False, by_shape=False).read(text)
+    if (name in ENDED_BY_THE_TEXT and place in ("sentences around", "two calls", "two calls and words")) or (
+        name in ON_ITS_OWN_LINE and place == "a sentence on its line"
+    ):
+        assert quick is None
+        return
+    assert quick is not None
+    assert quick.content == engine.content
+    assert [tuple(piece) for piece in quick.pieces] == [tuple(piece) for piece in engine.segments()]
+    assert [(call.name, call.arguments, call.raw_arguments, call.span, call.dialect) for call in quick.calls] == [
+        (call.name, call.arguments, call.raw_arguments, call.span, call.dialect) for call in engine.calls
+    ]
+    read_every_way(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        f"Do not run this: {CALL}",
+        f"For example: {CALL}",
+        f'He wrote "{CALL}" and left.',
+        f"> {CALL}",
+        f"I call {CALL} now.",
+        f"<think>\nA thought.\n</think>\n{CALL}",
+        f"`code` first.\n{CALL}",
+        f"{CALL}</tool_call>",
+        f"{CALL}\n<tool_call>",
+        f"{CALL}\nand <tool_c",
+        f"{CALL}[1]",
+        CALL.replace("get_weather", "no_such_tool"),
+    ],
+)
+def test_whatever_else_may_stand_there_is_the_engines(text: str) -> None:
+    assert read(text) is None
+    read_every_way(text)
+
+
+def test_limits_are_the_engines() -> None:
+    assert read(CALL + "\n" + CALL, Limits(calls=1)) is None
+    assert read("words " * 10, Limits(text=20)) is None
+    assert read("\n".join([CALL] * 9)) is None
