@@ -63,6 +63,7 @@ class Staged:
     takes_calls: bool
     needs_more_work: bool | None
     said_anything: bool
+    held: list[tuple[Draft, bool]]
     teller: Teller | None
 
 
@@ -147,8 +148,8 @@ class Reading:
         self.repairs: list[Repair] = []
         self.pieces: list[Piece] = []
         self.replaced: list[Replaced] = []
-        self.held: list[Draft] = []
-        """Calls that are read and not finished: words behind them on their line make them guesses."""
+        self.held: list[tuple[Draft, bool]] = []
+        """Calls that are read and not finished; do words behind them on their line make them guesses?"""
         self.teller = Teller(self.src) if listening else None
         self._blank, self._space = SpaceRun(), SpaceRun()
 
@@ -310,8 +311,8 @@ class Reading:
             self.take("call", end)
         if self.teller is not None and not draft.told:
             self.delta(draft, draft.text)
-        if self.standing.in_line:
-            self.held.append(draft)
+        if self.standing.in_line or self.held:
+            self.held.append((draft, self.standing.in_line))
         else:
             self._finished(draft)
 
@@ -321,8 +322,8 @@ class Reading:
 
     def line_over(self, *, has_words: bool) -> None:
         """The line of the calls that are held is over, or words follow them on it."""
-        for draft in self.held:
-            if has_words:
+        for draft, in_line in self.held:
+            if has_words and in_line:
                 draft.repairs = [*draft.repairs, Repair(kind="words_on_both_sides", safety="guess")]
             self._finished(draft)
         self.held = []
@@ -350,6 +351,7 @@ class Reading:
             takes_calls=self.takes_calls,
             needs_more_work=self.needs_more_work,
             said_anything=self._said_anything,
+            held=list(self.held),
             teller=teller,
         )
 
@@ -357,7 +359,7 @@ class Reading:
         """What was read since then was only tried."""
         del self.drafts[staged.drafts :], self.near_misses[staged.near_misses :]
         del self.replaced[staged.replaced :], self.repairs[staged.repairs :]
-        self.pieces, self.done, self.begun, self.held = staged.pieces, staged.done, staged.begun, []
+        self.pieces, self.done, self.begun, self.held = staged.pieces, staged.done, staged.begun, staged.held
         self.text_kind, self.cut, self.invented = staged.text_kind, staged.cut, staged.invented
         self.takes_calls, self.needs_more_work = staged.takes_calls, staged.needs_more_work
         self._said_anything, self.teller = staged.said_anything, staged.teller
@@ -367,7 +369,7 @@ class Reading:
         pieces, self.pieces, self.teller = self.pieces, list(staged.pieces), staged.teller
         self.done, self._said_anything = staged.done, staged.said_anything
         waiting, replaced = self.drafts[staged.drafts :], self.replaced[staged.replaced :]
-        held = {id(draft) for draft in self.held}
+        held = {id(draft) for draft, _ in self.held}
         for _, end, kind in pieces:
             while kind == "call" and waiting and waiting[0].start < end:
                 draft = waiting.pop(0)

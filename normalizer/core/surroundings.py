@@ -48,7 +48,7 @@ _CODE = re.compile(
 _ONLY_OPENERS = re.compile(r"\s*(?:<[A-Za-z]+\b[^<>]{0,256}>\s*)+\Z")
 _LIST_SIGN = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _INDENT = re.compile(r"[ \t]*")
-_CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…。，、]|,\s+\w|\Z)") for mark in "\"'"}
+_CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…。，、]|,\s{{1,8}}\w|\Z)") for mark in "\"'"}
 _LONGEST_CLOSER = 16
 _DEEP = 4
 MARKS = frozenset("<[]◁")
@@ -95,17 +95,16 @@ def has_words(text: str) -> bool:
     return _WORD.search(text) is not None
 
 
-def words_follow(text: str, at: int, position: int = 0) -> bool | None:
-    """Do words stand behind a call on its line? None: more text, or the walk at a sign at or behind `position`, must tell."""
-    for k in range(at, min(len(text), at + _REST_OF_LINE)):
-        char = text[k]
+def words_follow(text: str, at: int) -> bool | None:
+    """Do words stand behind a call on its line? None: the text's end, or a marker, must tell."""
+    for char in text[at : at + _REST_OF_LINE]:
         if char == "\n":
             return False
         if char.isalnum():
             return True
-        if char in MARKS and k >= position:
+        if char in MARKS:
             return None
-    return True if len(text) - at > _REST_OF_LINE else None
+    return None if len(text) - at > _REST_OF_LINE else False
 
 
 def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
@@ -115,13 +114,14 @@ def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
         text = src.text
         over = text.find("\n\n", max(start, sought - 1)) if quotation.within == "paragraph" else -1
         stop = len(text) if over < 0 else over
-        reach = min(stop, start + 1) if quotation.direct else stop
+        told = stop if over >= 0 or src.final else stop - _LONGEST_CLOSER  # what may be a partner depends on what follows it
+        reach = min(told, start + 1) if quotation.direct else told
         closed = min((hit for one in quotation.closers if (hit := _partner(text, one, sought, reach)) >= 0), default=-1)
         if closed >= 0 and (not quotation.needs_words or has_words(text[closed + 1 : stop])):
             return True
-        if over >= 0 or src.final or (quotation.direct and closed < 0 and len(text) > start + 1):
+        if over >= 0 or src.final or (quotation.direct and closed < 0 and reach > start):
             return False
-        sought = max(start, closed if closed >= 0 else len(text) - _LONGEST_CLOSER)
+        sought = max(start, closed if closed >= 0 else reach - _LONGEST_CLOSER)
         del text
         yield None
 
@@ -130,8 +130,8 @@ def _partner(text: str, closer: str, start: int, stop: int) -> int:
     """Where the partner of an opened quotation stands: a quotation mark that does not belong to JSON, or a closing tag."""
     if closer not in _CLOSING_MARK:
         return text.find(closer, start, stop)
-    found = _CLOSING_MARK[closer].search(text, start, stop)
-    return -1 if found is None else found.start()
+    found = _CLOSING_MARK[closer].search(text, start, stop + _LONGEST_CLOSER)
+    return -1 if found is None or found.start() >= stop else found.start()
 
 
 def prose_follows(src: Source, start: int) -> Steps[bool]:

@@ -34,8 +34,8 @@ _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger tha
 _OPEN = ("[", "{")
 _PROSE = re.compile(r"[^`<[{(\]◁=A:\n]*+").fullmatch  # with the others candidates begin, or "Action:" ends, or a new line begins
 _MARKLESS = re.compile(r"[^`<[\]◁]*+").fullmatch  # without what markers and code begin with
-_BLANKS = " \t\r.,;:!?)\"'*_`"
 _MARKER = 24  # the longest opener
+_FARTHEST = 256  # that a line goes on behind a call without words
 _HELD = ("]", "◁")  # with which a marker may begin that more text must tell
 
 
@@ -61,8 +61,6 @@ class Walk:
         position = reading.done
         while True:
             brackets_from, markers_from = looks.on_brackets - self._allowance, looks.spent - self._allowance
-            if reading.held:
-                yield from self._hold_line(position)
             if position < brackets_from or position < markers_from:
                 self._pass_over(position)
                 position = max(position, markers_from)
@@ -70,6 +68,9 @@ class Walk:
                 at = position  # directly behind a marker every bracket is a candidate
             else:
                 at = seek(position, brackets_from)
+            if reading.held and not self._line_is_decided(at) and at < 0 and not src.final:
+                yield None
+                continue
             if at < 0:
                 if src.final:
                     break
@@ -107,8 +108,7 @@ class Walk:
                 position = max(position, went if isinstance(went, int) else (yield from went))
                 looks.charge_brackets(before)
                 reading.judged(PLAIN)
-        if reading.held:
-            reading.line_over(has_words=False)
+        reading.line_over(has_words=False)
         self._end()
 
     def _takes_whole(self, at: int) -> bool:
@@ -343,21 +343,18 @@ class Walk:
         reading.text(end)
         return True
 
-    def _hold_line(self, position: int) -> Steps[None]:
-        """Wait until it is known whether words follow on the line of the calls that are held; where a marker may stand, the walk
-        looks first."""
+    def _line_is_decided(self, at: int) -> bool:
+        """Is it known whether words follow on the line of the calls that are held, before the next candidate?"""
         reading = self._reading
-        src = reading.src
-        while True:
-            text, at = src.text, reading.done
-            follow = words_follow(text, at, position)
-            if follow is not None or (src.final and at + len(text[at:].rstrip()) < position):
-                reading.line_over(has_words=bool(follow))
-                return
-            if text[at:].strip(_BLANKS)[:1] in MARKS or src.final:
-                return
-            del text
-            yield None
+        text, done = reading.src.text, reading.done
+        for char in text[done : done + _FARTHEST if at < 0 else min(at, done + _FARTHEST)]:
+            if char == "\n" or char.isalnum():
+                reading.line_over(has_words=char != "\n")
+                return True
+        if (len(text) if at < 0 else at) - done >= _FARTHEST:
+            reading.line_over(has_words=True)
+            return True
+        return False
 
     def _in_block_quote(self, at: int) -> bool:
         """Does `at` stand in a line that is a quotation (`> `)?"""

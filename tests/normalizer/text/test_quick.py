@@ -28,8 +28,6 @@ SHAPED = (
 )
 ENDED_BY_THE_TEXT = ("llama3_json", "mistral_v11")
 """They have no closer: only the last call of a text is whole by its shape."""
-ON_ITS_OWN_LINE = ("qwen3_coder", "minimax_m2", "glm45")
-"""Their content has other white space when they stand behind words on a line."""
 
 SURROUNDINGS = {
     "alone": "{}",
@@ -56,9 +54,7 @@ def test_words_and_whole_calls_need_no_engine(name: str, place: str) -> None:
     written = DIALECTS[name].write([("get_weather", GIVEN)])
     text = SURROUNDINGS[place].replace("{{", "{").replace("}}", "}").replace("{}", written)
     quick, engine = read(text), TextEngine(TOOLS, listening=False, by_shape=False).read(text)
-    if (name in ENDED_BY_THE_TEXT and place in ("sentences around", "two calls", "two calls and words")) or (
-        name in ON_ITS_OWN_LINE and place == "a sentence on its line"
-    ):
+    if name in ENDED_BY_THE_TEXT and place in ("sentences around", "two calls", "two calls and words"):
         assert quick is None
         return
     assert quick is not None
