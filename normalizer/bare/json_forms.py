@@ -176,6 +176,7 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
 def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read: list[_Parsed]) -> None:
     if bodies[-1].lost:
         reading.cut_off()
+    _tell_beside(reading, at, end, [message for messages, _, _ in read for message in messages])
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
         span = (at if body is bodies[0] else body.start, end if body is bodies[-1] else body.end)
         reading.markup(span[0])
@@ -187,6 +188,14 @@ def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read
             if message.needs_more_work is not None:
                 reading.more_work(message.needs_more_work)
     reading.take("call", end)
+
+
+def _tell_beside(reading: Reading, at: int, end: int, messages: list[Message]) -> None:
+    """Record what messages say beside their calls."""
+    for message in messages:
+        reading.repairs.extend(message.repairs)
+        if message.unread:
+            reading.note(at, end, None, "no_call_object")
 
 
 def _no_calls(reading: Reading, at: int, end: int, bodies: list[Body], messages: list[Message], whole: bool) -> Steps[int]:
@@ -205,6 +214,7 @@ def _no_calls(reading: Reading, at: int, end: int, bodies: list[Body], messages:
         reading.markup(end)
         reading.replace(at, end, messages[0].content)
         reading.more_work(messages[0].needs_more_work)
+        _tell_beside(reading, at, end, messages)
         return end
     if whole and len(bodies) == 1 and (done := _answer_or_arguments(reading, at, end, bodies[0])):
         return done
