@@ -187,6 +187,9 @@ def _fence(reading: Reading, at: int) -> Steps[int]:
             if inner is not None and inner.near_misses and not inner.drafts:
                 reading.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
             return _explicit_none(reading, fence, opens)
+        if _is_shown(inner) and not (yield from _is_all(reading, at, fence.end)):
+            reading.miss(fence.start, fence.end, inner.drafts[0].name, "placeholder")
+            return fence.end
         group.append((fence, inner))
         if opens or fence.info in CALL_FENCES:
             _take(reading, fence, inner)
@@ -230,6 +233,18 @@ def _only_calls(inner: Nested) -> bool:
     """Is the body nothing but calls? A ReAct step brings its thought along."""
     spoken_with = all(draft.dialect == "react" for draft in inner.drafts)
     return bool(inner.drafts) and (spoken_with or not inner.says_anything)
+
+
+def _is_shown(inner: Nested) -> bool:
+    """Does a call in it hold a placeholder?"""
+    return any(repair.kind == "placeholder" for draft in inner.drafts for repair in draft.repairs)
+
+
+def _is_all(reading: Reading, at: int, end: int) -> Steps[bool]:
+    """Is a fence all of the message, but for one lead-in?"""
+    if reading.says_anything() or reading.drafts or "\n" in reading.src.text[reading.done : at].strip():
+        return False
+    return (yield from rest_is_blank(reading, end))
 
 
 def _explicit_none(reading: Reading, fence: Fence, opens: bool) -> int:

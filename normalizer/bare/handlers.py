@@ -15,6 +15,7 @@ from llmcore.normalizer.bare import fences, react
 from llmcore.normalizer.bare.json_forms import calling_tool, json_form, mid_line, named_brace
 from llmcore.normalizer.bare.made_up import wrapper_before
 from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
+from llmcore.normalizer.bare.python_lines import begins_lines, begins_tuple, in_a_block, python_lines, python_tuple, unread_lines
 from llmcore.normalizer.bare.verdicts import leads_in, rest_is_blank
 from llmcore.normalizer.core.names import is_known, name_start, peel
 from llmcore.normalizer.core.reading import Reading
@@ -175,7 +176,7 @@ def _bracket(reading: Reading, at: int) -> Steps[int]:
         name, body = calling[1], calling.end()
         calling = None  # a match keeps the text it was found in
         return (yield from calling_tool(reading, at, name, body))
-    if (char and char in "'\"[") or _PYTHON_HEAD.match(src.text, ahead):
+    if (char and char in "'\"`[") or _PYTHON_HEAD.match(src.text, ahead):
         return (yield from python_list(reading, at - 1 if escaped else at, at))
     if at == reading.done:  # elsewhere only lists are candidates
         reading.looks.glanced()
@@ -208,10 +209,27 @@ def _paren(reading: Reading, at: int) -> Steps[int]:
     lead, word = before[: begin - start], reading.src.text[begin:at]
     printed = lead.rstrip().endswith("print") or lead.endswith("print(")
     if not leads_in(lead) and not printed and wrapper_before(reading, begin) is None:
+        if (end := (yield from _code(reading, start, lead, word, at))) >= 0:
+            return end
         return (yield from mid_line_call(reading, begin, at)) if is_known(word, reading.tools) else at + 1
     if not is_callable(reading, word):
         return at + 1
+    if in_a_block(reading, start, lead):
+        return (yield from mid_line_call(reading, begin, at))
+    if (end := (yield from unread_lines(reading, begin, at))) >= 0:
+        return end
     return (yield from python_run(reading, begin, at))
+
+
+def _code(reading: Reading, start: int, lead: str, word: str, at: int) -> Steps[int]:
+    """Code that is nothing but calls, where one begins; -1 when none does."""
+    if not is_known(word, reading.tools):
+        return -1
+    if begins_lines(reading, start, lead):
+        return (yield from python_lines(reading, start))
+    if begins_tuple(reading, start, lead):
+        return (yield from python_tuple(reading, start + lead.index("(")))
+    return -1
 
 
 HANDLERS: dict[str, Callable[[Reading, int], Steps[int] | int]] = {

@@ -10,7 +10,7 @@ import re
 
 from llmcore.normalizer.bare.made_up import around, wrapper_before
 from llmcore.normalizer.bare.python_forms import settled_word
-from llmcore.normalizer.bare.verdicts import Place, line_is_over, refusal, rest_is_blank
+from llmcore.normalizer.bare.verdicts import Place, line_is_over, refusal, rest_is_blank, stands_alone
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, read_body, swallow
 from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of
 from llmcore.normalizer.core.names import is_known
@@ -66,7 +66,8 @@ def named_brace(reading: Reading, begin: int, at: int, name: str, dialect: str, 
     arguments = parsed.value if is_object(parsed.value) else None
     call = CallObject(name, arguments, True, raw=reading.src.text[at : body.end])
     whole = reading.tools is None and (yield from rest_is_blank(reading, end))
-    place = Place(begin, end, over=over or dialect == "harmony", closed=closed, whole=whole)
+    alone = yield from stands_alone(reading, begin, end, [call])
+    place = Place(begin, end, over=over or dialect == "harmony", closed=closed, whole=whole, alone=alone)
     reason = refusal(reading, place, [call]) or ("unreadable" if arguments is None and not body.cut else None)
     if reason is not None:
         reading.miss(begin, end, name, reason)
@@ -157,7 +158,8 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     whole = alone and (yield from rest_is_blank(reading, end))
     if not calls or not read[0][0]:
         return (yield from _no_calls(reading, at, end, bodies, messages, whole))
-    place = Place(at, end, over=over, closed=closed, whole=whole)
+    led = yield from stands_alone(reading, at, end, calls)
+    place = Place(at, end, over=over, closed=closed, whole=whole, alone=led)
     certain = messages[0].certain and messages[0].form == "llmcore_envelope"
     reason = refusal(reading, place, calls, certain=certain)
     if reason is not None:
@@ -307,7 +309,8 @@ def calling_tool(reading: Reading, at: int, name: str, start: int) -> Steps[int]
     parsed = read_relaxed(reading.src.text, body.start, body.end, limits=reading.limits, cut=body.cut)
     arguments, _, repairs = arguments_of(parsed.value)
     call = CallObject(name, arguments, True, raw=reading.src.text[body.start : body.end])
-    place = Place(at, end, over=over, closed=False, whole=False)
+    alone = yield from stands_alone(reading, at, end, [call])
+    place = Place(at, end, over=over, closed=False, whole=False, alone=alone)
     if (reason := refusal(reading, place, [call])) is not None:
         reading.miss(at, end, name, reason)
         return end

@@ -23,6 +23,7 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.looks import Looks
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, settled
+from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.source import Source, SpaceRun, Steps
 from llmcore.normalizer.core.telling import Teller
 from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
@@ -259,6 +260,8 @@ class Reading:
             self.take("content", end)
             return
         found = repairs or []
+        if arguments and (shown := placeholders_in(arguments)):
+            found = [*(repair for repair in found if repair.kind != "placeholder"), *shown]
         if self.invented:
             found = [*found, Repair(kind="after_invented_result", safety="guess")]
         draft.finish(end, arguments, raw, complete, found)

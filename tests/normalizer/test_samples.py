@@ -16,7 +16,11 @@ from .helpers import TOOLS, Sample, read_every_way, samples, tool
 CATALOGUE = samples("catalogue")
 ALL = [
     *CATALOGUE,
-    *(sample for name in ("drift", "policies", "damage", "traps", "reasoning", "envelopes") for sample in samples(name)),
+    *(
+        sample
+        for name in ("drift", "policies", "damage", "traps", "reasoning", "envelopes", "python")
+        for sample in samples(name)
+    ),
 ]
 POSITIVE = [sample for sample in CATALOGUE if sample.calls]
 
