@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from llmcore.normalizer.bare.lost_headers import HEADER_WORDS
 from llmcore.normalizer.bare.made_up import around, wrapper_before
 from llmcore.normalizer.bare.python_forms import settled_word
 from llmcore.normalizer.bare.verdicts import Place, line_is_over, refusal, rest_is_blank, stands_alone
@@ -51,8 +52,11 @@ _CALLS_BEGUN = re.compile(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|
 _RAW_QUOTES = ('<|"|>', "<escape>")
 
 
-def named_brace(reading: Reading, begin: int, at: int, name: str, dialect: str, gap: int = -1) -> Steps[int]:
-    """`name{...}`: the name is a tool's, the braces hold relaxed JSON."""
+def named_brace(
+    reading: Reading, begin: int, at: int, name: str, dialect: str, gap: int = -1, *, strict: bool = False
+) -> Steps[int]:
+    """`name{...}`: the name is a tool's, the braces hold relaxed JSON. Behind harmony's header junk may follow them on their
+    line, unless words stand before it (`strict`)."""
     if begin < reading.done:
         return at + 1
     body = yield from body_extent(reading, at, STRAY_CLOSERS)
@@ -67,14 +71,14 @@ def named_brace(reading: Reading, begin: int, at: int, name: str, dialect: str, 
     call = CallObject(name, arguments, True, raw=reading.src.text[at : body.end])
     whole = reading.tools is None and (yield from rest_is_blank(reading, end))
     alone = yield from stands_alone(reading, begin, end, [call])
-    place = Place(begin, end, over=over or dialect == "harmony", closed=closed, whole=whole, alone=alone)
+    place = Place(begin, end, over=over or (dialect == "harmony" and not strict), closed=closed, whole=whole, alone=alone)
     reason = refusal(reading, place, [call]) or ("unreadable" if arguments is None and not body.cut else None)
     if reason is not None:
         reading.miss(begin, end, name, reason)
         return max(body.end, at + 1) if not body.cut else at + 1
     tool = reading.tool(name)
     repairs = [settled_word(arguments, repair, tool) if tool is not None and arguments else repair for repair in parsed.repairs]
-    if gap >= 0 and (junk := reading.src.text[gap:at].replace("json", "").replace("code", "").strip()):
+    if gap >= 0 and (junk := HEADER_WORDS.sub(" ", reading.src.text[gap:at]).strip()):
         repairs.append(Repair(kind="junk_dropped", before=junk, after="", safety="lossless"))
     add_calls(reading, (begin, end), [call], dialect, complete=parsed.complete and not body.cut, repairs=repairs)
     return reading.done

@@ -28,6 +28,7 @@ _NEXT_LINE_CALL = re.compile(rf"[\s;,]{{0,64}}{_NEXT_NAME}\("), re.compile(rf"[\
 _COMMENT = starts("#", "//")
 _WHOLE_QUOTES = frozenset(('"', "'", '"""', "'''"))
 _QUOTE_REACH = 64
+_LOST_FENCE = "tool_code"  # of which only the info word is left
 _KEYWORDS = frozenset(
     [
         "if",
@@ -59,7 +60,9 @@ def python_objects(reading: Reading, calls: list[PythonCall]) -> list[CallObject
 
 
 def _printed(reading: Reading, call: PythonCall) -> PythonCall:
-    """`print(f(...))` calls `f`, unless `print` is a tool."""
+    """`print(f(...))` calls `f`, unless `print` is a tool. A fence's info word may be glued to it (`tool_codeprint(...)`)."""
+    if call.name.startswith("tool_code") and len(call.name) > len("tool_code") and not is_known(call.name, reading.tools):
+        call.name = call.name.removeprefix("tool_code")
     if call.name != "print" or is_known("print", reading.tools):
         return call
     inner = read_calls(call.raw, limits=reading.limits, cut=not call.complete).calls
@@ -153,7 +156,9 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
         reading.miss(begin, end, objects[0].name, reason)
         reading.looks.never_closed(body.cut)
         return bracket + 1 if body.cut else body.end
-    if quoted < 0:
+    if reading.src.text[reading.done : begin].strip() == _LOST_FENCE and not reading.says_anything():
+        reading.markup(begin)
+    elif quoted < 0:
         reading.text(begin if wrapper is None or closed_at < 0 else wrapper.start)
     reading.markup(begin)
     for call, found in zip(objects, parsed.calls, strict=True):

@@ -10,6 +10,7 @@ from llmcore.normalizer.bodies.preview import BodyPreview, Preview
 from llmcore.normalizer.calls.call_objects import (
     ARGUMENT_KEYS,
     LIST_KEYS,
+    PARALLEL,
     CallObject,
     Message,
     arguments_of,
@@ -206,7 +207,7 @@ def _keep_written(message: Message, text: str) -> None:
 
 def _quick(reading: Reading, text: str, head: re.Match[str]) -> Message | None:
     """`{"name": ..., "arguments": {...}}` exactly: only the arguments are parsed."""
-    if not text.endswith("}"):
+    if not text.endswith("}") or head[1] == PARALLEL:
         return None
     written = text[head.end() : -1].rstrip()
     value = sound_object(written, reading.limits)

@@ -23,6 +23,7 @@ __all__ = [
     "ARGUMENT_KEYS",
     "CALL_KEYS",
     "LIST_KEYS",
+    "PARALLEL",
     "CallObject",
     "Message",
     "arguments_of",
@@ -68,6 +69,8 @@ _BESIDE_A_NAME = frozenset((*_ID_KEYS, "type"))
 _ENCODINGS = 2  # of a string in a string
 _PASTED_LISTS = ("content", "parts")  # of a message as Anthropic, Bedrock or Gemini write it
 _ENVELOPE_KEYS = ("toolCalls", "needsMoreWork", "needs_more_work")
+PARALLEL = "multi_tool_use.parallel"
+"""What the GPT families call to call several tools."""
 _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
 
 CALL_KEYS = frozenset(
@@ -203,6 +206,8 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     if named is None:
         return None
     name: str = inner[named]
+    if named == "recipient_name" and (bare := name.removeprefix("functions.")).strip():
+        name = bare
     holder = inner if inner is outer or any(key in inner for key in ARGUMENT_KEYS) else outer
     tool = tools.get(peel(name, tools) or name) if tools is not None else None
     key = _arguments_key(holder, tool)
@@ -335,10 +340,6 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             calls = _all(listed, lambda item: call_object(item, tools) or _single_key(item, tools))
             if calls is None:
                 return None
-            if form == "multi_tool_use":
-                for call in calls:
-                    bare = call.name.removeprefix("functions.")
-                    call.name = bare if bare.strip() else call.name
             content = value.get("content")
             wire = "role" in value
             return Message(calls, "pasted_wire" if wire else form, content if isinstance(content, str) else "", certain=True)
@@ -369,6 +370,8 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             form = _INNER_KEYS[key]
             return None if call is None else Message([call], form, certain=form == "pasted_wire")
     call = call_object(value, tools)
+    if call is not None and call.name == PARALLEL and not is_known(PARALLEL, tools) and is_object(call.arguments):
+        return _object(call.arguments, tools) if is_list(call.arguments.get("tool_uses")) else None
     if call is not None and value.get("type") == "tool_use" and is_object(value.get("input")):
         return Message([call], "pasted_wire", certain=True)
     if call is not None and (call.given or is_known(call.name, tools) or is_no_call(call.name, tools)):

@@ -18,7 +18,7 @@ ALL = [
     *CATALOGUE,
     *(
         sample
-        for name in ("drift", "policies", "damage", "traps", "reasoning", "envelopes", "python")
+        for name in ("drift", "policies", "damage", "traps", "reasoning", "envelopes", "python", "tokens")
         for sample in samples(name)
     ),
 ]
