@@ -41,6 +41,7 @@ def normalize(
     finish_reason: str | None = None,
     reasoning_open: bool = False,
     forced_tool: str | None = None,
+    enveloped: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Envelope:
     """The envelope of a whole reply. Never raises on a reply.
@@ -50,15 +51,17 @@ def normalize(
     `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `dialects`: names of
     the registry to restrict text calls to; None = recognise them from the text. `finish_reason`: the provider's word
     or ours, where the reply does not hold it. `reasoning_open`: the prompt opened the reasoning. `forced_tool`: the
-    tool that bare arguments belong to.
+    tool that bare arguments belong to. `enveloped`: the model was asked for this library's envelope, so that an object with
+    nothing but `content` is one.
 
     Raises `CallerError` when `tools` is no `ToolSet`, `ConfigError` for an unknown dialect.
     """
     if type(reply) is str:
-        quick = None if reasoning_open or forced_tool else _of_one_thing(reply, _checked(tools), dialects, finish_reason, limits)
+        told = reasoning_open or forced_tool or enveloped
+        quick = None if told else _of_one_thing(reply, _checked(tools), dialects, finish_reason, limits)
         if quick is not None:
             return quick
-    settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening=False)
+    settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening=False, enveloped=enveloped)
     wire: str | None = None
     if isinstance(reply, Reply):
         settings, wire, reply = settings.told_by(reply), reply.wire, reply.raw
@@ -84,10 +87,11 @@ class Normalizer:
         dialects: Collection[str] | None = None,
         reasoning_open: bool = False,
         forced_tool: str | None = None,
+        enveloped: bool = False,
         limits: Limits = DEFAULT_LIMITS,
         listening: bool = True,
     ) -> None:
-        self._settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening)
+        self._settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening, enveloped=enveloped)
         self._text: TextEngine | None = None
         """While the reply is nothing but text."""
         self._native: NativeReply | None = None

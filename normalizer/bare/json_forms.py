@@ -7,13 +7,14 @@ data: it is told as it comes and not searched for calls that it quotes.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from llmcore.normalizer.bare.lost_headers import HEADER_WORDS
 from llmcore.normalizer.bare.made_up import around, wrapper_before
 from llmcore.normalizer.bare.python_forms import settled_word
 from llmcore.normalizer.bare.verdicts import Place, line_is_over, refusal, rest_is_blank, stands_alone
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, read_body, swallow
-from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of
+from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of, said_in
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, settle, skip_space
@@ -243,20 +244,31 @@ def _answer_or_arguments(reading: Reading, at: int, end: int, body: Body) -> int
         call = CallObject(reading.forced_tool, value, True, raw=text)
         add_calls(reading, (at, end), [call], "forced_arguments", complete=parsed.complete, repairs=parsed.repairs)
         return end
-    if len(value) != 1 or reading.tools is None or body.cut:
+    if len(value) != 1 or (body.cut and not reading.enveloped):
         return 0
     ((key, said),) = value.items()
-    if key == "response" and isinstance(said, str) and is_known(key, reading.tools) is False:
-        reading.text(at)
-        reading.markup(end)
-        reading.replace(at, end, said)
-        return end
-    if key == "content" and isinstance(said, str):
+    if key == "content" and isinstance(said, str) and reading.tools:
         inner = reading.nest(said)
         if inner.drafts and not inner.says_anything:
             reading.adopt(inner, at, end)
             return end
-    return 0
+    if not _answers(reading, key, said):
+        return 0
+    said, repairs = said_in(said)
+    reading.repairs.extend(repairs)
+    if body.cut:
+        reading.cut_off()
+    reading.text(at)
+    reading.markup(end)
+    reading.replace(at, end, said)
+    return end
+
+
+def _answers(reading: Reading, key: str, said: Any) -> bool:
+    """Is what stands under an object's only key the answer?"""
+    if key == "content":
+        return reading.enveloped
+    return isinstance(said, str) and key == "response" and is_known(key, reading.tools) is False and reading.tools is not None
 
 
 def _data(reading: Reading, at: int) -> Steps[int]:

@@ -94,6 +94,8 @@ def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, cert
     """Why these calls are no calls where they stand, or None."""
     if len(reading.drafts) >= reading.limits.calls:
         return "calls_limit"
+    if not reading.takes_calls:
+        return "unknown_name"
     if _shows(calls) and not (place.alone and reading.tools is not None):
         return "placeholder"
     if not any(call.given for call in calls):

@@ -32,6 +32,7 @@ __all__ = [
     "is_definition",
     "is_no_call",
     "no_arguments",
+    "said_in",
     "without_last",
 ]
 
@@ -257,7 +258,7 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     calls, unread = _enveloped(written, tools)
     if (unread and not calls and not _may_call(written)) or not (companions or any(is_known(call.name, tools) for call in calls)):
         return None
-    said, repairs = _said(content)
+    said, repairs = said_in(content)
     more = needs if isinstance(needs, bool) else None
     return Message(calls, "llmcore_envelope", said, more, certain=companions, unread=unread, repairs=repairs)
 
@@ -293,7 +294,7 @@ def _entry(value: Any, tools: ToolSet | None) -> CallObject | None:
     return None
 
 
-def _said(content: Any) -> tuple[str, list[Repair]]:
+def said_in(content: Any) -> tuple[str, list[Repair]]:
     """An envelope's `content` as text: that of its text parts, or a value as JSON."""
     if content is None or isinstance(content, str):
         return content or "", []

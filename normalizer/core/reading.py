@@ -80,6 +80,8 @@ class Reading:
     """What plain text is here: reasoning, in a block of it that never closes."""
     cut = False
     """Was a call, or the beginning of one, cut off by the text's end?"""
+    enveloped = False
+    """Was the model asked for this library's envelope?"""
     ended_by_length = False
     """Does the provider say that a limit cut the text?"""
     reasoning_closed = False
@@ -406,6 +408,10 @@ class Reading:
             self.teller.settled(self.text_kind, self.done, length)
 
     # ------------------------------------------------------------------ for the engine
+
+    def asked_for_envelope(self) -> None:
+        """The model was asked for this library's envelope."""
+        self.enveloped = True
 
     def end_reached(self, *, by_length: bool) -> None:
         """Nothing more will come."""

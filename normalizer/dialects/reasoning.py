@@ -218,7 +218,7 @@ def _closes_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     src = reading.src
     if src.text[at:body] != "</think>" or not reading.drafts or reading.says_anything() or not reading.blank_before(at):
         return False
-    if any(kind == "reasoning" for _, _, kind in reading.pieces) or src.text[:at].rstrip().endswith(_BLOCK_ENDS):
+    if src.text[max(0, at - _OVERLAP) : at].rstrip().endswith(_BLOCK_ENDS):
         return False
     while True:
         ahead = yield from skip_space(src, body)
