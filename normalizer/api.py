@@ -35,16 +35,18 @@ def normalize(
     finish_reason: str | None = None,
     reasoning_open: bool = False,
     forced_tool: str | None = None,
+    enveloped: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Envelope:
     """As `llmcore.normalize`, which says what the parameters mean, with tools that are compiled already: `CallerError` when
-    `tools` is no `ToolSet`."""
-    if type(reply) is str:
+    `tools` is no `ToolSet`. `enveloped`: the model was asked for this library's envelope, so that an object with nothing but
+    `content` is one."""
+    if type(reply) is str and not (reasoning_open or forced_tool or enveloped):
         named = None if dialects is None else frozenset(dialects)
-        quick = None if reasoning_open or forced_tool else read_quickly(reply, _checked(tools), named, limits)
+        quick = read_quickly(reply, _checked(tools), named, limits)
         if quick is not None:
             return envelope_of_words_and_calls(reply, finish_reason, quick)
-    settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening=False)
+    settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening=False, enveloped=enveloped)
     wire: str | None = None
     if isinstance(reply, Reply):
         settings, wire, reply = settings.told_by(reply), reply.wire, reply.raw
@@ -65,10 +67,11 @@ class Normalizer:
         dialects: Collection[str] | None = None,
         reasoning_open: bool = False,
         forced_tool: str | None = None,
+        enveloped: bool = False,
         limits: Limits = DEFAULT_LIMITS,
         listening: bool = True,
     ) -> None:
-        self._settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening)
+        self._settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening, enveloped=enveloped)
         self._text: TextEngine | None = None
         """While the reply is nothing but text."""
         self._native: NativeReply | None = None

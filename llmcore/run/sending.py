@@ -101,6 +101,11 @@ class Sending:
         return self._streamed() if self._streaming else self._at_once()
 
     @property
+    def _enveloped(self) -> bool:
+        """Was the library's envelope asked for, and nothing typed that may look like it?"""
+        return self._call.mode in ("json_schema", "json_object") and self._call.output_schema is None
+
+    @property
     def call(self) -> ModelCall:
         return self._call
 
@@ -140,7 +145,7 @@ class Sending:
         self.time_to_first_token = reply.time_to_first_token
         forced = reply.forced_tool or self._forced_tool
         if not self._listening and _events_in(reply) is None:
-            self.envelope = normalize(reply, self._tools, forced_tool=forced)
+            self.envelope = normalize(reply, self._tools, forced_tool=forced, enveloped=self._enveloped)
             return []
         normalizer = self._normalizer(forced, reply.reasoning_open)
         recorded = _events_in(reply)
@@ -203,7 +208,7 @@ class Sending:
             raise Timeout("the run's deadline has passed", status=None)
 
     def _normalizer(self, forced_tool: str | None, reasoning_open: bool) -> Normalizer:
-        return Normalizer(self._tools, reasoning_open=reasoning_open, forced_tool=forced_tool)
+        return Normalizer(self._tools, reasoning_open=reasoning_open, forced_tool=forced_tool, enveloped=self._enveloped)
 
     def _told(self, chunk: object) -> bool:
         """Is it what the adapter itself tells of the stream, and no part of the reply?"""

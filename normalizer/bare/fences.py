@@ -188,7 +188,12 @@ def _fence(reading: Reading, at: int) -> Steps[int]:
                 break
             if inner is not None and inner.near_misses and not inner.drafts:
                 reading.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
+            if inner is not None and (yield from _is_answer(reading, fence, inner, opens)):
+                return fence.end
             return _explicit_none(reading, fence, opens)
+        if _is_shown(inner) and not (yield from _is_all(reading, at, fence.end)):
+            reading.miss(fence.start, fence.end, inner.drafts[0].name, "placeholder")
+            return fence.end
         group.append((fence, inner))
         if fence.info in CALL_FENCES or opens:
             return (yield from _judge(reading, group, by_itself=True))
@@ -265,6 +270,31 @@ def _only_calls(inner: Nested) -> bool:
     return bool(inner.drafts) and (spoken_with or not inner.says_anything)
 
 
+def _is_shown(inner: Nested) -> bool:
+    """Does a call in it hold a placeholder?"""
+    return any(repair.kind == "placeholder" for draft in inner.drafts for repair in draft.repairs)
+
+
+def _is_all(reading: Reading, at: int, end: int) -> Steps[bool]:
+    """Is a fence all of the message, but for one lead-in?"""
+    if reading.says_anything() or reading.drafts or "\n" in reading.src.text[reading.done : at].strip():
+        return False
+    return (yield from rest_is_blank(reading, end))
+
+
+def _is_answer(reading: Reading, fence: Fence, inner: Nested, opens: bool) -> Steps[bool]:
+    """Take a fence that is all of the message and holds an envelope without calls: its content is the answer."""
+    if not opens or inner.drafts or inner.says_anything or not inner.content:
+        return False
+    if not (yield from rest_is_blank(reading, fence.end)):
+        return False
+    reading.text(fence.start)
+    reading.markup(fence.end)
+    reading.replace(fence.start, fence.end, inner.content)
+    reading.more_work(inner.needs_more_work)
+    return True
+
+
 def _explicit_none(reading: Reading, fence: Fence, opens: bool) -> int:
     """A fence that says `None` calls nothing."""
     if opens and reading.takes_calls and reading.src.text[fence.body : fence.stop].strip() in ("None", "null", "[]"):
@@ -275,6 +305,8 @@ def _explicit_none(reading: Reading, fence: Fence, opens: bool) -> int:
 
 def _worth(reading: Reading, fence: Fence, opens: bool) -> bool:
     """May the body be a call? With tools not told, only in a fence that opens the message."""
+    if reading.enveloped and opens:
+        return True
     if not reading.takes_calls or len(reading.drafts) >= reading.limits.calls:
         return False
     if reading.tools is None or fence.info in CALL_FENCES:

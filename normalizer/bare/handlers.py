@@ -13,9 +13,12 @@ from functools import lru_cache
 
 from llmcore.normalizer.bare import fences, react
 from llmcore.normalizer.bare.json_forms import calling_tool, json_form, mid_line, named_brace
+from llmcore.normalizer.bare.lost_headers import announced, harmony_header
 from llmcore.normalizer.bare.made_up import wrapper_before
 from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
+from llmcore.normalizer.bare.python_lines import begins_lines, begins_tuple, in_a_block, python_lines, python_tuple, unread_lines
 from llmcore.normalizer.bare.verdicts import leads_in, rest_is_blank
+from llmcore.normalizer.calls.call_objects import PARALLEL
 from llmcore.normalizer.core.names import is_known, name_start, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, match_within, skip_space
@@ -25,8 +28,6 @@ __all__ = ["HANDLERS", "settled_text", "without_sign"]
 
 _REACH = 512
 _SIGNS = 8  # of the end of the text, in which a sign may begin a marker
-_TO = re.compile(r"(?:^|\s)to=(?:functions\.)?([^\s{<]{1,128}?)(?:<|\s|json|code|\Z)[^{\n]*\Z")
-_OPENING_TO = re.compile(r"\s*+(?:(?:commentary|analysis) \s*+)?to=(?:functions\.)?([^\s{<]{1,128})(?=\s)")
 _PYTHON_HEAD = re.compile(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\(")
 _PYTHON_MAYBE = re.compile(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\Z")
 _NOTHING = re.compile(r"(?:(?:None|null)\s{0,16}+)?\]")
@@ -98,15 +99,11 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
             return (yield from named_brace(reading, begin, at, name, "gemma4" if "call:" in written else "name_brace"))
     elif before.endswith(" ") and (spaced := _spaced_name(reading, start, before)) is not None:
         return (yield from named_brace(reading, spaced[0], at, spaced[1], "name_brace"))
-    if "to=" in before and (header := _TO.search(before)) is not None and is_known(header[1], reading.tools):
-        begin = (
-            start
-            if before[: header.start()].strip() in ("", "commentary", "analysis", "assistant", "final")
-            else start + header.start()
-        )
-        return (yield from named_brace(reading, begin, at, header[1], "harmony", gap=start + header.end(1)))
-    if not before.strip() and (drifted := _drifted_header(reading, at)) is not None:
-        return (yield from named_brace(reading, drifted[0], at, drifted[1], "harmony", gap=drifted[2]))
+    if (header := harmony_header(reading, start, at, before)) is not None:
+        strict = header.in_prose
+        return (yield from named_brace(reading, header.begin, at, header.name, "harmony", gap=header.gap, strict=strict))
+    if (opener := announced(reading, at)) >= 0:
+        return (yield from _announced(reading, opener, at))
     if not before.strip() and (line := _name_line(reading, start)) is not None:
         return (yield from named_brace(reading, line[0], at, line[1], "functionary_v32"))
     if leads_in(before) or wrapper_before(reading, at) is not None:
@@ -114,15 +111,15 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
     return (yield from mid_line(reading, at)) if before[-1] in BEFORE_BARE else at + 1
 
 
-def _drifted_header(reading: Reading, at: int) -> tuple[int, str, int] | None:
-    """(start, name, end of the name) of a stripped header that opens the message, its junk running over the line's end."""
-    text = reading.src.text
-    if reading.says_anything() or at - reading.done > _REACH:
-        return None
-    header = _OPENING_TO.match(text, reading.done)
-    if header is None or header.end() > at or "{" in text[header.end() : at] or not is_known(header[1], reading.tools):
-        return None
-    return reading.done, header[1], header.end(1)
+def _announced(reading: Reading, opener: int, at: int) -> Steps[int]:
+    """An object behind words that say that it is a call: they are markup when it is one."""
+    reading.lead(opener, at)
+    end = yield from json_form(reading, at)
+    reading.drop_lead()
+    if reading.done > at and "(" in reading.src.text[opener:at] and reading.src.text.startswith(")", reading.done):
+        reading.markup(reading.done + 1)
+        return reading.done
+    return end
 
 
 def _call_name(reading: Reading, written: str) -> str | None:
@@ -175,7 +172,7 @@ def _bracket(reading: Reading, at: int) -> Steps[int]:
         name, body = calling[1], calling.end()
         calling = None  # a match keeps the text it was found in
         return (yield from calling_tool(reading, at, name, body))
-    if (char and char in "'\"[") or _PYTHON_HEAD.match(src.text, ahead):
+    if (char and char in "'\"`[") or _PYTHON_HEAD.match(src.text, ahead):
         return (yield from python_list(reading, at - 1 if escaped else at, at))
     if at == reading.done:  # elsewhere only lists are candidates
         reading.looks.glanced()
@@ -206,12 +203,32 @@ def _paren(reading: Reading, at: int) -> Steps[int]:
     if begin == at:
         return at + 1
     lead, word = before[: begin - start], reading.src.text[begin:at]
+    if word == PARALLEL and (brace := (yield from skip_space(reading.src, at + 1))) > at and announced(reading, brace) == begin:
+        return (yield from _announced(reading, begin, brace)) if reading.src.text.startswith("{", brace) else at + 1
+    lead = "" if lead.strip() == "tool_code" else lead
     printed = lead.rstrip().endswith("print") or lead.endswith("print(")
     if not leads_in(lead) and not printed and wrapper_before(reading, begin) is None:
+        if (end := (yield from _code(reading, start, lead, word, at))) >= 0:
+            return end
         return (yield from mid_line_call(reading, begin, at)) if is_known(word, reading.tools) else at + 1
     if not is_callable(reading, word):
         return at + 1
+    if in_a_block(reading, start, lead):
+        return (yield from mid_line_call(reading, begin, at))
+    if (end := (yield from unread_lines(reading, begin, at))) >= 0:
+        return end
     return (yield from python_run(reading, begin, at))
+
+
+def _code(reading: Reading, start: int, lead: str, word: str, at: int) -> Steps[int]:
+    """Code that is nothing but calls, where one begins; -1 when none does."""
+    if not is_known(word, reading.tools):
+        return -1
+    if begins_lines(reading, start, lead):
+        return (yield from python_lines(reading, start))
+    if begins_tuple(reading, start, lead):
+        return (yield from python_tuple(reading, start + lead.index("(")))
+    return -1
 
 
 HANDLERS: dict[str, Callable[[Reading, int], Steps[int] | int]] = {

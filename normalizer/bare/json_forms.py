@@ -7,12 +7,14 @@ data: it is told as it comes and not searched for calls that it quotes.
 from __future__ import annotations
 
 import re
+from typing import Any
 
+from llmcore.normalizer.bare.lost_headers import HEADER_WORDS
 from llmcore.normalizer.bare.made_up import around, wrapper_before
 from llmcore.normalizer.bare.python_forms import settled_word
-from llmcore.normalizer.bare.verdicts import Place, line_is_over, only_shown, refusal, rest_is_blank
+from llmcore.normalizer.bare.verdicts import Place, line_is_over, only_shown, refusal, rest_is_blank, stands_alone
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, read_body, swallow
-from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of
+from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of, said_in
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, settle, skip_space
@@ -51,8 +53,11 @@ _CALLS_BEGUN = re.compile(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|
 _RAW_QUOTES = ('<|"|>', "<escape>")
 
 
-def named_brace(reading: Reading, begin: int, at: int, name: str, dialect: str, gap: int = -1) -> Steps[int]:
-    """`name{...}`: the name is a tool's, the braces hold relaxed JSON."""
+def named_brace(
+    reading: Reading, begin: int, at: int, name: str, dialect: str, gap: int = -1, *, strict: bool = False
+) -> Steps[int]:
+    """`name{...}`: the name is a tool's, the braces hold relaxed JSON. Behind harmony's header junk may follow them on their
+    line, unless words stand before it (`strict`)."""
     if begin < reading.done:
         return at + 1
     body = yield from body_extent(reading, at, STRAY_CLOSERS)
@@ -66,7 +71,8 @@ def named_brace(reading: Reading, begin: int, at: int, name: str, dialect: str, 
     arguments = parsed.value if is_object(parsed.value) else None
     call = CallObject(name, arguments, True, raw=reading.src.text[at : body.end])
     whole = reading.tools is None and (yield from rest_is_blank(reading, end))
-    place = Place(begin, end, over=over or dialect == "harmony", closed=closed, whole=whole)
+    alone = yield from stands_alone(reading, begin, end, [call])
+    place = Place(begin, end, over=over or (dialect == "harmony" and not strict), closed=closed, whole=whole, alone=alone)
     reason = refusal(reading, place, [call]) or ("unreadable" if arguments is None and not body.cut else None)
     reason = reason or (yield from only_shown(reading, begin, end))
     if reason is not None:
@@ -74,7 +80,7 @@ def named_brace(reading: Reading, begin: int, at: int, name: str, dialect: str, 
         return max(body.end, at + 1) if not body.cut else at + 1
     tool = reading.tool(name)
     repairs = [settled_word(arguments, repair, tool) if tool is not None and arguments else repair for repair in parsed.repairs]
-    if gap >= 0 and (junk := reading.src.text[gap:at].replace("json", "").replace("code", "").strip()):
+    if gap >= 0 and (junk := HEADER_WORDS.sub(" ", reading.src.text[gap:at]).strip()):
         repairs.append(Repair(kind="junk_dropped", before=junk, after="", safety="lossless"))
     add_calls(reading, (begin, end), [call], dialect, complete=parsed.complete and not body.cut, repairs=repairs)
     return reading.done
@@ -158,7 +164,8 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     whole = alone and (yield from rest_is_blank(reading, end))
     if not calls or not read[0][0]:
         return (yield from _no_calls(reading, at, end, bodies, messages, whole))
-    place = Place(at, end, over=over, closed=closed, whole=whole)
+    led = yield from stands_alone(reading, at, end, calls)
+    place = Place(at, end, over=over, closed=closed, whole=whole, alone=led)
     certain = messages[0].certain and messages[0].form == "llmcore_envelope"
     reason = refusal(reading, place, calls, certain=certain) or (yield from only_shown(reading, at, end))
     if reason is not None:
@@ -177,6 +184,7 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
 def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read: list[_Parsed]) -> None:
     if bodies[-1].lost:
         reading.cut_off()
+    _tell_beside(reading, at, end, [message for messages, _, _ in read for message in messages])
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
         span = (at if body is bodies[0] else body.start, end if body is bodies[-1] else body.end)
         reading.markup(span[0])
@@ -188,6 +196,14 @@ def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read
             if message.needs_more_work is not None:
                 reading.more_work(message.needs_more_work)
     reading.take("call", end)
+
+
+def _tell_beside(reading: Reading, at: int, end: int, messages: list[Message]) -> None:
+    """Record what messages say beside their calls."""
+    for message in messages:
+        reading.repairs.extend(message.repairs)
+        if message.unread:
+            reading.note(at, end, None, "no_call_object")
 
 
 def _no_calls(reading: Reading, at: int, end: int, bodies: list[Body], messages: list[Message], whole: bool) -> Steps[int]:
@@ -206,6 +222,7 @@ def _no_calls(reading: Reading, at: int, end: int, bodies: list[Body], messages:
         reading.markup(end)
         reading.replace(at, end, messages[0].content)
         reading.more_work(messages[0].needs_more_work)
+        _tell_beside(reading, at, end, messages)
         return end
     if whole and len(bodies) == 1 and (done := _answer_or_arguments(reading, at, end, bodies[0])):
         return done
@@ -228,20 +245,31 @@ def _answer_or_arguments(reading: Reading, at: int, end: int, body: Body) -> int
         call = CallObject(reading.forced_tool, value, True, raw=text)
         add_calls(reading, (at, end), [call], "forced_arguments", complete=parsed.complete, repairs=parsed.repairs)
         return end
-    if len(value) != 1 or reading.tools is None or body.cut:
+    if len(value) != 1 or (body.cut and not reading.enveloped):
         return 0
     ((key, said),) = value.items()
-    if key == "response" and isinstance(said, str) and is_known(key, reading.tools) is False:
-        reading.text(at)
-        reading.markup(end)
-        reading.replace(at, end, said)
-        return end
-    if key == "content" and isinstance(said, str):
+    if key == "content" and isinstance(said, str) and reading.tools:
         inner = reading.nest(said)
         if inner.drafts and not inner.says_anything:
             reading.adopt(inner, at, end)
             return end
-    return 0
+    if not _answers(reading, key, said):
+        return 0
+    said, repairs = said_in(said)
+    reading.repairs.extend(repairs)
+    if body.cut:
+        reading.cut_off()
+    reading.text(at)
+    reading.markup(end)
+    reading.replace(at, end, said)
+    return end
+
+
+def _answers(reading: Reading, key: str, said: Any) -> bool:
+    """Is what stands under an object's only key the answer?"""
+    if key == "content":
+        return reading.enveloped
+    return isinstance(said, str) and key == "response" and is_known(key, reading.tools) is False and reading.tools is not None
 
 
 def _data(reading: Reading, at: int) -> Steps[int]:
@@ -298,7 +326,8 @@ def calling_tool(reading: Reading, at: int, name: str, start: int) -> Steps[int]
     parsed = read_relaxed(reading.src.text, body.start, body.end, limits=reading.limits, cut=body.cut)
     arguments, _, repairs = arguments_of(parsed.value)
     call = CallObject(name, arguments, True, raw=reading.src.text[body.start : body.end])
-    place = Place(at, end, over=over, closed=False, whole=False)
+    alone = yield from stands_alone(reading, at, end, [call])
+    place = Place(at, end, over=over, closed=False, whole=False, alone=alone)
     if (reason := refusal(reading, place, [call]) or (yield from only_shown(reading, at, end))) is not None:
         reading.miss(at, end, name, reason)
         return end

@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.made_up import around, wrapper_before
-from llmcore.normalizer.bare.verdicts import Place, only_shown, refusal, rest_is_blank
+from llmcore.normalizer.bare.verdicts import Place, only_shown, refusal, rest_is_blank, stands_alone
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, swallow
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.calls.typed_values import positional_arguments
 from llmcore.normalizer.core.names import is_known, peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, past
+from llmcore.normalizer.core.source import Steps, past, settle, skip_space, starts
 from llmcore.normalizer.core.words import STRAY_CLOSERS
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.python import PythonCall, read_calls
@@ -25,6 +25,10 @@ _NEXT_NAME = r"[A-Za-z_][\w.\\-]{0,255}"
 _NEXT_CALL = re.compile(rf"[ \t;,]{{0,64}}{_NEXT_NAME}\("), re.compile(rf"[ \t;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
 _NEXT_LINE_CALL = re.compile(rf"[\s;,]{{0,64}}{_NEXT_NAME}\("), re.compile(rf"[\s;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
 """The next call of a run, and the beginning of one at the end of the text."""
+_COMMENT = starts("#", "//")
+_WHOLE_QUOTES = frozenset(('"', "'", '"""', "'''"))
+_QUOTE_REACH = 64
+_LOST_FENCE = "tool_code"  # of which only the info word is left
 _KEYWORDS = frozenset(
     [
         "if",
@@ -56,7 +60,9 @@ def python_objects(reading: Reading, calls: list[PythonCall]) -> list[CallObject
 
 
 def _printed(reading: Reading, call: PythonCall) -> PythonCall:
-    """`print(f(...))` calls `f`, unless `print` is a tool."""
+    """`print(f(...))` calls `f`, unless `print` is a tool. A fence's info word may be glued to it (`tool_codeprint(...)`)."""
+    if call.name.startswith("tool_code") and len(call.name) > len("tool_code") and not is_known(call.name, reading.tools):
+        call.name = call.name.removeprefix("tool_code")
     if call.name != "print" or is_known("print", reading.tools):
         return call
     inner = read_calls(call.raw, limits=reading.limits, cut=not call.complete).calls
@@ -132,14 +138,18 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     end, closed = (body.end, False) if body.cut else (yield from swallow(reading, body.end, STRAY_CLOSERS))
     wrapper = wrapper_before(reading, begin)
     closed_at, over = yield from around(reading, wrapper, end)
-    parsed = read_calls(src.text, body.start, body.end, limits=reading.limits, cut=body.cut)
+    over = over or (yield from settle(src, _COMMENT, end))
+    whole = reading.opens_message(begin) and (yield from rest_is_blank(reading, end))
+    quoted = -1 if whole or body.cut else (yield from _closing_quote(reading, begin, end))
+    told_whole = reading.tools is not None and (whole or quoted >= 0)
+    parsed = read_calls(src.text, body.start, body.end, limits=reading.limits, cut=body.cut, expressions=told_whole)
     if not parsed.calls:
         if body.cut:
             reading.looks.never_closed()
         return bracket + 1
     objects = python_objects(reading, parsed.calls)
-    whole = reading.opens_message(begin) and (yield from rest_is_blank(reading, end))
-    reason = refusal(reading, Place(begin, end, over=over, closed=closed, whole=whole), objects)
+    alone = yield from stands_alone(reading, begin, end, objects)
+    reason = refusal(reading, Place(begin, end, over=over, closed=closed, whole=whole, alone=alone), objects)
     if reason is None and reading.tools is None and any(call.positional for call in parsed.calls):
         reason = "tools_not_told"
     if reason is None:
@@ -148,14 +158,33 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
         reading.miss(begin, end, objects[0].name, reason)
         reading.looks.never_closed(body.cut)
         return bracket + 1 if body.cut else body.end
-    reading.text(begin if wrapper is None or closed_at < 0 else wrapper.start)
+    if reading.src.text[reading.done : begin].strip() == _LOST_FENCE and not reading.says_anything():
+        reading.markup(begin)
+    elif quoted < 0:
+        reading.text(begin if wrapper is None or closed_at < 0 else wrapper.start)
     reading.markup(begin)
     for call, found in zip(objects, parsed.calls, strict=True):
         complete = (parsed.complete and not body.cut) or found is not parsed.calls[-1]
         add_calls(reading, (begin, end), [call], dialect, complete=complete)
     reading.take("call", end)
-    reading.markup(closed_at)
+    reading.markup(max(closed_at, quoted))
     return reading.done
+
+
+def _closing_quote(reading: Reading, begin: int, end: int) -> Steps[int]:
+    """Just past the quote that ends the whole message, when one before `begin` opens it; else -1."""
+    src = reading.src
+    if reading.says_anything() or reading.drafts or begin - reading.done > _QUOTE_REACH:
+        return -1
+    quote = src.text[reading.done : begin].strip()
+    if quote not in _WHOLE_QUOTES:
+        return -1
+    close = yield from skip_space(src, end)
+    while not src.final and len(src.text) - close < len(quote):
+        yield None
+    if not src.text.startswith(quote, close) or not (yield from rest_is_blank(reading, close + len(quote))):
+        return -1
+    return close + len(quote)
 
 
 def mid_line_call(reading: Reading, begin: int, at: int) -> Steps[int]:

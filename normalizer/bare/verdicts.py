@@ -9,31 +9,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.placeholders import is_placeholder
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, skip_space
 from llmcore.normalizer.core.surroundings import PLAIN, is_closed, prose_follows
 from llmcore.normalizer.core.words import TURN_TOKENS
 
-__all__ = ["Place", "is_placeholder", "leads_in", "line_is_over", "only_shown", "refusal", "rest_is_blank"]
+__all__ = ["Place", "leads_in", "line_is_over", "only_shown", "refusal", "rest_is_blank", "stands_alone"]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
 _CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
-_PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{2,80}>|\.\.\.|…)\s*\Z")
-_SELF_CLOSED = re.compile(r"</?[a-z]{1,10}>\Z")
+_LONGEST_LEAD_IN = 200
 
 
 class Place:
     """Where a bare form stands: `begin:end`; `over`: its last line ends with it; `closed`: a stray closer follows; `whole`:
-    it is the whole message."""
+    it is the whole message; `alone`: so it is, but for a lead-in (`stands_alone`)."""
 
-    __slots__ = ("begin", "closed", "end", "over", "whole")
+    __slots__ = ("alone", "begin", "closed", "end", "over", "whole")
 
-    def __init__(self, begin: int, end: int, *, over: bool, closed: bool, whole: bool) -> None:
-        self.begin, self.end, self.over, self.closed, self.whole = begin, end, over, closed, whole
+    def __init__(self, begin: int, end: int, *, over: bool, closed: bool, whole: bool, alone: bool = False) -> None:
+        self.begin, self.end, self.over, self.closed, self.whole, self.alone = begin, end, over, closed, whole, alone
 
 
 def leads_in(before: str) -> bool:
@@ -80,15 +79,25 @@ def rest_is_blank(reading: Reading, end: int) -> Steps[bool]:
             yield None
 
 
-def is_placeholder(value: Any) -> bool:
-    return isinstance(value, str) and _PLACEHOLDER.match(value) is not None and _SELF_CLOSED.match(value) is None
+def stands_alone(reading: Reading, begin: int, end: int, calls: Sequence[CallObject]) -> Steps[bool]:
+    """Is `begin:end` all of the message, but for one lead-in, where its calls hold placeholders? False where they hold none."""
+    if reading.says_anything() or reading.drafts or not _shows(calls) or begin - reading.done > _LONGEST_LEAD_IN:
+        return False
+    before = reading.src.text[reading.done : begin].strip(" \t\r\n\"'`*")
+    return (not before or ("\n" not in before and before.endswith(":"))) and (yield from rest_is_blank(reading, end))
+
+
+def _shows(calls: Sequence[CallObject]) -> bool:
+    return any(is_placeholder(value) for call in calls for value in (call.arguments or {}).values())
 
 
 def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, certain: bool = False) -> str | None:
     """Why these calls are no calls where they stand, or None."""
     if len(reading.drafts) >= reading.limits.calls:
         return "calls_limit"
-    if any(is_placeholder(value) for call in calls for value in (call.arguments or {}).values()):
+    if not reading.takes_calls:
+        return "unknown_name"
+    if _shows(calls) and not (place.alone and reading.tools is not None):
         return "placeholder"
     if not any(call.given for call in calls):
         return "no_arguments"

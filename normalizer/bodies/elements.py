@@ -150,7 +150,7 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
     `tag` stands in."""
     ns = re.escape(space)
     names = "param(?:eter)?" if tag == "function" and word.startswith("param") else word
-    key = r"""[\sĠ]{0,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>/]{1,128}+)"""
+    key = r"""[\sĠ]{0,16}name\s{0,16}=\s{0,16}(?P<key>"[^"\n>]{0,128}"|'[^'\n>]{0,128}'|[^\s"'<>/]{1,128}+)"""
     declared = r"""(?:\s{1,16}string\s{0,16}=\s{0,16}["']?(?P<declared>\w{1,16})["']?)?"""
     value = r"""(?:\s{1,16}value\s{0,16}=\s{0,16}(?P<given>"[^"<>]{0,512}"|'[^'<>]{0,512}'))?"""
     opener = rf"(?P<parameter><{ns}{names}{key}{declared}{value}[^<>]{{0,128}}?(?P<empty>/?)>)"
@@ -164,9 +164,11 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
         *([rf"</{ns}{outer}>"] if outer else ()),
     )
     plain_opener = re.sub(r"\?P<(?:key|declared|given|empty)>", "?:", opener)
+    begun_again = rf"<{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}=[^<>]{{1,272}}>(?=\s{{0,16}}<(?:{ns}{names}[\sĠn]|/{ns}{tag}>))"
+    """In a value the opener of a call is one only with what comes behind it: models write about their own format."""
     return Grammar(
         item=tags(opener, closer, *others),
-        value=tags(f"(?P<own></{ns}{names}>)", plain_opener, closer, *others),
+        value=tags(f"(?P<own></{ns}{names}>)", plain_opener, closer, begun_again, *others[1:]),
         cdata=tag == "function",
         undeclared="false" if space == "atem:" else None,  # JSON-looking values decode where no schema says otherwise
     )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from llmcore.normalizer.bodies.preview import BodyPreview, Preview
 from llmcore.normalizer.calls.call_objects import (
     ARGUMENT_KEYS,
+    LIST_KEYS,
+    PARALLEL,
     CallObject,
     Message,
     arguments_of,
@@ -24,6 +27,7 @@ from llmcore.normalizer.notations.extent import Extent, delimiters_of
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.strict import sound_object
 from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = [
     "QUICK",
@@ -46,6 +50,7 @@ _FIRST_QUOTE = 64
 _QUOTES = {"'": "'\"", '\\"': ""}  # by the first one; an escaped one, of a body encoded once more, ends no string
 _EXTRA = re.compile(r"[\s}\]]*")
 _SPACE = re.compile(r"\s*")
+_LAYOUT = re.compile(r"[\s,]*")
 QUICK = 16_384  # a longer body is scanned for its end before anything is parsed
 
 
@@ -125,18 +130,41 @@ def read_body(reading: Reading, body: Body, *, keyed: bool = False) -> tuple[lis
         return [quick], [], True
     parsed = read_json(text, limits=reading.limits, cut=body.cut)
     messages = [message for value in parsed.values if (message := calls_of(value, reading.tools, keyed=keyed)) is not None]
-    if body.cut and len(messages) < len(parsed.values) and (rest := without_last(parsed.values[-1])) is not None:
+    unread = len(messages) < len(parsed.values) or (bool(messages) and messages[-1].unread > 0)
+    if body.cut and unread and (rest := without_last(parsed.values[-1])) is not None:
         whole = calls_of(rest, reading.tools, keyed=keyed)
         if whole is not None and whole.calls:
             body.lost = True
-            return [*messages, whole], parsed.repairs, True
+            return [*messages[: len(parsed.values) - 1], whole], parsed.repairs, True
     if len(messages) == 1 and not parsed.repairs:
         _keep_written(messages[0], text)
     if not messages and (name := _NAME.search(text)) is not None and (parsed.error or body.cut):
         call = CallObject(name[1], None, True, raw=text)
         return [Message([call])], parsed.repairs, not body.cut
     body.lost = body.cut and not messages
+    if body.cut and len(parsed.values) == 1 and _is_cut_behind_calls(text, parsed.values[0]):
+        body.lost = True
+        return messages, [repair for repair in parsed.repairs if repair.safety != "truncated"], True
     return messages, parsed.repairs, parsed.complete
+
+
+_LISTED = re.compile(rf'"({"|".join(LIST_KEYS)})"\s*+:\s*+(?=[\[{{])')
+
+
+def _is_cut_behind_calls(text: str, value: Any) -> bool:
+    """Is an object that lists calls cut off behind the last of them, each closed by its own bracket?"""
+    found = _LISTED.search(text)
+    listed: Any = value.get(found[1]) if found is not None and is_object(value) else None
+    if found is None or not listed:
+        return False
+    end = Extent(found.end()).scan(text, True)
+    if end >= 0:
+        return read_json(text[found.end() : end]).values == [listed]
+    at, whole = found.end() + 1, list[Any]()
+    while at > 0 and (opened := past(_LAYOUT, text, at)) < len(text) and text[opened] == "{":
+        at = Extent(opened).scan(text, True)
+        whole += read_json(text[opened:at]).values if at > 0 else []
+    return is_list(listed) and whole == listed
 
 
 def quick_body(reading: Reading, start: int, end: int) -> Body | None:
@@ -179,7 +207,7 @@ def _keep_written(message: Message, text: str) -> None:
 
 def _quick(reading: Reading, text: str, head: re.Match[str]) -> Message | None:
     """`{"name": ..., "arguments": {...}}` exactly: only the arguments are parsed."""
-    if not text.endswith("}"):
+    if not text.endswith("}") or head[1] == PARALLEL:
         return None
     written = text[head.end() : -1].rstrip()
     value = sound_object(written, reading.limits)

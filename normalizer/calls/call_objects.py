@@ -16,11 +16,14 @@ from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.narrowing import is_list, is_object, objects_in
+from llmcore.types.numbers import exact_json
 from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = [
     "ARGUMENT_KEYS",
     "CALL_KEYS",
+    "LIST_KEYS",
+    "PARALLEL",
     "CallObject",
     "Message",
     "arguments_of",
@@ -29,6 +32,7 @@ __all__ = [
     "is_definition",
     "is_no_call",
     "no_arguments",
+    "said_in",
     "without_last",
 ]
 
@@ -47,6 +51,8 @@ _LIST_KEYS = {
     "function_calls": "tool_calls_key",
     "calls": "tool_calls_key",
 }
+LIST_KEYS = ("toolCalls", *_LIST_KEYS)
+"""Keys that say that what they hold are calls."""
 _ACTION_LISTS = ("action", "actions")
 """Lists of calls as browser agents and plans write them; only the tools' names tell them from data."""
 _INNER_KEYS = {
@@ -64,6 +70,8 @@ _BESIDE_A_NAME = frozenset((*_ID_KEYS, "type"))
 _ENCODINGS = 2  # of a string in a string
 _PASTED_LISTS = ("content", "parts")  # of a message as Anthropic, Bedrock or Gemini write it
 _ENVELOPE_KEYS = ("toolCalls", "needsMoreWork", "needs_more_work")
+PARALLEL = "multi_tool_use.parallel"
+"""What the GPT families call to call several tools."""
 _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
 
 CALL_KEYS = frozenset(
@@ -101,6 +109,10 @@ class Message:
     content: str | None = None
     needs_more_work: bool | None = None
     certain: bool = False
+    unread: int = 0
+    """Of what it lists as calls, how many could not be read as one."""
+    repairs: list[Repair] = field(default_factory=list[Repair])
+    """Of what it says beside its calls."""
 
 
 def is_definition(arguments: Any, has_properties: bool) -> bool:
@@ -195,6 +207,8 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     if named is None:
         return None
     name: str = inner[named]
+    if named == "recipient_name" and (bare := name.removeprefix("functions.")).strip():
+        name = bare
     holder = inner if inner is outer or any(key in inner for key in ARGUMENT_KEYS) else outer
     tool = tools.get(peel(name, tools) or name) if tools is not None else None
     key = _arguments_key(holder, tool)
@@ -228,22 +242,66 @@ def _flat(value: Any, tools: ToolSet | None) -> CallObject | None:
 
 
 def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
-    """The project's own envelope: `toolCalls` beside `content` or `needsMoreWork`, camelCase or snake_case."""
+    """The project's own envelope: `toolCalls` beside `content` or `needsMoreWork`, camelCase or snake_case.
+
+    Where only one of them is there, `toolCalls` must hold a call of a known tool.
+    """
     needs = value.get("needsMoreWork", value.get("needs_more_work"))
     content = value.get("content")
-    listed = value.get("toolCalls", value.get("tool_calls"))
+    written = value.get("toolCalls", value.get("tool_calls"))
     named = "toolCalls" in value or "needsMoreWork" in value or "needs_more_work" in value
     companions = "content" in value or needs is not None or "needsMoreWork" in value
-    if not named or not companions or "role" in value:
+    if not named or "role" in value:
         return None
-    if not (listed is None or is_list(listed)) or not (content is None or isinstance(content, str)):
+    if written is None and (content is None or any(isinstance(value.get(key), str) for key in _NAME_KEYS)):
         return None
-    if listed is None and (content is None or any(isinstance(value.get(key), str) for key in _NAME_KEYS)):
+    calls, unread = _enveloped(written, tools)
+    if (unread and not calls and not _may_call(written)) or not (companions or any(is_known(call.name, tools) for call in calls)):
         return None
-    calls = _all(listed or [], lambda item: _flat(item, tools))
-    if calls is None:
-        return None
-    return Message(calls, "llmcore_envelope", content or "", needs if isinstance(needs, bool) else None, certain=True)
+    said, repairs = said_in(content)
+    more = needs if isinstance(needs, bool) else None
+    return Message(calls, "llmcore_envelope", said, more, certain=companions, unread=unread, repairs=repairs)
+
+
+def _may_call(written: Any) -> bool:
+    """May what cannot be read as calls be meant as such? A number or a flag is data of somebody's own."""
+    return (
+        isinstance(written, str) or is_object(written) or (is_list(written) and any(not isinstance(one, int) for one in written))
+    )
+
+
+def _enveloped(written: Any, tools: ToolSet | None) -> tuple[list[CallObject], int]:
+    """(calls, how many entries are none) of what stands under `toolCalls`: a list, one call in place of the list, calls by their
+    names, or one of them as JSON text."""
+    if isinstance(written, str) and written.strip():
+        parsed = read_json(written)
+        written = parsed.values[0] if len(parsed.values) == 1 and not written[parsed.end :].strip() else written
+    if is_object(written) and call_object(written, tools) is None:
+        written = [{name: given} for name, given in written.items()]
+    if written is None or (isinstance(written, str) and written.strip() in ("", *_NO_CALL_NAMES)):
+        return [], 0
+    entries: list[Any] = written if is_list(written) else [written]
+    calls = [call for entry in entries if (call := _entry(entry, tools)) is not None]
+    return calls, len(entries) - len(calls)
+
+
+def _entry(value: Any, tools: ToolSet | None) -> CallObject | None:
+    """One call of an envelope. Its place says that it is one: an object under one key is the arguments of what the key names."""
+    if (call := _single_key(value, tools) or _flat(value, tools)) is not None:
+        return call
+    if is_object(value) and len(value) == 1 and all(is_object(given) for given in value.values()):
+        return _keyed(value)
+    return None
+
+
+def said_in(content: Any) -> tuple[str, list[Repair]]:
+    """An envelope's `content` as text: that of its text parts, or a value as JSON."""
+    if content is None or isinstance(content, str):
+        return content or "", []
+    parts: list[Any] = content if is_list(content) else [content]
+    texts = [part["text"] for part in objects_in(parts) if isinstance(part.get("text"), str) and part.keys() <= {"type", "text"}]
+    said = "".join(texts) if texts and len(texts) == len(parts) else exact_json(content)
+    return said, [Repair(kind="content_written", path="content", before=content, after=said, safety="coerced")]
 
 
 def _single_key(value: Any, tools: ToolSet | None) -> CallObject | None:
@@ -268,19 +326,21 @@ def _keyed(value: Any) -> CallObject | None:
 def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     if (message := _envelope(value, tools)) is not None:
         return message
+    if len(value) == 1 and is_object(only := next(iter(value.values()))) and "toolCalls" in only:
+        return _envelope(only, tools)
     if is_list(choices := value.get("choices")) and choices and is_object(choices[0]):
         inner = choices[0].get("message")
         if is_object(inner):
             value = inner
     for key, form in _LIST_KEYS.items():
-        if is_list(listed := value.get(key)):
+        listed = value.get(key)
+        if is_object(listed) and key != "calls":  # one call in place of the list, or calls by their names
+            one = call_object(listed, tools)
+            listed = [listed] if one is not None else [{name: given} for name, given in listed.items()]
+        if is_list(listed):
             calls = _all(listed, lambda item: call_object(item, tools) or _single_key(item, tools))
             if calls is None:
                 return None
-            if form == "multi_tool_use":
-                for call in calls:
-                    bare = call.name.removeprefix("functions.")
-                    call.name = bare if bare.strip() else call.name
             content = value.get("content")
             wire = "role" in value
             return Message(calls, "pasted_wire" if wire else form, content if isinstance(content, str) else "", certain=True)
@@ -311,6 +371,8 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             form = _INNER_KEYS[key]
             return None if call is None else Message([call], form, certain=form == "pasted_wire")
     call = call_object(value, tools)
+    if call is not None and call.name == PARALLEL and not is_known(PARALLEL, tools) and is_object(call.arguments):
+        return _object(call.arguments, tools) if is_list(call.arguments.get("tool_uses")) else None
     if call is not None and value.get("type") == "tool_use" and is_object(value.get("input")):
         return Message([call], "pasted_wire", certain=True)
     if call is not None and (call.given or is_known(call.name, tools) or is_no_call(call.name, tools)):
@@ -328,6 +390,8 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
         else:
             unfolded = [_object(item, tools) if is_object(item) else None for item in items]
             messages = [message for message in unfolded if message is not None]
+            if len(items) == 1 and messages and messages[0].form == "llmcore_envelope":
+                return messages[0]
             calls = None if len(messages) < len(items) else [call for message in messages for call in message.calls]
             if items and messages and messages[0].form == "single_key":
                 return None if calls is None else Message(calls, "single_key")

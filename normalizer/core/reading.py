@@ -23,6 +23,7 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.looks import Looks
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, settled
+from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.source import Source, SpaceRun, Steps
 from llmcore.normalizer.core.surroundings import IN_LINE, PLAIN, Form, Standing, Surroundings
 from llmcore.normalizer.core.telling import Teller
@@ -101,6 +102,8 @@ class Reading:
     """What plain text is here: reasoning, in a block of it that never closes."""
     cut = False
     """Was a call, or the beginning of one, cut off by the text's end?"""
+    enveloped = False
+    """Was the model asked for this library's envelope?"""
     ended_by_length = False
     """Does the provider say that a limit cut the text?"""
     reasoning_closed = False
@@ -302,6 +305,8 @@ class Reading:
             self.take("content", end)
             return
         found = repairs or []
+        if arguments and (shown := placeholders_in(arguments)):
+            found = [*(repair for repair in found if repair.kind != "placeholder"), *shown]
         if self.invented:
             found = [*found, Repair(kind="after_invented_result", safety="guess")]
         if self.standing.doubt:
@@ -522,6 +527,10 @@ class Reading:
             self.teller.settled(self.text_kind, self.done, length)
 
     # ------------------------------------------------------------------ for the engine
+
+    def asked_for_envelope(self) -> None:
+        """The model was asked for this library's envelope."""
+        self.enveloped = True
 
     def end_reached(self, *, by_length: bool) -> None:
         """Nothing more will come."""

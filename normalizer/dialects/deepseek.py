@@ -6,12 +6,12 @@ import re
 
 from llmcore.normalizer.bodies.json_bodies import named_call
 from llmcore.normalizer.bodies.sections import call_marker, closer_after_call
-from llmcore.normalizer.core.names import undouble
+from llmcore.normalizer.core.names import name_start, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
 from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
 
-__all__ = ["DIALECTS"]
+__all__ = ["DIALECTS", "call_of_tokens"]
 
 _DS = r"[｜|]"
 _DS_SPACE = r"(?:▁|_|\\_| )"
@@ -26,11 +26,13 @@ _DS_CLOSERS = (
     "<|tool_call_end|>",
     "<｜tool call end｜>",
 )
+_BLANKS = 16  # that may stand between a name and the token behind it
 _DS_HEAD = 320  # within which the name and the arguments' brace must stand
 _DS_NAME_LINE = re.compile(r"\s*+([^\s<>{}`]++(?:[ \t]++[^\s<>{}`]++)*)\s*+(?:```[a-z]{0,12}+\s*+)?(?=\{)")
 
 
-def _deepseek(reading: Reading, at: int, body: int) -> Steps[bool]:
+def call_of_tokens(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """What stands behind the token that opens a call: the name and the arguments, with the separator before or between."""
     src = reading.src
     sep = yield from search(src, _DS_SEP, body, 24)
     if sep is None or sep.start() - body > reading.limits.name + 32 or "<" in src.text[body : sep.start()]:
@@ -81,6 +83,26 @@ def _deepseek_bare(reading: Reading, at: int, before: str, start: int) -> Steps[
     return True
 
 
+def _sep_alone(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`f<｜tool▁sep｜>{...}`: the token before the name was lost."""
+    src = reading.src
+    floor = max(reading.done, at - _BLANKS)
+    name_end = floor + len(src.text[floor:at].rstrip(" "))
+    begin = name_start(src.text, reading.done, name_end)
+    name = src.text[begin:name_end]
+    if not name:
+        return False
+    start = yield from skip_space(src, body)
+    if src.text.startswith("{", start):
+        return (yield from _deepseek_call(reading, begin, name, start, "deepseek_v31"))
+    if name != "function":
+        return False
+    line = yield from match_within(src, _DS_NAME_LINE, start, _DS_HEAD)
+    if line is None or len(line[1]) > reading.limits.name:
+        return False
+    return (yield from _deepseek_call(reading, begin, line[1], line.end(), "deepseek_v3"))
+
+
 def _deepseek_section(reading: Reading, at: int, body: int) -> Steps[bool]:
     """The outer marker is markup when a call follows it."""
     src = reading.src
@@ -118,7 +140,8 @@ DIALECTS = (
         _write_v3,
         (
             call_marker("deepseek_v3", _deepseek_section, pattern=_DS_BEGIN_CALLS),
-            call_marker("deepseek_v3", _deepseek, pattern=_DS_BEGIN_CALL),
+            call_marker("deepseek_v3", call_of_tokens, pattern=_DS_BEGIN_CALL),
+            call_marker("deepseek_v3", _sep_alone, pattern=_DS_SEP.pattern),
             call_marker("deepseek_v3", closer_after_call, pattern=rf"<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>"),
         ),
     ),

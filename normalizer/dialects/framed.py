@@ -33,7 +33,7 @@ _THINK_END = re.compile(r"<\|close\|>\s{0,16}think\s{0,16}<\|sep\|>")
 _SEP = "<|sep|>"
 _GAP = r"\s{0,16}"
 _ARGUMENT = (
-    rf'<\|open\|>{_GAP}argument\s{{1,16}}key="(?P<key>[^"<>]{{0,128}})"'
+    rf'<\|open\|>{_GAP}argument\s{{1,16}}key="(?P<key>[^"\n>]{{0,128}})"'
     r'(?:\s{1,16}type="(?P<declared>[^"<>]{0,32})")?[^<>]{0,128}<\|sep\|>'
 )
 _UNNAMED = _ARGUMENT.replace("?P<key>", "?:").replace("?P<declared>", "?:")
@@ -42,9 +42,10 @@ _CALL_END = (
     rf"<\|open\|>{_GAP}call\s",
     rf"<\|close\|>{_GAP}(?:tools|message){_GAP}<\|sep\|>",
 )
+_CALL_END_IN_VALUE = (_CALL_END[0], rf"<\|open\|>{_GAP}call\s{{1,16}}(?:tool|index)\s{{0,16}}=", _CALL_END[2])
 _KIMI_K3 = Grammar(
     item=tags(rf"(?P<parameter>{_ARGUMENT})", *_CALL_END),
-    value=tags(rf"(?P<own><\|close\|>{_GAP}argument{_GAP}<\|sep\|>)", rf"(?P<parameter>{_UNNAMED})", *_CALL_END),
+    value=tags(rf"(?P<own><\|close\|>{_GAP}argument{_GAP}<\|sep\|>)", rf"(?P<parameter>{_UNNAMED})", *_CALL_END_IN_VALUE),
     keeps_line_breaks=True,
     key=html.unescape,
 )

@@ -21,6 +21,7 @@ _GRAMMAR = Grammar(
         r"(?P<end></function>)",
         r"</?(?:seed:)?tool_call>",
         "<function=",
+        "</think>",
     ),
     value=tags(
         r"(?P<own></parameter>)",

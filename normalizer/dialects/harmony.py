@@ -39,6 +39,7 @@ _RECIPIENT = re.compile(r"(?:^|[\s>])to=([^\s<]+)")
 _BEFORE = re.compile(r"(?:\A|(?<=\s))(?:assistant\b\s*)?(?:to=[^\s<]{1,256}\s*)?\Z")
 
 _PEOPLE = frozenset({"user", "assistant", "commentary", "all", "system", "developer"})
+_NOT_THE_USER = frozenset({"system", "developer"})
 _BUILT_IN = re.compile(r"(?:python|container|browser)(?:\.\w+)?\Z")
 
 
@@ -139,6 +140,8 @@ def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
         return (yield from _result(reading, header))
     if header.recipient == "self" or (header.channel == "analysis" and header.recipient in ("", *_PEOPLE)):
         return (yield from _thought(reading, header))
+    if header.recipient in _NOT_THE_USER or header.role in _NOT_THE_USER:
+        return (yield from _thought(reading, header))
     if header.recipient in _PEOPLE and not header.channel:
         return (yield from _said(reading, header))
     if header.recipient and header.recipient not in _PEOPLE and reading.takes_calls:
@@ -196,12 +199,17 @@ def _call(reading: Reading, header: _Header) -> Steps[bool]:
     offered = reading.known(name)
     if _BUILT_IN.match(name) and not offered and not header.named:
         reading.miss(header.begin, header.end, name, "built_in")
-        return _open(reading, header)
+        return (yield from _no_call(reading, header))
     if src.text.startswith("{", start):
         return (yield from named_call(reading, header.begin, name, start, "harmony", _STOPS))
     if src.text.startswith("<", start) and not src.text.startswith("<|", start):
         return (yield from _markup_call(reading, header, start, name))
     return (yield from _raw_call(reading, header, start, name))
+
+
+def _no_call(reading: Reading, header: _Header) -> Steps[bool]:
+    """A body for somebody who is no tool: in the channel of reasoning it is no answer."""
+    return (yield from _thought(reading, header)) if header.channel == "analysis" else _open(reading, header)
 
 
 def _markup_call(reading: Reading, header: _Header, start: int, name: str) -> Steps[bool]:
@@ -225,7 +233,7 @@ def _raw_call(reading: Reading, header: _Header, start: int, name: str) -> Steps
     src = reading.src
     if not (header.named or reading.known(name)) and start < len(src.text) and not src.text.startswith("<|", start):
         reading.miss(header.begin, start, name, "no_call_object")
-        return _open(reading, header)
+        return (yield from _no_call(reading, header))
     stop = yield from search(src, _END_OR_START, start, _OVERLAP)
     raw = src.text[start : stop.start() if stop else len(src.text)]
     if stop is None and not raw and not reading.known(name) and not header.named and reading.tools is not None:

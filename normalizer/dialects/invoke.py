@@ -80,7 +80,7 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
         end, attributes, alone = head
         name = next((attributes.pop(key) for key in _NAMED_BY if key in attributes), "")
     name = name.strip()
-    if not name or len(name) > reading.limits.name or "<" in name or ">" in name:
+    if not name or len(name) > reading.limits.name or name[0] == "<" or ">" in name:
         return False
     name = undouble(name) if space == "atem:" or (reading.tools is not None and name not in reading.tools) else name
     if tag in COMMON_WORDS and not is_known(name, reading.tools):

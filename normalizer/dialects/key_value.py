@@ -37,7 +37,12 @@ def _grammar(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")
     end = rf"(?P<end></{pre}{call}{post}>)"
     others = rf"</?{pre}{call}s{post}>", f"<{pre}{call}{post}>"
-    return Grammar(item=tags(valued, end, *others), value=tags(rf"(?P<own></{pre}arg_value{post}>)", plain, end, *others))
+    next_call = rf"<{pre}{call}{post}>(?={gap}[^\s<>{{}}()]{{1,256}}{gap}<{pre}arg_key{post}>)"
+    """In a value an opener is one only with its name and key behind it: models write about their own format."""
+    ends = rf"</{pre}{call}s{post}>", rf"<{pre}{call}s{post}>(?={gap}<{pre}{call}{post}>)", next_call
+    return Grammar(
+        item=tags(valued, end, *others, "</think>"), value=tags(rf"(?P<own></{pre}arg_value{post}>)", plain, end, *ends)
+    )
 
 
 def _dialect_of(prefix: str, suffix: str, before: str, gap: str) -> str:

@@ -7,9 +7,11 @@ import re
 from llmcore.normalizer.bodies.json_bodies import add_calls, arguments_body, body_extent, named_call, swallow
 from llmcore.normalizer.bodies.sections import call_marker, closer_after_call, empty_call, section
 from llmcore.normalizer.calls.call_objects import CallObject, calls_of, no_arguments
+from llmcore.normalizer.core.names import name_start
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
 from llmcore.normalizer.core.source import Steps, search, skip_space, starts
+from llmcore.normalizer.dialects.deepseek import call_of_tokens
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair
 
@@ -18,10 +20,12 @@ __all__ = ["DIALECTS"]
 _KIMI_CLOSERS = ("<|tool_call_end|>",)
 _KIMI_SECTION_END = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
 _KIMI_HEAD = re.compile(
-    r"<\|tool_call_argument_begin\|>|<\|tool_call_end\|>|<\|tool_call_begin\|>|<\|tool_calls?_section_\w{3,5}\|>|\{"
+    r"<\|tool_call_argument_begin\|>|<\|tool_sep\|>|<\|tool_call_end\|>|<\|tool_call_begin\|>|<\|tool_calls?_section_\w{3,5}\|>|\{"
 )
 _SECTION_FOLLOWS = starts("<|tool_call_begin|>", *_KIMI_SECTION_END)
 _KIMI_INDEX = re.compile(r"\s*(?:\.|:)\s*\d+\s*\Z")
+_WHOLE_ID = re.compile(r"functions\.[^\s:]{1,256}:\d{1,8}")
+_BLANKS = 16  # that may stand between a name and the token behind it
 _TRAILING_DIGITS = re.compile(r"_?\d+\Z")
 
 
@@ -51,6 +55,8 @@ def _kimi(reading: Reading, at: int, body: int) -> Steps[bool]:
         if name and not reading.drafts:
             reading.miss(at, len(src.text), name or None, "truncated")
         return False
+    if head[0] == "<|tool_sep|>":  # DeepSeek's tokens with plain bars
+        return (yield from call_of_tokens(reading, at, body))
     if head[0] == "{":
         return (yield from _kimi_json(reading, at, head.start(), name))
     if head[0] == "<|tool_call_argument_begin|>":
@@ -62,6 +68,22 @@ def _kimi(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     end, _ = yield from swallow(reading, head.start(), _KIMI_CLOSERS, extra=False)
     return empty_call(reading, at, end, _kimi_name(reading, name), "kimi_no_argument_marker")
+
+
+def _opener_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`functions.f:0<|tool_call_argument_begin|>{...}`: the token before the name was lost."""
+    src = reading.src
+    floor = max(reading.done, at - _BLANKS)
+    name_end = floor + len(src.text[floor:at].rstrip(" "))
+    begin = name_start(src.text, reading.done, name_end)
+    written = src.text[begin:name_end]
+    known = reading.tool(_kimi_name(reading, written)) is not None
+    if not known and _WHOLE_ID.fullmatch(written) is None:
+        return False
+    start = yield from skip_space(src, body)
+    if not src.text.startswith("{", start):
+        return False
+    return (yield from _kimi_call(reading, begin, start, written))
 
 
 def _kimi_json(reading: Reading, at: int, start: int, name: str) -> Steps[bool]:
@@ -154,6 +176,7 @@ DIALECTS = (
                 follows=_SECTION_FOLLOWS,
             ),
             call_marker("kimi_k2", _kimi, "<|tool_call_begin|>"),
+            call_marker("kimi_k2", _opener_lost, "<|tool_call_argument_begin|>"),
             call_marker("kimi_k2", closer_after_call, *_KIMI_SECTION_END, "<|tool_call_end|>"),
         ),
     ),

@@ -13,7 +13,7 @@ import re
 
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
-from llmcore.normalizer.core.source import Skim, Steps, search
+from llmcore.normalizer.core.source import Skim, Steps, search, skip_space
 from llmcore.types.envelope import SegmentKind
 
 __all__ = ["ANY_CLOSER", "MARKERS", "PAIRS", "flow", "reasoning_reader", "sealed", "think"]
@@ -38,6 +38,7 @@ PAIRS = (
 )
 _NEVER_ALONE = frozenset({"<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"})
 _LONE = (*(closer for _, closer in PAIRS if closer not in _NEVER_ALONE), "[BEGIN FINAL RESPONSE]")
+_BLOCK_ENDS = ("</tool_call>", "</tool_calls>")
 _CITATION = re.compile(r"<co>|</co(?::[^<>\n]{0,64})?>")
 _CITATION_BEGUN = re.compile(r"</?(?:c(?:o(?::[^<>\n]{0,64})?)?)?\Z")
 _SUFFIXED_OPENER = r"<think:[^\s<>]{1,32}>"
@@ -203,15 +204,41 @@ def reasoning_reader(opener: str, closer: re.Pattern[str], label: str = "") -> R
 def _lone_closer(reading: Reading, at: int, body: int) -> Steps[bool]:
     if reading.nested:
         return False
+    if reading.reasoning_closed or not (yield from _closes_call(reading, at, body)):
+        _close_what_stood_before(reading, at)
+    else:
+        reading.text(at)
+    reading.markup(body)
+    return True
+
+
+def _closes_call(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """Is it a call's closer, written for `</tool_call>`? Right behind calls that open the message, one of which has no closer of
+    its own, with nothing behind it but another block."""
+    src = reading.src
+    if src.text[at:body] != "</think>" or not reading.drafts or reading.says_anything() or not reading.blank_before(at):
+        return False
+    if src.text[max(0, at - _OVERLAP) : at].rstrip().endswith(_BLOCK_ENDS):
+        return False
+    while True:
+        ahead = yield from skip_space(src, body)
+        rest = src.text[ahead : ahead + _OVERLAP]
+        if not rest or rest.startswith(_BLOCK_ENDS):
+            return True
+        stands = reading.stands(ahead)
+        if stands is not None and (src.final or not any(end.startswith(rest) for end in _BLOCK_ENDS)):
+            return stands
+        yield None
+
+
+def _close_what_stood_before(reading: Reading, at: int) -> None:
+    """Everything before a closer without an opener is reasoning; a second closer closes nothing."""
     if reading.reasoning_closed:
         reading.text(at)
     else:
         text = reading.src.text
         reading.withdraw(at - 1 if text[at - 1 : at] == "\n" else at)
         reading.close_reasoning()
-    reading.markup(body)
-    return True
-    yield None
 
 
 MARKERS = (

@@ -14,6 +14,7 @@ from llmcore.normalizer.dialects import (
     bare_forms,
     braces,
     deepseek,
+    empty_blocks,
     framed,
     function_parameter,
     harmony,
@@ -72,7 +73,9 @@ def _table(names: frozenset[str] | None) -> MarkerTable:
     wanted = None if names is None else names.union(*(DIALECTS[name].read_by for name in names))
     rows = [row for row in DIALECTS.values() if wanted is None or row.name in wanted]
     calls = [marker for row in rows for marker in row.markers]
-    return MarkerTable([*calls, *reasoning.MARKERS, *tokens.MARKERS])
+    opened = {opener for marker in calls for opener in marker.openers}
+    empty = [marker for marker in empty_blocks.MARKERS if opened.issuperset(marker.openers)]
+    return MarkerTable([*empty, *calls, *reasoning.MARKERS, *tokens.MARKERS])
 
 
 def marker_table(names: Collection[str] | None) -> MarkerTable:

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from llmcore.normalizer.notations.expressions import read_expressions
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, CALLS_LIMIT, UNREADABLE
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
@@ -45,6 +46,16 @@ _SPACE = re.compile(r"\s*+")
 _SEPARATOR = re.compile(r"[ \t]*+(?:[;,#\r\n]|$|(?=[^\W\d][\w.]{0,255}+\())")
 _LAYOUT = re.compile(r"[\s;,]*+")
 _QUOTES = "\"'"
+_ITEM_QUOTES = "\"'`"
+_CODE_BY_REPAIR = {
+    "inner_quotes": re.compile(r"""["']\s*\+\s*["']"""),
+    "bare_word": re.compile(
+        r"^(?:lambda|new|await|function|async)\b| if .* else | for .* in |^[A-Za-z_]\w*+\.[A-Za-z_][\w.]*+\Z"
+    ),
+}
+"""Expressions that the reader of literals takes for a string, by the repair with which it does."""
+_AS_WRITTEN = frozenset({"bare_word", "inner_quotes"})
+"""Repairs by which the text of an expression becomes a string."""
 _CALLS_TIMES_LIMIT = 8  # the caller counts calls over the whole reply and tells of those beyond `Limits.calls`
 
 
@@ -86,15 +97,22 @@ class PythonReading:
 
 
 def read_calls(
-    text: str, start: int = 0, end: int | None = None, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False
+    text: str,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    cut: bool = False,
+    expressions: bool = False,
 ) -> PythonReading:
     """Read the calls that stand at `start`, in a list or one after the other, up to what is no call.
 
-    `cut`: the reply ended inside the slice, so that what is missing is `truncated` and not `lossless`.
+    `cut`: the reply ended inside the slice, so that what is missing is `truncated` and not `lossless`. `expressions`: a value
+    that is no literal is its source text, a `guess`; else the arguments of its call are None.
     """
     if end is not None and end < len(text):
         text = text[:end]
-    reader = _Reader(text, start, limits, cut)
+    reader = _Reader(text, start, limits, cut, expressions and not cut)
     at = reader.skip(start)
     if text.startswith(("[", "\\["), at):
         reader.read_list(at)
@@ -109,8 +127,8 @@ def read_calls(
 class _Reader:
     """The calls found so far in one text."""
 
-    def __init__(self, text: str, start: int, limits: Limits, cut: bool) -> None:
-        self.text, self.limits, self.cut = text, limits, cut
+    def __init__(self, text: str, start: int, limits: Limits, cut: bool, expressions: bool = False) -> None:
+        self.text, self.limits, self.cut, self.expressions = text, limits, cut, expressions
         self.reading = PythonReading(end=start)
 
     def state(self, at: int) -> State:
@@ -159,7 +177,7 @@ class _Reader:
             if self.text[at] in ",;":
                 at, expected = at + 1, True
                 continue
-            call = self.quoted(at) if self.text[at] in _QUOTES else self.call(at)
+            call = self.quoted(at) if self.text[at] in _ITEM_QUOTES else self.call(at)
             if call is None:
                 self.reading.error = UNREADABLE
                 return
@@ -230,6 +248,8 @@ class _Reader:
             state.complete = False
         except Stop as stop:
             error = stop.reason
+        if self.expressions and (error or self.is_expression(state)) and (read := self.by_expressions(name, start, opening)):
+            return read
         end = self.end_of_bad_call(opening) if error else state.pos
         closed = state.closed if error is None else self.text.startswith(")", end - 1)
         raw = self.text[opening + 1 : end - 1 if closed else end]
@@ -242,6 +262,30 @@ class _Reader:
         if not arguments and len(positional) == 1 and isinstance(positional[0], dict):
             arguments, positional = cast("dict[str, Any]", positional[0]), []
         return PythonCall(name, arguments, positional, raw, (start, end), state.repairs, None, state.complete)
+
+    def is_expression(self, state: State) -> bool:
+        """Did an expression become a string: literals that are added one with quotes in it, or code a bare word?"""
+        return any(
+            pattern.search(str(repair.before)) is not None
+            for repair in state.repairs
+            if (pattern := _CODE_BY_REPAIR.get(repair.kind)) is not None
+        )
+
+    def by_expressions(self, name: str, start: int, opening: int) -> PythonCall | None:
+        """The call with what is no literal as its source text."""
+        found = read_expressions(self.text, opening, self.literal)
+        if found is None or found.end - opening > self.limits.arguments:
+            return None
+        raw = self.text[opening + 1 : found.end - 1]
+        return PythonCall(name, found.arguments, found.positional, raw, (start, found.end), found.repairs)
+
+    def literal(self, written: str) -> tuple[bool, Any]:
+        """(is it one, its value) of an expression's text."""
+        call = _Reader(f"f(v={written})", 0, self.limits, False).arguments("f", 0, 1)
+        sound = call.error is None and call.span[1] == len(written) + 5 and call.arguments is not None
+        if not sound or call.positional or any(repair.kind in _AS_WRITTEN for repair in call.repairs):
+            return False, None
+        return True, (call.arguments or {}).get("v")
 
     def end_of_bad_call(self, opening: int) -> int:
         end = Extent(opening, quotes=_QUOTES, triple=True).scan(self.text, True)

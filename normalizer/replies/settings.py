@@ -23,6 +23,7 @@ class Settings:
     forced_tool: str | None = None
     limits: Limits = DEFAULT_LIMITS
     listening: bool = True
+    enveloped: bool = False
 
     def told_by(self, reply: Reply) -> Settings:
         """With what the adapter knows of the reply it returned."""
@@ -41,4 +42,5 @@ class Settings:
             forced_tool=self.forced_tool,
             limits=self.limits,
             listening=self.listening,
+            enveloped=self.enveloped,
         )

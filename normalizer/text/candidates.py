@@ -28,7 +28,7 @@ _FARTHEST = 64  # no expression looks farther than so many characters
 _START = 3  # so many characters after the first one tell openers from other text
 _ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
 _WORD_END = re.compile(r".*\w\Z", re.DOTALL).match
-_LIST = r"[\[{'\"]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
+_LIST = r"[\[{'\"`]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
 
 
 class Signs:

@@ -66,10 +66,13 @@ class TextEngine:
         listening: bool = True,
         nested: int = 0,
         by_shape: bool = True,
+        enveloped: bool = False,
     ) -> None:
         self._dialects = None if dialects is None else frozenset(dialects)
         self._table, self._limits = registry.marker_table(dialects), limits
         self._reading = Reading(self, tools, limits=limits, listening=listening, nested=nested, forced_tool=forced_tool)
+        if enveloped:
+            self._reading.asked_for_envelope()
         self._walk = Walk(self._reading, self._table, _whole_at(self._dialects) if by_shape else None)
         self._room = limits.text
         self._overflow: list[str] = []
@@ -163,7 +166,10 @@ class TextEngine:
         """Wrappers deeper than `_NESTING` hold no calls."""
         level = self._reading.nested
         tools = self._reading.tools if level < _NESTING else _NO_TOOLS
-        inner = TextEngine(tools, dialects=self._dialects, limits=self._limits, listening=False, nested=level + 1).read(text)
+        enveloped = self._reading.enveloped
+        inner = TextEngine(
+            tools, dialects=self._dialects, limits=self._limits, listening=False, nested=level + 1, enveloped=enveloped
+        ).read(text)
         return inner._reading.nested_result(inner.content), inner._reading.looks.total
 
     # ------------------------------------------------------------------ inside

@@ -17,7 +17,7 @@ _LABELS = (
 )
 _FINAL_RESPONSE = re.compile(r"\[BEGIN FINAL RESPONSE\]")
 _STRIPPED = re.compile(r"analysis(?=[A-Z\"'(\[])")
-_STRIPPED_FINAL = re.compile(r"assistantfinal|assistantcommentary(?= to=)")
+_STRIPPED_FINAL = re.compile(r"assistantfinal|assistant(?:commentary)?(?= to=)")
 _PROBE = 40
 _BOM = "\ufeff"  # a byte order mark, which some servers leave before the text
 FIRST = frozenset(f" \t\r\nHa{_BOM}")  # what one of these forms begins with

@@ -19,10 +19,10 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from llmcore.normalizer.bare.fences import holds_closer
-from llmcore.normalizer.bare.verdicts import is_placeholder
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.pieces import Piece
+from llmcore.normalizer.core.placeholders import is_placeholder
 from llmcore.normalizer.core.rows import Dialect, as_json
 from llmcore.normalizer.core.source import past
 from llmcore.normalizer.dialects.registry import DIALECTS
@@ -39,7 +39,6 @@ _VALUE, _OTHER_VALUE = "shape of a value", "shape of another value"
 _PARAMETERS = {"type": "object", "properties": {_KEY: {"type": "string"}, _OTHER_KEY: {"type": "string"}}}
 _ARGUMENTS: dict[str, Any] = {_KEY: _VALUE, _OTHER_KEY: _OTHER_VALUE}
 _WRITTEN = json.dumps(_ARGUMENTS)
-_PLACEHOLDER = {_KEY: "<a value>"}
 _OF_EACH_TYPE = (4190721, 4.5, True, None, [4190721], {_OTHER_KEY: 4190721})
 _SPACE = " \t\r\n"  # JSON's; at more the engine must look
 _START = 4  # characters by which a reply finds the shapes it may have
@@ -157,8 +156,10 @@ class _Sample:
             return None
         return tool if _calls(self, tool.name) else None
 
-    def whole(self, head: re.Match[str], end: int, arguments: dict[str, Any], raw: str) -> Whole:
-        """The call of this shape that ends at `end`, its markup included."""
+    def whole(self, head: re.Match[str], end: int, arguments: dict[str, Any], raw: str) -> Whole | None:
+        """The call of this shape that ends at `end`, its markup included; None when a value makes a guess of it."""
+        if any(map(is_placeholder, arguments.values())):
+            return None
         name, start, stop = head["name"], head.start("call"), end - (len(self.text) - self.span[1])
         return Whole(name, self.call.id.replace(_NAME, name), self.call.dialect, start, stop, end, arguments, raw, head.start())
 
@@ -184,10 +185,9 @@ def _calls(sample: _Sample, name: str) -> bool:
 
 class _JsonShape:
     """`head`: up to the arguments; its empty group `call` is where the call begins. `tail`: what follows the arguments, from the
-    last token to the first. `fenced`: back-ticks in a value may end it. `placeholders`: a value like `<your city>` makes
-    no example of the call."""
+    last token to the first. `fenced`: back-ticks in a value may end it."""
 
-    __slots__ = ("brackets", "closers", "fenced", "head", "placeholders", "sample")
+    __slots__ = ("brackets", "closers", "fenced", "head", "sample")
 
     def __init__(self, sample: _Sample) -> None:
         text, at = sample.text, sample.text.index(_WRITTEN)
@@ -196,7 +196,6 @@ class _JsonShape:
         tail = [token[0] for token in _TOKENS.finditer(text, at + len(_WRITTEN))]
         first = next((k for k, token in enumerate(tail) if token not in _CLOSING), len(tail))
         self.brackets, self.closers = tail[:first][::-1], tail[first:]
-        self.placeholders = bool(sample.read(sample.row.write([(_NAME, _PLACEHOLDER)]), _told(), sample.dialects).calls)
 
     def read(self, text: str, at: int, tools: ToolSet, limits: Limits, *, final: bool) -> Whole | None:
         """The call, if one of this shape stands at `at` and its arguments are sound."""
@@ -212,8 +211,7 @@ class _JsonShape:
             arguments = sound_object(written, _inside(limits))
             if arguments is not None:
                 odd = "properties" in arguments or (self.fenced and holds_closer(written))
-                example = not self.placeholders and any(map(is_placeholder, arguments.values()))
-                return None if odd or example else self.sample.whole(head, end, arguments, written)
+                return None if odd else self.sample.whole(head, end, arguments, written)
         return None
 
     def _ends(self, text: str, start: int, limits: Limits, *, final: bool) -> Iterator[tuple[int, int]]:

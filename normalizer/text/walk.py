@@ -101,7 +101,8 @@ class Walk:
             position = at + 1
             handler = HANDLERS.get(trigger)
             # Before `brackets_from` a bracket comes here only because it begins like a marker, and it was none.
-            counts = trigger == "`" or (reading.takes_calls and at >= brackets_from)
+            takes = reading.takes_calls or (reading.enveloped and trigger == "{")
+            counts = trigger == "`" or (takes and at >= brackets_from)
             if handler is not None and counts and reading.text_kind != "reasoning":
                 before = looks.spent
                 went = handler(reading, at)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llmcore.normalizer.bare.verdicts import is_placeholder
+from llmcore.normalizer.core.placeholders import is_placeholder
 from llmcore.normalizer.core.rows import Dialect
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.types.narrowing import is_list, is_object

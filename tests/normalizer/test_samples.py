@@ -14,7 +14,14 @@ from llmcore.types.tools import ToolSet
 from .helpers import TOOLS, Sample, read_every_way, samples, tool
 
 CATALOGUE = samples("catalogue")
-ALL = [*CATALOGUE, *(sample for name in ("drift", "policies", "damage", "traps", "reasoning") for sample in samples(name))]
+ALL = [
+    *CATALOGUE,
+    *(
+        sample
+        for name in ("drift", "policies", "damage", "traps", "reasoning", "envelopes", "python", "tokens")
+        for sample in samples(name)
+    ),
+]
 POSITIVE = [sample for sample in CATALOGUE if sample.calls]
 
 ONLY_BY_NAME = frozenset({"A10", "D6", "E13", "H2", "H3", "J3", "L4", "L12"})

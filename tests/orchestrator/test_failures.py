@@ -52,6 +52,14 @@ async def run(fake: FakeModel, **options: Any) -> RunResult:
     return result
 
 
+@pytest.mark.parametrize("mode", ["json_schema", "json_object"])
+async def test_an_envelope_with_nothing_but_content_is_its_text(mode: str) -> None:
+    can = Capabilities(native_tools=False, json_schema=mode == "json_schema")
+    fake = FakeModel(ENVELOPE, '{"content": "3"}', capabilities=can)
+    result = await Orchestrator(fake, [add], strategies=FAST).run("go")
+    assert (result.content, {attempt.mode for attempt in result.attempts}) == ("3", {mode})
+
+
 async def test_a_server_that_refuses_tools_is_asked_in_another_mode_and_remembered() -> None:
     fake = FakeModel(NO_TOOLS, ENVELOPE, ANSWER, "later")
     orchestrator = Orchestrator(fake, [add], strategies=FAST)

@@ -1,0 +1,26 @@
+"""Values that say what should stand there: `...`, `<your city>`. A call with one may be an example, and as a call is a guess."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from llmcore.types.envelope import Repair
+
+__all__ = ["is_placeholder", "placeholders_in"]
+
+_PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{2,80}>|\.\.\.|…)\s*\Z")
+_SELF_CLOSED = re.compile(r"</?[a-z]{1,10}>\Z")
+
+
+def is_placeholder(value: Any) -> bool:
+    return isinstance(value, str) and _PLACEHOLDER.match(value) is not None and _SELF_CLOSED.match(value) is None
+
+
+def placeholders_in(arguments: dict[str, Any]) -> list[Repair]:
+    """A guess for each argument that is one."""
+    return [
+        Repair(kind="placeholder", path=key, before=value, after=value, safety="guess")
+        for key, value in arguments.items()
+        if is_placeholder(value)
+    ]

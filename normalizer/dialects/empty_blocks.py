@@ -1,0 +1,65 @@
+"""Blocks that hold nothing: an opener of calls and its closer, with white space or nothing between, call nothing and are markup.
+
+In the middle of a sentence they are a sentence about the format, and content, unless no user types such tokens. Families whose
+openers are patterns (DSML, DeepSeek) have rows of their own.
+"""
+
+from __future__ import annotations
+
+from llmcore.normalizer.bare.verdicts import leads_in
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Marker, Reader
+from llmcore.normalizer.core.source import Steps, skip_space, starts
+
+__all__ = ["MARKERS"]
+
+_REACH = 400
+_PAIRS = (
+    ("<tool_call>", "</tool_call>"),
+    ("<tool_calls>", "</tool_calls>"),
+    ("<function_call>", "</function_call>"),
+    ("<function_calls>", "</function_calls>"),
+    ("<TOOLCALL>", "</TOOLCALL>"),
+    ("<tool_code>", "</tool_code>"),
+    ("<longcat_tool_call>", "</longcat_tool_call>"),
+    ("<iquest_tool_call>", "</iquest_tool_call>"),
+    ("<seed:tool_call>", "</seed:tool_call>"),
+    ("<ifm|tool_calls>", "</ifm|tool_calls>"),
+    ("]<]minimax[>[<tool_call>", "]<]minimax[>[</tool_call>"),
+    ("[TOOL_CALLS]", "[/TOOL_CALLS]"),
+    ("[TOOL_CALL]", "[/TOOL_CALL]"),
+    ("[TOOL_REQUEST]", "[END_TOOL_REQUEST]"),
+    ("<|tool_call>", "<tool_call|>"),
+    ("<|tool_call|>", "<|/tool_call|>"),
+    ("<|tool_call_start|>", "<|tool_call_end|>"),
+    ("<|tool_call_begin|>", "<|tool_call_end|>"),
+    ("<|python_start|>", "<|python_end|>"),
+    ("<|tools_prefix|>", "<|tools_suffix|>"),
+    ("<|START_ACTION|>", "<|END_ACTION|>"),
+    ("<|action_start|>", "<|action_end|>"),
+    ("<|action_start|>", "<|plugin|><|action_end|>"),
+    ("<start_function_call>", "<end_function_call>"),
+)
+_TYPED = ("<tool", "<function", "<TOOL", "[")
+"""What the openers begin with that people write, too."""
+
+
+def _empty(closer: str) -> Reader:
+    def read(reading: Reading, at: int, body: int) -> Steps[bool]:
+        end = yield from skip_space(reading.src, body)
+        text = reading.src.text
+        if not text.startswith(closer, end):
+            return False
+        before = reading.line_before(at, _REACH)
+        if text.startswith(_TYPED, at) and not leads_in(before) and before.rstrip()[-1:].isalnum():
+            return False
+        reading.text(at)
+        reading.markup(end + len(closer))
+        return True
+
+    return read
+
+
+MARKERS = tuple(
+    Marker(_empty(closer), (opener,), follows=starts(closer), order=-20, calls=True, dialect="") for opener, closer in _PAIRS
+)
