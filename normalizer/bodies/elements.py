@@ -150,13 +150,13 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
     `tag` stands in."""
     ns = re.escape(space)
     names = "param(?:eter)?" if tag == "function" and word.startswith("param") else word
-    key = r"""[\sĠ]{0,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>/]{1,128}+)"""
+    key = r"""[\sĠ]{0,16}(?:name\s{0,16})?=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>/]{1,128}+)"""
     declared = r"""(?:\s{1,16}string\s{0,16}=\s{0,16}["']?(?P<declared>\w{1,16})["']?)?"""
     value = r"""(?:\s{1,16}value\s{0,16}=\s{0,16}(?P<given>"[^"<>]{0,512}"|'[^'<>]{0,512}'))?"""
     opener = rf"(?P<parameter><{ns}{names}{key}{declared}{value}[^<>]{{0,128}}?(?P<empty>/?)>)"
     closer = rf"(?P<end></{ns}{tag}>)"
+    again = rf"<(?:{ns}{WRAPPERS}>\s{{0,16}}<)?{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}="
     others = (
-        rf"<{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}=",
         rf"</{ns}{WRAPPERS}>",
         "</(?:[a-z]{1,16}:)?(?:tool_call|function_calls)>",
         "</dots_function_call>",
@@ -165,9 +165,8 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
     )
     plain_opener = re.sub(r"\?P<(?:key|declared|given|empty)>", "?:", opener)
     return Grammar(
-        item=tags(opener, closer, *others),
-        value=tags(f"(?P<own></{ns}{names}>)", plain_opener, closer, *others),
-        cdata=tag == "function",
+        item=tags(opener, closer, again, *others),
+        value=tags(f"(?P<own></{ns}{names}>)", plain_opener, closer, f"(?P<again>{again})", *others),
         undeclared="false" if space == "atem:" else None,  # JSON-looking values decode where no schema says otherwise
     )
 

@@ -11,8 +11,8 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import rest_is_blank
+from llmcore.normalizer.bodies.argument_stream import ArgumentStream
 from llmcore.normalizer.bodies.json_bodies import marker_stands, swallow
-from llmcore.normalizer.bodies.parameters import ArgumentStream
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading

@@ -45,6 +45,7 @@ _CALL_END = (
 _KIMI_K3 = Grammar(
     item=tags(rf"(?P<parameter>{_ARGUMENT})", *_CALL_END),
     value=tags(rf"(?P<own><\|close\|>{_GAP}argument{_GAP}<\|sep\|>)", rf"(?P<parameter>{_UNNAMED})", *_CALL_END),
+    cdata=False,
     keeps_line_breaks=True,
     key=html.unescape,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.bodies.elements import ElementCall, read_arguments
-from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters, tags
+from llmcore.normalizer.bodies.parameters import Grammar, Peeled, finish_parameters, read_parameters, tags
 from llmcore.normalizer.bodies.sections import as_text
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
@@ -15,6 +15,10 @@ from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS"]
 
+_NEXT_CALL = (
+    r"<(?:tool_call>\s{0,16}<function=|"
+    r"(?:seed:tool_call>\s{0,16}<)?function=[^<>\n]{1,256}>\s{0,16}(?:<parameter\s{0,16}=|</function>))"
+)
 _GRAMMAR = Grammar(
     item=tags(
         r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+(?=\S)(?P<key>[^<>=\n]{1,272}+)(?:>|=|(?=\n)))",
@@ -27,7 +31,11 @@ _GRAMMAR = Grammar(
         r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+[^<>=\n]{1,272}+\s{0,16}+[>=])",
         r"(?P<end></function>)",
         r"</(?:seed:)?tool_call>",
-        r"<tool_call>\s{0,16}<function=",
+        rf"(?P<again>{_NEXT_CALL})",
+    ),
+    peeled=(
+        Peeled("value", re.compile(r"\s*+<value>((?:(?!</?value>).)*+)</value>\s*+", re.DOTALL), "lossless"),
+        Peeled("", re.compile(r"\s*+</arg_key>\s*+(?:<arg_value>)?+(.*?)(?:</arg_value>\s*+)?+", re.DOTALL), "guess"),
     ),
 )
 _HEAD_LENGTH = 260

@@ -37,7 +37,11 @@ def _grammar(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")
     end = rf"(?P<end></{pre}{call}{post}>)"
     others = rf"</?{pre}{call}s{post}>", f"<{pre}{call}{post}>"
-    return Grammar(item=tags(valued, end, *others), value=tags(rf"(?P<own></{pre}arg_value{post}>)", plain, end, *others))
+    again = rf"<(?:{pre}{call}s{post}>\s{{0,16}}<)?{pre}{call}{post}>"
+    return Grammar(
+        item=tags(valued, end, *others),
+        value=tags(rf"(?P<own></{pre}arg_value{post}>)", plain, end, rf"(?P<again>{again})", *others),
+    )
 
 
 def _dialect_of(prefix: str, suffix: str, before: str, gap: str) -> str:

@@ -11,8 +11,10 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal
+from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
 from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_attributes
-from llmcore.normalizer.bodies.parameters import ArgumentStream, before_layout, only_text_parameter, trimmed
+from llmcore.normalizer.bodies.entries import Entries, is_whole
+from llmcore.normalizer.bodies.parameters import only_text_parameter, trimmed
 from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, no_arguments
 from llmcore.normalizer.calls.nested_values import Element, element_value, parameter_value
 from llmcore.normalizer.core.draft import Draft
@@ -41,26 +43,27 @@ _FRAMES = frozenset({"invoke", "tool_call"})
 
 
 class _M3:
-    """The arguments of one invoke while they come. `too_deep`: something was nested deeper than the limit."""
+    """The arguments of one invoke while they come. `too_deep`: something was nested deeper than the limit. `again`: the next
+    invoke began within a parameter."""
 
-    __slots__ = ("arguments", "closed", "draft", "end", "repairs", "stream", "too_deep", "tool", "whole")
+    __slots__ = ("again", "closed", "draft", "end", "entries", "repairs", "stream", "too_deep", "tool", "whole")
 
     def __init__(self, reading: Reading, draft: Draft) -> None:
         self.draft = draft
         self.tool = reading.tool(draft.name)
-        self.arguments: dict[str, Any] = {}
-        self.repairs: list[Repair] = []
+        self.entries = Entries(reading, self.tool)
+        self.repairs = self.entries.repairs
         self.stream = ArgumentStream(reading, draft) if reading.listening else None
-        self.too_deep = self.closed = False
+        self.too_deep = self.closed = self.again = False
         self.whole = True
         self.end = 0
 
     def store(self, key: str, value: Any, repairs: list[Repair], *, told: bool) -> None:
-        if key in self.arguments:
-            self.repairs.append(Repair(kind="parameter_repeated", path=key, before=self.arguments[key], after=value))
-        self.arguments[key] = value
-        self.repairs += repairs
-        if self.stream is not None and not told:
+        if (
+            self.entries.enter(key, value, repairs, value if isinstance(value, str) else None)
+            and self.stream is not None
+            and not told
+        ):
             self.stream.whole(key, value)
 
 
@@ -104,9 +107,10 @@ def _m3_invoke(reading: Reading, head: re.Match[str], name: str) -> Steps[None]:
     while not head["empty"]:
         tag = _TAG.search(reading.src.text, position) or (yield from _next_tag(reading, position))
         stop = tag.start() if tag is not None else len(reading.src.text)
-        if junk := reading.src.text[position:stop].strip():
-            call.repairs.append(Repair(kind="text_dropped", before=junk, after=None))
-        if tag is None or (tag["tag"] in _FRAMES and (tag["slash"] or tag["tag"] == "invoke")):
+        said = stop if tag is not None else _tag_may_begin(reading.src.text, position)
+        if junk := reading.src.text[position:said].strip():
+            call.entries.drop(junk)
+        if tag is None or call.again or (tag["tag"] in _FRAMES and (tag["slash"] or tag["tag"] == "invoke")):
             call.closed = tag is not None and tag["tag"] == "invoke" and bool(tag["slash"])
             call.end = tag.end() if tag is not None and call.closed else stop
             break
@@ -122,16 +126,11 @@ def _m3_invoke(reading: Reading, head: re.Match[str], name: str) -> Steps[None]:
 def _m3_finish(reading: Reading, call: _M3, body: int, *, cut: bool) -> None:
     if call.stream is not None:
         call.stream.close()
-    complete = not cut or (
-        call.whole
-        and not reading.ended_by_length
-        and bool(call.arguments)
-        and (call.tool is None or call.tool.required <= call.arguments.keys())
-    )
+    complete = not call.again and (not cut or is_whole(reading, call.tool, call.entries.arguments, last_closed=call.whole))
     if not call.closed and complete and reading.src.text[body : call.end]:
         call.repairs.append(Repair(kind="closer_missing"))
     most = reading.limits.repairs
-    arguments = None if call.too_deep or len(call.repairs) > most else call.arguments
+    arguments = None if call.too_deep or len(call.repairs) > most else call.entries.read()
     raw = reading.src.text[body : call.end]
     reading.end(call.draft, call.end, arguments, raw, complete=complete, repairs=call.repairs[:most])
 
@@ -145,13 +144,16 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     told, closer = yield from _m3_text(reading, call, key, start, streams=types in ((), ("string",)))
     src = reading.src
     stop = closer.start() if closer is not None else len(src.text)
-    if closer is None or closer["slash"] or types == ("string",):
+    if closer is None or closer["slash"] or closer["tag"] == "invoke" or types == ("string",):
         closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
         text = trimmed(src.text[start:stop], closed=True)
         if told >= 0 and call.stream is not None:
             call.stream.close_string(text[told:])
         call.whole = closer is not None
-        if not closed or (closer is not None and closer["tag"] != key):
+        call.again = closer is not None and _opens_next(call, closer)
+        if call.again:
+            call.repairs.append(Repair(kind="closer_missing", path=key, safety="truncated"))
+        elif not closed or (closer is not None and closer["tag"] != key):
             call.repairs.append(Repair(kind="wrong_closer" if closed else "closer_missing", path=key))
         _m3_store(reading, call, Element(key, [text]), told=told >= 0)
         return closer.end() if closed and closer is not None else stop
@@ -161,6 +163,12 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     end = yield from _m3_elements(reading, call, root, closer)
     _m3_store(reading, call, root, told=told >= 0)
     return end
+
+
+def _opens_next(call: _M3, tag: re.Match[str]) -> bool:
+    """Does a tag within a parameter open the next call, or its block?"""
+    known = call.tool is None or "tool_call" in call.tool.properties
+    return not tag["slash"] and (tag["tag"] == "invoke" or (tag["tag"] == "tool_call" and not known))
 
 
 def _m3_text(reading: Reading, call: _M3, key: str, start: int, *, streams: bool) -> Steps[tuple[int, re.Match[str] | None]]:
@@ -210,7 +218,8 @@ def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str])
             if not stack:
                 return position
         elif name == "invoke":
-            call.repairs.append(Repair(kind="closer_missing", path=root.tag))
+            call.repairs.append(Repair(kind="closer_missing", path=root.tag, safety="truncated"))
+            call.again = True
             return next_tag.start()
         else:
             child = Element(name)
