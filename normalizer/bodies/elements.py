@@ -13,6 +13,7 @@ from functools import lru_cache
 from html import unescape
 from typing import Any
 
+from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.bodies.json_bodies import named_call, swallow
 from llmcore.normalizer.bodies.parameters import (
     Grammar,
@@ -108,7 +109,7 @@ def opening_tag(src: Source, at: int) -> Steps[tuple[int, dict[str, str], bool] 
             return None
         yield None
     attributes = {
-        found["key"]: next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None)
+        found["key"]: decoded(next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None))
         for found in _ATTRIBUTE.finditer(rest[0])
     }
     return rest.end(), attributes, rest[0].removesuffix(">").rstrip().endswith("/")

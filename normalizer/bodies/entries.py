@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llmcore.normalizer.calls.nested_values import item_of, schema_value
+from llmcore.normalizer.calls.nested_values import inner_names, item_of, schema_value
 from llmcore.normalizer.core.reading import Reading
 from llmcore.types.envelope import Repair
-from llmcore.types.narrowing import is_list
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["Entries", "is_whole"]
@@ -22,6 +22,12 @@ def is_whole(reading: Reading, tool: CompiledTool | None, arguments: Mapping[str
     if not last_closed or not arguments or reading.ended_by_length:
         return False
     return tool is None or tool.required <= arguments.keys()
+
+
+def _fits(value: Any, items: Any, tool: CompiledTool) -> bool:
+    """Has an object any of the properties that the schema of the items names?"""
+    names = inner_names(items, tool)
+    return not is_object(value) or not names or not value.keys().isdisjoint(names)
 
 
 class Entries:
@@ -73,7 +79,9 @@ class Entries:
         if key not in self._lists:
             self._lists.add(key)
             first = self.arguments[key]
-            self.arguments[key] = first if is_list(first) else self._items(key, self._texts.get(key, first), 0)
+            text_of_first = self._texts.get(key, first)
+            kept = is_list(first) and not (isinstance(text_of_first, str) and text_of_first.lstrip().startswith("<"))
+            self.arguments[key] = first if kept else self._items(key, text_of_first, 0)
             self.repairs.append(Repair(kind="parameter_repeated", path=key))
         values: list[Any] = self.arguments[key]
         values += self._items(key, text, len(values))
@@ -85,7 +93,7 @@ class Entries:
         tool = self._tool
         items = item_of(tool.properties.get(key), tool) if tool is not None else None
         value, repairs = schema_value(text, tool, items, f"{key}[{n}]", limits=self._limits)
-        if tool is not None and isinstance(value, str):
+        if tool is not None and (isinstance(value, str) or not _fits(value, items, tool)):
             whole, found = schema_value(text, tool, tool.properties.get(key), key, limits=self._limits)
             if is_list(whole):
                 self.repairs += found

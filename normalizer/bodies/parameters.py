@@ -240,7 +240,7 @@ def _without_element(text: str, key: str, tool: CompiledTool | None, grammar: Gr
     """A value without the element that a model put around it."""
     for tag, pattern, safety in grammar.peeled:
         inside = pattern.fullmatch(text)
-        if inside is not None and (tool is None or tag not in inner_names(tool, key)):
+        if inside is not None and (tool is None or tag not in inner_names(tool.properties.get(key), tool)):
             found.repairs.append(Repair(kind="value_peeled", path=key, before=text, after=inside[1], safety=safety))
             return inside[1]
     return text

@@ -69,9 +69,9 @@ def item_of(schema: Any, tool: CompiledTool | None) -> Any:
     return _part(schema, tool, "items")
 
 
-def inner_names(tool: CompiledTool, key: str) -> Collection[str]:
-    """The names of the properties that the object under `key` has by the schema."""
-    known = _part(tool.properties.get(key), tool, "properties")
+def inner_names(schema: Any, tool: CompiledTool | None) -> Collection[str]:
+    """The names of the properties that an object has by the schema."""
+    known = _part(schema, tool, "properties")
     return known.keys() if is_object(known) else ()
 
 
@@ -120,6 +120,10 @@ def _array(
     element: Element, schema: Any, tool: CompiledTool | None, path: str, limits: Limits, depth: int
 ) -> tuple[list[Any], list[Repair]]:
     items = _part(schema, tool, "items")
+    names = inner_names(items, tool)
+    if names and all(child.tag in names for child in element.children):  # one item, with no element of its own
+        value, found = _object(element, items, tool, f"{path}[0]", limits, depth)
+        return [value], [*found, Repair(kind="item_unwrapped", path=path, safety="coerced")]
     values: list[Any] = []
     children, repairs = _in_order(element.children, path)
     for n, child in enumerate(children):

@@ -10,7 +10,7 @@ import re
 
 from llmcore.types.tools import ToolSet
 
-__all__ = ["is_known", "name_start", "peel", "undouble", "unescape"]
+__all__ = ["is_known", "name_line", "name_start", "peel", "undouble", "unescape"]
 
 _PREFIXES = ("functions.", "default_api.", "tools.", "tool.")
 _INDEX = re.compile(r"[:.]\d+\Z")
@@ -60,6 +60,19 @@ def name_start(text: str, floor: int, at: int) -> int:
     while at > floor and text[at - 1] not in _NO_NAME:
         at -= 1
     return at
+
+
+def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
+    """Where the line begins, not before `floor`, that is one of the names (one `:` allowed) and ends right before `at`, but for
+    blanks; -1 when there is none."""
+    end = at
+    while end > floor and text[end - 1] in " \t" and at - end < _LONGEST:
+        end -= 1
+    if end == floor or text[end - 1] != "\n":
+        return -1
+    start = max(text.rfind("\n", max(0, end - 1 - _LONGEST), end - 1) + 1, floor)
+    name = text[start:end].strip().removesuffix(":").rstrip()
+    return start if name in names else -1
 
 
 def is_known(name: str, tools: ToolSet | None) -> bool:

@@ -22,12 +22,13 @@ from llmcore.normalizer.dialects import (
     json_wrapped,
     key_value,
     kimi,
+    minimax_m3,
     name_json,
     named_elements,
-    nested,
     python_calls,
     reasoning,
     tokens,
+    tool_tags,
 )
 from llmcore.types.errors import ConfigError
 
@@ -45,7 +46,8 @@ FAMILIES: tuple[tuple[Dialect, ...], ...] = (
     framed.DIALECTS,
     braces.DIALECTS,
     hash_rocket.DIALECTS,
-    nested.DIALECTS,
+    minimax_m3.DIALECTS,
+    tool_tags.DIALECTS,
     key_value.DIALECTS,
     python_calls.DIALECTS,
     bare_forms.DIALECTS,

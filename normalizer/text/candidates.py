@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from llmcore.normalizer.bare.json_forms import OBJECT_BEGINS, OBJECT_BEGUN
+from llmcore.normalizer.core.names import name_line
 from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.source import Source
 from llmcore.normalizer.core.words import BEFORE_BARE, TURN_TOKENS
@@ -92,7 +93,9 @@ class Names:
     def allow(self, found: re.Match[str], text: str, *, headed: bool = False) -> bool:
         """May what an expression has found be a candidate with these tools? `headed`: any brace may."""
         if found.lastgroup is not None:
-            return self._names is not None and found["tag"] in self._names
+            if self._names is None:
+                return False
+            return found["tag"] in self._names or name_line(text, 0, found.start(), self._names) >= 0
         at = found.start()
         if self._ends is None or text[at] not in "{(" or (headed and text[at] == "{"):
             return True

@@ -1,8 +1,6 @@
-"""Family H: tags named after the tool or its arguments (H1 MiniMax M3, H2 Cline, H3 Cline with MCP; H4 stands with `invoke`).
+"""MiniMax M3 (H1): real elements, nested as the schema says.
 
-MiniMax carries a prefix before every tag, so its markup is delimited and read as it comes: real elements, nested as the schema
-says. Cline's tags are told from any other markup by the tools' names alone: a bare form, held until its closer. Linear: a search
-resumes where it stopped, and tags of tools that never close share one allowance (`Looks.left_open`).
+A prefix before every tag makes its markup delimited: it is read as it comes. Linear: a search resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -10,23 +8,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
-from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_attributes
 from llmcore.normalizer.bodies.entries import Entries, is_whole
-from llmcore.normalizer.bodies.parameters import only_text_parameter, trimmed
-from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, no_arguments
-from llmcore.normalizer.calls.nested_values import Element, element_value, parameter_value
+from llmcore.normalizer.bodies.parameters import trimmed
+from llmcore.normalizer.calls.nested_values import Element, element_value
 from llmcore.normalizer.core.draft import Draft
-from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps, search, skip_space, starts
-from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.tools import CompiledTool
 
 __all__ = ["DIALECTS"]
 
@@ -254,173 +246,6 @@ def _m3_stray(reading: Reading, at: int, body: int) -> Steps[bool]:
     yield None
 
 
-# ---------------------------------------------------------------------- H2 Cline
-
-_TAG_BEGUN = re.compile(r"<[^<>\s]{0,256}+\Z")
-_CHILD = re.compile(r"\s*<([^\s<>/]{1,256})\s*(/?)>")
-
-
-def _cline(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<NAME>` with NAME a tool: its attributes and children must be properties of it."""
-    name = reading.src.text[at + 1 : body].removesuffix(">")
-    tool = reading.tool(name)
-    if tool is None or not _may_stand(reading, at):
-        return False
-    call, alone = ElementCall(at, name, "cline", name), False
-    if reading.src.text[body - 1] != ">":
-        head = yield from opening_tag(reading.src, body)
-        if head is None:
-            return False
-        body, attributes, alone = head
-        if not (attributes or alone) or not attributes.keys() <= tool.properties.keys():
-            reading.miss(at, body, name, "unknown_parameter")
-            return False
-        read_attributes(reading, call, attributes, alone=alone)
-    element = (body, body) if alone else (yield from _element(reading, body, name))
-    if element is None:
-        return False
-    stop, end = element
-    cut = stop == end and not alone
-    inside, begun = reading.src.text[body:stop], ""
-    if cut and (tag := _TAG_BEGUN.search(inside, max(0, len(inside) - _REACH))) is not None:
-        inside, begun = inside[: tag.start()], tag[0]
-    read = _properties(reading, inside, tool)
-    if read is None:
-        reading.miss(at, end, name, "unknown_parameter")
-        return False
-    arguments, repairs, whole = {**call.given, **read[0]}, [*call.repairs, *read[1]], read[2]
-    whole = whole and f"</{name}>".startswith(begun)
-    complete = not cut or (whole and bool(arguments) and not reading.ended_by_length and tool.required <= arguments.keys())
-    return (yield from _enter(reading, at, body, stop, end, CallObject(name, arguments, True), "cline", complete, repairs))
-
-
-def _may_stand(reading: Reading, at: int) -> bool:
-    return reading.text_kind != "reasoning" and not reading.looks.too_many_left_open and leads_in(reading.line_before(at, _REACH))
-
-
-def _element(reading: Reading, body: int, tag: str) -> Steps[tuple[int, int] | None]:
-    """(end of the text inside, end of the closer), both the text's end when it is cut; None when nothing suggests a call."""
-    closer = yield from search(reading.src, re.compile(rf"</{re.escape(tag)}\s{{0,4}}>"), body, len(tag) + 8)
-    if closer is not None:
-        return closer.start(), closer.end()
-    reading.looks.never_closed()
-    length = len(reading.src.text)
-    return (length, length) if _CHILD.match(reading.src.text, body) else None
-
-
-def _properties(reading: Reading, text: str, tool: CompiledTool) -> tuple[dict[str, Any], list[Repair], bool] | None:
-    """(arguments, repairs, whole) of a body; None when something in it is no property of the tool."""
-    arguments: dict[str, Any] = {}
-    repairs: list[Repair] = []
-    position, whole = 0, True
-    unclosed: set[str] = set()
-    while (child := _CHILD.match(text, position)) is not None and child[1] in tool.properties:
-        key = child[1]
-        stop, position = (child.end(), child.end()) if child[2] else _child_end(text, key, child.end(), tool, unclosed)
-        whole = bool(child[2]) or stop < position
-        value, found = parameter_value(trimmed(text[child.end() : stop], closed=True), tool, key, limits=reading.limits)
-        if key in arguments:
-            repairs.append(Repair(kind="parameter_repeated", path=key, before=arguments[key], after=value))
-        if not whole:
-            repairs.append(Repair(kind="closer_missing", path=key))
-        arguments[key] = value
-        repairs += found
-    rest = text[position:].strip()
-    if not rest:
-        return arguments, repairs, whole
-    if arguments or rest.startswith("<"):
-        return None
-    if rest.startswith("{"):
-        parsed = read_json(rest, limits=reading.limits)
-        value = parsed.values[0] if len(parsed.values) == 1 else None
-        if is_object(value) and value and value.keys() <= tool.properties.keys():
-            return value, parsed.repairs, parsed.complete
-    key = only_text_parameter(tool)
-    if key is None:
-        return None
-    return {key: rest}, [Repair(kind="only_parameter", path=key, before=text, after=rest, safety="guess")], True
-
-
-_OPENER = re.compile(r"<([^\s<>/]{1,256})>")
-_BLANK = re.compile(r"\s*\Z")
-
-
-def _child_end(text: str, key: str, start: int, tool: CompiledTool, unclosed: set[str]) -> tuple[int, int]:
-    """(end of the value, end of its closer): the first closer that another property or the end follows, else the first one,
-    else the next property's opener. `unclosed`: keys for which no closer comes any more."""
-    closer = f"</{key}>"
-    first = at = text.find(closer, start) if key not in unclosed else -1
-    while at >= 0:
-        following = _CHILD.match(text, at + len(closer))
-        if _BLANK.match(text, at + len(closer)) or (following is not None and following[1] in tool.properties):
-            return at, at + len(closer)
-        at = text.find(closer, at + 1)
-    if first >= 0:
-        return first, first + len(closer)
-    unclosed.add(key)
-    for child in _OPENER.finditer(text, start):
-        if child[1] in tool.properties:
-            end = start + len(text[start : child.start()].rstrip())
-            return end, end
-    return len(text), len(text)
-
-
-def _enter(
-    reading: Reading,
-    at: int,
-    body: int,
-    stop: int,
-    end: int,
-    call: CallObject,
-    dialect: str,
-    complete: bool,
-    repairs: list[Repair],
-) -> Steps[bool]:
-    """Enter the call if a bare form may stand there."""
-    over = yield from line_is_over(reading, end)
-    reason = refusal(reading, Place(at, end, over=over, closed=False, whole=False), [call])
-    if reason is not None:
-        reading.miss(at, end, call.name, reason)
-        return False
-    draft = reading.begin(at, call.name, dialect)
-    reading.end(draft, end, call.arguments, reading.src.text[body:stop], complete=complete, repairs=repairs)
-    return True
-
-
-# ---------------------------------------------------------------------- H3 Cline with MCP
-
-_MCP_TAG = "use_mcp_tool"
-
-
-def _field(text: str, tag: str) -> str:
-    """What stands between the first `<tag>` and the `</tag>` after it; "" when they are not both there."""
-    _, _, rest = text.partition(f"<{tag}>")
-    said, closer, _ = rest.partition(f"</{tag}>")
-    return said.strip() if closer else ""
-
-
-def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
-    if reading.known(_MCP_TAG) or reading.tools is None or not _may_stand(reading, at):
-        return False
-    element = yield from _element(reading, body, _MCP_TAG)
-    if element is None:
-        return False
-    stop, end = element
-    fields = reading.src.text[body:stop][: reading.limits.arguments]
-    name = _field(fields, "tool_name")
-    if not is_known(name, reading.tools):
-        reading.miss(at, end, name or None, "unknown_name")
-        return False
-    written = _field(fields, "arguments")
-    parsed = read_json(written, limits=reading.limits)
-    arguments, given, repairs = arguments_of(parsed.values[0] if len(parsed.values) == 1 else None)
-    if not written and stop < end:
-        arguments = no_arguments(name, reading.tools)
-    call = CallObject(name, arguments, given or not written)
-    complete = stop < end or (arguments is not None and parsed.complete and not reading.ended_by_length)
-    return (yield from _enter(reading, at, body, stop, end, call, "cline_mcp", complete, [*parsed.repairs, *repairs]))
-
-
 # ---------------------------------------------------------------------- writers and rows
 
 
@@ -442,23 +267,6 @@ def _write_m3(calls: Calls) -> str:
     return f"{_PREFIX}<tool_call>\n{invokes}\n{_PREFIX}</tool_call>"
 
 
-def _write_cline(calls: Calls) -> str:
-    return "\n".join(
-        f"<{name}>\n"
-        + "".join(f"<{key}>{value if isinstance(value, str) else as_json(value)}</{key}>\n" for key, value in given.items())
-        + f"</{name}>"
-        for name, given in calls
-    )
-
-
-def _write_cline_mcp(calls: Calls) -> str:
-    return "\n".join(
-        f"<{_MCP_TAG}>\n<server_name>tools</server_name>\n<tool_name>{name}</tool_name>\n"
-        f"<arguments>\n{as_json(given)}\n</arguments>\n</{_MCP_TAG}>"
-        for name, given in calls
-    )
-
-
 DIALECTS = (
     Dialect(
         "minimax_m3",
@@ -475,20 +283,5 @@ DIALECTS = (
             Marker(_m3_stray, (f"{_PREFIX}</tool_call>", f"{_PREFIX}</invoke>"), calls=True, dialect="minimax_m3"),
         ),
         typed_by_schema=True,
-    ),
-    Dialect(
-        "cline",
-        "Cline and Roo Code prompts, any model",
-        _write_cline,
-        (Marker(_cline, tool_tag=True, calls=True, dialect="cline"),),
-        trust="bare",
-        typed_by_schema=True,
-    ),
-    Dialect(
-        "cline_mcp",
-        "the Cline family with MCP servers",
-        _write_cline_mcp,
-        (Marker(_cline_mcp, (f"<{_MCP_TAG}>",), calls=True, dialect="cline_mcp"),),
-        trust="bare",
     ),
 )
