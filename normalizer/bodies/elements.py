@@ -62,6 +62,8 @@ _SCHEMA = '{"type":"object"'
 """What the echo of a tool's definition has for arguments begins so, but for blanks."""
 _SCHEMA_LENGTH = 64
 _DESCRIBES = re.compile(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
+_DSML = "[｜|‖]{1,2}DSML[｜|‖]{1,2} ?"
+"""A namespace that DeepSeek closes with what it opened without one."""
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
 _FIRST_CHILD = re.compile(_CHILD)
 
@@ -97,15 +99,18 @@ _ATTRIBUTE = re.compile(
 _LONGEST_TAG = 1024
 _TAG_REST = r"""(?:[^<>"']++|"[^"]*+"|'[^']*+')*+"""
 _TAG_BEGUN = re.compile(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+)?\Z""")
+_LONE_BEGUN = re.compile(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+|</?[a-z_]{{0,16}})?\Z""")
 _TAG_WHOLE = re.compile(f"{_TAG_REST}>")
 _ABOUT_THE_CALL = frozenset(("id", "call_id", "tool_call_id", "type", "index", "version", "xmlns"))
 _IDS = ("id", "call_id", "tool_call_id")
 
 
-def opening_tag(src: Source, at: int) -> Steps[tuple[int, dict[str, str], bool] | None]:
-    """(where it ends, its attributes, is it all of the element) of an opening tag whose name ends at `at`; None: it is none."""
-    while (rest := _TAG_WHOLE.match(src.text, at, at + _LONGEST_TAG)) is None:
-        if src.final or len(src.text) - at >= _LONGEST_TAG or _TAG_BEGUN.match(src.text, at) is None:
+def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, dict[str, str], bool] | None]:
+    """(where it ends, its attributes, is it all of the element) of an opening tag whose name ends at `at`; None: it is none.
+    `closer`: what ends it."""
+    whole, begun = (_TAG_WHOLE, _TAG_BEGUN) if closer == ">" else (re.compile(_TAG_REST + re.escape(closer)), _LONE_BEGUN)
+    while (rest := whole.match(src.text, at, at + _LONGEST_TAG)) is None:
+        if src.final or len(src.text) - at >= _LONGEST_TAG or begun.match(src.text, at) is None:
             return None
         yield None
     attributes = {
@@ -155,7 +160,8 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
     declared = r"""(?:\s{1,16}string\s{0,16}=\s{0,16}["']?(?P<declared>\w{1,16})["']?)?"""
     value = r"""(?:\s{1,16}value\s{0,16}=\s{0,16}(?P<given>"[^"<>]{0,512}"|'[^'<>]{0,512}'))?"""
     opener = rf"(?P<parameter><{ns}{names}{key}{declared}{value}[^<>]{{0,128}}?(?P<empty>/?)>)"
-    closer = rf"(?P<end></{ns}{tag}>)"
+    foreign = _DSML if tag == "function" and not space else "(?!)"
+    closer = rf"(?P<end></(?:{ns}{tag}|{foreign}invoke)>)"
     again = rf"<(?:{ns}{WRAPPERS}>\s{{0,16}}<)?{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}="
     others = (
         rf"</{ns}{WRAPPERS}>",
@@ -167,7 +173,7 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
     plain_opener = re.sub(r"\?P<(?:key|declared|given|empty)>", "?:", opener)
     return Grammar(
         item=tags(opener, closer, again, *others),
-        value=tags(f"(?P<own></{ns}{names}>)", plain_opener, closer, f"(?P<again>{again})", *others),
+        value=tags(f"(?P<own></(?:{ns}|{foreign}){names}>)", plain_opener, closer, f"(?P<again>{again})", *others),
         undeclared="false" if space == "atem:" else None,  # JSON-looking values decode where no schema says otherwise
     )
 

@@ -77,7 +77,10 @@ class Dialect:
 _START = 4
 _TAG_NAME = re.compile(r"<([^\s<>/]{1,256})(?:>|(?=[\s/]))")
 _REMEMBERED = 8192  # verdicts on what may have begun, those on the beginnings of literals included
-_UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
+_NAMING = r"""[^\s<>/]{1,24} (?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}|'[^'<>\s]{0,28})?)?"""  # a tool
+_UNDECIDED_TAG = re.compile(
+    rf"<(?:{_NAMING}|/? [a-z_]{{0,16}}|/co:[^<>\n]{{0,64}}|/?[|｜‖][^<>\n]{{0,60}}|[^\s<>]{{0,60}})\Z"
+)  # may become an opener
 _MARKUP_BEGUN = re.compile(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # of the families of spellings
 
 

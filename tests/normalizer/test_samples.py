@@ -17,7 +17,7 @@ CATALOGUE = samples("catalogue")
 ALL = [*CATALOGUE, *(sample for name in ("drift", "policies", "damage", "traps", "reasoning") for sample in samples(name))]
 POSITIVE = [sample for sample in CATALOGUE if sample.calls]
 
-ONLY_BY_NAME = frozenset({"A10", "D6", "E13", "H2", "N2", "H3", "J3", "L4", "L12"})
+ONLY_BY_NAME = frozenset({"A10", "D6", "E13", "H2", "N2", "N3", "H3", "J3", "L4", "L12"})
 """Nothing but a tool's name tells these from data."""
 
 
