@@ -153,6 +153,12 @@ class CompiledTool:
         names: object = parameters.get("required") if is_object(parameters) else None
         return frozenset(name for name in names if isinstance(name, str)) if is_list(names) else frozenset()
 
+    @cached_property
+    def is_open(self) -> bool:
+        """Does the schema admit properties that it does not name?"""
+        parameters = self.resolve(self.definition.parameters)
+        return not is_object(parameters) or parameters.get("additionalProperties") is not False
+
     def types(self, key: str) -> tuple[str, ...]:
         """The JSON types property `key` admits, in the order in which a text is tried; `()` when the schema does not say."""
         types = self._types.get(key)

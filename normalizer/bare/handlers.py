@@ -74,7 +74,7 @@ def _may_begin(word: str, names: frozenset[str] | None, opens: bool) -> bool:
         return True
     if "Action:".startswith(word) or "functools".startswith(word) or (opens and "commentary".startswith(word)):
         return True
-    if word.startswith(("call:", "functions.", "default_api.")):
+    if word.startswith(("call:", "declaration:", "functions.", "default_api.")):
         return True
     return opens if names is None else any(name.startswith(word) or word.endswith(name) for name in names)
 
@@ -96,7 +96,11 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
             return (yield from _marked(reading, at, begin))
         name = _call_name(reading, written)
         if name is not None and leads_in(before[: begin - start].removeprefix(">>>")):
-            return (yield from named_brace(reading, begin, at, name, "gemma4" if "call:" in written else "name_brace"))
+            return (
+                yield from named_brace(
+                    reading, begin, at, name, "gemma4" if "call:" in written or "declaration:" in written else "name_brace"
+                )
+            )
     elif before.endswith(" ") and (spaced := _spaced_name(reading, start, before)) is not None:
         return (yield from named_brace(reading, spaced[0], at, spaced[1], "name_brace"))
     if (header := harmony_header(reading, start, at, before)) is not None:
@@ -124,7 +128,7 @@ def _announced(reading: Reading, opener: int, at: int) -> Steps[int]:
 
 def _call_name(reading: Reading, written: str) -> str | None:
     """The tool a glued name means; `call:f` and `functions.f:0` are what stripped Gemma and Kimi markers leave."""
-    return peel(written.removeprefix("call:").removeprefix(">>>"), reading.tools)
+    return peel(written.removeprefix("declaration:").removeprefix("call:").removeprefix(">>>"), reading.tools)
 
 
 def _spaced_name(reading: Reading, start: int, before: str) -> tuple[int, str] | None:

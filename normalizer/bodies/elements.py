@@ -13,6 +13,7 @@ from functools import lru_cache
 from html import unescape
 from typing import Any
 
+from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.bodies.json_bodies import named_call, swallow
 from llmcore.normalizer.bodies.parameters import (
     Grammar,
@@ -61,6 +62,8 @@ _SCHEMA = '{"type":"object"'
 """What the echo of a tool's definition has for arguments begins so, but for blanks."""
 _SCHEMA_LENGTH = 64
 _DESCRIBES = re.compile(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
+_DSML = "[｜|‖]{1,2}DSML[｜|‖]{1,2} ?"
+"""A namespace that DeepSeek closes with what it opened without one."""
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
 _FIRST_CHILD = re.compile(_CHILD)
 
@@ -96,19 +99,22 @@ _ATTRIBUTE = re.compile(
 _LONGEST_TAG = 1024
 _TAG_REST = r"""(?:[^<>"']++|"[^"]*+"|'[^']*+')*+"""
 _TAG_BEGUN = re.compile(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+)?\Z""")
+_LONE_BEGUN = re.compile(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+|</?[a-z_]{{0,16}})?\Z""")
 _TAG_WHOLE = re.compile(f"{_TAG_REST}>")
 _ABOUT_THE_CALL = frozenset(("id", "call_id", "tool_call_id", "type", "index", "version", "xmlns"))
 _IDS = ("id", "call_id", "tool_call_id")
 
 
-def opening_tag(src: Source, at: int) -> Steps[tuple[int, dict[str, str], bool] | None]:
-    """(where it ends, its attributes, is it all of the element) of an opening tag whose name ends at `at`; None: it is none."""
-    while (rest := _TAG_WHOLE.match(src.text, at, at + _LONGEST_TAG)) is None:
-        if src.final or len(src.text) - at >= _LONGEST_TAG or _TAG_BEGUN.match(src.text, at) is None:
+def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, dict[str, str], bool] | None]:
+    """(where it ends, its attributes, is it all of the element) of an opening tag whose name ends at `at`; None: it is none.
+    `closer`: what ends it."""
+    whole, begun = (_TAG_WHOLE, _TAG_BEGUN) if closer == ">" else (re.compile(_TAG_REST + re.escape(closer)), _LONE_BEGUN)
+    while (rest := whole.match(src.text, at, at + _LONGEST_TAG)) is None:
+        if src.final or len(src.text) - at >= _LONGEST_TAG or begun.match(src.text, at) is None:
             return None
         yield None
     attributes = {
-        found["key"]: next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None)
+        found["key"]: decoded(next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None))
         for found in _ATTRIBUTE.finditer(rest[0])
     }
     return rest.end(), attributes, rest[0].removesuffix(">").rstrip().endswith("/")
@@ -150,13 +156,14 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
     `tag` stands in."""
     ns = re.escape(space)
     names = "param(?:eter)?" if tag == "function" and word.startswith("param") else word
-    key = r"""[\sĠ]{0,16}name\s{0,16}=\s{0,16}(?P<key>"[^"\n>]{0,128}"|'[^'\n>]{0,128}'|[^\s"'<>/]{1,128}+)"""
+    key = r"""[\sĠ]{0,16}(?:name\s{0,16})?=\s{0,16}(?P<key>"[^"\n>]{0,128}"|'[^'\n>]{0,128}'|[^\s"'<>/]{1,128}+)"""
     declared = r"""(?:\s{1,16}string\s{0,16}=\s{0,16}["']?(?P<declared>\w{1,16})["']?)?"""
     value = r"""(?:\s{1,16}value\s{0,16}=\s{0,16}(?P<given>"[^"<>]{0,512}"|'[^'<>]{0,512}'))?"""
     opener = rf"(?P<parameter><{ns}{names}{key}{declared}{value}[^<>]{{0,128}}?(?P<empty>/?)>)"
-    closer = rf"(?P<end></{ns}{tag}>)"
+    foreign = _DSML if tag == "function" and not space else "(?!)"
+    closer = rf"(?P<end></(?:{ns}{tag}|{foreign}invoke)>)"
+    again = rf"<(?:{ns}{WRAPPERS}>\s{{0,16}}<)?{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}="
     others = (
-        rf"<{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}=",
         rf"</{ns}{WRAPPERS}>",
         "</(?:[a-z]{1,16}:)?(?:tool_call|function_calls)>",
         "</dots_function_call>",
@@ -164,12 +171,12 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
         *([rf"</{ns}{outer}>"] if outer else ()),
     )
     plain_opener = re.sub(r"\?P<(?:key|declared|given|empty)>", "?:", opener)
-    begun_again = rf"<{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}=[^<>]{{1,272}}>(?=\s{{0,16}}<(?:{ns}{names}[\sĠn]|/{ns}{tag}>))"
+    begun_again = rf"<(?:{ns}{WRAPPERS}>\s{{0,16}}<)?{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}="
+    begun_again += rf"[^<>]{{1,272}}>(?=\s{{0,16}}<(?:{ns}{names}[\sĠn]|/{ns}{tag}>))"
     """In a value the opener of a call is one only with what comes behind it: models write about their own format."""
     return Grammar(
-        item=tags(opener, closer, *others),
-        value=tags(f"(?P<own></{ns}{names}>)", plain_opener, closer, begun_again, *others[1:]),
-        cdata=tag == "function",
+        item=tags(opener, closer, again, *others),
+        value=tags(f"(?P<own></(?:{ns}|{foreign}){names}>)", plain_opener, closer, f"(?P<again>{begun_again})", *others),
         undeclared="false" if space == "atem:" else None,  # JSON-looking values decode where no schema says otherwise
     )
 

@@ -3,10 +3,8 @@
 A `Grammar` says by regular expressions how a parameter opens and what ends it; this module walks the body, types the values by
 the tool's schema, and streams string values as they come.
 
-A value ends at its own closer, or, when that is missing, at the next complete parameter opener or the closer of the call,
-whichever comes first. One line break after the opening tag belongs to the format; if there was one, so does one before the
-closing tag. Where the closer is missing, white space from the last line break on is layout. Linear: each search resumes where
-it stopped.
+Where a value ends says `raw_values`, what becomes of one that comes twice `entries`. Linear: each search goes on where it
+stopped.
 """
 
 from __future__ import annotations
@@ -14,25 +12,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from json.encoder import encode_basestring
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from llmcore.normalizer.calls.nested_values import parameter_value
+from llmcore.normalizer.bodies.argument_stream import ArgumentStream
+from llmcore.normalizer.bodies.entities import decoded
+from llmcore.normalizer.bodies.entries import Entries, is_whole
+from llmcore.normalizer.bodies.raw_values import read_value, trimmed
+from llmcore.normalizer.calls.nested_values import inner_names, parameter_value
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import as_json
-from llmcore.normalizer.core.source import Steps, search
+from llmcore.normalizer.core.source import Steps, past, search
 from llmcore.normalizer.notations.json import read_json
-from llmcore.types.envelope import Repair
+from llmcore.types.envelope import Repair, Safety
 from llmcore.types.tools import CompiledTool
 
 __all__ = [
-    "ArgumentStream",
     "Grammar",
     "Parameters",
-    "before_layout",
+    "Peeled",
     "finish_parameters",
     "only_text_parameter",
     "read_parameters",
@@ -41,10 +40,8 @@ __all__ = [
 ]
 
 _OVERLAP = 1024
-_CLOSER = 64  # the longest closer of a value
-_LAYOUT = 64  # white space before a closer that a listener does not hear of at once
-_SIGN = re.compile("<(?!<)")  # what ends a value begins so
-_WRONG_CLOSER = re.compile(r"</[\w:.｜|-]{1,64}>\Z")
+_CLOSERS = re.compile(r"(?:\s*+</[^<>]{1,64}+>)*+\s*+")
+"""Closers too many."""
 _DECLARED = {
     "true": ("string",),
     "string": ("string",),
@@ -53,7 +50,7 @@ _DECLARED = {
 
 
 def _unquoted(key: str) -> str:
-    return key.strip().strip("\"'")
+    return key.strip().strip("\"'").strip()
 
 
 _LEADING = re.compile(r"^(\(\?P<\w+>)?<")
@@ -65,93 +62,63 @@ def tags(*alternatives: str) -> re.Pattern[str]:
     return re.compile("<(?:" + "|".join(_LEADING.sub(r"\1", alternative, count=1) for alternative in alternatives) + ")")
 
 
+class Peeled(NamedTuple):
+    """An element that a model put around a value, or what it left of one: `tag` is no property of the tool, and `pattern` matches
+    all of the value."""
+
+    tag: str
+    pattern: re.Pattern[str]
+    safety: Safety
+
+
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """`item`: what may come next in a body: groups `parameter` (with `key`, perhaps `declared`, `given` (its value, quoted) or
     `empty`: it has none)
     or `end` (the call's closer), or neither (something that ends the call without being part of it). `value`: what may end a
-    value (or, where the closer holds the key, a function of it): groups `own`, or `parameter`, or `end`, or neither.
-    `cdata`: a value may be taken literally between `<![CDATA[` and `]]>`. `keeps_line_breaks`: none belongs to the format.
+    value (or, where the closer holds the key, a function of it): groups `own`, or `parameter`, or `end`, or `again` (the next
+    call: this one is not whole), or neither.
+    `cdata`: what stands between `<![CDATA[` and `]]>` is taken literally. `keeps_line_breaks`: none belongs to the format.
     `undeclared`: the type of a value that neither the schema nor the body declares. `key`: what is done to a key as it was
-    written."""
+    written. `peeled`: what of a value is all of it, in its group 1, when a model put an element around it (`safety`: how certain
+    that is)."""
 
     item: re.Pattern[str]
     value: re.Pattern[str] | Callable[[str], re.Pattern[str]]
-    cdata: bool = False
+    cdata: bool = True
     keeps_line_breaks: bool = False
     undeclared: str | None = None
     key: Callable[[str], str] = _unquoted
+    peeled: tuple[Peeled, ...] = ()
 
     def ends(self, key: str) -> re.Pattern[str]:
         """What may end the value of `key`."""
         return self.value if isinstance(self.value, re.Pattern) else self.value(key)
 
 
-class ArgumentStream:
-    """Writes arguments as JSON, piece by piece, for a listener."""
-
-    __slots__ = ("_draft", "_opened", "_reading")
-
-    def __init__(self, reading: Reading, draft: Draft) -> None:
-        self._reading, self._draft, self._opened = reading, draft, False
-
-    def key(self, key: str) -> str:
-        lead = ", " if self._opened else "{"
-        self._opened = True
-        return f"{lead}{as_json(key)}: "
-
-    def whole(self, key: str, value: Any) -> None:
-        self._reading.delta(self._draft, self.key(key) + as_json(value))
-
-    def open_string(self, key: str) -> None:
-        self._reading.delta(self._draft, self.key(key) + '"')
-
-    def piece(self, text: str) -> None:
-        self._reading.delta(self._draft, encode_basestring(text)[1:-1])
-
-    def close_string(self, text: str) -> None:
-        self._reading.delta(self._draft, encode_basestring(text)[1:])
-
-    def close(self) -> None:
-        if self._opened:
-            self._reading.delta(self._draft, "}")
-
-
 @dataclass(slots=True)
 class Parameters:
     """What a body held. `end`: where the call ends; `closed`: by its own closer; `whole`: its last value was closed."""
 
-    arguments: dict[str, Any]
-    repairs: list[Repair]
+    entries: Entries
     end: int
-    closed: bool
-    whole: bool
-    cut: bool
-    first: int
+    closed: bool = False
+    whole: bool = True
+    cut: bool = False
+    first: int = -1
     """Where the first parameter stood, -1 when there was none."""
     stop: int = -1
     """Where the closer of the call begins, -1 when there was none."""
+    literal_open: bool = False
+    """Is there a `<![CDATA[` that never ends?"""
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return self.entries.arguments
 
-def trimmed(text: str, *, closed: bool) -> str:
-    """A value without the line breaks that belong to the format."""
-    if not closed:
-        text = _without_wrong_closer(text)
-        last = text.rfind("\n")
-        if last >= 0 and text[last:].isspace():
-            text = text[:last]
-        return text.removeprefix("\n")
-    if text.startswith("\r\n"):
-        return text[2:].removesuffix("\n").removesuffix("\r") if len(text) > 2 else ""
-    if text.startswith("\n"):
-        return text[1:-1] if text.endswith("\n") and len(text) > 1 else text[1:]
-    return text
-
-
-def _without_wrong_closer(text: str) -> str:
-    body = text.rstrip()
-    mark = body.rfind("</")
-    return body[:mark].rstrip() if mark >= 0 and _WRONG_CLOSER.match(body, mark) else text
+    @property
+    def repairs(self) -> list[Repair]:
+        return self.entries.repairs
 
 
 def read_parameters(
@@ -161,16 +128,18 @@ def read_parameters(
     src = reading.src
     tool = reading.tool(draft.name)
     stream = ArgumentStream(reading, draft) if reading.listening else None
-    found = Parameters(dict(given), [], body, False, True, False, -1)
+    found = Parameters(Entries(reading, tool, given), body)
     if stream is not None:
         for key, value in given.items():
             stream.whole(key, value)
     position, groups = body, grammar.item.groupindex
     while True:
         item = grammar.item.search(src.text, position) or (yield from search(src, grammar.item, position, _OVERLAP))
+        stop = len(src.text) if item is None else item.start()
+        if stop > position and not src.text[position:stop].isspace() and _left_behind(src.text, position, stop, item, found):
+            break
         if item is None:
-            found.end, found.cut = len(src.text), True
-            found.whole = found.whole and not src.text[position:].strip()
+            found.end, found.cut = stop, True
             break
         if item.lastgroup != "parameter":
             found.closed = item.lastgroup == "end"
@@ -180,7 +149,7 @@ def read_parameters(
         start, key, declared = item.end(), grammar.key(item["key"]), _declared(item, grammar)
         given_here = item["given"] if "given" in groups else None
         if given_here or ("empty" in groups and item["empty"]):
-            _enter(reading, found, stream, key, (given_here or "")[1:-1], tool, declared)
+            _enter(reading, found, stream, key, decoded((given_here or "")[1:-1]), tool, declared)
             position = start
             continue
         item = None  # a match keeps the text it was found in
@@ -191,6 +160,28 @@ def read_parameters(
     if stream is not None:
         stream.close()
     return found
+
+
+def _left_behind(text: str, start: int, stop: int, item: re.Match[str] | None, found: Parameters) -> bool:
+    """What is `start:stop`, where no value stands and `item` comes next? Closers too many are nothing. Behind a value that was
+    closed, with the text's end or another call next, it is no part of the call, which ends before it (True). Else it is a text
+    that no key took."""
+    end = past(_CLOSERS, text, start)
+    rest = text[end:stop].strip()
+    if not rest:
+        return False
+    if item is None and rest.startswith("<"):  # a tag that was cut off
+        found.whole = False
+        return False
+    last = item is None or (item.lastgroup in (None, "again") and not item[0].startswith("</"))
+    if last and found.whole and found.first >= 0:
+        found.end, found.cut = start + len(text[start:end].rstrip()), item is None
+        return True
+    if item is None:
+        found.whole = False
+    else:
+        found.entries.drop(rest)
+    return False
 
 
 def only_text_parameter(tool: CompiledTool | None) -> str | None:
@@ -219,120 +210,40 @@ def _value(
     stream: ArgumentStream | None,
 ) -> Steps[int]:
     """Read the value at `start`; returns where it (with its closer) ends."""
-    src, ends = reading.src, grammar.ends(key)
     types = (tool.types(key) if tool is not None else ()) or declared
-    streaming = stream is not None and (not types or types == ("string",))
-    told = start
-    position = start
-    if grammar.cdata:
-        while not src.final and "<![CDATA[".startswith(src.text[start : start + 9].lstrip()[:9]) and len(src.text) - start < 24:
-            yield None
-        raw_at = len(src.text[start : start + 24]) - len(src.text[start : start + 24].lstrip()) + start
-        if src.text.startswith("<![CDATA[", raw_at, start + 24):
-            return (yield from _cdata(reading, key, raw_at + 9, types, ends, found, stream, streaming=streaming))
-    if streaming and stream is not None:
-        stream.open_string(key)
-    end = ends.search(src.text, position)
-    if end is None and not src.final:
-
-        def skim(text: str) -> bool:
-            nonlocal told
-            if "<" in text:
-                return False
-            if streaming and stream is not None:
-                told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
-            return True
-
-        while end is None and not src.final:
-            position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
-            if streaming and stream is not None:
-                told = _tell(src.text, start, told, stream, grammar.keeps_line_breaks)
-            yield skim if position == len(src.text) else None  # no closer has begun
-            end = ends.search(src.text, position)
-    stop = end.start() if end is not None else len(src.text)
-    closed = end is not None and end.lastgroup == "own"
-    keeps = grammar.keeps_line_breaks
-    text = src.text[start:stop] if keeps else trimmed(src.text[start:stop], closed=closed)
-    if streaming and stream is not None:
-        stream.close_string(text[len(_led(src.text[start:told], keeps)) :])
-    _enter(reading, found, None if streaming else stream, key, text, tool, declared)
-    if end is None:
-        found.cut, found.whole = True, False
-        return stop
-    found.whole = closed or end.lastgroup == "end"
-    if not closed:
-        found.repairs.append(Repair(kind="closer_missing", path=key, before=None, after=None))
-    return end.end() if closed else end.start()
+    told = stream if not types or types == ("string",) else None
+    if told is not None:
+        told.open_string(key)
+    literals = grammar.cdata and not found.literal_open
+    value = yield from read_value(
+        reading.src,
+        start,
+        grammar.ends(key),
+        told,
+        cdata=literals,
+        keeps=grammar.keeps_line_breaks,
+        peels=bool(grammar.peeled),
+    )
+    found.literal_open = found.literal_open or value.literal_open
+    text = _without_element(value.text, key, tool, grammar, found)
+    _enter(reading, found, stream if told is None else None, key, text, tool, declared)
+    found.cut = value.group is None or value.group == "again"
+    found.whole = value.closed or value.is_literal or value.group == "end"
+    if value.group == "again" and not value.is_literal:
+        found.repairs.append(Repair(kind="closer_missing", path=key, safety="truncated"))
+    elif not value.closed and value.group is not None:
+        found.repairs.append(Repair(kind="closer_missing", path=key))
+    return value.end
 
 
-def _next_sign(text: str, start: int) -> int:
-    """Where what ends a value may begin."""
-    sign = _SIGN.search(text, start)
-    return sign.start() if sign is not None else len(text)
-
-
-def _led(text: str, keeps_line_breaks: bool) -> str:
-    """The beginning of a value without the line break that belongs to the format."""
-    return text if keeps_line_breaks else text[2:] if text.startswith("\r\n") else text.removeprefix("\n")
-
-
-def before_layout(text: str, told: int, end: int) -> int:
-    """Where the white space begins that ends at `end` and may be layout, not before `told`. No more than a little is."""
-    floor = max(told, end - _LAYOUT)
-    return floor + len(text[floor:end].rstrip())
-
-
-def _tell(text: str, start: int, told: int, stream: ArgumentStream, keeps_line_breaks: bool) -> int:
-    """Tell what is certain of a string value: not a tag that may have begun, not white space that may be layout."""
-    end = text.find("<", max(told, len(text) - _CLOSER))
-    end = before_layout(text, told, len(text) if end < 0 else end)
-    if end <= told:
-        return told
-    piece = text[told:end]
-    stream.piece(_led(piece, keeps_line_breaks) if told == start else piece)
-    return end
-
-
-def _cdata(
-    reading: Reading,
-    key: str,
-    start: int,
-    types: tuple[str, ...],
-    ends: re.Pattern[str],
-    found: Parameters,
-    stream: ArgumentStream | None,
-    *,
-    streaming: bool,
-) -> Steps[int]:
-    """A value that is literal up to `]]>`."""
-    src, told = reading.src, start
-    if streaming and stream is not None:
-        stream.open_string(key)
-    while (stop := src.text.find(_CDATA_END, told)) < 0 and not src.final:
-        upto = len(src.text) - src.text.endswith("]") - src.text.endswith("]]")
-        if upto > told:
-            if streaming and stream is not None:
-                stream.piece(src.text[told:upto])
-            told = upto
-        yield None
-    closed, stop = stop >= 0, stop if stop >= 0 else len(src.text)
-    if streaming and stream is not None:
-        stream.close_string(src.text[told:stop])
-    value, repairs = typed_by(src.text[start:stop], types, path=key, limits=reading.limits)
-    _store(found, key, value, repairs)
-    if stream is not None and not streaming:
-        stream.whole(key, value)
-    if not closed:
-        found.cut, found.whole = True, False
-        return stop
-    end = yield from search(src, ends, stop + len(_CDATA_END), _OVERLAP)
-    if end is None:
-        found.cut = True
-        return stop + len(_CDATA_END)
-    return end.end() if end.lastgroup == "own" else end.start()
-
-
-_CDATA_END = "]]>"
+def _without_element(text: str, key: str, tool: CompiledTool | None, grammar: Grammar, found: Parameters) -> str:
+    """A value without the element that a model put around it."""
+    for tag, pattern, safety in grammar.peeled:
+        inside = pattern.fullmatch(text)
+        if inside is not None and (tool is None or tag not in inner_names(tool.properties.get(key), tool)):
+            found.repairs.append(Repair(kind="value_peeled", path=key, before=text, after=inside[1], safety=safety))
+            return inside[1]
+    return text
 
 
 def _typed(reading: Reading, text: str, types: tuple[str, ...], tool: CompiledTool | None, key: str) -> tuple[Any, list[Repair]]:
@@ -355,16 +266,9 @@ def _enter(
 ) -> None:
     """Type the text by the schema, or by what the dialect declares where that says nothing, and enter it."""
     by_schema = tool.types(key) if tool is not None else ()
-    _store(found, key, *_typed(reading, text, by_schema or declared, tool if by_schema else None, key))
-    if stream is not None:
-        stream.whole(key, found.arguments[key])
-
-
-def _store(found: Parameters, key: str, value: Any, repairs: list[Repair]) -> None:
-    if key in found.arguments:
-        found.repairs.append(Repair(kind="parameter_repeated", path=key, before=found.arguments[key], after=value))
-    found.arguments[key] = value
-    found.repairs.extend(repairs)
+    value, repairs = _typed(reading, text, by_schema or declared, tool if by_schema else None, key)
+    if found.entries.enter(key, value, repairs, text) and stream is not None:
+        stream.whole(key, value)
 
 
 def _peeled(reading: Reading, name: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Repair]]:
@@ -391,12 +295,11 @@ def finish_parameters(reading: Reading, draft: Draft, body: int, found: Paramete
     """Enter the call. At the end of a text a body is whole when its last value is closed and nothing required is missing."""
     arguments, peeled = _peeled(reading, draft.name, found.arguments)
     tool = reading.tool(draft.name)
-    complete = not found.cut
-    if found.cut and found.whole and not reading.ended_by_length and found.first >= 0:
-        complete = tool is None or tool.required <= arguments.keys()
+    complete = not found.cut or (found.first >= 0 and is_whole(reading, tool, arguments, last_closed=found.whole))
     repairs = [*found.repairs, *peeled]
     if complete and not found.closed:
         repairs.append(Repair(kind="closer_missing"))
     raw = reading.src.text[body : found.end if found.stop < 0 else found.stop].strip()
-    reading.end(draft, found.end, arguments, raw, complete=complete, repairs=repairs)
+    read = found.entries.read() if arguments is found.arguments else arguments
+    reading.end(draft, found.end, read, raw, complete=complete, repairs=repairs)
     return True

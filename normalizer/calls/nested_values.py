@@ -7,19 +7,27 @@ resolved, no DTD or declaration is accepted, nothing is recovered. Nothing recur
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from llmcore.normalizer.calls.typed_values import typed_by, typed_value
+from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.narrowing import is_object
 from llmcore.types.tools import CompiledTool
 
-__all__ = ["Element", "element_value", "parameter_value", "read_xml"]
+__all__ = ["Element", "element_value", "inner_names", "item_of", "parameter_value", "read_xml", "schema_value"]
 
 _TEXT_KEY = "$text"
+_INDEXED = "index."
+"""Before the number of an index tag, which is no name in XML."""
+_INDEX = re.compile(r"[0-9]{1,9}")
+_INDEX_TAG = re.compile(r"<(/?)([0-9]{1,9}\s{0,4}/?)>")
+_BARE_AMPERSAND = re.compile(r"&(?!#?\w{1,32};)")
+_BARE_BRACKET = re.compile(r"<(?![/A-Za-z_!?])")
 _EMPTY: dict[str, Any] = {"array": [], "object": {}, "string": ""}
 
 
@@ -42,15 +50,43 @@ def parameter_value(
 ) -> tuple[Any, list[Repair]]:
     """As `typed_value`; where the schema wants an object or array and the text is real XML, its elements."""
     types = tool.types(key) if tool is not None else ()
+    if tool is None or types == ("string",):
+        return text, []
+    return _value(text, types, tool, tool.properties.get(key), key, limits)
+
+
+def schema_value(
+    text: str, tool: CompiledTool | None, schema: Any, path: str, *, limits: Limits = DEFAULT_LIMITS
+) -> tuple[Any, list[Repair]]:
+    """As `parameter_value`, for any part of the tool's schema."""
+    if tool is None or schema is None:
+        return text, []
+    return _value(text, tool.types_of(schema), tool, schema, path, limits)
+
+
+def item_of(schema: Any, tool: CompiledTool | None) -> Any:
+    """The schema of the items, None when `schema` does not tell."""
+    return _part(schema, tool, "items")
+
+
+def inner_names(schema: Any, tool: CompiledTool | None) -> Collection[str]:
+    """The names of the properties that an object has by the schema."""
+    known = _part(schema, tool, "properties")
+    return known.keys() if is_object(known) else ()
+
+
+def _value(
+    text: str, types: tuple[str, ...], tool: CompiledTool, schema: Any, path: str, limits: Limits
+) -> tuple[Any, list[Repair]]:
     bare = text.strip()
     if "string" not in types and ("object" in types or "array" in types) and bare.startswith("<") and bare.endswith(">"):
-        root = read_xml(bare, key, limits=limits)
-        if tool is not None and root is not None and root.children:
+        root = read_xml(bare, path, limits=limits)
+        if root is not None and root.children:
             try:
-                return element_value(root, tool.properties.get(key), tool, key, limits=limits)
+                return element_value(root, schema, tool, path, limits=limits)
             except Stop:
                 return text, []
-    return typed_value(text, tool, key, limits=limits)
+    return typed_by(text, types, path=path, limits=limits)
 
 
 def element_value(
@@ -84,15 +120,32 @@ def _array(
     element: Element, schema: Any, tool: CompiledTool | None, path: str, limits: Limits, depth: int
 ) -> tuple[list[Any], list[Repair]]:
     items = _part(schema, tool, "items")
+    names = inner_names(items, tool)
+    if names and all(child.tag in names for child in element.children):  # one item, with no element of its own
+        value, found = _object(element, items, tool, f"{path}[0]", limits, depth)
+        return [value], [*found, Repair(kind="item_unwrapped", path=path, safety="coerced")]
     values: list[Any] = []
-    repairs: list[Repair] = []
-    for n, child in enumerate(element.children):
+    children, repairs = _in_order(element.children, path)
+    for n, child in enumerate(children):
         value, found = element_value(child, items, tool, f"{path}[{n}]", limits=limits, depth=depth + 1)
         values.append(value)
         repairs += found
     if text := element.text:
         repairs.append(Repair(kind="text_dropped", path=path, before=text, after=None))
     return values, repairs
+
+
+def _in_order(children: list[Element], path: str) -> tuple[list[Element], list[Repair]]:
+    """The children as items: index tags by their number, the others as they stand. A gap between numbers, or tags of several
+    names, make it a guess."""
+    numbers = [int(child.tag) for child in children if _INDEX.fullmatch(child.tag)]
+    if len(numbers) != len(children):
+        mixed = len({child.tag for child in children}) > 1
+        return children, [Repair(kind="items_of_several_names", path=path, safety="guess")] if mixed else []
+    ordered = [child for _, child in sorted(zip(numbers, children, strict=True), key=lambda pair: pair[0])]
+    first = min(numbers)
+    sound = first in (0, 1) and sorted(numbers) == list(range(first, first + len(numbers)))
+    return ordered, [] if sound else [Repair(kind="index_gap", path=path, safety="guess")]
 
 
 def _object(
@@ -140,16 +193,30 @@ def read_xml(fragment: str, tag: str, *, limits: Limits = DEFAULT_LIMITS) -> Ele
     low = fragment.lower()
     if len(fragment) > limits.arguments or "<!doctype" in low or "<!entity" in low or "<?xml" in low or "<!--" in low:
         return None
+    root = _parsed(fragment)
+    if root is None and "<![cdata[" not in low:
+        root = _parsed(_sound(fragment))
+    return None if root is None else _element(root, tag, limits.depth)
+
+
+def _parsed(fragment: str) -> Any:
     from lxml import etree  # 14 ms: only who writes XML pays for it
 
     parser = etree.XMLParser(
         recover=False, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, encoding="utf-8"
     )
     try:
-        root = etree.fromstring(f"<root>{fragment}</root>".encode(), parser)
+        return etree.fromstring(f"<root>{fragment}</root>".encode(), parser)
     except (ValueError, etree.XMLSyntaxError):
         return None
-    return _element(root, tag, limits.depth)
+
+
+def _sound(fragment: str) -> str:
+    """The fragment with what models write and XML does not allow: index tags, and `&` and `<` as they are (then no `&` is the
+    beginning of an entity)."""
+    if _BARE_AMPERSAND.search(fragment) is not None:
+        fragment = fragment.replace("&", "&amp;")
+    return _BARE_BRACKET.sub("&lt;", _INDEX_TAG.sub(rf"<\1{_INDEXED}\2>", fragment))
 
 
 def _element(node: Any, tag: str, depth: int) -> Element | None:
@@ -160,7 +227,7 @@ def _element(node: Any, tag: str, depth: int) -> Element | None:
     for child in node:
         if not isinstance(child.tag, str):  # a processing instruction or an entity that is not resolved
             return None
-        inner = _element(child, child.tag, depth - 1)
+        inner = _element(child, child.tag.removeprefix(_INDEXED), depth - 1)
         if inner is None:
             return None
         children.append(inner)

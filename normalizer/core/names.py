@@ -10,9 +10,9 @@ import re
 
 from llmcore.types.tools import ToolSet
 
-__all__ = ["is_known", "name_start", "peel", "undouble", "unescape"]
+__all__ = ["is_known", "name_line", "name_start", "named_in_tag", "peel", "undouble", "unescape"]
 
-_PREFIXES = ("functions.", "default_api.", "tools.", "tool.")
+_PREFIXES = ("functions.", "default_api.", "default_api:", "tools.", "tool.")
 _INDEX = re.compile(r"[:.]\d+\Z")
 _ADDED = frozenset(".:\\")  # every addition holds one of these
 _ESCAPED = re.compile(r"\\([_\[\]*.\-])")
@@ -60,6 +60,35 @@ def name_start(text: str, floor: int, at: int) -> int:
     while at > floor and text[at - 1] not in _NO_NAME:
         at -= 1
     return at
+
+
+def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
+    """Where the line begins, not before `floor`, that is one of the names (one `:` allowed) and ends right before `at`, but for
+    blanks; -1 when there is none."""
+    end = at
+    while end > floor and text[end - 1] in " \t" and at - end < _LONGEST:
+        end -= 1
+    if end == floor or text[end - 1] != "\n":
+        return -1
+    start = max(text.rfind("\n", max(0, end - 1 - _LONGEST), end - 1) + 1, floor)
+    start += text.startswith("\ufeff", start)  # a byte order mark
+    name = text[start:end].strip().removesuffix(":").rstrip()
+    return start if name in names else -1
+
+
+_TAG_NAMES = re.compile(r""" (?:tool|name)=(?:"([^"<>\s]{1,28}+)"|'([^'<>\s]{1,28}+)')""")
+_TAG_MAY_NAME = re.compile(r"""\s(?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}+|'[^'<>\s]{0,28}+)?)?\Z""")
+_LONGEST_OF_TAG = 24
+
+
+def named_in_tag(text: str, at: int, end: int, names: frozenset[str]) -> bool:
+    """Does the tag whose name is `text[at:end]` name one of the tools in its first attribute, or may it yet at the text's end?"""
+    if end - at > _LONGEST_OF_TAG or text[end : end + 1] != " ":
+        return False
+    found = _TAG_NAMES.match(text, end)
+    if found is not None:
+        return (found[1] or found[2]) in names
+    return len(text) - end <= _LONGEST_OF_TAG + 12 and _TAG_MAY_NAME.match(text, end) is not None
 
 
 def is_known(name: str, tools: ToolSet | None) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from llmcore.normalizer.core.names import name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Follows, Steps, always
 from llmcore.types.numbers import exact_json
@@ -44,6 +45,9 @@ class Marker:
     calls: bool = False
     """Opens a call: passed over when no tools were offered."""
     dialect: str = ""
+    name_line: bool = False
+    """Its opener is any tag behind a line that is the name of one of the tools told; tried after the rows with an opener of their
+    own and before those of tags."""
     tool_tag: bool = False
     """Its opener is `<NAME>`, or `<NAME` before attributes, NAME being one of the tools told; tried after the rows with an opener
     of their own."""
@@ -73,7 +77,10 @@ class Dialect:
 _START = 4
 _TAG_NAME = re.compile(r"<([^\s<>/]{1,256})(?:>|(?=[\s/]))")
 _REMEMBERED = 8192  # verdicts on what may have begun, those on the beginnings of literals included
-_UNDECIDED_TAG = re.compile(r"<(?:/co:[^<>\n]{0,64}|/?[|｜‖][^<>\n]{0,60}|[^\s<>]{0,60})\Z")  # may still become an opener
+_NAMING = r"""[^\s<>/]{1,24} (?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}|'[^'<>\s]{0,28})?)?"""  # a tool
+_UNDECIDED_TAG = re.compile(
+    rf"<(?:{_NAMING}|/? [a-z_]{{0,16}}|/co:[^<>\n]{{0,64}}|/?[|｜‖][^<>\n]{{0,60}}|[^\s<>]{{0,60}})\Z"
+)  # may become an opener
 _MARKUP_BEGUN = re.compile(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # of the families of spellings
 
 
@@ -119,6 +126,7 @@ class MarkerTable:
         self.unshared = frozenset(literal for literal, rows in self._by_literal.items() if len(rows) == 1)
         """Openers of one row only."""
         self.tool_tags = [marker for marker in ordered if marker.tool_tag]
+        self.name_lines = [marker for marker in ordered if marker.name_line]
 
     def is_begun(self, text: str) -> bool:
         """Is all of a text what a marker begins with?"""
@@ -135,6 +143,12 @@ class MarkerTable:
                 return at + len(literal), self._by_literal[literal]
         found = self._patterns.match(text, at) if text[at : at + 1] == "<" else None
         return None if found is None or found.lastgroup is None else (found.end(), [self._by_group[found.lastgroup]])
+
+    def match_name_line(self, text: str, at: int, names: frozenset[str] | None) -> tuple[int, list[Marker]] | None:
+        """As `match`, of a tag behind a line that is the name of a tool; such an opener has no length."""
+        if not names or not self.name_lines or name_line(text, 0, at, names) < 0:
+            return None
+        return at, self.name_lines
 
     def match_tool_tag(self, text: str, at: int, names: frozenset[str] | None) -> tuple[int, list[Marker]] | None:
         """As `match`, of a tag that is the name of a tool; with attributes, the opener ends where they begin."""

@@ -11,13 +11,14 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import rest_is_blank
+from llmcore.normalizer.bodies.argument_stream import ArgumentStream
 from llmcore.normalizer.bodies.json_bodies import marker_stands, swallow
-from llmcore.normalizer.bodies.parameters import ArgumentStream
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, as_json
-from llmcore.normalizer.core.source import Steps
+from llmcore.normalizer.core.source import Steps, match_within
 from llmcore.normalizer.notations.relaxed.plain import plain_braces
 from llmcore.normalizer.notations.relaxed.read import Relaxed, read_relaxed
 from llmcore.types.envelope import Repair
@@ -301,6 +302,21 @@ def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Rea
     return read
 
 
+_COLON_HEAD = re.compile(r"[^\s{}()<>,\"']{1,256}+(?=\{)")
+
+
+def _function_colon(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<function:default_api:f{...}`, as gateways pass Gemini's calls on: the name must be a tool's."""
+    head = yield from match_within(reading.src, _COLON_HEAD, body, _HEAD_LENGTH)
+    name = None if head is None else peel(head[0], reading.tools)
+    if head is None or name is None:
+        return False
+    start = head.end()
+    head = None  # a match keeps the text it was found in
+    closers = (*_GEMMA_CLOSERS, "</function>")
+    return (yield from _braces(reading, at, start, name, "gemma4", _GEMMA_QUOTE, closers))
+
+
 _NAME_BEGUN = re.compile(r"\s*+(?:c|ca|cal|call)?:?[\w.-]{0,256}+\s*+\Z")
 
 
@@ -449,6 +465,7 @@ DIALECTS = (
         _write_gemma4,
         (
             Marker(_brace_reader("gemma4", _GEMMA_QUOTE, _GEMMA_CLOSERS), ("<|tool_call>",), calls=True, dialect="gemma4"),
+            Marker(_function_colon, ("<function:",), calls=True, dialect="gemma4"),
             Marker(_response_token, ("<|tool_response>",), order=-1),
         ),
     ),

@@ -46,6 +46,7 @@ _CALL_END_IN_VALUE = (_CALL_END[0], rf"<\|open\|>{_GAP}call\s{{1,16}}(?:tool|ind
 _KIMI_K3 = Grammar(
     item=tags(rf"(?P<parameter>{_ARGUMENT})", *_CALL_END),
     value=tags(rf"(?P<own><\|close\|>{_GAP}argument{_GAP}<\|sep\|>)", rf"(?P<parameter>{_UNNAMED})", *_CALL_END_IN_VALUE),
+    cdata=False,
     keeps_line_breaks=True,
     key=html.unescape,
 )

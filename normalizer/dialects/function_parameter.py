@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.bodies.elements import ElementCall, read_arguments
-from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters, tags
-from llmcore.normalizer.bodies.sections import as_text
+from llmcore.normalizer.bodies.parameters import Grammar, Peeled, finish_parameters, read_parameters, tags
+from llmcore.normalizer.bodies.sections import as_text, empty_call
+from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
-from llmcore.normalizer.core.source import Steps, settle, skip_space, starts
+from llmcore.normalizer.core.source import Steps, match_within, settle, skip_space, starts
 from llmcore.normalizer.dialects.name_json import function_follows
 from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS"]
 
+_NEXT_CALL = (
+    r"<(?:tool_call>\s{0,16}<function=|"
+    r"(?:seed:tool_call>\s{0,16}<)?function=[^<>\n]{1,256}>\s{0,16}(?:<parameter\s{0,16}=|</function>))"
+)
 _GRAMMAR = Grammar(
     item=tags(
         r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+(?=\S)(?P<key>[^<>=\n]{1,272}+)(?:>|=|(?=\n)))",
@@ -28,11 +33,43 @@ _GRAMMAR = Grammar(
         r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+[^<>=\n]{1,272}+\s{0,16}+[>=])",
         r"(?P<end></function>)",
         r"</(?:seed:)?tool_call>",
-        r"<tool_call>\s{0,16}<function=",
+        rf"(?P<again>{_NEXT_CALL})",
+    ),
+    peeled=(
+        Peeled("value", re.compile(r"\s*+<value>((?:(?!</?value>).)*+)</value>\s*+", re.DOTALL), "lossless"),
+        Peeled("", re.compile(r"\s*+</arg_key>\s*+(?:<arg_value>)?+(.*?)(?:</arg_value>\s*+)?+", re.DOTALL), "guess"),
     ),
 )
+_NAMED = r"<parameter>\s{0,16}+[^<>\s][^<>\n]{0,127}+</parameter>"
+_KEY_AND_VALUE = Grammar(
+    item=tags(
+        r"(?P<parameter><parameter>\s{0,16}+(?P<key>[^<>\s][^<>\n]{0,127}+)</parameter>)",
+        r"(?P<end></function>)",
+        r"</?(?:seed:)?tool_call>",
+        "<function=",
+    ),
+    value=tags(
+        r"(?P<own></parameter>)",
+        rf"(?P<parameter>{_NAMED})",
+        r"(?P<end></function>)",
+        r"</(?:seed:)?tool_call>",
+        rf"(?P<again>{_NEXT_CALL})",
+    ),
+)
+"""`<parameter>city</parameter>` and the value behind it."""
 _HEAD_LENGTH = 260
 _RENAMED_LENGTH = 320
+_FIRST_KEY = re.compile(r"<parameter>\s{0,16}+([^<>\s][^<>\n]{0,127}+)</parameter>")
+_FIRST_KEY_BEGUN = re.compile(
+    r"<(?:p(?:a(?:r(?:a(?:m(?:e(?:t(?:er?)?)?)?)?)?)?)?)?\Z|<parameter>[^<>]{0,160}+(?:</?[a-z]{0,9})?\Z"
+)
+_LOST_HEAD = re.compile(r"function[ \t]*+=[ \t]*+[\"']?([^<>{}\n(=\"']{1,256}+)[\"']?[ \t]*+>")
+_NAME_ELEMENT = re.compile(
+    r"\s{0,16}+([^\s<>]{1,256}+)\s{0,16}+</function>(?=\s{0,16}+<parameter>\s{0,16}+([^<>\s][^<>\n]{0,127}+)</parameter>)"
+)
+_NAME_ELEMENT_BEGUN = re.compile(
+    r"[^<>]{0,288}+(?:<(?:/[a-z]{0,8})?\Z|</function>\s{0,16}+(?:<[a-z]{0,9}\Z|<parameter>[^<>]{0,160}+(?:</?[a-z]{0,9})?)?)?\Z"
+)
 _HEAD = re.compile(r"[ \t\"']*+([^<>{}\n(=]{1,256}?)[ \t\"']*+(>|\n|(?=<))")
 _NO_HEAD = frozenset("{}(=")
 _ELEMENT_FOLLOWS = starts("<")
@@ -45,6 +82,8 @@ def _follows(text: str, at: int, final: bool) -> bool | None:
         rest = text[at : at + _HEAD_LENGTH]
         begun = len(rest) < _HEAD_LENGTH and rest.strip(" \t")[:1] not in ("{", "(") and "\n" not in rest
         return None if begun and not final else False
+    if head[2] == ">" and head[1].rstrip().endswith("/"):
+        return True
     verdict = _PARAMETER_FOLLOWS(text, head.end(), final)
     if verdict is False and final and head[2] == ">" and not text[head.end() :].strip():
         return True
@@ -58,9 +97,65 @@ def _function(reading: Reading, at: int, body: int) -> Steps[bool]:
     name = head[1].strip().strip("\"'")
     before = reading.src.text[max(0, at - 40) : at].rstrip()
     dialect = "seed_oss" if before.endswith("<seed:tool_call>") else "qwen3_coder"
+    end = head.end()
+    if head[2] == ">" and name.endswith("/"):  # the tag is all there is
+        name = name[:-1].rstrip().strip("\"'")
+        return is_known(name, reading.tools) and empty_call(reading, at, end, name, dialect)
+    head = None  # a match keeps the text it was found in
+    return (yield from _read(reading, at, name, end, dialect))
+
+
+def _read(reading: Reading, at: int, name: str, body: int, dialect: str) -> Steps[bool]:
+    """The parameters behind `body` of the call that begins at `at`."""
+    key = yield from _first_key(reading, body)
+    tool = reading.tool(name)
+    named = key != "" and tool is not None and key in tool.properties
     draft = reading.begin(at, name, dialect)
-    found = yield from read_parameters(reading, draft, head.end(), _GRAMMAR)
-    return finish_parameters(reading, draft, head.end(), found)
+    found = yield from read_parameters(reading, draft, body, _KEY_AND_VALUE if named else _GRAMMAR)
+    return finish_parameters(reading, draft, body, found)
+
+
+def _first_key(reading: Reading, body: int) -> Steps[str]:
+    """The key that stands in an element of its own (`<parameter>city</parameter>`), "" when the first parameter has none."""
+    src = reading.src
+    start = yield from skip_space(src, body)
+    while not src.final and _FIRST_KEY_BEGUN.match(src.text, start, start + _HEAD_LENGTH):
+        yield None
+    found = _FIRST_KEY.match(src.text, start)
+    return "" if found is None else found[1].strip()
+
+
+def _bracket_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<tool_call>function=f>`: the name must be a tool's."""
+    start = yield from skip_space(reading.src, body)
+    head = yield from match_within(reading.src, _LOST_HEAD, start, _HEAD_LENGTH)
+    if head is None or not is_known(head[1].strip(), reading.tools):
+        return False
+    name, end = head[1].strip(), head.end()
+    head = None  # a match keeps the text it was found in
+    reading.text(at)
+    reading.markup(start)
+    return (yield from _read(reading, start, name, end, _FIRST_ROW))
+
+
+def _name_element(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<function>f</function><parameter>city</parameter>Paris</function>`: name and key must be known."""
+    head = _NAME_ELEMENT.match(reading.src.text, body)
+    if head is None or not is_known(head[1], reading.tools):
+        return False
+    tool = reading.tool(head[1])
+    if tool is None or head[2].strip() not in tool.properties:
+        return False
+    name, end = head[1], head.end(1)
+    head = None  # a match keeps the text it was found in
+    return (yield from _read(reading, at, name, reading.src.text.index(">", end) + 1, _FIRST_ROW))
+
+
+def _name_element_follows(text: str, at: int, final: bool) -> bool | None:
+    if _NAME_ELEMENT.match(text, at) is not None:
+        return True
+    begun = not final and len(text) - at < _RENAMED_LENGTH and _NAME_ELEMENT_BEGUN.match(text, at) is not None
+    return None if begun else False
 
 
 def _children(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -158,6 +253,8 @@ DIALECTS = (
             dialect="qwen3_coder",
             order=-5,
         ),
+        Marker(_bracket_lost, ("<tool_call>", "<seed:tool_call>"), follows=starts("function"), calls=True, dialect="qwen3_coder"),
+        Marker(_name_element, ("<function>",), follows=_name_element_follows, calls=True, dialect="qwen3_coder"),
         Marker(_function, ("<function=",), follows=_follows, calls=True, dialect="qwen3_coder"),
         Marker(_children, ("<function=",), follows=_children_follow, calls=True, dialect="qwen3_coder", order=1),
         Marker(_renamed, ("<name>",), follows=_renamed_follows, calls=True, dialect="qwen3_coder"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from llmcore.normalizer.bodies.argument_stream import ArgumentStream
+from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.json_bodies import body_extent, swallow
-from llmcore.normalizer.bodies.parameters import ArgumentStream
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
@@ -61,20 +62,16 @@ def _rocket(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 def _options(reading: Reading, text: str, tool: CompiledTool | None) -> tuple[dict[str, Any] | None, list[Repair]]:
     """`--key value` lines; None when there are none, or one whose JSON goes beyond the limits."""
-    arguments: dict[str, Any] = {}
-    repairs: list[Repair] = []
+    entries = Entries(reading, tool)
     option = _OPTION.search(text)
     while option is not None:
         key = option[1]
         value, found, stop = _value(reading, text, key, option.end(), tool)
         if stop < 0:
             return None, []
-        if key in arguments:
-            found = [Repair(kind="parameter_repeated", path=key, before=arguments[key], after=value), *found]
-        arguments[key] = value
-        repairs = [*repairs, *found]
+        entries.enter(key, value, found, value if isinstance(value, str) else None)
         option = _OPTION.search(text, max(stop, option.end()))
-    return (arguments or None), repairs
+    return (entries.arguments or None), entries.repairs
 
 
 def _value(reading: Reading, text: str, key: str, start: int, tool: CompiledTool | None) -> tuple[Any, list[Repair], int]:

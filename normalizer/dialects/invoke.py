@@ -25,15 +25,15 @@ from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.names import is_known, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
-from llmcore.normalizer.core.source import Steps, skip_space, starts
+from llmcore.normalizer.core.source import Steps, settle, skip_space, starts
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.notations.json import read_json
 
-__all__ = ["DIALECTS"]
+__all__ = ["DIALECTS", "WORD"]
 
 _BARS = r"[｜|‖]{1,2}"
-_WORD = rf"{_BARS}(?:DSML|GCML){_BARS} ?"
-_SPACE = r"(?:[a-z]{1,16}:|" + _WORD + r"|)"
+WORD = rf"{_BARS}(?:DSML|GCML){_BARS} ?"
+_SPACE = r"(?:[a-z]{1,16}:|" + WORD + r"|)"
 _TAGS = (
     *("invoke", "function_call", "function", "tool_call", "tool_use", "use_tool", "call_tool", "toolcall", "api_call"),
     *sorted(COMMON_WORDS),
@@ -41,6 +41,9 @@ _TAGS = (
 _NAMED_BY = ("name", "tool_name", "function_name", "tool", "function")
 _TAG = re.compile(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>]{{1,256}}+)">)?""")
 """`name`: of a tag as most write it, whose attributes need no look."""
+_JUNK_LINE = re.compile(r"(?:(?<=\n)|\A)[ \t]{0,8}(?:court|count)[ \t]{0,8}\r?\n\s{0,16}\Z")
+"""What is left of a lost opener, alone on its line."""
+_JUNK_REACH = 48
 _SHOWN_SPACE = ("Ċ", "Ġ")
 """White space that a server showed as the tokenizer spells it."""
 _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:": "atem"}
@@ -60,6 +63,12 @@ def _dialect_of(space: str, tag: str, before: str) -> str:
     if before.endswith("<dots_function_call>"):
         return "dots"
     return _DIALECT_BY_SPACE.get(space, "anthropic_function_calls")
+
+
+def _junk_line(reading: Reading, at: int) -> int:
+    """Where the line before `at` begins that is junk, -1 when it is none."""
+    junk = _JUNK_LINE.search(reading.src.text, max(reading.done, at - _JUNK_REACH), at)
+    return -1 if junk is None else junk.start()
 
 
 def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -102,6 +111,10 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
     start = yield from skip_space(src, end)
     while src.text.startswith(_SHOWN_SPACE, start):
         start = yield from skip_space(src, start + 1)
+    junk = _junk_line(reading, at) if tag == "invoke" else -1
+    if junk >= 0 and (yield from settle(src, starts(f"<{space}parameter"), start)):
+        reading.text(junk)
+        reading.markup(at)
     return (yield from read_arguments(reading, call, start))
 
 
@@ -228,7 +241,8 @@ DIALECTS = (
         call_marker(
             "anthropic_function_calls", _wrapper, "<function_calls>", "<tool_calls>", "<tool_call>", follows=starts("<"), order=-1
         ),
-        call_marker("anthropic_function_calls", _wrapper, pattern=rf"<(?:[a-z]{{1,16}}:|{_WORD}){WRAPPERS}>"),
+        call_marker("anthropic_function_calls", _wrapper, pattern=rf"<(?:[a-z]{{1,16}}:|{WORD}){WRAPPERS}(?:>|[｜|]>?)"),
+        call_marker("anthropic_function_calls", _wrapper, "< calls>", "< tool_calls>", "< function_calls>"),
         call_marker(
             "anthropic_function_calls",
             closer_after_call,
@@ -241,8 +255,8 @@ DIALECTS = (
         call_marker(
             "anthropic_function_calls",
             closer_after_call,
-            pattern=rf"</{_SPACE}(?:invoke|{WRAPPERS}|parameter)>|</dots_function_call>|</function>|</param>",
-            begins=("</invoke", "</function", "</tool", "</calls", "</param", "</dots"),
+            pattern=rf"</(?:{_SPACE}| )(?:invoke|{WRAPPERS}|parameter)[｜|]?>|</dots_function_call>|</function>|</param>",
+            begins=("</ calls", "</ tool", "</ function", "</invoke", "</function", "</tool", "</calls", "</param", "</dots"),
         ),
     ),
     _row("minimax_m2", "MiniMax M2, M2.5", _writer("minimax:tool_call")),

@@ -18,7 +18,7 @@ from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 
-__all__ = ["DIALECTS"]
+__all__ = ["DIALECTS", "pairs"]
 
 _OPENER = re.compile(r"<(?P<prefix>ifm\||iquest_|)tool_call(?P<suffix>:[^\s<>]{1,32})?>")
 _HEAD = re.compile(r"\s*([^\s<>{}()]{1,256})\s*(?:<tool_sep>\s*)?")
@@ -27,21 +27,22 @@ _LOST = re.compile(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
 
 
 @lru_cache(maxsize=64)
-def _grammar(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
+def pairs(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
+    """Pairs of key and value whose tags have this prefix and suffix; `call`: the element around them."""
     pre, post = re.escape(prefix), re.escape(suffix)
     gap = r"\s{0,16}"
     key = rf"(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}{call}))[^\n]){{0,256}}?)"
-    opener = rf"<{pre}arg_key{post}>{gap}+{key}{gap}</{pre}arg_key{post}>"
+    opener = rf"<{pre}arg_key{post}>{gap}+{key}{gap}</{pre}arg_key{post}>(?:{gap}</{pre}arg_key{post}>)?"
     typed = rf"(?:{gap}<{pre}arg_type{post}>{gap}(?P<declared>\w{{0,16}}){gap}</{pre}arg_type{post}>)?"
     valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]{{0,16}}<{pre}arg_value{post}>|(?=[\s:]{{0,16}}[^\s:<])))"
     plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")
     end = rf"(?P<end></{pre}{call}{post}>)"
     others = rf"</?{pre}{call}s{post}>", f"<{pre}{call}{post}>"
-    next_call = rf"<{pre}{call}{post}>(?={gap}[^\s<>{{}}()]{{1,256}}{gap}<{pre}arg_key{post}>)"
+    again = rf"<(?:{pre}{call}s{post}>\s{{0,16}}<)?{pre}{call}{post}>(?={gap}[^\s<>{{}}()]{{1,256}}{gap}<{pre}arg_key{post}>)"
     """In a value an opener is one only with its name and key behind it: models write about their own format."""
-    ends = rf"</{pre}{call}s{post}>", rf"<{pre}{call}s{post}>(?={gap}<{pre}{call}{post}>)", next_call
     return Grammar(
-        item=tags(valued, end, *others, "</think>"), value=tags(rf"(?P<own></{pre}arg_value{post}>)", plain, end, *ends)
+        item=tags(valued, end, *others, "</think>"),
+        value=tags(rf"(?P<own></{pre}arg_value{post}>)", plain, end, rf"(?P<again>{again})", rf"</{pre}{call}s{post}>"),
     )
 
 
@@ -69,7 +70,7 @@ def _call(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     dialect = _dialect_of(prefix, suffix, src.text[max(0, at - 20) : at].rstrip(), src.text[body : head.end()])
     draft = reading.begin(at, name, dialect)
-    grammar = _IQUEST if prefix == "iquest_" else _grammar(prefix, suffix)
+    grammar = _IQUEST if prefix == "iquest_" else pairs(prefix, suffix)
     found = yield from read_parameters(reading, draft, head.end(), grammar)
     return finish_parameters(reading, draft, head.end(), found)
 
@@ -88,7 +89,7 @@ def _believable(reading: Reading, at: int, after: int, name: str, prefix: str) -
     return ahead >= len(src.text) or src.text[ahead] == "<"
 
 
-_IQUEST = _grammar("", "", "iquest_tool_call")
+_IQUEST = pairs("", "", "iquest_tool_call")
 
 
 def _opener_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -100,7 +101,7 @@ def _opener_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     begin = at - len(before) + lost.start(1)
     draft = reading.begin(begin, lost[1], "glm45")
-    found = yield from read_parameters(reading, draft, at, _grammar("", ""))
+    found = yield from read_parameters(reading, draft, at, pairs("", ""))
     return finish_parameters(reading, draft, at, found)
 
 

@@ -14,7 +14,7 @@ from llmcore.normalizer.bodies.sections import as_text, call_marker
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
-from llmcore.normalizer.core.source import Steps, match_within, starts
+from llmcore.normalizer.core.source import Steps, match_within, settle, starts
 
 __all__ = ["DIALECTS"]
 
@@ -41,12 +41,32 @@ _PAIR = re.compile(rf"\s*+(?P<name>[^\s<>]{{1,256}}+)\s*+</(?P<named>{'|'.join(_
 _PAIR_BEGUN = re.compile(rf"\s*+[^\s<>]{{0,256}}+\s*+(?:</(?:\w{{0,16}}\Z|(?:{'|'.join(_NAMES)})>\s*+(?:<\w{{0,24}})?)|<)?\Z")
 
 
+_PARAMETERS = starts("<parameter ", "<param ")
+_KEY_ALONE = starts("<parameter>")
+
+
 def _name_inside(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<tool_call><name>f</name>...</tool_call>`."""
     src, tag = reading.src, reading.src.text[at + 1 : body - 1]
     head = yield from match_within(src, _NAMED, body, _HEAD)
     if head is None:
         return False
+    if head[3] == "function":
+        behind = head.end()
+        head = None  # a match keeps the text it was found in
+        if (yield from settle(src, _KEY_ALONE, behind)):
+            return False  # `<function>f</function>` is the call's own opener
+        head = _NAMED.match(src.text, body, body + _HEAD)
+        if head is None:
+            return False
+    if tag == "function" and reading.tools is not None and not is_known(head[4], reading.tools):
+        behind = head.end()
+        head = None
+        if (yield from settle(src, _PARAMETERS, behind)):
+            return False  # the same elements in a build file, or in a list of functions
+        head = _NAMED.match(src.text, body, body + _HEAD)
+        if head is None:
+            return False
     legacy = tag == "invoke" and head[3] == "tool_name"
     call = ElementCall(at, head[4], "anthropic_legacy" if legacy else "function_name_arguments", tag)
     call.told_apart = tag not in COMMON_WORDS and tag != "function"

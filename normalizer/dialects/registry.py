@@ -23,12 +23,14 @@ from llmcore.normalizer.dialects import (
     json_wrapped,
     key_value,
     kimi,
+    minimax_m3,
+    mixed_tags,
     name_json,
     named_elements,
-    nested,
     python_calls,
     reasoning,
     tokens,
+    tool_tags,
 )
 from llmcore.types.errors import ConfigError
 
@@ -46,7 +48,9 @@ FAMILIES: tuple[tuple[Dialect, ...], ...] = (
     framed.DIALECTS,
     braces.DIALECTS,
     hash_rocket.DIALECTS,
-    nested.DIALECTS,
+    minimax_m3.DIALECTS,
+    tool_tags.DIALECTS,
+    mixed_tags.DIALECTS,
     key_value.DIALECTS,
     python_calls.DIALECTS,
     bare_forms.DIALECTS,

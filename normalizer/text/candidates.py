@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from llmcore.normalizer.bare.json_forms import OBJECT_BEGINS, OBJECT_BEGUN
+from llmcore.normalizer.core.names import name_line, named_in_tag
 from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.source import Source
 from llmcore.normalizer.core.words import BEFORE_BARE, TURN_TOKENS
@@ -37,18 +38,16 @@ class Signs:
     `odd`: characters that names of tools end in and words do not; mostly there are none.
     """
 
-    __slots__ = ("_by_character", "_tool_tags", "any", "any_headed", "markers")
+    __slots__ = ("_by_character", "any", "any_headed", "markers")
 
     def __init__(self, table: MarkerTable, odd: frozenset[str]) -> None:
-        self._tool_tags = bool(table.tool_tags)
         bare, ends = _escaped(BEFORE_BARE), rf"\w{_escaped(odd)}"
         openers, brackets = _beginnings(table.beginnings, "<"), _begun(table.beginnings, "[")
         empty = rf"(?:(?:None|null)\s*+)?\]\s*+(?:<(?:{_begun(TURN_TOKENS, '<')})|\Z)"  # calls nothing, when it is all there is
         words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
-        tag = r"|(?=(?P<tag>[^\s<>/]{1,256}+)[>\s/])" if table.tool_tags else ""
-        plain_tag = rf"<(?=(?:{openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt]))|[^\s<>]{{0,60}}\Z)"
+        plain_tag = rf"<(?=(?:{openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt]))|/? [a-z_]{{0,16}}\Z|[^\s<>]{{0,60}}\Z)"
         signs = {
-            "<": rf"(?:{plain_tag}|<{tag[1:]})" if tag else plain_tag,
+            "<": rf"(?:{plain_tag}|<(?=(?P<tag>[^\s<>/]{{1,256}}+)[>\s/]))",
             "[": rf"\[(?:(?={brackets})|(?<=[{bare}\\]\[)(?=\s*+(?:{_LIST}|{empty})){words})",
             "{": rf"\{{(?:(?<=[{ends}]\{{)|(?<=[{bare}]\{{)(?=\s*+(?:{OBJECT_BEGINS}|{OBJECT_BEGUN}\Z)))",
             "`": "`",
@@ -92,7 +91,11 @@ class Names:
     def allow(self, found: re.Match[str], text: str, *, headed: bool = False) -> bool:
         """May what an expression has found be a candidate with these tools? `headed`: any brace may."""
         if found.lastgroup is not None:
-            return self._names is not None and found["tag"] in self._names
+            if self._names is None:
+                return False
+            if found["tag"] in self._names or name_line(text, 0, found.start(), self._names) >= 0:
+                return True
+            return named_in_tag(text, *found.span("tag"), self._names)
         at = found.start()
         if self._ends is None or text[at] not in "{(" or (headed and text[at] == "{"):
             return True

@@ -269,7 +269,8 @@ class Walk:
     def _openers(self, at: int) -> list[tuple[int, list[Marker]]]:
         """The openers at `at`, each with its end and the rows that share it; a tag that is the name of a tool comes last."""
         text, table, names = self._reading.src.text, self._table, self._reading.names
-        return [found for found in (table.match(text, at), table.match_tool_tag(text, at, names)) if found is not None]
+        tagged = (table.match(text, at), table.match_name_line(text, at, names), table.match_tool_tag(text, at, names))
+        return [found for found in tagged if found is not None]
 
     def marker(self, at: int) -> Steps[bool]:
         """Try the rows whose opener stands at `at`; True when one of them consumed text."""
@@ -304,7 +305,8 @@ class Walk:
                     return True
                 tried += 1
         reading.looks.pay(_OPENER + _TRIED * tried + sum(_ROW * len(rows) for _, rows in openers))
-        return bool(takes) and (yield from self._doubled(at, openers[0][0]))
+        body = openers[0][0]
+        return bool(takes) and body > at and (yield from self._doubled(at, body))
 
     def _form(self, dialect: str, opener: str) -> Form:
         """How a call of this dialect is written that begins with this opener."""

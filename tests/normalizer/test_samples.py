@@ -24,7 +24,7 @@ ALL = [
 ]
 POSITIVE = [sample for sample in CATALOGUE if sample.calls]
 
-ONLY_BY_NAME = frozenset({"A10", "D6", "E13", "H2", "H3", "J3", "L4", "L12"})
+ONLY_BY_NAME = frozenset({"A10", "D6", "E13", "H2", "N2", "N3", "H3", "J3", "L4", "L12"})
 """Nothing but a tool's name tells these from data."""
 
 

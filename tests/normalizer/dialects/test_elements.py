@@ -150,7 +150,7 @@ def test_forms_that_borrow_from_each_other(text: str) -> None:
         ("<action><name>get_weather</name><price>3</price></action>", "unknown_parameter"),
         ("<function=get_weather><b>bold</b></function>", "unknown_parameter"),
         ('<get_weather place="Oslo"/>', "unknown_parameter"),
-        ('See <get_weather city="Oslo"/> in the page.', None),
+        ('See <get_weather city="Oslo"/> in the page.', "mid_line"),
         ("Write <tool>get_weather(city)</tool> there.", "mid_line"),
         ("<action>look(around)</action>", None),
     ],

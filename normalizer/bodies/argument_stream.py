@@ -1,0 +1,50 @@
+"""What a listener hears of arguments that come one by one."""
+
+from __future__ import annotations
+
+from json.encoder import encode_basestring
+from typing import Any
+
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import as_json
+
+__all__ = ["ArgumentStream", "before_layout"]
+
+_LAYOUT = 64  # white space before a closer that a listener does not hear of at once
+
+
+class ArgumentStream:
+    """Writes arguments as JSON, piece by piece, for a listener."""
+
+    __slots__ = ("_draft", "_opened", "_reading")
+
+    def __init__(self, reading: Reading, draft: Draft) -> None:
+        self._reading, self._draft, self._opened = reading, draft, False
+
+    def key(self, key: str) -> str:
+        lead = ", " if self._opened else "{"
+        self._opened = True
+        return f"{lead}{as_json(key)}: "
+
+    def whole(self, key: str, value: Any) -> None:
+        self._reading.delta(self._draft, self.key(key) + as_json(value))
+
+    def open_string(self, key: str) -> None:
+        self._reading.delta(self._draft, self.key(key) + '"')
+
+    def piece(self, text: str) -> None:
+        self._reading.delta(self._draft, encode_basestring(text)[1:-1])
+
+    def close_string(self, text: str) -> None:
+        self._reading.delta(self._draft, encode_basestring(text)[1:])
+
+    def close(self) -> None:
+        if self._opened:
+            self._reading.delta(self._draft, "}")
+
+
+def before_layout(text: str, told: int, end: int) -> int:
+    """Where the white space begins that ends at `end` and may be layout, not before `told`. No more than a little is."""
+    floor = max(told, end - _LAYOUT)
+    return floor + len(text[floor:end].rstrip())

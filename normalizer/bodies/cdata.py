@@ -1,0 +1,31 @@
+"""`<![CDATA[...]]>` in a value: what stands in it is literal, markup and all."""
+
+from __future__ import annotations
+
+__all__ = ["CDATA", "CDATA_END", "joined"]
+
+CDATA, CDATA_END = "<![CDATA[", "]]>"
+
+
+def joined(text: str) -> str:
+    """The text with its literal parts as they are meant; white space alone beside them is layout.
+
+    Where other markup stands beside them they belong to that: the value is a document, and stays as it was written.
+    """
+    if CDATA not in text:
+        return text
+    literal: list[str] = []
+    parts: list[str] = []
+    at = 0
+    while (start := text.find(CDATA, at)) >= 0:
+        end = text.find(CDATA_END, start)
+        if end < 0:
+            return text
+        parts += (text[at:start], text[start + len(CDATA) : end])
+        literal.append(parts[-1])
+        at = end + len(CDATA_END)
+    parts.append(text[at:])
+    outside = "".join(parts[::2])
+    if "<" in outside:
+        return text
+    return "".join(parts) if outside.strip() else "".join(literal)

@@ -1,0 +1,287 @@
+"""MiniMax M3 (H1): real elements, nested as the schema says.
+
+A prefix before every tag makes its markup delimited: it is read as it comes. Linear: a search resumes where it stopped.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
+from llmcore.normalizer.bodies.entries import Entries, is_whole
+from llmcore.normalizer.bodies.parameters import trimmed
+from llmcore.normalizer.calls.nested_values import Element, element_value
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.source import Steps, search, skip_space, starts
+from llmcore.normalizer.notations.relaxed.state import Stop
+from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_list, is_object
+
+__all__ = ["DIALECTS"]
+
+_REACH = 512
+
+
+# ---------------------------------------------------------------------- H1 MiniMax M3
+
+_PREFIX = "]<]minimax[>["
+_TAG = re.compile(r"\]<\]minimax\[>\[<(?P<slash>/?)\s{0,16}+(?P<tag>[^\s<>/]{1,256}+)(?P<rest>[^<>]{0,300}?)(?P<empty>/?)>")
+_NAME = re.compile(r"""\s*+name\s*+=\s*+["']?([^"'<>]{1,256}+)["']?\s*+\Z""")
+_TAG_LENGTH = 608
+_FRAMES = frozenset({"invoke", "tool_call"})
+
+
+class _M3:
+    """The arguments of one invoke while they come. `too_deep`: something was nested deeper than the limit. `again`: the next
+    invoke began within a parameter."""
+
+    __slots__ = ("again", "closed", "draft", "end", "entries", "repairs", "stream", "too_deep", "tool", "whole")
+
+    def __init__(self, reading: Reading, draft: Draft) -> None:
+        self.draft = draft
+        self.tool = reading.tool(draft.name)
+        self.entries = Entries(reading, self.tool)
+        self.repairs = self.entries.repairs
+        self.stream = ArgumentStream(reading, draft) if reading.listening else None
+        self.too_deep = self.closed = self.again = False
+        self.whole = True
+        self.end = 0
+
+    def store(self, key: str, value: Any, repairs: list[Repair], *, told: bool) -> None:
+        if (
+            self.entries.enter(key, value, repairs, value if isinstance(value, str) else None)
+            and self.stream is not None
+            and not told
+        ):
+            self.stream.whole(key, value)
+
+
+def _m3_block(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """The block's opener is markup when an invoke follows it; its invokes are read here, outside it they are content."""
+    start = yield from skip_space(reading.src, body)
+    reading.text(at)
+    reading.markup(start)
+    while True:
+        head = yield from _next_tag(reading, start)
+        if head is None or head.start() != start:
+            return True
+        if head["tag"] == "tool_call" and head["slash"]:
+            reading.markup(head.end())
+            return True
+        name = _NAME.match(head["rest"]) if head["tag"] == "invoke" and not head["slash"] else None
+        if name is None:
+            return True
+        yield from _m3_invoke(reading, head, name[1].strip())
+        start = yield from skip_space(reading.src, reading.done)
+        if not (yield from _stands(reading, start)):
+            return True
+        reading.markup(start)
+
+
+def _stands(reading: Reading, at: int) -> Steps[bool]:
+    """Does a prefixed tag stand at `at`?"""
+    follows = starts(_PREFIX)
+    while (verdict := follows(reading.src.text, at, reading.src.final)) is None:
+        yield None
+    return verdict and at < len(reading.src.text) and not reading.src.text[at].isspace()
+
+
+def _next_tag(reading: Reading, start: int) -> Steps[re.Match[str] | None]:
+    return (yield from search(reading.src, _TAG, start, _TAG_LENGTH))
+
+
+def _m3_invoke(reading: Reading, head: re.Match[str], name: str) -> Steps[None]:
+    call = _M3(reading, reading.begin(head.start(), name, "minimax_m3"))
+    body = position = call.end = head.end()
+    while not head["empty"]:
+        tag = _TAG.search(reading.src.text, position) or (yield from _next_tag(reading, position))
+        stop = tag.start() if tag is not None else len(reading.src.text)
+        said = stop if tag is not None else _tag_may_begin(reading.src.text, position)
+        if junk := reading.src.text[position:said].strip():
+            call.entries.drop(junk)
+        if tag is None or call.again or (tag["tag"] in _FRAMES and (tag["slash"] or tag["tag"] == "invoke")):
+            call.closed = tag is not None and tag["tag"] == "invoke" and bool(tag["slash"])
+            call.end = tag.end() if tag is not None and call.closed else stop
+            break
+        if tag["slash"]:  # a closer too many
+            position = tag.end()
+            continue
+        key, position, empty = tag["tag"], tag.end(), bool(tag["empty"])
+        tag = None  # a match keeps the text it was found in
+        position = yield from _m3_parameter(reading, call, key, position, empty)
+    _m3_finish(reading, call, body, cut=not head["empty"] and not call.closed and call.end >= len(reading.src.text))
+
+
+def _m3_finish(reading: Reading, call: _M3, body: int, *, cut: bool) -> None:
+    if call.stream is not None:
+        call.stream.close()
+    complete = not call.again and (not cut or is_whole(reading, call.tool, call.entries.arguments, last_closed=call.whole))
+    if not call.closed and complete and reading.src.text[body : call.end]:
+        call.repairs.append(Repair(kind="closer_missing"))
+    most = reading.limits.repairs
+    arguments = None if call.too_deep or len(call.repairs) > most else call.entries.read()
+    raw = reading.src.text[body : call.end]
+    reading.end(call.draft, call.end, arguments, raw, complete=complete, repairs=call.repairs[:most])
+
+
+def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool) -> Steps[int]:
+    """The parameter whose opener ends at `start`; returns where it (with its closer) ends."""
+    types = call.tool.types(key) if call.tool is not None else ()
+    if empty:
+        _m3_store(reading, call, Element(key), told=False)
+        return start
+    told, closer = yield from _m3_text(reading, call, key, start, streams=types in ((), ("string",)))
+    src = reading.src
+    stop = closer.start() if closer is not None else len(src.text)
+    if closer is None or closer["slash"] or closer["tag"] == "invoke" or types == ("string",):
+        closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
+        text = trimmed(src.text[start:stop], closed=True)
+        if told >= 0 and call.stream is not None:
+            call.stream.close_string(text[told:])
+        call.whole = closer is not None
+        call.again = closer is not None and _opens_next(call, closer)
+        if call.again:
+            call.repairs.append(Repair(kind="closer_missing", path=key, safety="truncated"))
+        elif not closed or (closer is not None and closer["tag"] != key):
+            call.repairs.append(Repair(kind="wrong_closer" if closed else "closer_missing", path=key))
+        _m3_store(reading, call, Element(key, [text]), told=told >= 0)
+        return closer.end() if closed and closer is not None else stop
+    if told >= 0 and call.stream is not None:
+        call.stream.close_string("")
+    root = Element(key, [src.text[start:stop]])
+    end = yield from _m3_elements(reading, call, root, closer)
+    _m3_store(reading, call, root, told=told >= 0)
+    return end
+
+
+def _opens_next(call: _M3, tag: re.Match[str]) -> bool:
+    """Does a tag within a parameter open the next call, or its block?"""
+    known = call.tool is None or "tool_call" in call.tool.properties
+    return not tag["slash"] and (tag["tag"] == "invoke" or (tag["tag"] == "tool_call" and not known))
+
+
+def _m3_text(reading: Reading, call: _M3, key: str, start: int, *, streams: bool) -> Steps[tuple[int, re.Match[str] | None]]:
+    """(how much of the text a listener heard, -1 when nothing; the tag that ends the text)."""
+    src = reading.src
+    told = position = start
+    while True:
+        tag = _TAG.search(src.text, position)
+        if tag is not None or src.final:
+            return told - start - _lead(src.text, start) if told > start else -1, tag
+        position = max(start, len(src.text) - _TAG_LENGTH)
+        if streams and call.stream is not None:
+            end = before_layout(src.text, told, _tag_may_begin(src.text, told))
+            if end > told:
+                if told == start:
+                    call.stream.open_string(key)
+                call.stream.piece(src.text[told + (_lead(src.text, start) if told == start else 0) : end])
+                told = end
+        yield None
+
+
+def _lead(text: str, start: int) -> int:
+    """The length of the line break that belongs to the format."""
+    return 2 if text.startswith("\r\n", start) else int(text.startswith("\n", start))
+
+
+def _tag_may_begin(text: str, start: int) -> int:
+    """Where a tag that is not whole yet may begin at the end of the text."""
+    begun = text.rfind(_PREFIX[:3], max(start, len(text) - _TAG_LENGTH))
+    return begun if begun >= 0 else len(text) - (2 if text.endswith("]<") else text.endswith("]"))
+
+
+def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str]) -> Steps[int]:
+    """The children of `root`, the first of which opens with `tag`. A wrong closer closes; returns where the root ends."""
+    stack = [root]
+    next_tag: re.Match[str] | None = tag
+    while next_tag is not None:
+        name, position = next_tag["tag"], next_tag.end()
+        if next_tag["slash"]:
+            depth = next((n for n in range(len(stack) - 1, -1, -1) if stack[n].tag == name), -1)
+            if depth < 0 and name in _FRAMES:
+                call.repairs.append(Repair(kind="closer_missing", path=root.tag))
+                return next_tag.start()
+            if depth != len(stack) - 1:
+                call.repairs.append(Repair(kind="wrong_closer", path=stack[-1].tag))
+            del stack[depth if depth >= 0 else len(stack) - 1 :]
+            if not stack:
+                return position
+        elif name == "invoke":
+            call.repairs.append(Repair(kind="closer_missing", path=root.tag, safety="truncated"))
+            call.again = True
+            return next_tag.start()
+        else:
+            child = Element(name)
+            stack[-1].children.append(child)
+            if not next_tag["empty"] and len(stack) <= reading.limits.depth:
+                stack.append(child)
+        call.too_deep = call.too_deep or len(stack) > reading.limits.depth
+        next_tag = None
+        next_tag = _TAG.search(reading.src.text, position) or (yield from _next_tag(reading, position))
+        stack[-1].texts.append(reading.src.text[position : next_tag.start() if next_tag is not None else None])
+    call.whole = False
+    return len(reading.src.text)
+
+
+def _m3_store(reading: Reading, call: _M3, element: Element, *, told: bool) -> None:
+    schema = call.tool.properties.get(element.tag) if call.tool is not None else None
+    try:
+        value, repairs = element_value(element, schema, call.tool, element.tag, limits=reading.limits)
+    except Stop:
+        call.too_deep = True
+        return
+    call.store(element.tag, value, repairs, told=told)
+
+
+def _m3_stray(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """A closer of the block after its calls is markup."""
+    if not reading.drafts or not reading.blank_before(at):
+        return False
+    reading.text(at)
+    reading.markup(body)
+    return True
+    yield None
+
+
+# ---------------------------------------------------------------------- writers and rows
+
+
+def _m3_text_of(tag: str, value: Any) -> str:
+    if is_object(value):
+        inner = "".join(_m3_text_of(key, item) for key, item in value.items())
+    elif is_list(value):
+        inner = "".join(_m3_text_of("item", item) for item in value)
+    else:
+        inner = value if isinstance(value, str) else as_json(value)
+    return f"{_PREFIX}<{tag}>{inner}{_PREFIX}</{tag}>"
+
+
+def _write_m3(calls: Calls) -> str:
+    invokes = "\n".join(
+        f'{_PREFIX}<invoke name="{name}">' + "".join(_m3_text_of(k, v) for k, v in given.items()) + f"{_PREFIX}</invoke>"
+        for name, given in calls
+    )
+    return f"{_PREFIX}<tool_call>\n{invokes}\n{_PREFIX}</tool_call>"
+
+
+DIALECTS = (
+    Dialect(
+        "minimax_m3",
+        "MiniMax M3",
+        _write_m3,
+        (
+            Marker(
+                _m3_block,
+                (f"{_PREFIX}<tool_call>",),
+                follows=starts(f"{_PREFIX}<invoke"),
+                calls=True,
+                dialect="minimax_m3",
+            ),
+            Marker(_m3_stray, (f"{_PREFIX}</tool_call>", f"{_PREFIX}</invoke>"), calls=True, dialect="minimax_m3"),
+        ),
+        typed_by_schema=True,
+    ),
+)

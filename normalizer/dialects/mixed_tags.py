@@ -1,0 +1,225 @@
+"""Tags mixed up: one of the families with a part lost, or borrowed from another.
+
+What is left decides, and the tools do: a name that none of them has makes no call of any of these, nor does a key that the tool
+does not take. Delimited, as the family is of whose marker something is left.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from llmcore.normalizer.bodies.children import takes
+from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_arguments, read_attributes
+from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
+from llmcore.normalizer.bodies.sections import call_marker
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, as_json
+from llmcore.normalizer.core.source import Steps, match_within, skip_space, starts
+from llmcore.normalizer.dialects.invoke import WORD
+from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.normalizer.dialects.key_value import pairs
+
+__all__ = ["DIALECTS"]
+
+_ROW = "mixed_tags"
+_HEAD_LENGTH = 420
+_NAME = r"[^\s<>{}()\[\]\"'=]{1,256}+"
+
+
+# ---------------------------------------------------------------------- `<tool_call>` and a name
+
+_NAMED = re.compile(rf"({_NAME})(?:\s{{0,16}}+(?=[^\s])|(?=/?>))")
+_ATTRIBUTE = re.compile(r"([A-Za-z_][\w.:-]{0,63})\s{0,4}+=\s{0,4}+(?:[\"']|(?=[^\s\"'<>]))")
+_KEY_LEFT = re.compile(r"(?:<tool_call>\s{0,16}+)?([\w.-]{1,128}+)\s{0,16}+</arg_key>")
+_CHILD = re.compile(r"<\s{0,4}+([^\s<>/]{1,128}+)\s{0,4}+/?>")
+_CUT_CHILD = re.compile(r"</?[^\s<>]{0,128}+\Z")
+_TOLD = re.compile(r"=\s{0,4}+\S|</arg_key>|[\n.]|</tool_call>")
+
+
+def _name_follows(text: str, at: int, final: bool) -> bool | None:
+    if at >= len(text):
+        return False if final else None
+    return text[at] not in "<{[("
+
+
+def _named(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<tool_call>f`, then children, attributes, or a key whose tag is lost."""
+    src = reading.src
+    if reading.names is None:
+        return False
+    start = yield from skip_space(src, body)
+    head = yield from match_within(src, _NAMED, start, 300)
+    if head is None:
+        return False
+    word, after = head[1], head.end()
+    head = None  # a match keeps the text it was found in
+    if not any(word.startswith(name) for name in reading.names):
+        return False
+    while not src.final and len(src.text) - after < _HEAD_LENGTH and not _is_told(src.text, after):
+        yield None
+    tool = reading.tool(word) if word in reading.names else None
+    if tool is not None and (child := _CHILD.match(src.text, after)) is not None and child[1] in tool.properties:
+        child = None
+        return (yield from read_arguments(reading, ElementCall(at, word, _ROW, word, told_apart=False), after))
+    if tool is not None and (given := _ATTRIBUTE.match(src.text, after)) is not None and takes(tool, given[1]):
+        given = None
+        return (yield from _attributes(reading, at, word, after))
+    if tool is not None and src.final and _CUT_CHILD.match(src.text, after) is not None:
+        reading.end(reading.begin(at, word, _ROW), len(src.text), {}, src.text[after:], complete=False)
+        return True
+    for name, key_at in _names_before_keys(src.text, word, start, after, reading.names):
+        key = _KEY_LEFT.match(src.text, key_at)
+        found = reading.tool(name)
+        if key is not None and found is not None and key[1] in found.properties:
+            key = None
+            draft = reading.begin(at, name, "glm45")
+            read = yield from read_parameters(reading, draft, key_at, _lost_keys(name))
+            return finish_parameters(reading, draft, key_at, read)
+    return False
+
+
+def _is_told(text: str, at: int) -> bool:
+    """Is there enough behind a name to tell what it is?"""
+    if text.startswith("<", at):
+        return ">" in text[at : at + _HEAD_LENGTH] and (not text.startswith("<tool_call>", at) or "</arg_key>" in text[at:])
+    return _TOLD.search(text, at, at + _HEAD_LENGTH) is not None
+
+
+def _names_before_keys(text: str, word: str, start: int, after: int, names: frozenset[str]) -> list[tuple[str, int]]:
+    """(name, where its first key begins): the name as it stands, or the longest ones that the word begins with."""
+    found = [(word, after)] if word in names else []
+    longest = sorted((name for name in names if word.startswith(name) and name != word), key=len, reverse=True)
+    return [*((name, start + len(name)) for name in longest), *found]
+
+
+@lru_cache(maxsize=64)
+def _lost_keys(name: str) -> Grammar:
+    """Pairs of key and value, an opener of a key lost, doubled or written as `<tool_call>`."""
+    item = (
+        rf"(?P<parameter>(?:<(?:arg_key|tool_call)>\s{{0,16}})?(?:(?<![\w.-])|(?<={re.escape(name)}))(?P<key>[\w.-]{{1,128}}+)"
+        r"\s{0,16}</arg_key>(?:\s{0,16}</arg_key>)?(?:[\s:]{0,16}<arg_value>|(?=[\s:]{0,16}[^\s:<])))|(?P<end></tool_call>)|</?tool_calls>"
+        r"|<tool_call>(?=\s{0,16}[\w.-]{1,128}+\s{0,16}(?:\n|<arg_key>|</tool_call>))"
+    )
+    return Grammar(item=re.compile(item), value=pairs("", "").value)
+
+
+def _attributes(reading: Reading, at: int, name: str, start: int) -> Steps[bool]:
+    """`<tool_call>f key="v"</tool_call>`: attributes that stand in no tag of their own."""
+    src = reading.src
+    head = yield from opening_tag(src, start, closer="</tool_call>")
+    if head is None:
+        return False
+    end, attributes, _ = head
+    tool = reading.tool(name)
+    if tool is None or not all(takes(tool, key) for key in attributes):
+        reading.miss(at, end, name, "unknown_parameter")
+        return False
+    call = ElementCall(at, name, _ROW, name)
+    read_attributes(reading, call, attributes, alone=True)
+    reading.end(reading.begin(at, name, _ROW), end, call.given, as_json(call.given), repairs=call.repairs)
+    return True
+
+
+# ---------------------------------------------------------------------- other openers
+
+
+def _record(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<call_record tool="f"><parameter name=...>`: any tag that names a tool, around parameters."""
+    src = reading.src
+    tag = src.text[at + 1 : body]
+    head = yield from opening_tag(src, body)
+    if head is None:
+        return False
+    end, attributes, alone = head
+    name = attributes.pop("tool", None) or attributes.pop("name", "")
+    start = yield from skip_space(src, end)
+    while not src.final and "<parameter ".startswith(src.text[start : start + 11]) and len(src.text) - start < 11:
+        yield None
+    if alone or not is_known(name.strip(), reading.tools) or not src.text.startswith("<parameter ", start):
+        return False
+    call = ElementCall(at, name.strip(), _ROW, tag, told_apart=False)
+    read_attributes(reading, call, attributes, alone=False)
+    return (yield from read_arguments(reading, call, start))
+
+
+_CALLING = re.compile(rf"[ \t]{{0,16}}+({_NAME})[ \t]{{0,16}}+\]\s{{0,16}}+(?=<(?:[a-z]{{1,16}}:)?param(?:eter)?\s)")
+
+
+def _calling(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`[Calling tool: f]`, then parameters."""
+    head = yield from match_within(reading.src, _CALLING, body, 330)
+    if head is None or not is_known(head[1], reading.tools):
+        return False
+    name, end = head[1], head.end()
+    head = None  # a match keeps the text it was found in
+    return (yield from read_arguments(reading, ElementCall(at, name, _ROW, "invoke", told_apart=False), end))
+
+
+_CALLING_BEGUN = re.compile(rf"[ \t]{{0,16}}+(?:{_NAME}[ \t]{{0,16}}+(?:\]\s{{0,16}}+(?:<[a-z:]{{0,26}})?)?)?\Z")
+
+
+def _calling_follows(text: str, at: int, final: bool) -> bool | None:
+    if _CALLING.match(text, at) is not None:
+        return True
+    return None if not final and len(text) - at < 330 and _CALLING_BEGUN.match(text, at) is not None else False
+
+
+_SPACED_NAME = re.compile(rf"<({WORD})({_NAME})>")
+
+
+def _tool_in_a_namespace(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<｜DSML｜f>` with children, plain or in the namespace."""
+    opened = _SPACED_NAME.match(reading.src.text, at)
+    if opened is None or not is_known(opened[2], reading.tools):
+        return False
+    call = ElementCall(at, opened[2], _ROW, opened[2], opened[1], told_apart=False)
+    opened = None  # a match keeps the text it was found in
+    return (yield from read_arguments(reading, call, body))
+
+
+_OBJECTS = objects_reader(_ROW, ("</functioncall>", ">"), skip=(">",))
+
+
+_NAME_FIRST = re.compile(r"""\s{0,8}+>?\s{0,8}+\{\s{0,16}+["']name["']\s{0,8}+:\s{0,8}+["']([^"']{1,200}+)["']""")
+
+
+def _functioncall(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<functioncall {"name": ...}>`, its `>` behind the object or before it."""
+    head = yield from match_within(reading.src, _NAME_FIRST, body, 300)
+    if head is None or not is_known(head[1], reading.tools):
+        return False
+    head = None  # a match keeps the text it was found in
+    took = _OBJECTS(reading, at, body)
+    return took if isinstance(took, bool) else (yield from took)
+
+
+def _write(calls: Calls) -> str:
+    return "\n".join(f'<functioncall {{"name": {as_json(name)}, "arguments": {as_json(given)}}}>' for name, given in calls)
+
+
+DIALECTS = (
+    Dialect(
+        _ROW,
+        "GLM-4.7, Gemini, DeepSeek, MiniMax and others, drifting",
+        _write,
+        (
+            call_marker(_ROW, _named, "<tool_call>", follows=_name_follows, order=6),
+            call_marker(_ROW, _functioncall, "<functioncall", follows=starts("{", "> {", ">{", ">\n{")),
+            call_marker(
+                _ROW,
+                _record,
+                pattern=r"""<[^\s<>/]{1,24}(?= (?:tool|name)=(?:"[^"<>\s]{1,28}"|'[^'<>\s]{1,28}'))""",
+                order=9,
+            ),
+            call_marker(_ROW, _calling, "[Calling tool:", follows=_calling_follows),
+            call_marker(
+                _ROW,
+                _tool_in_a_namespace,
+                pattern=rf"<{WORD}(?!invoke|parameter|param>|(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)>){_NAME}>",
+                order=7,
+            ),
+        ),
+    ),
+)

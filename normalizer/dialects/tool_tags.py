@@ -1,0 +1,336 @@
+"""Tags named after the tool (H2 Cline), what models make of them, and Cline's tag for MCP servers (H3).
+
+They are told from any other markup by the tools' names alone: a bare form, held until its closer. A line that is a tool's name
+with its tags behind (N2) is the same with the brackets round the name lost. Linear: a search resumes where it stopped, and tags
+of tools that never close share one allowance (`Looks.left_open`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal
+from llmcore.normalizer.bodies.children import Child, child_at, closer_of, enter_children, read_children, takes
+from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_attributes
+from llmcore.normalizer.bodies.entries import Entries, is_whole
+from llmcore.normalizer.bodies.parameters import only_text_parameter
+from llmcore.normalizer.bodies.sections import as_text
+from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, call_object, no_arguments
+from llmcore.normalizer.core.names import is_known, name_line
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.source import Steps, search, skip_space
+from llmcore.normalizer.notations.json import read_json
+from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_object
+from llmcore.types.tools import CompiledTool
+
+__all__ = ["DIALECTS"]
+
+_REACH = 512
+
+
+# ---------------------------------------------------------------------- H2 Cline
+
+_TAG_BEGUN = re.compile(r"<[^<>]{0,256}+\Z")
+_FIRST_CHILD = re.compile(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
+_HEAD = 600
+
+
+def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<NAME>` with NAME a tool: its attributes and children must be properties of it."""
+    name = reading.src.text[at + 1 : body].removesuffix(">")
+    tool = reading.tool(name)
+    if tool is None or reading.text_kind == "reasoning" or reading.looks.too_many_left_open:
+        return False
+    placed = reading.leads or leads_in(reading.line_before(at, _REACH))
+    call, alone, unclosed = ElementCall(at, name, "cline", name), False, False
+    if reading.src.text[body - 1] != ">":
+        if placed and (yield from _child_is_next(reading, body, tool)):
+            unclosed = True
+        else:
+            head = yield from opening_tag(reading.src, body)
+            if head is None:
+                return False
+            body, attributes, alone = head
+            if not (attributes or alone) or not all(takes(tool, key) for key in attributes):
+                reading.miss(at, body, name, "unknown_parameter")
+                return False
+            read_attributes(reading, call, attributes, alone=alone)
+    if not placed and not alone and not (yield from _says_call(reading, body, name, tool)):
+        return False
+    element = (body, body) if alone else (yield from _element(reading, body, name, unclosed=unclosed))
+    if element is None:
+        return False
+    read = _body(reading, call, tool, body, *element)
+    if read is None or not placed:
+        reading.miss(at, element[1], name, "unknown_parameter" if read is None else "mid_line")
+        return False
+    end, arguments, complete, repairs = read
+    stop = min(element[0], end)
+    return (yield from _enter(reading, at, body, stop, end, CallObject(name, arguments, True), "cline", complete, repairs))
+
+
+def _child_is_next(reading: Reading, body: int, tool: CompiledTool) -> Steps[bool]:
+    """Does a child stand right behind a name whose own bracket never closed (`<NAME`, children, `/>`)?"""
+    src = reading.src
+    start = yield from skip_space(src, body)
+    while not src.final and src.text.startswith("<", start) and ">" not in src.text[start : start + _REACH]:
+        if len(src.text) - start >= _REACH:
+            return False
+        yield None
+    key = child_at(src.text, start) if src.text.startswith("<", start) else ""
+    return key in tool.properties
+
+
+def _says_call(reading: Reading, body: int, name: str, tool: CompiledTool) -> Steps[bool]:
+    """Does the tag's closer or a parameter of the tool stand right behind it? A mention in a sentence has neither."""
+    src = reading.src
+    start = yield from skip_space(src, body)
+    while not src.final and src.text.startswith("<", start) and ">" not in src.text[start : start + _REACH]:
+        if len(src.text) - start >= _REACH:
+            return False
+        yield None
+    key = child_at(src.text, start)
+    return closer_of(name).match(src.text, start) is not None or (key != "" and takes(tool, key))
+
+
+def _element(reading: Reading, body: int, tag: str, *, unclosed: bool = False) -> Steps[tuple[int, int] | None]:
+    """(end of the text inside, end of the closer), both the text's end when it is cut; None when nothing suggests a call."""
+    pattern = _unclosed_end(tag) if unclosed else closer_of(tag)
+    closer = yield from search(reading.src, pattern, body, len(tag) + 80)
+    if closer is not None:
+        return closer.start(), closer.end()
+    reading.looks.never_closed()
+    length = len(reading.src.text)
+    return (length, length) if child_at(reading.src.text, body) else None
+
+
+def _unclosed_end(tag: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<=>)\s{{0,64}}/>|{closer_of(tag).pattern}")
+
+
+_Read = tuple[int, dict[str, Any] | None, bool, list[Repair]]
+
+
+def _body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int, stop: int, end: int) -> _Read | None:
+    """(end, arguments, is it whole, repairs) of a tag whose text is `body:stop`; None when something in it is no property.
+
+    Where the tag never closes (`stop` is the end), what stands behind its last child is no part of it.
+    """
+    text, cut = reading.src.text, stop == end and stop > body
+    begun = _TAG_BEGUN.search(text, max(body, stop - _REACH), stop) if cut else None
+    inside = stop if begun is None else begun.start()
+    children = read_children(text, body, inside, tool, reading.names or frozenset())
+    if not children:
+        return None if cut else _childless(reading, call, tool, text[body:stop], end)
+    entries = Entries(reading, tool, call.given)
+    entries.repairs += call.repairs
+    enter_children(reading, tool, children, entries)
+    rest = text[children[-1].end : inside].strip()
+    if (rest and not cut) or not any(takes(tool, child.key) for child in children):
+        return None
+    if not cut:
+        return end, entries.read(), True, entries.repairs
+    whole = children[-1].closed and (begun is None or bool(rest) or f"</{call.name}>".startswith(begun[0]))
+    complete = is_whole(reading, tool, entries.arguments, last_closed=whole)
+    if complete:
+        entries.repairs.append(Repair(kind="closer_missing"))
+    return (children[-1].end if rest and whole else end), entries.read(), complete, entries.repairs
+
+
+def _childless(reading: Reading, call: ElementCall, tool: CompiledTool, text: str, end: int) -> _Read | None:
+    """A tag without children: nothing in it, one JSON object, or the text of the one parameter it can belong to."""
+    rest, repairs = text.strip(), call.repairs
+    if not rest:
+        return end, call.given, True, repairs
+    if rest.startswith("<"):
+        return None
+    if rest.startswith("{"):
+        parsed = read_json(rest, limits=reading.limits)
+        value = parsed.values[0] if len(parsed.values) == 1 else None
+        if is_object(value) and (arguments := _object(reading, value, call.name, tool)) is not None:
+            return end, {**call.given, **arguments}, parsed.complete, [*repairs, *parsed.repairs]
+    key = only_text_parameter(tool)
+    if key is None or call.given:
+        return None
+    guess = Repair(kind="only_parameter", path=key, before=text, after=rest, safety="guess")
+    return end, {key: rest}, True, [*repairs, guess]
+
+
+def _object(reading: Reading, value: dict[str, Any], name: str, tool: CompiledTool) -> dict[str, Any] | None:
+    """The arguments that an object in a tool's tag holds: they themselves, or a call of that tool."""
+    if not value.keys().isdisjoint(tool.properties):
+        return value
+    call = call_object(value, reading.tools)
+    if call is not None and call.name == name:
+        return call.arguments if call.given else None
+    return value if not tool.properties and tool.is_open else None
+
+
+def _enter(
+    reading: Reading,
+    at: int,
+    body: int,
+    stop: int,
+    end: int,
+    call: CallObject,
+    dialect: str,
+    complete: bool,
+    repairs: list[Repair],
+) -> Steps[bool]:
+    """Enter the call if a bare form may stand there."""
+    over = yield from line_is_over(reading, end)
+    reason = refusal(reading, Place(at, end, over=over, closed=False, whole=False), [call])
+    if reason is not None:
+        reading.miss(at, end, call.name, reason)
+        return False
+    draft = reading.begin(at, call.name, dialect)
+    reading.end(draft, end, call.arguments, reading.src.text[body:stop], complete=complete, repairs=repairs)
+    return True
+
+
+# ---------------------------------------------------------------------- N2 a name in its line, then its tags
+
+
+def _name_line(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """A line that is a tool's name, then a tag of its property."""
+    src = reading.src
+    begin = name_line(src.text, reading.done, at, reading.names or frozenset())
+    if begin < 0 or reading.text_kind == "reasoning" or reading.looks.too_many_left_open:
+        return False
+    name = src.text[begin:at].strip().removesuffix(":").rstrip()
+    tool = reading.tool(name)
+    if tool is None or child_at(src.text, at) not in tool.properties:
+        return False
+    closer = yield from search(src, closer_of(name), at, len(name) + 16)
+    limit = len(src.text) if closer is None else closer.end()
+    stop = limit if closer is None else closer.start()
+    begun = _TAG_BEGUN.search(src.text, max(at, stop - _REACH), stop) if closer is None else None
+    children = read_children(src.text, at, stop if begun is None else begun.start(), tool, reading.names or frozenset())
+    closed = bool(children) and closer is not None and not src.text[children[-1].end : stop].strip()
+    if closer is None:
+        reading.looks.never_closed(0 if children and children[-1].closed else 1)
+    closer = None  # a match keeps the text it was found in
+    if not children:
+        reading.failed(stop - at)
+        return False
+    return (yield from _enter_line(reading, begin, (at, limit), name, tool, children, closed=closed, begun=begun is not None))
+
+
+def _enter_line(
+    reading: Reading,
+    begin: int,
+    span: tuple[int, int],
+    name: str,
+    tool: CompiledTool,
+    children: list[Child],
+    *,
+    closed: bool,
+    begun: bool,
+) -> Steps[bool]:
+    """Enter a call whose name stands in the line before its tags."""
+    at, limit = span
+    entries = Entries(reading, tool)
+    enter_children(reading, tool, children, entries)
+    end = limit if closed else children[-1].end
+    cut = not closed and not reading.src.text[end:limit].strip()
+    if begun and not closed and _TAG_BEGUN.fullmatch(reading.src.text[end:].strip()):
+        cut, end = True, limit
+    complete = closed or (is_whole(reading, tool, entries.arguments, last_closed=not begun) if cut else children[-1].closed)
+    complete = complete and (closed or children[-1].closed)
+    call = CallObject(name, entries.read(), True)
+    return (yield from _enter(reading, begin, at, end, end, call, "name_line_tags", complete, entries.repairs))
+
+
+# ---------------------------------------------------------------------- H3 Cline with MCP
+
+_MCP_TAG = "use_mcp_tool"
+
+
+def _field(text: str, tag: str) -> str:
+    """What stands between the first `<tag>` and the `</tag>` after it; "" when they are not both there."""
+    _, _, rest = text.partition(f"<{tag}>")
+    said, closer, _ = rest.partition(f"</{tag}>")
+    return said.strip() if closer else ""
+
+
+def _may_stand(reading: Reading, at: int) -> bool:
+    return reading.text_kind != "reasoning" and not reading.looks.too_many_left_open and leads_in(reading.line_before(at, _REACH))
+
+
+def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
+    if reading.known(_MCP_TAG) or reading.tools is None or not _may_stand(reading, at):
+        return False
+    element = yield from _element(reading, body, _MCP_TAG)
+    if element is None:
+        return False
+    stop, end = element
+    fields = reading.src.text[body:stop][: reading.limits.arguments]
+    name = _field(fields, "tool_name")
+    if not is_known(name, reading.tools):
+        reading.miss(at, end, name or None, "unknown_name")
+        return False
+    written = _field(fields, "arguments")
+    parsed = read_json(written, limits=reading.limits)
+    arguments, given, repairs = arguments_of(parsed.values[0] if len(parsed.values) == 1 else None)
+    if not written and stop < end:
+        arguments = no_arguments(name, reading.tools)
+    call = CallObject(name, arguments, given or not written)
+    complete = stop < end or (arguments is not None and parsed.complete and not reading.ended_by_length)
+    return (yield from _enter(reading, at, body, stop, end, call, "cline_mcp", complete, [*parsed.repairs, *repairs]))
+
+
+# ---------------------------------------------------------------------- writers and rows
+
+
+def _write_cline(calls: Calls) -> str:
+    return "\n".join(
+        f"<{name}>\n" + "".join(f"<{key}>{as_text(value)}</{key}>\n" for key, value in given.items()) + f"</{name}>"
+        for name, given in calls
+    )
+
+
+def _write_cline_mcp(calls: Calls) -> str:
+    return "\n".join(
+        f"<{_MCP_TAG}>\n<server_name>tools</server_name>\n<tool_name>{name}</tool_name>\n"
+        f"<arguments>\n{as_json(given)}\n</arguments>\n</{_MCP_TAG}>"
+        for name, given in calls
+    )
+
+
+def _write_name_line(calls: Calls) -> str:
+    """A call without arguments has no tags: it keeps its brackets."""
+    written = (
+        (f"{name}\n" + "".join(f"  <{k}>{as_text(v)}</{k}>\n" for k, v in given.items()) + f"</{name}>", name, given)
+        for name, given in calls
+    )
+    return "\n".join(text if given else f"<{name}></{name}>" for text, name, given in written)
+
+
+DIALECTS = (
+    Dialect(
+        "cline",
+        "Cline and Roo Code prompts, any model",
+        _write_cline,
+        (Marker(_tool_tag, tool_tag=True, calls=True, dialect="cline"),),
+        trust="bare",
+        typed_by_schema=True,
+    ),
+    Dialect(
+        "cline_mcp",
+        "the Cline family with MCP servers",
+        _write_cline_mcp,
+        (Marker(_cline_mcp, (f"<{_MCP_TAG}>",), calls=True, dialect="cline_mcp"),),
+        trust="bare",
+    ),
+    Dialect(
+        "name_line_tags",
+        "Devstral Medium and Small",
+        _write_name_line,
+        (Marker(_name_line, name_line=True, calls=True, dialect="name_line_tags"),),
+        trust="bare",
+        typed_by_schema=True,
+    ),
+)
