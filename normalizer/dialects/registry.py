@@ -28,6 +28,7 @@ from llmcore.normalizer.dialects import (
     python_calls,
     reasoning,
     tokens,
+    yaml_in_tags,
 )
 from llmcore.types.errors import ConfigError
 
@@ -46,6 +47,7 @@ FAMILIES: tuple[tuple[Dialect, ...], ...] = (
     braces.DIALECTS,
     hash_rocket.DIALECTS,
     nested.DIALECTS,
+    yaml_in_tags.DIALECTS,
     key_value.DIALECTS,
     python_calls.DIALECTS,
     bare_forms.DIALECTS,

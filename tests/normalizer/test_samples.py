@@ -17,7 +17,7 @@ CATALOGUE = samples("catalogue")
 ALL = [*CATALOGUE, *(sample for name in ("drift", "policies", "damage", "traps", "reasoning") for sample in samples(name))]
 POSITIVE = [sample for sample in CATALOGUE if sample.calls]
 
-ONLY_BY_NAME = frozenset({"A10", "D6", "E13", "H2", "H3", "J3", "L4", "L12"})
+ONLY_BY_NAME = frozenset({"A10", "D6", "E13", "H2", "H3", "J3", "L4", "L12", "N1", "N1/wrapper"})
 """Nothing but a tool's name tells these from data."""
 
 
