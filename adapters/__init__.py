@@ -1,6 +1,6 @@
 """Layer 1: what to ask of a provider, and what came back.
 
-LiteLLM is the engine and this is the only room that imports it, on the first call and never before. An adapter takes a
+LiteLLM is the engine; the room `litellm` is the only one that imports it, on the first call and never before. An adapter takes a
 `Request` and returns a whole `Reply`; it reads nothing into the reply, that is the normaliser's task.
 
 Names are loaded when first asked for.
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from llmcore.adapters.base import ModelCall as ModelCall
     from llmcore.adapters.base import Prices as Prices
     from llmcore.adapters.capabilities import CapabilityStore as CapabilityStore
-    from llmcore.adapters.litellm import LiteLLMAdapter as LiteLLMAdapter
-    from llmcore.adapters.proxy import RecordingProxy as RecordingProxy
-    from llmcore.adapters.recording import Recorder as Recorder
+    from llmcore.adapters.litellm.adapter import LiteLLMAdapter as LiteLLMAdapter
+    from llmcore.adapters.recording.proxy import RecordingProxy as RecordingProxy
+    from llmcore.adapters.recording.recorder import Recorder as Recorder
 
 _LAZY = {
     "Adapter": "llmcore.adapters.base",
     "Capabilities": "llmcore.adapters.base",
     "CapabilityStore": "llmcore.adapters.capabilities",
     "Endpoint": "llmcore.adapters.base",
-    "LiteLLMAdapter": "llmcore.adapters.litellm",
+    "LiteLLMAdapter": "llmcore.adapters.litellm.adapter",
     "ModelCall": "llmcore.adapters.base",
     "Prices": "llmcore.adapters.base",
-    "Recorder": "llmcore.adapters.recording",
-    "RecordingProxy": "llmcore.adapters.proxy",
+    "Recorder": "llmcore.adapters.recording.recorder",
+    "RecordingProxy": "llmcore.adapters.recording.proxy",
 }
 
 __all__ = [

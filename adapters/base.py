@@ -19,9 +19,9 @@ from pydantic import (
     SkipValidation,
 )
 
-from llmcore.adapters.known_secrets import remember
-from llmcore.adapters.request_secrets import header_secrets
-from llmcore.adapters.urls import checked_url, shown_url
+from llmcore.adapters.secrets.known_secrets import remember
+from llmcore.adapters.secrets.request_secrets import header_secrets
+from llmcore.adapters.secrets.urls import checked_url, shown_url
 from llmcore.types import AttemptReason, CallWriter, JsonSchema, OutputMode, Reply, Request, ToolDefinition
 from llmcore.types.bounds import Amount
 from llmcore.types.copies import Value

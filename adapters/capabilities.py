@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, Protocol
 from cachetools import TLRUCache
 
 from llmcore.adapters.base import Capabilities, Endpoint
-from llmcore.adapters.model_table import litellm_entry, table_capabilities
 from llmcore.adapters.providers import DEFAULT_DIALECT, provider_of, text_dialect
+from llmcore.adapters.providers.model_table import litellm_entry, table_capabilities
 from llmcore.types import ConfigError
 from llmcore.types.locks import ForkSafeLock
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from llmcore.adapters.known_secrets import hide_in_error, process_scrubber
+from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
 from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitExceeded, LLMCoreError, OutputMode, Usage
 
 __all__ = ["Ledger"]

@@ -1,4 +1,7 @@
-"""The functions of the public face that take any kind of tool: they compile the tools and hand on to the layers."""
+"""The functions of the public face that take any kind of tool: they compile the tools and hand on to the layers.
+
+What the parameters mean is said here, once; a layer's own function says only where it differs.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +34,14 @@ def normalize(
 ) -> Envelope:
     """Turn any model's reply into one `Envelope`. Never raises on a reply.
 
-    `reply`: text, or any provider's JSON (a whole body or its message part: dict, list, `Reply`, an object with
-    `model_dump()`), told apart by its shape; text inside a native reply goes through the text dialects too.
+    `reply`: text, or any provider's JSON (a whole body or its message or output part: dict, list, `Reply`, an object with
+    `model_dump()`), told apart by its shape; text inside a native reply goes through the text dialects too. A list may also
+    hold the events of a stream.
     `tools`: a `ToolSet`, or an iterable of tools, functions and OpenAI/Anthropic tool dicts. None = not told which; an empty
     list = none were offered, so no text is ever a call. Plain lists are compiled once and cached by content.
-    `dialects`: registry names to restrict to. `finish_reason`: the provider's word, when the text comes without its body.
-    `reasoning_open`: the prompt opened the reasoning. `forced_tool`: bare arguments belong to it.
+    `dialects`: registry names to restrict text calls to; None = recognise them from the text. `finish_reason`: the provider's
+    word or ours, where the reply does not hold it. `reasoning_open`: the prompt opened the reasoning. `forced_tool`: bare
+    arguments belong to it.
 
     Raises `ToolDefinitionError` when `tools` holds something that is no tool, `ConfigError` for an unknown dialect name.
     """
@@ -54,7 +59,8 @@ def normalize(
 class Normalizer(_Normalizer):
     """The same engine, incremental: `feed` text deltas or a provider's stream events, then `finish`.
 
-    `envelope` equals `normalize()` of the joined text, however it was cut.
+    The parameters are those of `normalize`. `envelope` equals `normalize()` of the joined text, however it was cut. Once
+    finished, a `Normalizer` takes no more; make a new one for the next reply.
     """
 
     def __init__(

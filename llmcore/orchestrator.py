@@ -156,7 +156,7 @@ class Orchestrator:
 
         Raises `CallerError` where an event loop runs. Ctrl-C stops the run; `KeyboardInterrupt` then carries `partial`.
         """
-        from llmcore.run.background import run_in_background
+        from llmcore.background import run_in_background
 
         return run_in_background("run", lambda: self.run(request, **options))
 
@@ -168,7 +168,7 @@ class Orchestrator:
 
     def execute_sync(self, request: Given, output_type: Any, **options: Any) -> Any:
         """`execute` for code without an event loop; see `run_sync`."""
-        from llmcore.run.background import run_in_background
+        from llmcore.background import run_in_background
 
         return run_in_background("execute", lambda: self.execute(request, output_type, **options))
 

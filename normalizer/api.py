@@ -43,17 +43,8 @@ def normalize(
     forced_tool: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Envelope:
-    """The envelope of a whole reply. Never raises on a reply.
-
-    `reply`: text, or a provider's JSON: a response body or its message or output part, as a dict, a list, a `Reply`,
-    or an object with `model_dump()`; the wire is told by its shape. A list may also hold the events of a stream.
-    `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `dialects`: names of
-    the registry to restrict text calls to; None = recognise them from the text. `finish_reason`: the provider's word
-    or ours, where the reply does not hold it. `reasoning_open`: the prompt opened the reasoning. `forced_tool`: the
-    tool that bare arguments belong to.
-
-    Raises `CallerError` when `tools` is no `ToolSet`, `ConfigError` for an unknown dialect.
-    """
+    """As `llmcore.normalize`, which says what the parameters mean, with tools that are compiled already: `CallerError` when
+    `tools` is no `ToolSet`."""
     if type(reply) is str:
         quick = None if reasoning_open or forced_tool else _of_one_thing(reply, _checked(tools), dialects, finish_reason, limits)
         if quick is not None:
@@ -70,12 +61,7 @@ def normalize(
 
 
 class Normalizer:
-    """The same engine, incremental: feed text deltas or a provider's stream events, then finish.
-
-    The parameters are those of `normalize`; with `listening=False` no events are built. `envelope` equals what
-    `normalize` gives for the joined text, whatever the chunking. Once finished, a `Normalizer` takes no more; make a
-    new one for the next reply.
-    """
+    """As `llmcore.Normalizer`, with tools that are compiled already; with `listening=False` no events are built."""
 
     def __init__(
         self,

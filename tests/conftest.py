@@ -1,13 +1,15 @@
-"""What holds in every test: no network but loopback, reproducible fuzzing, one event loop.
+"""What holds in every test: no network but loopback, reproducible fuzzing, one event loop; which cases of a sweep are slow.
 
 The guard raises at the attempt and, since library code may swallow that, fails the test once more at its end.
 """
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import socket
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,7 +20,29 @@ settings.register_profile("ci", derandomize=True, deadline=None, max_examples=10
 settings.register_profile(
     "nightly", deadline=None, max_examples=5_000, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=10)  # `make quick`
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test marked `sweep(n)`, the cases between n evenly spaced ones are slow; before `-m` chooses by that mark."""
+    sweeps: dict[tuple[str, int], list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        sweep = item.get_closest_marker("sweep")
+        if sweep is not None:
+            sweeps[item.nodeid.partition("[")[0], sweep.args[0]].append(item)
+    for (_, quick), cases in sweeps.items():
+        kept = {at * len(cases) // quick for at in range(quick)}
+        for at, case in enumerate(cases):
+            if at not in kept:
+                case.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """The collected tests live to the end: without them each collection of garbage during the tests costs next to nothing."""
+    gc.collect()
+    gc.freeze()
 
 
 class NetworkBlockedError(RuntimeError):

@@ -10,40 +10,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from llmcore.validator.coercion import Strictness as Strictness
-    from llmcore.validator.correction import Correction as Correction
-    from llmcore.validator.correction import CorrectionLoop as CorrectionLoop
-    from llmcore.validator.correction import CorrectionResult as CorrectionResult
-    from llmcore.validator.correction import correct as correct
+    from llmcore.validator.coercion.coercer import Strictness as Strictness
+    from llmcore.validator.correction.loop import Correction as Correction
+    from llmcore.validator.correction.loop import CorrectionLoop as CorrectionLoop
+    from llmcore.validator.correction.loop import CorrectionResult as CorrectionResult
+    from llmcore.validator.correction.loop import correct as correct
     from llmcore.validator.names import resolve_name as resolve_name
-    from llmcore.validator.output import ParseDetail as ParseDetail
-    from llmcore.validator.output import json_schema as json_schema
-    from llmcore.validator.output import parse as parse
-    from llmcore.validator.output import parse_detailed as parse_detailed
-    from llmcore.validator.problems import Problem as Problem
-    from llmcore.validator.problems import ProblemKind as ProblemKind
+    from llmcore.validator.output.parsing import ParseDetail as ParseDetail
+    from llmcore.validator.output.parsing import json_schema as json_schema
+    from llmcore.validator.output.parsing import parse as parse
+    from llmcore.validator.output.parsing import parse_detailed as parse_detailed
     from llmcore.validator.report import ValidationReport as ValidationReport
     from llmcore.validator.report import validate as validate
-    from llmcore.validator.schema import CompiledSchema as CompiledSchema
-    from llmcore.validator.schema import check_tool_schema as check_tool_schema
-    from llmcore.validator.schema import compile_schema as compile_schema
+    from llmcore.validator.schema.compiled import CompiledSchema as CompiledSchema
+    from llmcore.validator.schema.compiled import check_tool_schema as check_tool_schema
+    from llmcore.validator.schema.compiled import compile_schema as compile_schema
+    from llmcore.validator.schema.problems import Problem as Problem
+    from llmcore.validator.schema.problems import ProblemKind as ProblemKind
 
 _LAZY = {
-    "CompiledSchema": "schema",
-    "Correction": "correction",
-    "CorrectionLoop": "correction",
-    "CorrectionResult": "correction",
-    "ParseDetail": "output",
-    "Problem": "problems",
-    "ProblemKind": "problems",
-    "Strictness": "coercion",
+    "CompiledSchema": "schema.compiled",
+    "Correction": "correction.loop",
+    "CorrectionLoop": "correction.loop",
+    "CorrectionResult": "correction.loop",
+    "ParseDetail": "output.parsing",
+    "Problem": "schema.problems",
+    "ProblemKind": "schema.problems",
+    "Strictness": "coercion.coercer",
     "ValidationReport": "report",
-    "check_tool_schema": "schema",
-    "compile_schema": "schema",
-    "correct": "correction",
-    "json_schema": "output",
-    "parse": "output",
-    "parse_detailed": "output",
+    "check_tool_schema": "schema.compiled",
+    "compile_schema": "schema.compiled",
+    "correct": "correction.loop",
+    "json_schema": "output.parsing",
+    "parse": "output.parsing",
+    "parse_detailed": "output.parsing",
     "resolve_name": "names",
     "validate": "report",
 }

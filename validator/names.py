@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from llmcore.validator.wording import close_to
+from llmcore.validator.schema.wording import close_to
 
 __all__ = ["close_names", "resolve_name"]
 

@@ -18,17 +18,24 @@ from pydantic import ConfigDict, Field
 
 from llmcore.types import CompiledTool, Envelope, Repair, ToolCall, ToolSet
 from llmcore.types.copies import Value, updated
-from llmcore.validator.coercion import Strictness, admits, settle
-from llmcore.validator.last_resort import repaired_arguments
+from llmcore.types.near_misses import near_miss_sentence
+from llmcore.validator.coercion.coercer import Strictness, admits, settle
+from llmcore.validator.coercion.last_resort import repaired_arguments
 from llmcore.validator.names import close_names, resolve_name
-from llmcore.validator.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown
-from llmcore.validator.schema import CompiledSchema, check_tool_schema
-from llmcore.validator.unsound import unsound_number
+from llmcore.validator.schema.compiled import CompiledSchema, check_tool_schema
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown
+from llmcore.validator.schema.unsound import unsound_number
 
 __all__ = ["ValidationReport", "validate"]
 
 _MAX_NAMES = 50
 _MAX_NEAR_MISSES = 3
+_DOUBTS = {
+    "example_lead_in": "one behind words that introduce an example",
+    "words_on_both_sides": "one with words before and behind it on its line",
+    "fence_between_sentences": "one in a fence between two texts",
+}
+"""What a guess is about that no argument is to blame for: where the call stands."""
 
 
 class ValidationReport(Value):
@@ -151,6 +158,9 @@ class _Judge:
         refused = [repair for repair in call.repairs if not self._admits(repair.safety, tool)]
         if not refused:
             return []
+        if refused[0].kind in _DOUBTS:
+            said = _DOUBTS[refused[0].kind]
+            return [_about(index, call, "doubtful", "a call that stands alone, if it is meant", said, f"it is {said}")]
         what = f"{refused[0].kind.replace('_', ' ')} ({refused[0].safety})"
         place = f" at `{refused[0].path}`" if refused[0].path else ""
         got = f"arguments that had to be repaired: {what}{place}"
@@ -198,7 +208,7 @@ def _no_call(envelope: Envelope, expected: str) -> list[Problem]:
             kind="near_miss",
             expected=expected,
             got=f"text that looks like one but is none ({miss.reason})",
-            message=f"text that looks like a call is none: {miss.reason}",
+            message=f"text that looks like a call is none: {near_miss_sentence(miss.reason)}",
             tool=miss.name,
         )
         for miss in envelope.near_misses[:_MAX_NEAR_MISSES]

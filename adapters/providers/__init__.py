@@ -1,6 +1,7 @@
 """Provider differences as data: one row a provider, with its capabilities, limits, schema dialect and quirks.
 
 `provider_of` never fails: a provider without a row is passed to LiteLLM under its own name with nothing assumed.
+Beside it LiteLLM's table of models, read as a file. Nothing here sends, and nothing learns at run time (`capabilities` does).
 """
 
 from __future__ import annotations

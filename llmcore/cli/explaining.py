@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from llmcore.cli.output import json_text, shortened
 from llmcore.types import Envelope, NearMiss, Repair, ToolCall, ToolSet
+from llmcore.types.near_misses import near_miss_sentence
 
 __all__ = ["explanation"]
 
@@ -56,6 +57,7 @@ def _about(call: ToolCall, source: str) -> Iterator[str]:
 def _about_miss(miss: NearMiss, source: str) -> Iterator[str]:
     name = shortened(miss.name or "no name")
     yield f"near miss: {name}: {shortened(miss.reason)}{_place(miss.span)}; kept as content"
+    yield f"  why         {shortened(near_miss_sentence(miss.reason), _EXCERPT)}"
     yield f"  excerpt     {_excerpt(source, miss.span)}"
 
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from llmcore.adapters.known_secrets import process_scrubber
-from llmcore.adapters.sent_numbers import marked_json, unmarked
+from llmcore.adapters.request.sent_numbers import marked_json, unmarked
+from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.types.numbers import holds_exact_floats
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from llmcore import Orchestrator
-    from llmcore.adapters.recording import Recorder
+    from llmcore.adapters.recording.recorder import Recorder
     from llmcore.models import ModelConfig, ModelRegistry
 
 __all__ = ["record"]
@@ -78,7 +78,7 @@ def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[Mo
 
 
 def _provenance(config: ModelConfig) -> str:
-    from llmcore.transcripts.hosts import is_local
+    from llmcore.transcripts.formats.hosts import is_local
 
     local = config.provider == "ollama" if config.base_url is None else is_local(config.base_url)
     return f"{'local' if local else 'live'}: {config.provider} {config.model}, {datetime.now(UTC):%Y-%m-%d}"
@@ -116,8 +116,8 @@ class _Session:
 
     async def _record(self, prompt: str, settings: dict[str, Any], *, stream: bool) -> bool:
         from llmcore import CallerError, LLMCoreError, Orchestrator
-        from llmcore.adapters.litellm import LiteLLMAdapter
-        from llmcore.adapters.recording import Recorder
+        from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+        from llmcore.adapters.recording.recorder import Recorder
 
         recorder = Recorder(provenance=self._provenance)
         adapter = LiteLLMAdapter(self._store, recorder.observe)

@@ -12,7 +12,7 @@ from llmcore.cli.output import inline, note, shortened, write
 
 if TYPE_CHECKING:
     from llmcore.transcripts import DialectRow, FamilyRow, Finding, ScoreReport, TranscriptReader
-    from llmcore.transcripts.report import TargetVerdict
+    from llmcore.transcripts.scoring.report import TargetVerdict
 
 __all__ = ["plain", "print_report", "report_skipped", "report_table"]
 

@@ -8,19 +8,20 @@ layer 4.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from llmcore.adapters.base import Capabilities, ModelCall
-from llmcore.adapters.output import output_plan
-from llmcore.adapters.usage import accounted, cost_of
+from llmcore.adapters.litellm.usage import accounted, cost_of
+from llmcore.adapters.request.output import output_plan
 from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
-from llmcore.run.choices import RunModels
+from llmcore.run.choices import RunModels, admitted_tools, forced_tool
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
@@ -29,7 +30,8 @@ from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
-from llmcore.run.verdict import broken_off, cut_shown, forced_tool, refuse_empty, unusable, without_calls, without_failed_call
+from llmcore.run.validating import with_types_code
+from llmcore.run.verdict import broken_off, cut_shown, refuse_empty, unusable, without_calls, without_failed_call
 from llmcore.tools import compile_tools
 from llmcore.types import (
     Attempt,
@@ -51,6 +53,8 @@ from llmcore.types.logs import failure_name, logger
 from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, ParseDetail
 
 __all__ = ["Accepted", "TurnAttempt"]
+
+T = TypeVar("T")
 
 _log = logger("run")
 _JSON_MODES = frozenset({"json_schema", "json_object"})
@@ -115,13 +119,17 @@ class TurnAttempt:
             async for event in events:
                 yield event
         request = self._request
-        loop = self._loop(request)
+        loop = await self._typed(lambda: self._loop(request))
         self._judged(loop)
         self._refuse_empty()
-        async with aclosing(self._corrected(loop, config, request, plan)) as events:
-            async for event in events:
-                yield event
-        for event in self._accept(loop.result):
+        while (correction := loop.next()) is not None:  # each a request of its own that replaces the bad turn
+            asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
+            async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
+                async for event in events:
+                    yield event
+            await self._typed(partial(loop.receive, self._envelope, admitted_tools(request, self._tools)))
+            self._judged(loop)
+        for event in await self._accept(loop.result):
             yield event
 
     # One request
@@ -129,7 +137,10 @@ class TurnAttempt:
     async def _send(
         self, config: ModelConfig, plan: Plan, request: Request, tools: ToolSet, reason: AttemptReason, detail: str
     ) -> AsyncGenerator[Event, None]:
-        """One request, entered in the ledger; leaves the reply in `_envelope` and `_final`."""
+        """One request, entered in the ledger; leaves the reply in `_envelope` and `_final`.
+
+        Between the events of the reply come the partial values of a typed output.
+        """
         request, tools = await self._asked(request, tools)
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail)
         level = logging.INFO if reason == "reask" else logging.DEBUG
@@ -144,9 +155,13 @@ class TurnAttempt:
             )
             sending = self._sending(config, call, tools, can)
             yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason)
-            async with aclosing(self._with_values(sending)) as events:
+            values = PartialValues(output) if output else None
+            async with aclosing(sending.events()) as events:
                 async for event in events:
-                    yield event
+                    yield _to_listener(event)
+                    value = await self._typed(partial(values.saw, event)) if values else None
+                    if value is not None:
+                        yield value
         except BaseException as error:
             self._broken_off(sending, attempt, error)
             raise
@@ -178,17 +193,6 @@ class TurnAttempt:
             streaming=self._listening and can.streaming is not False,
             forced_tool=forced_tool(call.request, call.tools),
         )
-
-    async def _with_values(self, sending: Sending) -> AsyncGenerator[Event, None]:
-        """The events of a reply, and with a typed output its partial values in between."""
-        settings = self._state.settings
-        values = PartialValues(settings.output) if settings.output else None
-        async with aclosing(sending.events()) as events:
-            async for event in events:
-                yield _to_listener(event)
-                partial = values.saw(event) if values else None
-                if partial is not None:
-                    yield partial
 
     def _broken_off(self, sending: Sending | None, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
@@ -254,7 +258,7 @@ class TurnAttempt:
         unfinished = self._envelope.needs_more_work is True and self._final is None
         return CorrectionLoop(
             self._envelope,
-            self._admitted(request),
+            admitted_tools(request, self._tools),
             reasks=self._state.ledger.reasks_left,
             required=choice not in ("auto", "none"),
             strictness=settings.strictness,
@@ -268,25 +272,9 @@ class TurnAttempt:
         assert settings.output is not None  # only then is a value read
         return settings.output.read(text, settings.strictness)
 
-    def _admitted(self, request: Request) -> ToolSet:
-        """The tools whose calls are taken: the turn's, the one that was named, or none."""
-        choice = request.tool_choice
-        if choice == "none":
-            return ToolSet()
-        named = self._tools.get(choice.get("name", "")) if isinstance(choice, dict) else None
-        return compile_tools([named.definition]) if named else self._tools
-
-    async def _corrected(
-        self, loop: CorrectionLoop, config: ModelConfig, request: Request, plan: Plan
-    ) -> AsyncGenerator[Event, None]:
-        """The re-asks, each a request of its own that replaces the bad turn."""
-        while (correction := loop.next()) is not None:
-            asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
-            async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
-                async for event in events:
-                    yield event
-            loop.receive(self._envelope, self._admitted(request))
-            self._judged(loop)
+    async def _typed(self, function: Callable[[], T]) -> T:
+        """What the function gives, which may run the code of the output type."""
+        return await with_types_code(self._state.settings.output, self._state.ledger.seconds_left, function)
 
     def _judged(self, loop: CorrectionLoop) -> None:
         """Enter the report of the last reply, with the problems of the typed output, if that is what is wrong."""
@@ -296,7 +284,7 @@ class TurnAttempt:
             report = updated(report, {"problems": list(result.problems)})
         ledger.finish(ledger.attempts[-1], report=report)
 
-    def _accept(self, result: CorrectionResult) -> list[Event]:
+    async def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
         state, typed = self._state, self._state.settings.output is not None
         if not result.ok:
@@ -306,7 +294,7 @@ class TurnAttempt:
         envelope, calls = result.envelope, result.report.runnable
         detail, final = result.detail, self._final
         if calls and final is not None:
-            detail = self._beside_calls(final)
+            detail = await self._typed(partial(self._beside_calls, final))
             final = final if detail is not None else None
         done = not calls and envelope.needs_more_work is not True
         is_final = detail is not None if typed else done

@@ -8,7 +8,7 @@ from typing import Any
 
 from llmcore.adapters.base import Adapter, Capabilities
 from llmcore.adapters.capabilities import CapabilityStore
-from llmcore.adapters.usage import cost_of
+from llmcore.adapters.litellm.usage import cost_of
 from llmcore.models import ModelConfig, ModelRegistry, Needs
 from llmcore.models.selection import lacking
 from llmcore.types import ConfigError, Usage
@@ -52,7 +52,7 @@ class Catalog:
         """Who makes this model's requests."""
         found = self._by_alias.get(config.alias) or self._default
         if found is None:
-            from llmcore.adapters.litellm import LiteLLMAdapter
+            from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 
             found = self._default = LiteLLMAdapter(self.store)
         return found

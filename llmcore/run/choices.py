@@ -1,4 +1,5 @@
-"""What layer 4's strategies may choose from, for one run: modes and models that can take the request."""
+"""What there is to choose in one run: modes and models that can take the request, for layer 4's strategies; and which tools a
+request's `tool_choice` leaves."""
 
 from __future__ import annotations
 
@@ -8,10 +9,11 @@ from llmcore.adapters.base import Capabilities
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, has_price, unknown_price
 from llmcore.run.modes import usable_modes
-from llmcore.types import OutputMode
+from llmcore.tools import compile_tools
+from llmcore.types import OutputMode, Request, ToolDefinition, ToolSet
 from llmcore.types.logs import logger
 
-__all__ = ["RunModels"]
+__all__ = ["RunModels", "admitted_tools", "forced_tool"]
 
 _log = logger("run")
 
@@ -71,3 +73,20 @@ class RunModels:
     def _fits(self, alias: str) -> bool:
         config = self._catalog.registry.get(alias)
         return (not self._priced_only or has_price(config)) and self._catalog.fits(config, self._needs)
+
+
+def forced_tool(request: Request, tools: Sequence[ToolDefinition]) -> str | None:
+    """The tool that bare arguments belong to: the one named, or the only one where a call is required."""
+    choice = request.tool_choice
+    if isinstance(choice, dict):
+        return choice.get("name")
+    return tools[0].name if choice == "required" and len(tools) == 1 else None
+
+
+def admitted_tools(request: Request, tools: ToolSet) -> ToolSet:
+    """The tools whose calls are taken: the turn's, the one that was named, or none."""
+    choice = request.tool_choice
+    if choice == "none":
+        return ToolSet()
+    named = tools.get(choice.get("name", "")) if isinstance(choice, dict) else None
+    return compile_tools([named.definition]) if named else tools

@@ -23,7 +23,7 @@ from llmcore.types import Repair
 from llmcore.types.copies import updated
 from llmcore.types.json_data import LARGEST_INT, encodable
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.problems import cut, join_path
+from llmcore.validator.schema.problems import cut, join_path
 
 __all__ = ["MAX_DEPTH", "Damage", "mended", "recorded", "refusing"]
 

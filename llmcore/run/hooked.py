@@ -44,7 +44,7 @@ from llmcore.types import (
 )
 from llmcore.types.copies import copied, updated
 from llmcore.validator import Problem, Strictness, validate
-from llmcore.validator.problems import summary
+from llmcore.validator.schema.problems import summary
 
 __all__ = [
     "Decided",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from llmcore.adapters.known_secrets import hide_in_error
+from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, FallbackManager, Plan
 from llmcore.hooks import HookChain, Veto
 from llmcore.models import ModelConfig, needs_of
@@ -80,16 +80,7 @@ class Run:
         if self._tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
             request = updated(request, {"tool_choice": self._tools.tool_choice})
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
-        settings = RunSettings(
-            request,
-            self._toolbox,
-            budget,
-            settings.deps,
-            settings.strictness,
-            settings.tool_overrides,
-            settings.output,
-        )
-        self.state = RunState(settings, budget)
+        self.state = RunState(replace(settings, request=request, toolbox=self._toolbox, budget=budget), budget)
         self._models = RunModels(machinery.catalog, needs, priced_only=budget.cost is not None)
         self._hooks = machinery.hooks.under(self._seconds_left)
 
@@ -105,7 +96,11 @@ class Run:
                     yield event
         except TerminateLoop as ended:
             state.close_open_calls(_STOPPED)
-            state.end(ended)
+            try:
+                await state.end(ended)
+            except BaseException as error:
+                self._attach_partial(error)
+                raise
         except FallbackExhausted as error:
             state.close_open_calls(_STOPPED)
             failure = cause_of(error)
@@ -141,9 +136,12 @@ class Run:
                 enforce_limits=self._machinery.enforce_limits,
                 reason=reason,
             )
-            async with aclosing(self._turn(attempt)) as events:
+            context = self._begin_turn(attempt)
+            async with aclosing(self._machinery.fallback.run(context, attempt)) as events:
                 async for event in events:
                     yield event
+            # Later turns stay with what worked.
+            self._model, self._mode = self._machinery.catalog.registry.get(context.plan.model), context.plan.mode
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final)
@@ -162,21 +160,16 @@ class Run:
                 state.add_user(_GO_ON)
             reason = "turn"
 
-    async def _turn(self, attempt: TurnAttempt) -> AsyncGenerator[Event, None]:
-        """One accepted reply, by whatever attempts it takes."""
+    def _begin_turn(self, attempt: TurnAttempt) -> FallbackContext:
+        """What layer 4 is told, which sees to one accepted reply, by whatever attempts it takes."""
         model = self._model
         self.state.ledger.start_turn(None if self._attempts_fixed or model.max_retries is None else model.max_retries + 1)
-        context = FallbackContext(
+        return FallbackContext(
             models=self._models,
             ledger=self.state.ledger,
             plan=Plan(model.alias, self._first_mode(attempt.mode_matters)),
             mode_matters=attempt.mode_matters,
         )
-        async with aclosing(self._machinery.fallback.run(context, attempt)) as events:
-            async for event in events:
-                yield event
-        # Later turns stay with what worked.
-        self._model, self._mode = self._machinery.catalog.registry.get(context.plan.model), context.plan.mode
 
     def _first_mode(self, mode_matters: bool) -> OutputMode:
         modes = self._models.modes(self._model.alias)

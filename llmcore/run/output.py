@@ -13,10 +13,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from llmcore.adapters.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
+from llmcore.adapters.request.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
 from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_object
@@ -94,6 +94,13 @@ class OutputSpec:
         return found.get(WRAPPER) if is_object(found) else None
 
     @property
+    def runs_code(self) -> bool:
+        """Does reading a value run code of the caller's? See `CompiledOutput.runs_code`."""
+        from llmcore.validator.output.output_types import compile_output
+
+        return compile_output(self.output_type).runs_code
+
+    @property
     def _takes_any_text(self) -> bool:
         return self.schema.get("type") == "string" and not {"enum", "const", "format", "pattern"} & set(self.schema)
 
@@ -102,22 +109,10 @@ class OutputSpec:
         return call.raw_arguments if call.arguments is None else exact_json(call.arguments)
 
     def fitting(self, value: Any) -> tuple[Any] | None:
-        """A Python value as one of the type, if it is one without any conversion but that of its JSON form; else None."""
-        from pydantic_core import PydanticSerializationError, to_json
+        """A Python value as one of the type, as `CompiledOutput.strictly` says; None where it is none."""
+        from llmcore.validator.output.output_types import compile_output
 
-        from llmcore.validator.output_types import compile_output
-
-        output = compile_output(self.output_type)
-        if output.adapter is None:
-            return (value,) if output.schema.is_valid(value) else None
-        try:
-            return (output.adapter.validate_python(value, strict=True),)
-        except ValidationError:
-            pass
-        try:
-            return (output.adapter.validate_json(to_json(value), strict=True),)
-        except (ValidationError, PydanticSerializationError):
-            return None
+        return compile_output(self.output_type).strictly(value)
 
     def _plain(self, text: str, strictness: Any) -> ParseDetail:
         from llmcore.validator import parse_detailed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.adapters.output import FINAL_RESULT
+from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.run.output import OutputSpec
 from llmcore.types import ArgumentsDelta, Event, OutputParseError, PartialOutput, TextDelta, ToolCallStarted
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from llmcore.adapters.known_secrets import process_scrubber
+from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.types import Attempt, Envelope, Message, Repair, ToolCall, Usage
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonObject, JsonText

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
-from llmcore.adapters.call_scrubber import call_scrubber
-from llmcore.adapters.secrets import Scrubber
-from llmcore.adapters.terminators import ends_reply, is_whole_reply
+from llmcore.adapters.request.call_scrubber import call_scrubber
+from llmcore.adapters.secrets.scrubber import Scrubber
+from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.types import (
@@ -96,15 +96,9 @@ class Sending:
         self.response_model = ""
         self.time_to_first_token: float | None = None
 
-    async def events(self) -> AsyncGenerator[Event, None]:
+    def events(self) -> AsyncGenerator[Event, None]:
         """Send it. The adapter raises `LLMCoreError`s; what else comes out of it is an `InternalError`."""
-        if self._streaming:
-            async with aclosing(self._streamed()) as events:
-                async for event in events:
-                    yield event
-        else:
-            for event in await self._whole():
-                yield event
+        return self._streamed() if self._streaming else self._at_once()
 
     @property
     def call(self) -> ModelCall:
@@ -134,6 +128,10 @@ class Sending:
             if getattr(self._adapter, "lets_exceptions_through", False):
                 raise
             raise InternalError(f"the adapter raised {type(error).__name__}: {error}") from error
+
+    async def _at_once(self) -> AsyncGenerator[Event, None]:
+        for event in await self._whole():
+            yield event
 
     async def _whole(self) -> list[Any]:
         reply = await self._asked(self._adapter.complete(self._call))

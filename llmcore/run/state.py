@@ -11,6 +11,7 @@ from llmcore.run.copies import mended, recorded
 from llmcore.run.history import assistant_message, fit_call, ids_in, open_calls, results_message, with_unique_ids
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.settings import RunSettings
+from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cut_shown
 from llmcore.tools.execution import Outcome
 from llmcore.tools.results import UnwritableResult, written
@@ -157,15 +158,20 @@ class RunState:
         self.output = value
         self.has_output = self.settings.output is not None
 
-    def end(self, ended: TerminateLoop) -> None:
-        """A tool or hook ended the run: its value is the final content, and the output if it is of the type asked for."""
+    async def end(self, ended: TerminateLoop) -> None:
+        """A tool or hook ended the run: its value is the final content, and the output if it is of the type asked for.
+
+        Raises `Timeout` when the deadline passes while the type's own code looks at it.
+        """
         asked = self.settings.output
         try:
             text, is_written = encodable(written(ended.value) if ended.text is None else ended.text), True
         except UnwritableResult as error:
             text, is_written = f"({error})", False
         value = copied(ended.value)
-        fit = asked.fitting(value) if asked is not None and is_written else None
+        fit = None
+        if asked is not None and is_written:
+            fit = await with_types_code(asked, self.ledger.seconds_left, lambda: asked.fitting(value))
         if fit is not None:
             self.take_output(fit[0])
         elif asked is None:

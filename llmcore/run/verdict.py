@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from llmcore.run.result import RunResult
@@ -18,20 +17,17 @@ from llmcore.types import (
     Refused,
     RemoteServerError,
     Repair,
-    Request,
-    ToolDefinition,
     Truncated,
 )
 from llmcore.types.copies import updated
 from llmcore.validator import CorrectionResult
-from llmcore.validator.correction import FAILED_CALL_WORDS
-from llmcore.validator.problems import cut
+from llmcore.validator.correction.loop import FAILED_CALL_WORDS
+from llmcore.validator.schema.problems import cut
 
 __all__ = [
     "broken_off",
     "cause_of",
     "cut_shown",
-    "forced_tool",
     "no_output",
     "refuse_empty",
     "unusable",
@@ -132,7 +128,7 @@ def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:
     if envelope.tool_calls or envelope.finish_word not in words:
         return envelope
     said = cut(envelope.content.strip(), _MAX_SAID)
-    miss = NearMiss(span=(0, len(envelope.source)), name=None, reason=f"its provider could not read it as a call: {said!r}")
+    miss = NearMiss(span=(0, len(envelope.source)), name=None, reason=f"failed_at_provider: {said!r}")
     changed = updated(envelope, {"content": "", "near_misses": [miss, *envelope.near_misses]})
     return changed.attach(envelope.source, envelope.segments, [])
 
@@ -147,11 +143,3 @@ def without_calls(envelope: Envelope) -> Envelope:
         for call in envelope.tool_calls
     ]
     return updated(envelope, {"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]})
-
-
-def forced_tool(request: Request, tools: Sequence[ToolDefinition]) -> str | None:
-    """The tool that bare arguments belong to: the one named, or the only one where a call is required."""
-    choice = request.tool_choice
-    if isinstance(choice, dict):
-        return choice.get("name")
-    return tools[0].name if choice == "required" and len(tools) == 1 else None

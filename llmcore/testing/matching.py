@@ -17,12 +17,12 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.call_scrubber import call_scrubber
-from llmcore.adapters.messages import IMAGE_NOTE
-from llmcore.adapters.output import FINAL_RESULT
-from llmcore.adapters.secrets import Scrubber
+from llmcore.adapters.request.call_scrubber import call_scrubber
+from llmcore.adapters.request.messages import IMAGE_NOTE
+from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.transcripts import Exchange
-from llmcore.transcripts.requests import function_tools
+from llmcore.transcripts.formats.requests import function_tools
 from llmcore.types import Block, ImageBlock, Request, TextBlock, ToolDefinition, ToolResultBlock
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 

@@ -16,7 +16,7 @@ from llmcore.testing.matching import difference, users_in
 from llmcore.testing.replies import chunks_of
 from llmcore.testing.usages import identity_in, usage_in
 from llmcore.transcripts import Exchange, Transcript, read_transcripts, split_events
-from llmcore.transcripts.building import first_problem
+from llmcore.transcripts.formats.building import first_problem
 from llmcore.types import ConfigError, LLMCoreError, Reply, Usage
 
 __all__ = ["ReplayAdapter"]

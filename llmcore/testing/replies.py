@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from llmcore.adapters.failures import classify
+from llmcore.adapters.litellm.failures import classify
 from llmcore.testing.usages import identity_in, usage_in
 from llmcore.types import (
     ConfigError,

@@ -26,7 +26,7 @@ from llmcore.tools.config import ToolConfig
 from llmcore.tools.context import RunContext, tool_call_id
 from llmcore.tools.data import UnwritableResult, is_plain
 from llmcore.tools.leaving import Errand, LeftBehind, Raised, is_ctrl_c, leave
-from llmcore.tools.results import as_text, described, encodable, rendered, shortened
+from llmcore.tools.results import as_text, described, escaped, rendered, shortened
 from llmcore.tools.signature import ArgumentsError
 from llmcore.tools.threads import ThreadCall
 from llmcore.tools.tool import Tool
@@ -74,18 +74,18 @@ class Outcome:
         return ToolResultBlock(tool_use_id=call.id, name=call.name, content=self.content, is_error=self.error is not None)
 
     def event(self) -> ToolResult:
-        error = encodable(str(self.error)) if self.error else None
+        error = escaped(str(self.error)) if self.error else None
         return ToolResult(self.call.id, self.call.name, self.text, error, self.duration, self.retries, copied(self.value))
 
 
 def failed(call: ToolCall, error: ToolError, max_chars: int) -> Outcome:
-    return Outcome(call, [TextBlock(text=shortened(encodable(error.message), max_chars))], None, error)
+    return Outcome(call, [TextBlock(text=shortened(escaped(error.message), max_chars))], None, error)
 
 
 def synthetic(call: ToolCall, reason: str) -> Outcome:
     """The outcome of a call that did not run to its end, so that the history stays valid."""
     error = ToolError(reason, tool_name=call.name, tool_id=call.id, type="execution")
-    return Outcome(call, [TextBlock(text=encodable(reason))], None, error)
+    return Outcome(call, [TextBlock(text=escaped(reason))], None, error)
 
 
 def unfinished(call: ToolCall, *, ran: bool = False, remains: str = "") -> Outcome:
@@ -259,7 +259,7 @@ class _Try:
         if isinstance(error, LeftBehind):
             made = ToolError(f"{call.name} did not answer within {self._timeout:g} s{self.remains}", type="timeout", **known)
         elif isinstance(error, ArgumentsError):
-            problems = list(map(encodable, error.problems))
+            problems = list(map(escaped, error.problems))
             made = ToolError(f"the arguments do not fit: {'; '.join(problems)}", type="validation", details=problems, **known)
         elif isinstance(error, RetryTool):
             said = described(error).partition(": ")[2]

@@ -16,7 +16,7 @@ from pydantic_core import PydanticSerializationError, to_json, to_jsonable_pytho
 from llmcore.tools.data import CONTENTS, Look, UnwritableResult, look_through
 from llmcore.types import ImageBlock, TextBlock
 
-__all__ = ["UnwritableResult", "as_text", "described", "encodable", "rendered", "shortened", "written"]
+__all__ = ["UnwritableResult", "as_text", "described", "escaped", "rendered", "shortened", "written"]
 
 ResultBlock = TextBlock | ImageBlock
 
@@ -41,7 +41,7 @@ def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
 
 def _encodable_block(block: ResultBlock) -> ResultBlock:
     texts = {name: text for name in ("text", "url", "data", "media_type") if isinstance(text := getattr(block, name, None), str)}
-    changed = {name: encodable(text) for name, text in texts.items() if encodable(text) != text}
+    changed = {name: escaped(text) for name, text in texts.items() if escaped(text) != text}
     return block.model_copy(update=changed) if changed else block
 
 
@@ -69,12 +69,12 @@ def written(value: Any) -> str:
     """As `as_text`. Raises `UnwritableResult`."""
     try:
         if issubclass(type(value), str):
-            return encodable(str.__str__(value))
+            return escaped(str.__str__(value))
         plain: object = _as_data(value)
         try:
             return to_json(plain, inf_nan_mode="constants").decode()
         except PydanticSerializationError:  # text that is no valid Unicode, which `json` lets through
-            return encodable(json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
+            return escaped(json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
     except UnwritableResult:
         raise
     except BaseException as error:
@@ -122,7 +122,7 @@ def described(error: BaseException) -> str:
         lines.append(f"{type(one).__name__}: {_message(one)}")
         members: Sequence[BaseException] = getattr(one, "exceptions", ()) if issubclass(type(one), BaseExceptionGroup) else ()
         waiting[:0] = members
-    return encodable(": ".join([lines[0], "; ".join(lines[1:])] if lines[1:] else lines))
+    return escaped(": ".join([lines[0], "; ".join(lines[1:])] if lines[1:] else lines))
 
 
 def _message(error: BaseException) -> str:
@@ -132,7 +132,7 @@ def _message(error: BaseException) -> str:
         return "(its message cannot be shown)"
 
 
-def encodable(text: str) -> str:
+def escaped(text: str) -> str:
     """The text as UTF-8 can hold it: halves of surrogate pairs become escapes (`\\udc80`), all else stays."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 

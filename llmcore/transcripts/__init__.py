@@ -2,6 +2,7 @@
 
 `read_transcripts(...)` gives `Transcript`s out of JSON Lines, VCR cassettes, JSON and plain text; `Score` judges and
 counts them as `llmcore replay` shows it. The format: docs/transcripts.md. Nothing here calls a model or prints.
+`formats` reads, `scoring` judges; between them stand only the `model` and what may be wrong with a file (`errors`).
 """
 
 from __future__ import annotations
@@ -11,53 +12,53 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from llmcore.transcripts.errors import TranscriptError as TranscriptError
-    from llmcore.transcripts.events import EventSplitter as EventSplitter
-    from llmcore.transcripts.events import looks_like_events as looks_like_events
-    from llmcore.transcripts.events import split_events as split_events
-    from llmcore.transcripts.expectations import Mismatch as Mismatch
-    from llmcore.transcripts.families import family_of as family_of
-    from llmcore.transcripts.families import is_real_provider as is_real_provider
-    from llmcore.transcripts.judging import Judgement as Judgement
-    from llmcore.transcripts.judging import judge as judge
+    from llmcore.transcripts.formats.events import EventSplitter as EventSplitter
+    from llmcore.transcripts.formats.events import looks_like_events as looks_like_events
+    from llmcore.transcripts.formats.events import split_events as split_events
+    from llmcore.transcripts.formats.reader import TranscriptReader as TranscriptReader
+    from llmcore.transcripts.formats.reader import read_transcripts as read_transcripts
     from llmcore.transcripts.model import AttemptNote as AttemptNote
     from llmcore.transcripts.model import Exchange as Exchange
     from llmcore.transcripts.model import Expectation as Expectation
     from llmcore.transcripts.model import ExpectedCall as ExpectedCall
     from llmcore.transcripts.model import Transcript as Transcript
-    from llmcore.transcripts.reader import TranscriptReader as TranscriptReader
-    from llmcore.transcripts.reader import read_transcripts as read_transcripts
-    from llmcore.transcripts.report import DialectRow as DialectRow
-    from llmcore.transcripts.report import FamilyRow as FamilyRow
-    from llmcore.transcripts.report import Finding as Finding
-    from llmcore.transcripts.report import ScoreReport as ScoreReport
-    from llmcore.transcripts.scoring import Score as Score
-    from llmcore.transcripts.scoring import Unit as Unit
-    from llmcore.transcripts.scoring import units_of as units_of
+    from llmcore.transcripts.scoring.expectations import Mismatch as Mismatch
+    from llmcore.transcripts.scoring.families import family_of as family_of
+    from llmcore.transcripts.scoring.families import is_real_provider as is_real_provider
+    from llmcore.transcripts.scoring.judging import Judgement as Judgement
+    from llmcore.transcripts.scoring.judging import judge as judge
+    from llmcore.transcripts.scoring.report import DialectRow as DialectRow
+    from llmcore.transcripts.scoring.report import FamilyRow as FamilyRow
+    from llmcore.transcripts.scoring.report import Finding as Finding
+    from llmcore.transcripts.scoring.report import ScoreReport as ScoreReport
+    from llmcore.transcripts.scoring.score import Score as Score
+    from llmcore.transcripts.scoring.score import Unit as Unit
+    from llmcore.transcripts.scoring.score import units_of as units_of
 
 _LAZY = {
     "AttemptNote": "model",
-    "DialectRow": "report",
-    "EventSplitter": "events",
+    "DialectRow": "scoring.report",
+    "EventSplitter": "formats.events",
     "Exchange": "model",
     "Expectation": "model",
     "ExpectedCall": "model",
-    "FamilyRow": "report",
-    "Finding": "report",
-    "Judgement": "judging",
-    "Mismatch": "expectations",
-    "Score": "scoring",
-    "ScoreReport": "report",
+    "FamilyRow": "scoring.report",
+    "Finding": "scoring.report",
+    "Judgement": "scoring.judging",
+    "Mismatch": "scoring.expectations",
+    "Score": "scoring.score",
+    "ScoreReport": "scoring.report",
     "Transcript": "model",
     "TranscriptError": "errors",
-    "TranscriptReader": "reader",
-    "Unit": "scoring",
-    "family_of": "families",
-    "is_real_provider": "families",
-    "judge": "judging",
-    "looks_like_events": "events",
-    "read_transcripts": "reader",
-    "split_events": "events",
-    "units_of": "scoring",
+    "TranscriptReader": "formats.reader",
+    "Unit": "scoring.score",
+    "family_of": "scoring.families",
+    "is_real_provider": "scoring.families",
+    "judge": "scoring.judging",
+    "looks_like_events": "formats.events",
+    "read_transcripts": "formats.reader",
+    "split_events": "formats.events",
+    "units_of": "scoring.score",
 }
 
 __all__ = [

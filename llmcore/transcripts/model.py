@@ -109,7 +109,7 @@ class Exchange(_Kept):
 class Transcript(_Kept):
     """One run: its exchanges in the order in which they were made, and what its last one should give.
 
-    `provenance` says where the replies are from (`llmcore.transcripts.families.is_real_provider`), `level` at which
+    `provenance` says where the replies are from (`llmcore.transcripts.scoring.families.is_real_provider`), `level` at which
     level they were recorded (`wire`: bytes, `litellm`: dicts). `tools` None = not told which were offered.
     `output_schema` types `expect.value`.
     """

@@ -92,7 +92,7 @@ class Reply(Value):
 
 class CallWriter(Protocol):
     """Writes calls as a model of one dialect would. The orchestrator takes it from the normaliser's registry and hands it to
-    `adapters.prompting`, so that the adapters import no dialect."""
+    `adapters.request.prompting`, so that the adapters import no dialect."""
 
     @property
     def dialect(self) -> str: ...

@@ -15,6 +15,7 @@ from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Nested, Reading
 from llmcore.normalizer.core.source import Steps, past, settle, skip_space
+from llmcore.normalizer.core.surroundings import Standing, is_closed
 from llmcore.normalizer.core.words import CALL_FENCES, STRAY_CLOSERS
 
 __all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "without_code"]
@@ -47,6 +48,7 @@ _CLOSER_BLANKS = 64  # that may stand before a closer and belong to it
 _LONGEST_CLOSER = 640  # what a closer matches, and what it looks at behind
 _SIGNS = 8  # of the end of the text, in which a closer may begin
 _SPACE = re.compile(r"\s*")
+_MARKUP = re.compile(r"\s*(?:[<◁\]]|\[[A-Z_]{4,}\])")
 _NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[\]<'\"\w>(]|//|#|/\*)")
 
 
@@ -188,21 +190,52 @@ def _fence(reading: Reading, at: int) -> Steps[int]:
                 reading.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
             return _explicit_none(reading, fence, opens)
         group.append((fence, inner))
-        if opens or fence.info in CALL_FENCES:
-            _take(reading, fence, inner)
-            group.clear()
-            return fence.end
+        if fence.info in CALL_FENCES or opens:
+            return (yield from _judge(reading, group, by_itself=True))
         position = yield from _next_fence(reading, fence.end)
         if position < 0:
             break
-    last = group[-1][0]
-    if reading.tools is not None and position < 0 and (yield from rest_is_blank(reading, last.end)):
+    return (yield from _judge(reading, group, by_itself=False))
+
+
+def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bool) -> Steps[int]:
+    """Take the calls of fences in a row, or leave them as content.
+
+    `by_itself`: the fence opens the message, or its info word says that it is a call.
+    """
+    first, last = group[0][0], group[-1][0]
+    names_itself = by_itself and first.info in CALL_FENCES
+    standing = reading.standing_at(first.start, "tag" if names_itself else "bare", fenced=not names_itself)
+    shown = standing.shown
+    if not shown and standing.quotation is not None and (yield from is_closed(reading.src, standing.quotation, last.end)):
+        shown = "quoted"
+    doubt = standing.doubt
+    if not shown and not by_itself and not (yield from rest_is_blank(reading, last.end)):
+        shown, doubt = ("", "fence_between_sentences") if _may_be_meant(reading, group) else ("example", "")
+    if shown or (reading.tools is None and not by_itself):
         for fence, inner in group:
-            _take(reading, fence, inner)
+            reading.miss(fence.start, fence.end, inner.drafts[0].name, shown or "tools_not_told")
         return last.end
+    reading.judged(Standing(doubt=doubt, words=standing.words))
     for fence, inner in group:
-        reading.miss(fence.start, fence.end, inner.drafts[0].name, "example")
+        _take(reading, fence, inner)
     return last.end
+
+
+def _may_be_meant(reading: Reading, group: list[tuple[Fence, Nested]]) -> bool:
+    """May fences between sentences be meant? When they hold bare calls of known tools; markup in a fence is documentation."""
+    text, tools = reading.src.text, reading.tools
+    first, last = group[0][0], group[-1][0]
+    before = (
+        reading.line_before(first.start, _FIRST_LINE).rstrip() or text[max(0, first.start - _FIRST_LINE) : first.start].rstrip()
+    )
+    alone = not before.endswith(">") and (not reading.line_before(first.start, 1).strip() or before.endswith(":"))
+    if not alone or text[last.end : last.end + _FIRST_LINE].partition("\n")[0].strip():
+        return False
+    return tools is not None and all(
+        _MARKUP.match(text, fence.body) is None and all(draft.complete and is_known(draft.name, tools) for draft in inner.drafts)
+        for fence, inner in group
+    )
 
 
 def _inside(reading: Reading, fence: Fence) -> Nested:

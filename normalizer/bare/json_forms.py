@@ -10,7 +10,7 @@ import re
 
 from llmcore.normalizer.bare.made_up import around, wrapper_before
 from llmcore.normalizer.bare.python_forms import settled_word
-from llmcore.normalizer.bare.verdicts import Place, line_is_over, refusal, rest_is_blank
+from llmcore.normalizer.bare.verdicts import Place, line_is_over, only_shown, refusal, rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, read_body, swallow
 from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of
 from llmcore.normalizer.core.names import is_known
@@ -68,6 +68,7 @@ def named_brace(reading: Reading, begin: int, at: int, name: str, dialect: str, 
     whole = reading.tools is None and (yield from rest_is_blank(reading, end))
     place = Place(begin, end, over=over or dialect == "harmony", closed=closed, whole=whole)
     reason = refusal(reading, place, [call]) or ("unreadable" if arguments is None and not body.cut else None)
+    reason = reason or (yield from only_shown(reading, begin, end))
     if reason is not None:
         reading.miss(begin, end, name, reason)
         return max(body.end, at + 1) if not body.cut else at + 1
@@ -159,7 +160,7 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
         return (yield from _no_calls(reading, at, end, bodies, messages, whole))
     place = Place(at, end, over=over, closed=closed, whole=whole)
     certain = messages[0].certain and messages[0].form == "llmcore_envelope"
-    reason = refusal(reading, place, calls, certain=certain)
+    reason = refusal(reading, place, calls, certain=certain) or (yield from only_shown(reading, at, end))
     if reason is not None:
         reading.miss(at, end, calls[0].name, reason)
         if last.cut:
@@ -298,7 +299,7 @@ def calling_tool(reading: Reading, at: int, name: str, start: int) -> Steps[int]
     arguments, _, repairs = arguments_of(parsed.value)
     call = CallObject(name, arguments, True, raw=reading.src.text[body.start : body.end])
     place = Place(at, end, over=over, closed=False, whole=False)
-    if (reason := refusal(reading, place, [call])) is not None:
+    if (reason := refusal(reading, place, [call]) or (yield from only_shown(reading, at, end))) is not None:
         reading.miss(at, end, name, reason)
         return end
     complete = closed and parsed.complete

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.made_up import around, wrapper_before
-from llmcore.normalizer.bare.verdicts import Place, refusal, rest_is_blank
+from llmcore.normalizer.bare.verdicts import Place, only_shown, refusal, rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, swallow
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.calls.typed_values import positional_arguments
@@ -142,6 +142,8 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     reason = refusal(reading, Place(begin, end, over=over, closed=closed, whole=whole), objects)
     if reason is None and reading.tools is None and any(call.positional for call in parsed.calls):
         reason = "tools_not_told"
+    if reason is None:
+        reason = yield from only_shown(reading, begin, end)
     if reason is not None:
         reading.miss(begin, end, objects[0].name, reason)
         reading.looks.never_closed(body.cut)

@@ -22,6 +22,7 @@ _LINE = 300
 _LIST = 200  # within which a list must say `tool_name`
 _LIST_ENDS = ("```", "\nObservation:", "\nThought:", "\nFinal Answer:")
 """What ends a list that was left open."""
+_STEP = 2048  # of a thought and its action
 _INPUT = "Action Input:"
 _STOP = re.compile(r"\n[ \t]{0,16}(?:Observation|Thought|Action|Final Answer)\s{0,8}:|<\|im_end\|>|</s>")
 _LONGEST_STOP = 38
@@ -39,6 +40,11 @@ def action(reading: Reading, at: int) -> Steps[int]:
     start = max(reading.line_start(at), reading.done)
     if src.text[start:at].strip(" \t*_#"):
         return body
+    standing = reading.standing_at(_thought_before(reading, at), "bare")
+    if standing.shown:
+        reading.miss(at, body, None, standing.shown)
+        return body
+    reading.judged(standing)
     ahead = yield from skip_space(src, body)
     if src.text.startswith(("`", "[", "{"), ahead):
         return (yield from _listed(reading, at, ahead))
@@ -50,6 +56,13 @@ def action(reading: Reading, at: int) -> Steps[int]:
     if name[2] == "(" and is_known(word, reading.tools):
         return (yield from _on_one_line(reading, at, word, name.end(1)))
     return (yield from _with_input(reading, at, word, name.end(1)))
+
+
+def _thought_before(reading: Reading, at: int) -> int:
+    """Where the step begins whose action stands at `at`: at its thought, if it has one."""
+    first = max(reading.done, at - _STEP)
+    thought = reading.src.text.rfind("Thought:", first, at)
+    return thought if thought >= 0 and reading.line_start(at) > thought == reading.src.text.rfind("\n", 0, thought) + 1 else at
 
 
 def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:

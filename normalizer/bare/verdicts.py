@@ -15,9 +15,10 @@ from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, skip_space
+from llmcore.normalizer.core.surroundings import PLAIN, is_closed, prose_follows
 from llmcore.normalizer.core.words import TURN_TOKENS
 
-__all__ = ["Place", "is_placeholder", "leads_in", "line_is_over", "refusal", "rest_is_blank"]
+__all__ = ["Place", "is_placeholder", "leads_in", "line_is_over", "only_shown", "refusal", "rest_is_blank"]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
 _CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
@@ -98,4 +99,19 @@ def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, cert
         return "unknown_name"
     if not place.over and not place.closed:
         return "mid_line"
+    return None
+
+
+def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:
+    """Why a call at `begin:end` is only shown where it stands, or None. One that may be meant is a guess from here on."""
+    standing = reading.standing_at(begin, "bare")
+    if standing is PLAIN:
+        return None
+    if standing.shown:
+        return standing.shown
+    if standing.quotation is not None and (yield from is_closed(reading.src, standing.quotation, end)):
+        return "quoted"
+    if standing.deep and (yield from prose_follows(reading.src, end)):
+        return "example"
+    reading.judged(standing)
     return None

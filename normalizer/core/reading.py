@@ -24,12 +24,13 @@ from llmcore.normalizer.core.looks import Looks
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, settled
 from llmcore.normalizer.core.source import Source, SpaceRun, Steps
+from llmcore.normalizer.core.surroundings import PLAIN, Form, Standing, Surroundings
 from llmcore.normalizer.core.telling import Teller
 from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
 
-__all__ = ["Driver", "Nested", "Reading"]
+__all__ = ["Driver", "Nested", "Reading", "Staged"]
 
 
 @dataclass(slots=True)
@@ -43,6 +44,26 @@ class Nested:
     """Is there any content but white space beside the calls?"""
     needs_more_work: bool | None
     cut: bool
+
+
+@dataclass(slots=True)
+class Staged:
+    """Where a reading stood before a call was read that may turn out to be only shown."""
+
+    done: int
+    pieces: list[Piece]
+    drafts: int
+    begun: int
+    near_misses: int
+    replaced: int
+    repairs: int
+    text_kind: SegmentKind
+    cut: bool
+    invented: bool
+    takes_calls: bool
+    needs_more_work: bool | None
+    said_anything: bool
+    teller: Teller | None
 
 
 class Driver(Protocol):
@@ -87,6 +108,11 @@ class Reading:
     """A result was written after a call: the model invented it, and later calls are guesses."""
     begun = 0
     """How many calls were begun, withdrawn ones too."""
+    standing = PLAIN
+    """What its surroundings make of the call that is being read."""
+    _surroundings: Surroundings | None = None
+    _doubtful = (-1, PLAIN)
+    """Where a doubtful call or its wrapper ended, and why it is: so is one right behind it."""
     _answer = ""
     _lead: tuple[int, int] | None = None
     """An opener (start, end with white space) that is markup if a call begins right behind it."""
@@ -121,6 +147,8 @@ class Reading:
         self.repairs: list[Repair] = []
         self.pieces: list[Piece] = []
         self.replaced: list[Replaced] = []
+        self.held: list[Draft] = []
+        """Calls that are read and not finished: words behind them on their line make them guesses."""
         self.teller = Teller(self.src) if listening else None
         self._blank, self._space = SpaceRun(), SpaceRun()
 
@@ -186,6 +214,20 @@ class Reading:
     def blank_before(self, at: int) -> bool:
         """Does nothing but white space stand before `at`, back to a marker, a call or the text's start?"""
         return self._space.reaches(self.src.text, self.text_start(), at)
+
+    def standing_at(self, at: int, form: Form, *, fenced: bool = False) -> Standing:
+        """What the text before `at` makes of a call there. In a fence or another wrapper, its own place decides."""
+        if self.nested:
+            return PLAIN
+        if self._lead is not None:
+            at = self._lead[0]
+        if self.blank_before(at):
+            if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
+                return self._doubtful[1]
+            return Standing(in_line=True) if self.held else PLAIN
+        if self._surroundings is None:
+            self._surroundings = Surroundings(self.names)
+        return self._surroundings.standing(self.src.text, at, self.text_start(), self.line_start(at), form, fenced=fenced)
 
     def replacing(self, start: int, end: int) -> list[str]:
         """What stretches within `start:end` read as."""
@@ -261,13 +303,88 @@ class Reading:
         found = repairs or []
         if self.invented:
             found = [*found, Repair(kind="after_invented_result", safety="guess")]
+        if self.standing.doubt:
+            found = [*found, Repair(kind=self.standing.doubt, before=self.standing.words, safety="guess")]
         draft.finish(end, arguments, raw, complete, found)
         if end > self.done:
             self.take("call", end)
+        if self.teller is not None and not draft.told:
+            self.delta(draft, draft.text)
+        if self.standing.in_line:
+            self.held.append(draft)
+        else:
+            self._finished(draft)
+
+    def _finished(self, draft: Draft) -> None:
         if self.teller is not None:
-            if not draft.told:
-                self.delta(draft, draft.text)
             self.teller.call_finished(draft.index, self.call(draft, draft.id or f"call_{draft.index}"))
+
+    def line_over(self, *, has_words: bool) -> None:
+        """The line of the calls that are held is over, or words follow them on it."""
+        for draft in self.held:
+            if has_words:
+                draft.repairs = [*draft.repairs, Repair(kind="words_on_both_sides", safety="guess")]
+            self._finished(draft)
+        self.held = []
+
+    def judged(self, standing: Standing) -> None:
+        """What its surroundings make of the call that is read next."""
+        if self.standing.doubt:
+            self._doubtful = (self.done, self.standing)
+        self.standing = standing
+
+    def stage(self) -> Staged:
+        """What is read from here on may be taken back: nobody hears of it until then."""
+        teller, self.teller = self.teller, None
+        return Staged(
+            done=self.done,
+            pieces=list(self.pieces),
+            drafts=len(self.drafts),
+            begun=self.begun,
+            near_misses=len(self.near_misses),
+            replaced=len(self.replaced),
+            repairs=len(self.repairs),
+            text_kind=self.text_kind,
+            cut=self.cut,
+            invented=self.invented,
+            takes_calls=self.takes_calls,
+            needs_more_work=self.needs_more_work,
+            said_anything=self._said_anything,
+            teller=teller,
+        )
+
+    def take_back(self, staged: Staged) -> None:
+        """What was read since then was only tried."""
+        del self.drafts[staged.drafts :], self.near_misses[staged.near_misses :]
+        del self.replaced[staged.replaced :], self.repairs[staged.repairs :]
+        self.pieces, self.done, self.begun, self.held = staged.pieces, staged.done, staged.begun, []
+        self.text_kind, self.cut, self.invented = staged.text_kind, staged.cut, staged.invented
+        self.takes_calls, self.needs_more_work = staged.takes_calls, staged.needs_more_work
+        self._said_anything, self.teller = staged.said_anything, staged.teller
+
+    def release(self, staged: Staged) -> None:
+        """What was read since then stands: a listener hears of it."""
+        pieces, self.pieces, self.teller = self.pieces, list(staged.pieces), staged.teller
+        self.done, self._said_anything = staged.done, staged.said_anything
+        waiting, replaced = self.drafts[staged.drafts :], self.replaced[staged.replaced :]
+        held = {id(draft) for draft in self.held}
+        for _, end, kind in pieces:
+            while kind == "call" and waiting and waiting[0].start < end:
+                draft = waiting.pop(0)
+                if self.teller is not None:
+                    self.teller.call_started(draft.index, draft.id, draft.name)
+                    self.delta(draft, draft.text)
+                if id(draft) not in held:
+                    self._finished(draft)
+            self.take(kind, end)
+            while self.teller is not None and replaced and replaced[0][1] <= end:
+                self.teller.instead(replaced.pop(0)[2])
+
+    def shown(self, at: int, end: int, name: str | None, reason: str) -> None:
+        """The call in `at:end` is only shown: content, and a near miss."""
+        if self._surroundings is not None:
+            self._surroundings.shown(end, reason)
+        self.note(at, end, name, reason)
 
     def call(self, draft: Draft, id: str) -> ToolCall:
         """The call that a draft has become."""

@@ -12,6 +12,7 @@ from llmcore.normalizer.native.pieces import (
     CallArguments,
     CallEnd,
     CallStart,
+    Data,
     FinishWord,
     Opaque,
     Piece,
@@ -19,7 +20,7 @@ from llmcore.normalizer.native.pieces import (
     Redacted,
     Text,
 )
-from llmcore.normalizer.native.shape import as_dict, as_text, dicts, parsed
+from llmcore.normalizer.native.shape import as_dict, as_text, dicts, is_data, parsed
 
 __all__ = ["AnthropicReader", "is_body", "is_event", "is_part"]
 
@@ -91,7 +92,11 @@ class AnthropicReader:
         content = message.get("content")
         if isinstance(content, str) and content:
             yield Text(content)
-        for index, block in enumerate(dicts(content)):
+        elif is_data(content):
+            yield Data(content)
+            content = None
+        blocks: object = [single] if (single := as_dict(content)) else content
+        for index, block in enumerate(dicts(blocks)):
             yield from self._start(f"whole {index}", block, whole=True)
             yield from self._stop(f"whole {index}")
         yield from _finish_word(message)

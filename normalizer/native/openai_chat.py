@@ -16,6 +16,7 @@ from llmcore.normalizer.native.pieces import (
     CallArguments,
     CallEnd,
     CallStart,
+    Data,
     FinishWord,
     Opaque,
     Piece,
@@ -24,7 +25,7 @@ from llmcore.normalizer.native.pieces import (
     Refusal,
     Text,
 )
-from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, says_something
+from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, is_data, says_something
 
 __all__ = ["MessageReader", "OpenAIChatReader", "is_body", "is_part"]
 
@@ -100,7 +101,10 @@ class MessageReader:
     def read(self, message: dict[str, Any], *, whole: bool = True) -> Iterator[Piece]:
         if not _ALL_REASONING.isdisjoint(message):
             yield from self._reasoning(message, whole)
-        if content := message.get("content"):
+        content = message.get("content")
+        if is_data(content):
+            yield Data(content)
+        elif content:
             yield from self._content(content)
         if refusal := as_text(message.get("refusal")):
             yield Refusal(refusal)

@@ -15,6 +15,7 @@ __all__ = [
     "CallArguments",
     "CallEnd",
     "CallStart",
+    "Data",
     "FailedGeneration",
     "FinishWord",
     "Opaque",
@@ -32,6 +33,13 @@ class Text:
     """Text for the user; text dialects may hide in it."""
 
     text: str
+
+
+@dataclass(slots=True)
+class Data:
+    """JSON data in the place of text; its JSON is the text."""
+
+    value: object
 
 
 @dataclass(slots=True)
@@ -112,7 +120,9 @@ class FailedGeneration:
     text: str
 
 
-Piece = Text | Refusal | Reasoning | Redacted | CallStart | CallArguments | CallEnd | Opaque | FinishWord | FailedGeneration
+Piece = (
+    Text | Data | Refusal | Reasoning | Redacted | CallStart | CallArguments | CallEnd | Opaque | FinishWord | FailedGeneration
+)
 
 
 class Reader(Protocol):

@@ -13,7 +13,10 @@ from pydantic import BaseModel
 
 from llmcore.types.numbers import exact_json, exact_loads, holds_exact_floats
 
-__all__ = ["as_dict", "as_list", "as_text", "dicts", "dumped", "json_text", "parsed", "says_something"]
+__all__ = ["as_dict", "as_list", "as_text", "dicts", "dumped", "is_data", "json_text", "parsed", "says_something"]
+
+
+_PART_KEYS = frozenset({"type", "text", "thinking", "refusal"})
 
 
 def as_dict(value: object) -> dict[str, Any]:
@@ -38,6 +41,14 @@ def dicts(value: object) -> Iterator[dict[str, Any]]:
     for item in as_list(value):
         if found := as_dict(item):
             yield found
+
+
+def is_data(content: object) -> bool:
+    """Is it JSON data where text or parts of content belong: a number, a truth value, an object or a list that holds no parts?"""
+    if isinstance(content, dict):
+        found = cast("dict[str, Any]", content)
+        return bool(found) and _PART_KEYS.isdisjoint(found)
+    return isinstance(content, (int, float)) or any(isinstance(item, (int, float)) for item in as_list(content))
 
 
 def dumped(value: object) -> dict[str, Any] | None:

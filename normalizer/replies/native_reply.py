@@ -15,6 +15,7 @@ from llmcore.normalizer.native.pieces import (
     CallArguments,
     CallEnd,
     CallStart,
+    Data,
     FailedGeneration,
     FinishWord,
     Opaque,
@@ -70,6 +71,7 @@ class NativeReply:
         self._wire = ""
         self._unread: list[object] = []
         self._events: list[NormalizerEvent] = []
+        self._as_text: list[Repair] = []
         self._settled = 0  # so many calls, from the first one on, are what they are
 
     # ------------------------------------------------------------------ bodies
@@ -119,6 +121,12 @@ class NativeReply:
             start = self._length
             self._say(piece.text)
             self._turn.add_text(start, self._length)
+
+    def _on_data(self, piece: Data) -> None:
+        text = json_text(piece.value)
+        if len(self._as_text) < self._settings.limits.repairs:
+            self._as_text.append(Repair(kind="content_as_text", before=piece.value, after=text))
+        self._on_text(Text(text))
 
     def _say(self, text: str) -> None:
         if self._text is None:
@@ -262,12 +270,13 @@ class NativeReply:
             text.reasoning if reread else turn.reasoning + text.reasoning,
             text.truncated or any(not call.complete for call in native),
             merged.near_misses + misses,
-            text.repairs + merged.repairs + [_repair(dropped) for dropped in readings.dropped[: limits.repairs]],
+            self._as_text + text.repairs + merged.repairs + [_repair(dropped) for dropped in readings.dropped[: limits.repairs]],
         )
         return assembled(text, calls, turn.finish_word, reason, segments, blocks, additions)
 
     _handlers: ClassVar[dict[type[Piece], Callable[[Any, Any], None]]] = {
         Text: _on_text,
+        Data: _on_data,
         Refusal: _on_refusal,
         Reasoning: _on_reasoning,
         Redacted: _on_redacted,

@@ -13,9 +13,11 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.bare.handlers import HANDLERS, settled_text, without_sign
-from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.reading import Reading, Staged
 from llmcore.normalizer.core.rows import Marker, MarkerTable
 from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
+from llmcore.normalizer.core.surroundings import PLAIN, Form, Standing, form_of, is_closed
+from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.text.begun import begun_call, ends_in_opener
 from llmcore.normalizer.text.candidates import Candidates
 from llmcore.normalizer.text.shapes import IN_A_LINE, ON_A_LINE, WholeAt
@@ -33,6 +35,10 @@ _OPEN = ("[", "{")
 _MARKS = frozenset("<[]◁")  # what markers begin with
 _PROSE = re.compile(r"[^`<[{(\]◁=A:\n]*+").fullmatch  # with the others candidates begin, or "Action:" ends, or a new line begins
 _MARKLESS = re.compile(r"[^`<[\]◁]*+").fullmatch  # without what markers and code begin with
+_BLANKS = " \t\r.,;:!?)\"'*_`"
+_MARKER = 24  # the longest opener
+_FARTHEST = 256
+_IN_LINE = Standing(in_line=True)
 _HELD = ("]", "◁")  # with which a marker may begin that more text must tell
 
 
@@ -58,6 +64,8 @@ class Walk:
         position = reading.done
         while True:
             brackets_from, markers_from = looks.on_brackets - self._allowance, looks.spent - self._allowance
+            if reading.held:
+                yield from self._hold_line(position)
             if position < brackets_from or position < markers_from:
                 self._pass_over(position)
                 position = max(position, markers_from)
@@ -74,6 +82,9 @@ class Walk:
                 position = self._at
                 continue
             trigger = src.text[at]
+            if self._in_block_quote(at):
+                position = yield from self._block_quote(at)
+                continue
             if trigger in _MARKS and table.may_open(src.text, at):
                 if self._whole_at is not None and self._takes_whole(at):
                     position = reading.done
@@ -98,17 +109,23 @@ class Walk:
                 went = handler(reading, at)
                 position = max(position, went if isinstance(went, int) else (yield from went))
                 looks.charge_brackets(before)
+                reading.judged(PLAIN)
+        if reading.held:
+            reading.line_over(has_words=False)
         self._end()
 
     def _takes_whole(self, at: int) -> bool:
         """Take the call at `at` in one step, if it is all there in the shape of a row."""
         reading, whole_at = self._reading, self._whole_at
         src, tools = reading.src, reading.tools
-        if whole_at is None or tools is None or reading.text_kind == "reasoning" or not self._may_call(at):
+        if whole_at is None or tools is None or reading.text_kind == "reasoning" or not self._may_call():
             return False
         place = "" if reading.opens_message(at) else ON_A_LINE if reading.line_start(at) == at else IN_A_LINE
         whole = whole_at(src.text, at, tools, reading.limits, place=place, final=src.final)
         if whole is None:
+            return False
+        standing = PLAIN if not place else reading.standing_at(at, self._form(whole.dialect, src.text[at : at + _MARKER]))
+        if standing != PLAIN and (standing != _IN_LINE or _words_follow(src.text, whole.end) is not False):
             return False
         reading.text(at)
         reading.markup(whole.start)
@@ -267,7 +284,7 @@ class Walk:
         for body, rows in openers:
             ahead = -1
             for row in rows:
-                if row.calls and not (takes := self._may_call(at) if takes is None else takes):
+                if row.calls and not (takes := self._may_call() if takes is None else takes):
                     continue
                 if row.follows is not always:
                     if ahead < 0:
@@ -279,14 +296,99 @@ class Walk:
                     if not fits:
                         continue
                 reading.tell(at)
-                took = row.reader(reading, at, body)
-                if (took if isinstance(took, bool) else (yield from took)) and reading.done > at:
-                    if row.calls:
-                        reading.answer_follows()
+                if not row.calls or (standing := reading.standing_at(at, self._form(row.dialect, src.text[at:body]))) is PLAIN:
+                    took = row.reader(reading, at, body)
+                    if (took if isinstance(took, bool) else (yield from took)) and reading.done > at:
+                        if row.calls:
+                            reading.answer_follows()
+                        return True
+                elif (yield from self._read_in(standing, row, at, body)):
                     return True
                 tried += 1
         reading.looks.pay(_OPENER + _TRIED * tried + sum(_ROW * len(rows) for _, rows in openers))
         return bool(takes) and (yield from self._doubled(at, openers[0][0]))
+
+    def _form(self, dialect: str, opener: str) -> Form:
+        """How a call of this dialect is written that begins with this opener."""
+        row = DIALECTS.get(dialect)
+        return "bare" if row is not None and row.trust == "bare" else form_of(opener)
+
+    def _read_in(self, standing: Standing, row: Marker, at: int, body: int) -> Steps[bool]:
+        """As a row's reader, in surroundings that say something of the call."""
+        reading = self._reading
+        staged = reading.stage() if standing.shown or standing.quotation is not None else None
+        reading.judged(standing)
+        reads = row.reader(reading, at, body)
+        took = (reads if isinstance(reads, bool) else (yield from reads)) and reading.done > at
+        reading.judged(PLAIN)
+        if staged is None:
+            if took:
+                reading.answer_follows()
+            return took
+        if not took:
+            reading.take_back(staged)
+            return False
+        if standing.quotation is not None and not (yield from is_closed(reading.src, standing.quotation, reading.done)):
+            reading.release(staged)
+            reading.answer_follows()
+            return True
+        return self._show(staged, at, standing.shown or "quoted")
+
+    def _show(self, staged: Staged, at: int, reason: str) -> bool:
+        """What was read since then is only shown. A call that is not whole is just text."""
+        reading = self._reading
+        drafts, end = reading.drafts[staged.drafts :], reading.done
+        reading.take_back(staged)
+        if not all(draft.complete for draft in drafts):
+            reading.note(at, end, drafts[0].name, reason)
+            return False
+        reading.shown(at, end, drafts[0].name if drafts else None, reason)
+        reading.text(end)
+        return True
+
+    def _hold_line(self, position: int) -> Steps[None]:
+        """Wait until it is known whether words follow on the line of the calls that are held; where a marker may stand, the walk
+        looks first."""
+        reading = self._reading
+        src = reading.src
+        while True:
+            text, at = src.text, reading.done
+            follow = _words_follow(text, at, position)
+            if follow is not None or (src.final and at + len(text[at:].rstrip()) < position):
+                reading.line_over(has_words=bool(follow))
+                return
+            if text[at:].strip(_BLANKS)[:1] in _MARKS or src.final:
+                return
+            del text
+            yield None
+
+    def _in_block_quote(self, at: int) -> bool:
+        """Does `at` stand in a line that is a quotation (`> `)?"""
+        reading = self._reading
+        start = reading.line_start(at)
+        return reading.takes_calls and start >= reading.text_start() and reading.src.text.startswith("> ", start)
+
+    def _block_quote(self, at: int) -> Steps[int]:
+        """Past the lines of a quotation. What it calls is a near miss."""
+        reading = self._reading
+        src, start = reading.src, reading.line_start(at)
+        end = start
+        while True:
+            line_end = src.text.find("\n", end)
+            if line_end >= 0 and line_end + 1 < len(src.text):
+                end = line_end + 1
+                if src.text[end] != ">":
+                    break
+            elif src.final:
+                end = len(src.text)
+                break
+            else:
+                reading.tell(len(src.text))
+                yield None
+        inner = reading.nest("\n".join([line.removeprefix(">").removeprefix(" ") for line in src.text[start:end].split("\n")]))
+        if inner.drafts:
+            reading.note(start, end, inner.drafts[0].name, "quoted")
+        return end
 
     def _doubled(self, at: int, body: int) -> Steps[bool]:
         """An opener of calls that opens none is markup right before one that does, as of a model that began twice."""
@@ -308,10 +410,20 @@ class Walk:
         reading.drop_lead()
         return took
 
-    def _may_call(self, at: int) -> bool:
-        """May a call begin here? Not beyond the limit, nor in a line that is a quotation (`> `)."""
+    def _may_call(self) -> bool:
+        """May a call begin here? Not beyond the limit."""
         reading = self._reading
-        if not reading.takes_calls or len(reading.drafts) >= reading.limits.calls:
+        return reading.takes_calls and len(reading.drafts) < reading.limits.calls
+
+
+def _words_follow(text: str, at: int, position: int = 0) -> bool | None:
+    """Do words stand behind a call on its line? None: more text, or the walk at a sign at or behind `position`, must tell."""
+    for k in range(at, min(len(text), at + _FARTHEST)):
+        char = text[k]
+        if char == "\n":
             return False
-        start = reading.line_start(at)
-        return not reading.src.text.startswith("> ", start) or start < reading.text_start()
+        if char.isalnum():
+            return True
+        if char in _MARKS and k >= position:
+            return None
+    return True if len(text) - at > _FARTHEST else None

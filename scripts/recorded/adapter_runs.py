@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llmcore.adapters.base import Endpoint, ModelCall
-from llmcore.adapters.litellm import LiteLLMAdapter
-from llmcore.adapters.recording import Recorder
+from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.recording.recorder import Recorder
 from llmcore.types import Message, OutputMode, Request, TextBlock, ToolDefinition, ToolResultBlock, ToolUseBlock
 from scripts.recorded.material import (
     AIMOCK,

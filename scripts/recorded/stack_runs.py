@@ -13,8 +13,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from llmcore import Budget, CapabilityStore, Finished, ModelRegistry, Orchestrator, RunResult, Tool
-from llmcore.adapters.litellm import LiteLLMAdapter
-from llmcore.adapters.recording import Recorder
+from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.recording.recorder import Recorder
 from llmcore.fallback import EscalateModel, OtherMode, Retry, TextOnly
 from llmcore.types import AttemptReason, RetryConfig
 from llmcore.validator import json_schema

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
-from llmcore.adapters.litellm import LiteLLMAdapter
+from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.types import Request, ToolDefinition
 from tests.support.wire_server import WireServer
 

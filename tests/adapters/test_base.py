@@ -11,7 +11,7 @@ from pydantic import SecretStr, ValidationError
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore
-from llmcore.adapters.parameters import prepare
+from llmcore.adapters.request.parameters import prepare
 from llmcore.models import ModelConfig
 from llmcore.types import ConfigError, Request
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.transcripts import decoding
+from llmcore.transcripts.formats import decoding
 from llmcore.types import limits
 from tests.cli.conftest import ROOT, Invoke
 from tests.transcripts.runs import CALL, TOOLS, chat, hermes, sse

@@ -214,6 +214,7 @@ def test_what_recordings_hold_cannot_steer_the_terminal(invoke: Invoke, lines: W
     assert "\\x1b[31mred\\n[bold]x[/]" in output
 
 
+@pytest.mark.slow
 def test_lone_surrogates_are_shown(script: Any, lines: Write) -> None:
     path = lines({**WRONG, "id": "lone \ud83d", "response": chat('{"city": "\\ud83d"}')})
     for options in ((), ("--json",)):
@@ -228,6 +229,7 @@ def test_exit_codes_of_the_console_script(script: Any, lines: Write) -> None:
     assert script("replay", lines("garbage")).returncode == 2
 
 
+@pytest.mark.slow
 def test_a_progress_bar_is_for_terminals_only(script: Any, lines: Write) -> None:
     done = script("replay", lines({**GOOD, "note": "x" * 3_000_000}))
     assert done.stderr == b""

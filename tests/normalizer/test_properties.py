@@ -153,12 +153,14 @@ def _assert_linear(make: Callable[[int], str], piece: int) -> None:
     assert_linear(read, _SHORT)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("opener", _OPENERS)
 def test_floods_of_openers_cost_linear_time(opener: str) -> None:
     for shape in _HOSTILE.values():
         _assert_linear(partial(shape, opener), _PIECE)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("piece", [16, 1 << 20])
 @pytest.mark.parametrize("unit", _NO_OPENER.values(), ids=_NO_OPENER)
 def test_floods_without_openers_cost_linear_time(unit: str, piece: int) -> None:

@@ -155,6 +155,7 @@ _DECIDED = {
 _SIGNS = (*"<>{}[]()\"'`=:,;/*\\|. \n\r\t", "//", "/*", "*/", "x", "é", " " * 40, "x" * 260)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", _DECIDED)
 def test_what_is_decided_stays_decided(name: str) -> None:
     whole, begun, written = _DECIDED[name]

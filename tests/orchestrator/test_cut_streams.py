@@ -63,6 +63,7 @@ async def test_no_call_of_a_cut_stream_runs_and_it_is_asked_again(provider: str)
     assert [type(attempt.failure) for attempt in result.attempts] == [RemoteServerError, type(None)] * 2
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("ending", ["chunked", "dropped", "close", "length"])
 @pytest.mark.parametrize("provider", ["openai_compatible", "groq", "anthropic", "gemini", "ollama"])
 async def test_a_whole_reply_that_is_cut_is_asked_again(provider: str, ending: str) -> None:

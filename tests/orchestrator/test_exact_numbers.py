@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import Any
@@ -11,8 +12,8 @@ import pytest
 from pydantic import BaseModel, SecretStr
 
 from llmcore.adapters.base import Endpoint, ModelCall
-from llmcore.adapters.litellm import LiteLLMAdapter
-from llmcore.adapters.recording import Recorder
+from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.recording.recorder import Recorder
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
@@ -111,6 +112,33 @@ async def test_a_streamed_call_keeps_every_digit(provider: str, made: list[Orche
         events = [event async for event in orchestrator.stream("pay")]
     assert paid == [{name: str(value) for name, value in EXACT.items()}]
     assert "llmcore-number" not in repr(events)
+    assert NUMBERS["long"] in server.requests[-1].sent.decode()
+
+
+def _whole_at_its_start() -> Raw:
+    """A streamed call in Anthropic's form whose input stands in the start of its block; no delta follows."""
+    sent = _calling("anthropic", "pay", streamed=True).frames
+    whole = f'"input": {{{", ".join(f"{json.dumps(name)}: {number}" for name, number in NUMBERS.items())}}}'.encode()
+    frames_left = [frame for frame in sent if b"input_json_delta" not in frame]
+    return Raw([re.sub(rb'"input": ?{}', whole, frame) for frame in frames_left], content_type="text/event-stream")
+
+
+@pytest.mark.slow
+async def test_an_input_that_comes_whole_in_a_stream_keeps_every_digit(made: list[Orchestrator]) -> None:
+    paid: list[dict[str, Decimal]] = []
+
+    @tool
+    def pay(long: Decimal, scale: Decimal, power: Decimal) -> str:
+        paid.append({"long": long, "scale": scale, "power": power})
+        return "paid"
+
+    with WireServer([_whole_at_its_start(), Turn("Done.")]) as server:
+        orchestrator = _stack(server, "anthropic", [pay])
+        made.append(orchestrator)
+        _ = [event async for event in orchestrator.stream("pay")]
+    assert [{name: str(value) for name, value in each.items()} for each in paid] == [
+        {name: str(value) for name, value in EXACT.items()}
+    ]
     assert NUMBERS["long"] in server.requests[-1].sent.decode()
 
 

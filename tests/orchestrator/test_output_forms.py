@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from llmcore.adapters.output import object_schema
+from llmcore.adapters.request.output import object_schema
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.types import PartialOutput
@@ -118,6 +118,7 @@ def _same(got: Any, value: Any) -> bool:
     return type(got) is type(value) and got == value
 
 
+@pytest.mark.sweep(101)
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("mode", ["native_tools", "json_schema", "json_object", "text"])
 @pytest.mark.parametrize("name", TYPES)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from llmcore.adapters.secrets import HIDDEN
+from llmcore.adapters.secrets.scrubber import HIDDEN
 from llmcore.hooks import Hooks, Veto
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator

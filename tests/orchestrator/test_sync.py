@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from llmcore.background import BackgroundLoop, shared_loop
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.background import BackgroundLoop, shared_loop
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body

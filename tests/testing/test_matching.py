@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from llmcore.adapters.litellm import LiteLLMAdapter
-from llmcore.adapters.recording import Recorder
+from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.recording.recorder import Recorder
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import ReplayAdapter
 from llmcore.types import ConfigError, ImageBlock, Message, Request, TextBlock, ToolResultBlock, ToolUseBlock

@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field, computed_field
 
-from llmcore.tools.results import UnwritableResult, as_text, described, encodable, rendered
+from llmcore.tools.results import UnwritableResult, as_text, described, escaped, rendered
 from llmcore.types import ImageBlock, TextBlock
 
 
@@ -177,4 +177,4 @@ def test_errors_are_described_whatever_they_do() -> None:
 
 
 def test_other_text_is_left_as_it_is() -> None:
-    assert encodable("é 😀 \x00") == "é 😀 \x00"
+    assert escaped("é 😀 \x00") == "é 😀 \x00"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from llmcore.types import JsonSchema
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.keywords import json_key
+from llmcore.validator.schema.keywords import json_key
 
 __all__ = ["instances"]
 

@@ -13,8 +13,8 @@ import pytest
 
 from llmcore.types import Envelope, JsonSchema, OutputParseError, ToolDefinition, ToolSet
 from llmcore.validator import parse, validate
-from llmcore.validator.coercion import Strictness, settle
-from llmcore.validator.schema import compile_schema
+from llmcore.validator.coercion.coercer import Strictness, settle
+from llmcore.validator.schema.compiled import compile_schema
 from tests.support.growth import assert_linear
 from tests.validator.schemas import call, object_schema
 
@@ -34,6 +34,7 @@ PIECES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sweep(47)
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
 @pytest.mark.parametrize("kind", TYPES)
 def test_hostile_text_ends_in_a_value_or_an_error_soon(piece: str, kind: str) -> None:
@@ -47,6 +48,7 @@ def test_hostile_text_ends_in_a_value_or_an_error_soon(piece: str, kind: str) ->
     assert time.process_time() - started < 5
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("piece", ["[", '{"a":1}', "a {b c ", '{"a', "ONE ", "see [note "])
 def test_the_work_grows_with_the_text(piece: str) -> None:
     def refuse(size: int) -> None:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from llmcore.types import JsonSchema, OutputParseError, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator import parse, parse_detailed
-from llmcore.validator.coercion import settle
-from llmcore.validator.keywords import json_key
-from llmcore.validator.schema import compile_schema
+from llmcore.validator.coercion.coercer import settle
+from llmcore.validator.schema.compiled import compile_schema
+from llmcore.validator.schema.keywords import json_key
 from tests.validator.instances import instances
 from tests.validator.schemas import WEATHER, object_schema
 

@@ -8,7 +8,7 @@ import pytest
 
 from llmcore.types import Envelope, NearMiss, Repair, ToolDefinition, ToolDefinitionError, ToolSet
 from llmcore.validator import validate
-from llmcore.validator.last_resort import repaired_arguments
+from llmcore.validator.coercion.last_resort import repaired_arguments
 from tests.validator.schemas import WEATHER, call, weather_tools
 
 

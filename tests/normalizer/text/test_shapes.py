@@ -71,6 +71,7 @@ def test_a_shape_is_read_as_the_engine_reads_it(name: str) -> None:
     assert not envelope.content
 
 
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", JSON_SHAPED)
 @given(data=st.data())
 @settings(max_examples=12)
@@ -88,6 +89,7 @@ def test_layout_changes_nothing(name: str, data: st.DataObject) -> None:
     read_every_way(text + data.draw(st.sampled_from(["", "", "\n", " Done.", "<|im_end|>", text])), chunkings=1)
 
 
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
 def test_white_space_anywhere_changes_nothing(name: str) -> None:
     """Each kind of white space at each place: what is still of the shape is the engine's reading as well."""
@@ -116,6 +118,7 @@ _VALUES = st.one_of(
 )
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("name", TAGGED)
 @given(data=st.data())
 @settings(max_examples=20)
@@ -217,6 +220,7 @@ _BEHIND = (
 )
 
 
+@pytest.mark.sweep(13)
 @pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
 def test_a_shape_is_read_alike_wherever_it_stands(name: str) -> None:
     """In one step or by the readers: the same calls, pieces, content, near misses; alone, twice, and cut off."""

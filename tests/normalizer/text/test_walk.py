@@ -52,6 +52,7 @@ def test_what_is_passed_over_does_not_depend_on_the_cut(looks: int) -> None:
         read_every_way(text, sample.toolset, finish_reason=sample.finish, chunkings=2, limits=Limits(looks=looks))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     "unit",
     [

@@ -1,0 +1,342 @@
+"""`LiteLLMAdapter`: the one adapter that talks to providers, through LiteLLM.
+
+One request per `complete` or `stream`: no retry, no loop, no reading of the reply. Errors leave as `LLMCoreError`s
+without secrets. litellm is imported with the first request. Deadlines over the whole call are the caller's
+(`asyncio.timeout`); cancelling or closing a stream closes its connection at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, suppress
+from typing import Any, NoReturn
+
+from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
+from llmcore.adapters.guard import check_requests_allowed
+from llmcore.adapters.litellm.endings import body_of, ending_of
+from llmcore.adapters.litellm.engine import close_clients, litellm
+from llmcore.adapters.litellm.failures import classify, failed_generation, is_clean, recordable, with_servers_status
+from llmcore.adapters.litellm.loop_ends import without_worker
+from llmcore.adapters.litellm.usage import read_usage, usage_in
+from llmcore.adapters.request.parameters import Prepared, prepare
+from llmcore.adapters.request.replies import ReplyMapper, holds_litellm_tool
+from llmcore.adapters.request.sent_numbers import unmarked
+from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
+from llmcore.adapters.secrets.request_secrets import secrets_in
+from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_over
+from llmcore.adapters.wire.watching import Exchange, Watch
+from llmcore.types import DEFAULT_LIMITS, Limits, Reply, Usage
+from llmcore.types.narrowing import is_list, object_in, objects_in
+
+__all__ = ["LiteLLMAdapter", "Observer"]
+
+Observer = Callable[[ModelCall, str, Any], None]
+"""Is told what goes out and comes in, for recording: `(call, "request", arguments)`, then `"response"` with the body,
+or `"chunk"` for each chunk and `"end"`, or `"error"` with the error as `failures.recordable` gives it. Values are not
+yet free of secrets."""
+
+_STREAM_WIRE = "openai-chat"  # LiteLLM makes every provider's stream OpenAI-shaped
+_STREAM_PATH = "/chat/completions"  # where that is the wire itself
+_AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
+"""Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
+_MOST_HELD = 1000
+"""Events that say nothing which are held back at the start of a stream."""
+_STREAMED: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
+
+
+class LiteLLMAdapter:
+    """Layer 1 over LiteLLM, for every provider of the table and any other that LiteLLM routes.
+
+    `store` tells what an endpoint can do, learnt facts included (give the orchestrator's own, so that both see the
+    same); without one the tables alone are asked. `observer` sees the traffic for recording. `limits`: how much a server may
+    send. One instance serves any number of endpoints, tasks and threads.
+    """
+
+    provider_id = "litellm"
+
+    def __init__(
+        self, store: CapabilityStore | None = None, observer: Observer | None = None, *, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        self._store = store
+        self._observer = observer
+        self._limits = limits
+
+    def capabilities(self, endpoint: Endpoint) -> Capabilities:
+        return known_capabilities(endpoint)
+
+    async def complete(self, call: ModelCall) -> Reply:
+        prepared = self._prepare(call)
+        module = await litellm()
+        watch = Watch(self._limits, streamed=False, known=prepared.provider.wire is not None)
+        started = time.perf_counter()
+        answer, failure = None, None
+        try:
+            with watch.watching(), without_worker(module):
+                answer = await module.acompletion(**prepared.arguments)
+        except Exception as error:
+            failure = error
+        duration = time.perf_counter() - started
+        try:
+            reading, raw = _reading(call, prepared, watch.exchange, answer, failure)
+        except Exception as error:
+            return self._failed(with_servers_status(error, _status_of(watch)), call, prepared, duration)
+        return self._reply(call, prepared, reading, raw, duration)
+
+    async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
+        prepared = self._prepare(call)
+        mapper, progress = ReplyMapper(prepared), _Progress(call, prepared)
+        watch = Watch(self._limits, streamed=True, known=prepared.provider.wire is not None)
+        try:
+            async with aclosing(self._events(call, prepared, watch)) as events:
+                async for event in events:
+                    mapped = mapper.map(event)
+                    self._observe(call, "chunk", mapped)
+                    progress.saw(mapped)
+                    yield mapped
+        except Exception as error:
+            body = failed_generation(with_servers_status(error, _status_of(watch)))
+            if body is None:
+                self._raise(error, call, prepared)
+            self._observe(call, "error", {"error": body})
+            yield {"error": body}
+        if watch.exchange is not None and watch.exchange.end.done and not watch.exchange.end.finished:  # no chunk tells the end
+            self._observe(call, "chunk", {"choices": [], "llmcore": {"ended": True}})
+        self._observe(call, "end", None)
+        yield {"llmcore": progress.summary()}
+
+    async def _events(self, call: ModelCall, prepared: Prepared, watch: Watch) -> AsyncGenerator[dict[str, Any], None]:
+        """The events of a stream: the provider's own on OpenAI's wire, else LiteLLM's chunks. Raises when it was cut.
+
+        Those before the first that says something are held back: it may be that a JSON body came in place of a stream.
+        """
+        module = await litellm()
+        answer, failure, said = None, None, False
+        held: list[dict[str, Any]] = []
+        try:
+            with watch.watching(), without_worker(module):
+                answer = await module.acompletion(**prepared.arguments, **_STREAMED)
+            async with aclosing(_source(prepared, watch, answer)) as source:
+                while True:
+                    with watch.watching(), without_worker(module):
+                        async with asyncio.timeout(call.timeout):  # LiteLLM's own covers not every provider's reads
+                            event = await anext(source, None)
+                    if event is None:
+                        break
+                    held.append(event)
+                    if said or len(held) > _MOST_HELD or _says_something(event):
+                        said = True
+                        for event in held:
+                            yield event
+                        held.clear()
+        except Exception as error:
+            failure = error
+        finally:
+            if answer is not None:
+                with suppress(Exception):  # closing a stream that broke
+                    await answer.aclose()
+            if watch.exchange is not None:
+                await watch.exchange.aclose()
+        in_place = ending_of(call, watch.exchange, failure, said=said, known=watch.known)
+        for event in held if in_place is None else [in_place]:
+            yield event
+
+    async def close(self) -> None:
+        """Close the HTTP clients of the running event loop, which its end does, too, where `asyncio.run` or the like ends it."""
+        await close_clients()
+
+    def _prepare(self, call: ModelCall) -> Prepared:
+        check_requests_allowed(call.endpoint.model)
+        store = self._store
+        prepared = prepare(call, store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint))
+        hide_in_logs(secrets_in(prepared.arguments))
+        self._observe(call, "request", unmarked(prepared.arguments) if self._observer is not None else None)
+        return prepared
+
+    def _observe(self, call: ModelCall, what: str, value: Any) -> None:
+        if self._observer is not None:
+            self._observer(call, what, value)
+
+    def _reply(self, call: ModelCall, prepared: Prepared, reading: Any, litellms: dict[str, Any], duration: float) -> Reply:
+        """`reading` is what the normaliser is to read, a body or a stream's events; `litellms` is LiteLLM's body, if any."""
+        own = object_in(reading[-1] if is_list(reading) else reading)
+        body = litellms or own
+        mapped = ReplyMapper(prepared).map(reading)
+        self._observe(call, "response", mapped)
+        return Reply(
+            raw=tuple(mapped) if is_list(mapped) else mapped,
+            wire=_STREAM_WIRE if reading is litellms else _wire_of(own, prepared),
+            provider=call.endpoint.provider,
+            model=_identity(own, body, "model", "modelVersion") or call.endpoint.model,
+            id=_identity(own, body, "id", "responseId"),
+            usage=read_usage(usage_in(body), call.endpoint),
+            time_to_first_token=duration,
+            duration=duration,
+            forced_tool=_forced_tool(call, prepared),
+        )
+
+    def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, duration: float) -> Reply:
+        """The model's own words, if the provider could not read its call; otherwise the error is raised as ours."""
+        body = failed_generation(error)
+        if body is None:
+            self._raise(error, call, prepared)
+        self._observe(call, "error", {"error": body})
+        return Reply(
+            raw={"error": body},
+            provider=call.endpoint.provider,
+            model=call.endpoint.model,
+            usage=Usage(estimated=True),
+            duration=duration,
+            forced_tool=_forced_tool(call, prepared),
+        )
+
+    def _raise(self, error: Exception, call: ModelCall, prepared: Prepared) -> NoReturn:
+        """Raise the error as ours. The original is chained only when its own text holds no secret."""
+        scrubber = process_scrubber(secrets_in(prepared.arguments))
+        ours = classify(error, call, scrubber)
+        self._observe(call, "error", recordable(error, scrubber))
+        original = error.__cause__ if ours is error else error
+        cause = original if original is not None and is_clean(original, scrubber) else None
+        try:
+            raise ours from cause
+        except type(ours):
+            ours.__context__ = None  # Python keeps the original there, secrets and all
+            raise
+
+
+def _dumped(answer: Any) -> dict[str, Any]:
+    dumped: dict[str, Any] = answer.model_dump(exclude_none=True, warnings=False)
+    return dumped
+
+
+def _without_echo(event: dict[str, Any]) -> dict[str, Any]:
+    """LiteLLM says thinking blocks twice in one delta; the copy would stand between the pieces of one thought."""
+    for choice in objects_in(event.get("choices")):
+        delta = object_in(choice.get("delta"))
+        fields = object_in(delta.get("provider_specific_fields"))
+        if "thinking_blocks" in delta and fields.pop("thinking_blocks", None) is not None and not fields:
+            del delta["provider_specific_fields"]
+    return event
+
+
+def _status_of(watch: Watch) -> int | None:
+    """The HTTP status of the answer, if one came."""
+    return None if watch.exchange is None else watch.exchange.status
+
+
+def _reading(
+    call: ModelCall, prepared: Prepared, exchange: Exchange | None, answer: Any, failure: Exception | None
+) -> tuple[Any, dict[str, Any]]:
+    """What the normaliser is to read, and LiteLLM's body, which tells usage and identity; empty where it made none.
+
+    The provider's own body is read where it is at hand, for LiteLLM's reading of it loses things, and refuses bodies for a
+    field it misses. Raises what went wrong.
+    """
+    body = _dumped(answer) if answer is not None else {}
+    if exchange is None or not exchange.taken or not exchange.ok:
+        if failure is not None:
+            raise failure
+        return body, body
+    of_other_wire = prepared.provider.wire is None and not is_whole_reply(exchange.document)
+    is_read = failure is None and not says_it_is_not_over(exchange.document)
+    if is_read and (of_other_wire or holds_litellm_tool(exchange.body)):
+        return body, body
+    own = body_of(call, exchange, failure)
+    return own, body
+
+
+def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
+    """The provider's own events where they are OpenAI's and nobody has read them yet: LiteLLM loses what is odd in them."""
+    exchange = watch.exchange
+    untouched = exchange is not None and exchange.ok and not exchange.taken
+    if untouched and prepared.provider.wire == _STREAM_WIRE and exchange is not None and exchange.url.endswith(_STREAM_PATH):
+        return exchange.events()
+    return _chunks(watch, answer)
+
+
+async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
+    """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
+    makes one up at the end of a stream that was cut. Arguments that came as an empty object are one, not the text that
+    LiteLLM makes of it: text that the model closed itself is whole, such an object may be all that there is of a cut call."""
+    async for chunk in answer:
+        event = _without_echo(unmarked(_dumped(chunk)))
+        for choice in objects_in(event.get("choices")):
+            if watch.exchange is not None and watch.exchange.end.objects:
+                _restore_empty_arguments(choice)
+            if choice.get("finish_reason") and watch.exchange is not None:
+                if not watch.exchange.came_to_its_end:
+                    del choice["finish_reason"]
+                elif (word := watch.exchange.end.word).lower() not in _AS_LITELLM_SAYS:
+                    choice["finish_reason"] = word
+        yield event
+
+
+def _restore_empty_arguments(choice: dict[str, Any]) -> None:
+    for entry in objects_in(object_in(choice.get("delta")).get("tool_calls")):
+        function = object_in(entry.get("function"))
+        if function.get("arguments") == "{}":
+            function["arguments"] = {}
+
+
+def _identity(own: Any, body: dict[str, Any], *keys: str) -> str:
+    """What the provider's own body says, else LiteLLM's, which may have made it up."""
+    told = (source.get(key) for source in (object_in(own), body) for key in keys)
+    return str(next((value for value in told if value), ""))
+
+
+def _wire_of(body: Any, prepared: Prepared) -> str | None:
+    """The wire of the provider's own body; None leaves it to the normaliser: LiteLLM may have asked OpenAI's other endpoint."""
+    wire = prepared.provider.wire
+    return None if wire == _STREAM_WIRE and "choices" not in object_in(body) else wire
+
+
+def _forced_tool(call: ModelCall, prepared: Prepared) -> str | None:
+    """The tool this request allowed no way around: the one named, or the only one where a call was required."""
+    choice = call.request.tool_choice
+    if isinstance(choice, dict):
+        return choice["name"]
+    names = [tool.name for tool in prepared.tools]
+    required = choice == "required" or prepared.plan == "tool"
+    return names[0] if required and len(names) == 1 and call.mode == "native_tools" else None
+
+
+class _Progress:
+    """What only the whole stream tells."""
+
+    def __init__(self, call: ModelCall, prepared: Prepared) -> None:
+        self._call = call
+        self._prepared = prepared
+        self._started = time.perf_counter()
+        self._first: float | None = None
+        self._id = self._model = ""
+        self._usage: Any = None
+
+    def saw(self, event: dict[str, Any]) -> None:
+        if self._first is None and _says_something(event):
+            self._first = time.perf_counter() - self._started
+        self._id = self._id or str(event.get("id") or "")
+        self._model = self._model or str(event.get("model") or "")
+        self._usage = usage_in(event) or self._usage
+
+    def summary(self) -> dict[str, Any]:
+        """`usage` as a `Usage` dict; times in seconds; the identity of the reply. A summary comes after a whole stream only."""
+        usage = read_usage(self._usage, self._call.endpoint)
+        return {
+            "usage": usage.model_dump(),
+            "time_to_first_token": self._first,
+            "duration": time.perf_counter() - self._started,
+            "id": self._id,
+            "model": self._model or self._call.endpoint.model,
+            "provider": self._call.endpoint.provider,
+            "wire": _STREAM_WIRE,
+            "forced_tool": _forced_tool(self._call, self._prepared),
+            "ended": True,
+        }
+
+
+def _says_something(event: dict[str, Any]) -> bool:
+    deltas = (object_in(choice.get("delta")) for choice in objects_in(event.get("choices")))
+    return any(delta.get(key) for delta in deltas for key in ("content", "tool_calls", "reasoning_content"))

@@ -1,0 +1,142 @@
+"""How a call ended, judged by the bytes that came and not by LiteLLM, which takes a cut stream for a whole one and throws
+sound bodies away for a field it misses.
+
+A reply that did not come to its end, or was no reply at all, is a `RemoteServerError` that says so in one plain sentence.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.adapters.secrets.urls import shown_url
+from llmcore.adapters.wire.error_events import error_in, plain_words
+from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_over, why_unreadable
+from llmcore.adapters.wire.watching import Exchange
+from llmcore.types import InternalError, RemoteServerError, Timeout
+from llmcore.types.narrowing import is_object
+
+__all__ = ["body_of", "ending_of"]
+
+
+def _told(call: ModelCall, exchange: Exchange, what: str) -> RemoteServerError:
+    endpoint = call.endpoint
+    name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
+    scrubber = process_scrubber([endpoint.api_key.get_secret_value() if endpoint.api_key else None])
+    told = f"{scrubber.text(what)} (HTTP {exchange.status}, {scrubber.text(shown_url(exchange.url))})"
+    return RemoteServerError(f"{name}: {told}", status=exchange.status)
+
+
+def _not_a_reply(call: ModelCall, exchange: Exchange) -> RemoteServerError | None:
+    if not exchange.body.strip():
+        return _told(call, exchange, "the server sent nothing")
+    if exchange.is_web_page:
+        return _told(call, exchange, "the server answered with a web page instead of a reply; is the base URL right?")
+    return None
+
+
+def _how(exchange: Exchange) -> str:
+    return f" and the connection broke ({type(exchange.broken).__name__})" if exchange.broken is not None else ""
+
+
+def _in_words(exchange: Exchange) -> str:
+    words = plain_words(exchange.body)
+    return f": {words}" if words else ""
+
+
+def _is_timeout(error: Exception) -> bool:
+    return isinstance(classify(error), Timeout)
+
+
+def ending_of(
+    call: ModelCall, exchange: Exchange | None, error: Exception | None, *, said: bool, known: bool
+) -> dict[str, Any] | None:
+    """At the end of a stream: None when the reply is whole as it was read, or the JSON body that came in place of a stream.
+
+    `error` is what LiteLLM raised, if anything; `said`: something of the reply was read; `known`: the end of this wire is known,
+    so that a stream without it was cut. Raises what went wrong: a `RemoteServerError`, an `ErrorEvent`, or `error` itself.
+    """
+    if exchange is not None and exchange.taken:
+        _refuse_broken(call, exchange, error)
+    if exchange is None or not exchange.taken or not exchange.ok or (error is not None and _is_timeout(error)):
+        if error is not None:
+            raise error
+        return None
+    if not said and is_object(document := exchange.document):
+        if told := error_in(document):
+            raise told
+        if exchange.broken is not None:
+            raise _fault_in_body(call, exchange) from error
+        if is_whole_reply(document):
+            return document
+    if not said and exchange.in_place and not exchange.end.known:
+        raise _fault_in_body(call, exchange) from error
+    if error is not None and exchange.end.events and (exchange.came_to_its_end or not exchange.over):
+        if isinstance(classify(error), InternalError):  # LiteLLM failed at it, and no error of the provider's is known
+            raise _told(call, exchange, f"the stream holds what cannot be read ({type(error).__name__})") from error
+        raise error
+    nothing = not exchange.end.events and (known or not exchange.received)
+    if error is not None or nothing or not (exchange.came_to_its_end or not (known or exchange.end.known)):
+        raise _fault_in_stream(call, exchange) from error
+    return None
+
+
+def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dict[str, Any] | list[dict[str, Any]]:
+    """The reply that a whole body holds: its JSON, or the events of a stream, which some servers send unasked.
+
+    Raises what went wrong, as `ending_of` does.
+    """
+    _refuse_broken(call, exchange, error)
+    document = exchange.document
+    if told := error_in(document):
+        raise told
+    if error is not None and _is_timeout(error):
+        raise error
+    if exchange.broken is not None:
+        raise _fault_in_body(call, exchange) from error
+    if is_object(document) and is_whole_reply(document):
+        return document
+    if events := exchange.events_in_body():
+        return events
+    _refuse_broken(call, exchange, error)
+    raise _fault_in_body(call, exchange) from error
+
+
+def _refuse_broken(call: ModelCall, exchange: Exchange, error: Exception | None) -> None:
+    """Raises why the reply was read no further, if it was not."""
+    if not exchange.failure and exchange.error is None:
+        return
+    if exchange.error is not None:
+        raise exchange.error
+    raise _told(call, exchange, exchange.failure) from error
+
+
+def _fault_in_stream(call: ModelCall, exchange: Exchange) -> RemoteServerError:
+    """Why a stream without an end is no reply."""
+    events = exchange.end.events
+    if not events and (fault := _not_a_reply(call, exchange)):
+        return fault
+    if not events and exchange.broken is None:
+        sent = f"the server sent {exchange.received} bytes of {exchange.kind or 'text'} without any event"
+        return _told(call, exchange, sent + _in_words(exchange))
+    came = f"{events} events ({exchange.received} bytes) came without a finish reason or an end mark{_how(exchange)}"
+    return _told(call, exchange, f"the stream ended before its end: {came}")
+
+
+def _fault_in_body(call: ModelCall, exchange: Exchange) -> RemoteServerError:
+    """Why a whole body is no reply."""
+    if fault := _not_a_reply(call, exchange):
+        return fault
+    if exchange.broken is not None and exchange.document is not None:
+        return _told(call, exchange, f"the reply ended before its end: {exchange.received} bytes came{_how(exchange)}")
+    if says_it_is_not_over(exchange.document):
+        return _told(call, exchange, "the reply ended before its end: its body says that it is not done")
+    if exchange.document is not None:
+        return _told(call, exchange, "the server answered with JSON that is no reply")
+    if exchange.body.lstrip()[:1] not in (b"{", b"["):
+        return _told(call, exchange, f"the server answered with {exchange.kind or 'text'} that is no JSON{_in_words(exchange)}")
+    if why := why_unreadable(exchange.body):
+        return _told(call, exchange, f"the reply cannot be read: {why} ({exchange.received} bytes came)")
+    return _told(call, exchange, f"the reply ended before its end: {exchange.received} bytes came, no whole JSON{_how(exchange)}")

@@ -1,0 +1,173 @@
+"""LiteLLM itself: imported once, on the first call, with an environment in which it looks nothing up, its transports watched.
+
+Why all this: the import takes 2-3 s and 185 MB; without the variables below it fetches a price map from GitHub and
+loads the user's `.env` into `os.environ`; it keeps nothing of what the provider sent. Sources: LiteLLM 1.105.3, re-run for this
+project.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import re
+import warnings
+from contextlib import suppress
+from functools import wraps
+from typing import Any
+
+from llmcore.adapters.litellm.loop_ends import at_loop_end, end_worker, exit_first, give_each_loop_a_worker
+from llmcore.adapters.secrets.log_scrubbing import filter_clients
+from llmcore.adapters.wire.watching import tells_what_it_makes
+from llmcore.types import ConfigError
+from llmcore.types.locks import ForkSafeLock
+
+__all__ = ["ENVIRONMENT", "close_clients", "litellm", "litellm_now"]
+
+ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import fetches the price map, 5 s timeout
+    "LITELLM_MODE": "PRODUCTION",  # else the import runs dotenv.load_dotenv()
+    "LITELLM_LOG": "ERROR",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",  # else the first anthropic json_schema call fetches a list
+}
+"""Set before the import, with `setdefault`: the user may know better."""
+
+_ODD_REPLY = r"pydantic serializer warnings:[\s\S]*(chatcompletion|_tokens|usage)"
+_TYPED_DICT = r"items? .* on typeddict class '(chatcompletion|standardlog)"
+_QUIET = (
+    (
+        "ignore",
+        re.compile(_TYPED_DICT, re.IGNORECASE),
+        UserWarning,
+        None,
+        0,
+    ),
+    ("ignore", re.compile(_ODD_REPLY, re.IGNORECASE), UserWarning, None, 0),
+    ("ignore", None, DeprecationWarning, re.compile(r"litellm\."), 0),
+)
+"""Warnings of LiteLLM's own code, as entries of `warnings.filters`. LiteLLM ignores some at its import, but test
+runners reset the filters for each test, and where warnings are errors a stream would then break inside LiteLLM."""
+
+_lock = ForkSafeLock()
+_loaded: Any = None
+
+
+async def litellm() -> Any:
+    """The module, imported in a thread when this is the first call, so that the event loop goes on.
+
+    What it leaves open on the running loop is closed when that loop ends.
+    """
+    module = _loaded if _loaded is not None else await asyncio.to_thread(litellm_now)
+    _hush()
+    filter_clients()
+    await at_loop_end(_end)
+    return module
+
+
+def litellm_now() -> Any:
+    """The module, imported in this thread when this is the first call.
+
+    Raises `ConfigError` when the installed LiteLLM cannot be imported.
+    """
+    global _loaded
+    with _lock:
+        if _loaded is None:
+            _loaded = _load()
+    return _loaded
+
+
+def _hush() -> None:
+    """Put our filters in front, unless they stand there already: changing the list resets what was shown once."""
+    for action, message, category, module, line in _QUIET:
+        if (action, message, category, module, line) not in warnings.filters:
+            warnings.filterwarnings("ignore", message.pattern if message else "", category, module.pattern if module else "")
+
+
+def _load() -> Any:
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    try:
+        module: Any = importlib.import_module("litellm")
+        aiohttp = importlib.import_module("litellm.llms.custom_httpx.aiohttp_transport").LiteLLMAiohttpTransport
+    except ImportError as error:
+        raise ConfigError(
+            f"litellm cannot be imported ({error}); install litellm==1.105.3, the version llmcore is tried with"
+        ) from error
+    module.suppress_debug_info = True  # else coloured text on stdout with every error
+    module.disable_hf_tokenizer_download = True  # else counting tokens offline blocks for ~23 s
+    module.REPEATED_STREAMING_CHUNK_LIMIT = 1_000_000_000  # else a hundred equal chunks, a ruled line, are an error
+    main: Any = importlib.import_module("litellm.main")
+    main.completion = tells_what_it_makes(main.completion)
+    for model in (importlib.import_module("openai.types.chat").ChatCompletion, module.ModelResponse):
+        _dump_without_warnings(model)
+    # The first look for a name that LiteLLM loads late registers what it does at the interpreter's end.
+    getattr(module, "llmcore", None)
+    exit_first()
+    give_each_loop_a_worker(importlib.import_module("litellm.litellm_core_utils.logging_worker").GLOBAL_LOGGING_WORKER)
+    importlib.import_module("llmcore.adapters.litellm.transport").install(
+        aiohttp, importlib.import_module("httpx").AsyncHTTPTransport
+    )
+    return module
+
+
+def _dump_without_warnings(model: Any) -> None:
+    """LiteLLM dumps models of replies, OpenAI's and its own, which take anything in any field: pydantic's warnings would
+    quote the model's words on stderr, and name no class that a filter could know them by."""
+    dump = model.model_dump
+
+    @wraps(dump)
+    def model_dump(self: Any, **options: Any) -> Any:
+        return dump(self, **{"warnings": False, **options})
+
+    model.model_dump = model_dump
+
+
+async def _end() -> None:
+    with suppress(Exception):  # of LiteLLM's worker, whose insides may be others
+        await end_worker()
+    await close_clients()
+
+
+async def close_clients() -> None:
+    """Close the HTTP clients LiteLLM keeps for the running event loop; does nothing when it was never imported.
+
+    A loop that ends by `asyncio.run` and the like does so itself (`loop_ends`); any other must before it ends, else unclosed
+    transports warn when they are collected. Calls made afterwards get new clients; those of other loops are left alone.
+    (LiteLLM's own function closes the clients of every loop and leaves the closed ones in its cache, where the next call
+    finds them.)
+    """
+    if _loaded is None:
+        return
+    loop = asyncio.get_running_loop()
+    cache = _loaded.in_memory_llm_clients_cache
+    for key, handler in list(cache.cache_dict.items()):
+        if str(key).endswith(f"-{id(loop)}"):  # how LiteLLM's cache tells loops apart
+            cache.cache_dict.pop(key, None)
+            cache.ttl_dict.pop(key, None)
+            await _close(handler)
+        else:
+            await _close_session(handler, loop)
+    await _close_session(getattr(_loaded, "module_level_aclient", None), loop)
+    await asyncio.sleep(0)  # a transport is closed one step after it was told to
+
+
+def _client_of(handler: Any) -> Any:
+    """The httpx client inside an SDK client or one of LiteLLM's handlers."""
+    return getattr(handler, "_client", None) or getattr(handler, "client", None) or handler
+
+
+async def _close(handler: Any) -> None:
+    client = _client_of(handler)
+    for part in (getattr(client, "_transport", None), client):
+        close = getattr(part, "aclose", None)
+        if close is not None:
+            with suppress(Exception):  # it may be closed already
+                await close()
+
+
+async def _close_session(handler: Any, loop: asyncio.AbstractEventLoop) -> None:
+    """Handlers made at import serve any loop with one session at a time, and make a new one when it is closed."""
+    session: Any = getattr(getattr(_client_of(handler), "_transport", None), "client", None)
+    if getattr(session, "_loop", None) is loop:
+        with suppress(Exception):
+            await session.close()

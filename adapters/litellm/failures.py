@@ -1,0 +1,481 @@
+"""What an exception of LiteLLM means to us: a table, read from the top.
+
+Every LiteLLM exception subclasses the openai ones and is trusted in this order: HTTP status, class, then the body and
+message. The first row whose conditions all hold names our error, and with it who is to blame and what may be done about
+it. Nothing is imported from LiteLLM: classes are compared by name. Messages are scrubbed of secrets. Linear in the
+message.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, cast
+
+from pydantic_core import from_json
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.litellm.refusals import is_quoted, own_words, refused_capability
+from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.adapters.secrets.scrubber import Scrubber
+from llmcore.types import (
+    AuthenticationFailed,
+    CallerError,
+    CapabilityRefused,
+    ConfigError,
+    ContextOverflow,
+    InternalError,
+    LLMCoreError,
+    ModelNotFound,
+    Overloaded,
+    QuotaExceeded,
+    RateLimited,
+    Refused,
+    RemoteServerError,
+    RequestTooLarge,
+    Timeout,
+)
+from llmcore.types.narrowing import is_list, is_object, objects_in
+
+__all__ = [
+    "ROWS",
+    "Facts",
+    "Row",
+    "classify",
+    "error_body",
+    "facts_of",
+    "failed_generation",
+    "is_clean",
+    "recordable",
+    "retry_after",
+    "shown_text",
+    "with_servers_status",
+]
+
+_MAX_MESSAGE = 2000
+_MAX_SCRUBBED = 100_000
+"""Characters of a message that are looked through for secrets: far more than are shown."""
+_FAILED_GENERATIONS = ("tool_use_failed", "json_validate_failed")
+"""Groq's codes for a reply of the model's that it could not read."""
+_MAX_CHAIN = 8
+_MODEL = re.compile(r"\b(?:models?|deployments?)\b", re.IGNORECASE)
+_TRACEBACK = "\nTraceback (most recent call last)"
+"""LiteLLM puts one, and tips of its own behind it, into the messages of its own faults."""
+
+
+def error_body(error: BaseException, call: ModelCall | None = None) -> dict[str, Any]:
+    """The provider's error object: from `error.body`, else the JSON that stands in the message ("GroqException -
+    {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as bytes), else the `body` of one
+    beneath. JSON in a message that is quoted from the request of `call` is none of the provider's."""
+    body: object = getattr(error, "body", None)
+    if is_object(body):
+        return _inner(body)
+    nothing: dict[str, Any] = {}
+    chain = _chain(error)
+    told = next((found for part in chain if (found := _json_in(_message(part), call))), nothing)
+    # the OpenAI SDK's exception has the body where LiteLLM's tells only its message
+    return told or next((_inner(beneath) for part in chain if is_object(beneath := getattr(part, "body", None))), nothing)
+
+
+def _message(error: BaseException) -> str:
+    message = getattr(error, "message", None)
+    return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message or error)
+
+
+def _json_in(text: str, call: ModelCall | None) -> dict[str, Any]:
+    try:
+        start = text.index("{")
+        found, end = json.JSONDecoder().raw_decode(text, start)  # text may follow the JSON
+    except (ValueError, RecursionError):
+        return _cut_json_in(text)
+    return {} if call is not None and is_quoted(text[start:end], call) else _inner(found)
+
+
+def _cut_json_in(text: str) -> dict[str, Any]:
+    """The error object of a body of which only a head was read. A model's words in it are cut: they are left out."""
+    start = text.find('{"error"')
+    if start < 0:
+        return {}
+    try:
+        found: object = from_json(text[start:], allow_partial="trailing-strings")
+    except ValueError:
+        return {}
+    inner = _inner(found) if is_object(found) else {}
+    told = any(f'"{code}"' in text for code in _FAILED_GENERATIONS) or "failed_generation" in inner
+    return {**inner, "code": _FAILED_GENERATIONS[0], "failed_generation": None} if told else inner
+
+
+def _inner(body: dict[str, Any]) -> dict[str, Any]:
+    """The object under `error`, where there is one."""
+    inner = body.get("error", body)
+    return inner if is_object(inner) else body
+
+
+def retry_after(error: BaseException, body: Mapping[str, Any]) -> float | None:
+    """Seconds the provider asks to wait, from its header (seconds or an HTTP date) or Gemini's `RetryInfo`; None if
+    unsaid."""
+    headers: Any = getattr(error, "litellm_response_headers", None) or {}  # `error.response` is a fake
+    milliseconds = _finite(headers.get("retry-after-ms"))  # OpenAI's and Azure's, the more exact of the two
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    for detail in objects_in(body.get("details")):
+        value = value or str(detail.get("retryDelay", "")).removesuffix("s")
+    return _seconds(value)
+
+
+def _finite(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, number) if math.isfinite(number) else None
+
+
+def _seconds(value: Any) -> float | None:
+    """Of a number or an HTTP date; None for what is neither (`inf`, `1e400`)."""
+    if (number := _finite(value)) is not None:
+        return number
+    try:
+        return max(0.0, parsedate_to_datetime(str(value)).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def failed_generation(error: BaseException) -> dict[str, Any] | None:
+    """The error object of a Groq `tool_use_failed`, whose `failed_generation` is the model's text, "" where the server does not
+    tell it or it was cut; None for other errors."""
+    body = error_body(_cause(error))
+    said = body.get("failed_generation")
+    if isinstance(said, str):
+        return body
+    if body.get("code") not in _FAILED_GENERATIONS:
+        return None
+    return {**body, "failed_generation": json.dumps(said) if is_object(said) or is_list(said) else ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of an exception. `text` is its whole message in lower case, without what it quotes of the
+    request; `codes` the body's words for what it is."""
+
+    status: int | None
+    kinds: frozenset[str]
+    codes: frozenset[str]
+    param: str
+    text: str
+    message: str
+    retry_after: float | None
+    capability: str | None
+    connection: bool
+    """A socket failed beneath it, and the server told of no error."""
+    timeout: bool
+    """A wait for the network ended beneath it."""
+    speaks_of_model: bool
+    """The message of the server's error object speaks of a model; a plain page or a text is none."""
+
+
+_SOCKET_FAILURES = frozenset({"ClientError", "ConnectError", "OSError", "ReadError", "RemoteProtocolError", "WriteError"})
+_TIMEOUTS = frozenset({"APITimeoutError", "ServerTimeoutError", "Timeout", "TimeoutError", "TimeoutException"})
+
+
+def _cause(error: BaseException) -> BaseException:
+    """The error itself, or what broke a stream underneath it."""
+    for _ in range(_MAX_CHAIN):
+        inner = getattr(error, "original_exception", None)
+        if not isinstance(inner, BaseException):
+            break
+        error = inner
+    return error
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    found: list[BaseException] = []
+    following: BaseException | None = error
+    while following is not None and len(found) < _MAX_CHAIN:
+        found.append(following)
+        following = following.__cause__ or following.__context__
+    return found
+
+
+def with_servers_status(error: Exception, status: int | None) -> Exception:
+    """The client's exception with the status that the server sent: LiteLLM looks for "403" and "429" in all of an error's text
+    for Gemini, a port or an address included."""
+    if status is not None and status >= 400:
+        for part in (error, _cause(error)):
+            if isinstance(getattr(part, "status_code", None), int) and not isinstance(part, LLMCoreError):
+                with suppress(AttributeError):  # of a class that only lets it be read
+                    part.status_code = status  # type: ignore[attr-defined]  # asked for above
+    return error
+
+
+def recordable(error: BaseException, scrubber: Scrubber | None = None) -> dict[str, Any]:
+    """The error as transcripts hold it, enough to classify it anew: the client's exception, its message and, where
+    there are any, HTTP status, body and how long to wait. Only the message is free of secrets."""
+    error = _cause(error)
+    body, status = error_body(error), getattr(error, "status_code", None)
+    wait = retry_after(error, body)
+    told = {
+        "status": status if isinstance(status, int) else None,
+        "body": (body if "error" in body else {"error": body}) if body else None,
+        "headers": {"retry-after": f"{wait:g}"} if wait is not None else None,
+    }
+    kept = {key: value for key, value in told.items() if value is not None}
+    return {"type": type(error).__name__, "message": _clean(_message(error), scrubber), **kept}
+
+
+def _clean(message: str, scrubber: Scrubber | None) -> str:
+    """Scrubbed before it is cut to size: half a key is no known one."""
+    return (scrubber or process_scrubber()).text(message[:_MAX_SCRUBBED])[:_MAX_MESSAGE]
+
+
+def is_clean(error: BaseException, scrubber: Scrubber) -> bool:
+    """May the error be chained: would nothing that it shows be scrubbed? What is too long to look through may not."""
+    shown = shown_text(error)
+    return len(shown) <= _MAX_SCRUBBED and scrubber.text(shown) == shown
+
+
+def shown_text(error: BaseException) -> str:
+    """Everything that printing the error and all it is chained to would show: messages, arguments, notes and fields."""
+    waiting: list[BaseException] = [error]
+    seen: set[int] = set()
+    texts: list[str] = []
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        texts += (_message(part), *(_printed(what) for what in (part, part.args, vars(part))))
+        beneath: tuple[object, ...] = (part.__cause__, part.__context__, getattr(part, "original_exception", None))
+        group = cast("BaseExceptionGroup[BaseException]", part) if isinstance(part, BaseExceptionGroup) else None
+        waiting += (inner for inner in (*beneath, *(group.exceptions if group else ())) if isinstance(inner, BaseException))
+    return "\n".join(texts)
+
+
+def _printed(value: object) -> str:
+    try:
+        return f"{value!s} {value!r}"
+    except Exception as error:  # a client's own __str__ or __repr__ that fails
+        return type(error).__name__
+
+
+def _class_names(error: BaseException) -> set[str]:
+    return {kind.__name__ for kind in type(error).__mro__}
+
+
+def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scrubber | None = None) -> Facts:
+    """Everything the table asks about, gathered once. `call` tells what was asked for, so what was refused can be
+    named."""
+    beneath = {name for start in (error, _cause(error)) for part in _chain(start) for name in _class_names(part)}
+    error = _cause(error)
+    body = error_body(error, call)
+    message = _message(error)
+    inner = body.get("message")
+    shown = inner if isinstance(inner, str) and inner else message
+    said = own_words(message.lower(), call, lambda words: _tells(words, call))
+    status = getattr(error, "status_code", None)
+    words = (body.get("code"), body.get("type"), body.get("status"), getattr(error, "code", None))
+    return Facts(
+        status=status if isinstance(status, int) else None,
+        kinds=frozenset(_class_names(error)),
+        codes=frozenset(str(word).lower() for word in words if word is not None),
+        param=str(body.get("param") or getattr(error, "param", None) or ""),
+        text=said,
+        message=_clean(shown.partition(_TRACEBACK)[0], scrubber),
+        retry_after=retry_after(error, body),
+        capability=refused_capability(said, str(body.get("param") or ""), call),
+        connection=not body and not beneath.isdisjoint(_SOCKET_FAILURES),
+        timeout=not beneath.isdisjoint(_TIMEOUTS),
+        speaks_of_model=isinstance(inner, str) and _MODEL.search(inner[:_MAX_MESSAGE]) is not None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One meaning. All conditions that are given must hold; of each, any one of its values."""
+
+    make: Callable[[Facts], LLMCoreError]
+    status: frozenset[int] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    codes: frozenset[str] = frozenset()
+    text: tuple[str, ...] = ()
+    also: Callable[[Facts], bool] | None = None
+
+    def holds(self, facts: Facts) -> bool:
+        return (
+            (not self.status or facts.status in self.status)
+            and (not self.kinds or bool(self.kinds & facts.kinds))
+            and (not self.codes or bool(self.codes & facts.codes))
+            and (not self.text or any(part in facts.text for part in self.text))
+            and (self.also is None or self.also(facts))
+        )
+
+
+def _row(
+    make: Callable[[Facts], LLMCoreError],
+    *,
+    status: tuple[int, ...] = (),
+    kinds: tuple[str, ...] = (),
+    codes: tuple[str, ...] = (),
+    text: tuple[str, ...] = (),
+    also: Callable[[Facts], bool] | None = None,
+) -> Row:
+    return Row(make, frozenset(status), frozenset(kinds), frozenset(codes), text, also)
+
+
+def _plain(kind: type[LLMCoreError]) -> Callable[[Facts], LLMCoreError]:
+    return lambda facts: kind(facts.message)
+
+
+def _with_status(kind: Callable[..., LLMCoreError]) -> Callable[[Facts], LLMCoreError]:
+    return lambda facts: kind(facts.message, status=facts.status)
+
+
+def _rate_limited(facts: Facts) -> LLMCoreError:
+    return RateLimited(facts.message, status=facts.status, retry_after=facts.retry_after)
+
+
+def _overloaded(facts: Facts) -> LLMCoreError:
+    return Overloaded(facts.message, status=facts.status, retry_after=facts.retry_after)
+
+
+def _timed_out(facts: Facts) -> LLMCoreError:
+    return Timeout(facts.message or "no answer within the time given for a read", status=facts.status)
+
+
+def _capability_refused(facts: Facts) -> LLMCoreError:
+    return CapabilityRefused(facts.message, capability=facts.capability or "native_tools", status=facts.status)
+
+
+def _installation(facts: Facts) -> LLMCoreError:
+    return ConfigError(f"litellm is not usable as installed ({facts.message}); install litellm==1.105.3, the tried version")
+
+
+def _unknown_provider(facts: Facts) -> LLMCoreError:
+    return ConfigError(f"litellm does not know this provider: {facts.message}")
+
+
+def _ours(facts: Facts) -> LLMCoreError:
+    return InternalError(f"the request was not accepted as llmcore made it: {facts.message}")
+
+
+def _fault(facts: Facts) -> LLMCoreError:
+    return InternalError(f"a fault in litellm or llmcore: {facts.message or min(facts.kinds)}")
+
+
+_CALLERS_PARAMETERS = (
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "stop",
+    "messages",
+    "image",
+    "model",
+)
+_MISSING_MODEL = (
+    "model_not_found",
+    "model identifier is invalid",
+    "is not a valid model",
+    "model not found",
+    "unknown model",
+)
+
+ROWS: tuple[Row, ...] = (
+    _row(_timed_out, also=lambda facts: facts.timeout),
+    # before any status or class: LiteLLM looks for "403" and "429" in all of the text, a port or an address included
+    _row(lambda facts: RemoteServerError(facts.message), also=lambda facts: facts.connection),
+    _row(_installation, kinds=("ImportError", "ModuleNotFoundError")),
+    _row(_installation, text=("no module named 'mcp'",)),
+    _row(_unknown_provider, text=("llm provider not provided",)),
+    _row(_plain(QuotaExceeded), codes=("insufficient_quota", "billing_hard_limit_reached")),
+    _row(_plain(QuotaExceeded), status=(402,)),
+    _row(
+        _plain(QuotaExceeded),
+        text=("insufficient_quota", "credit balance is too low", "insufficient credits", "insufficient balance"),
+    ),
+    _row(_with_status(RequestTooLarge), status=(413,)),
+    _row(_with_status(RequestTooLarge), codes=("request_too_large", "payload_too_large")),
+    _row(
+        _with_status(RequestTooLarge),
+        text=("request_too_large", "request entity too large", "request too large for model"),
+    ),
+    _row(_with_status(ContextOverflow), kinds=("ContextWindowExceededError",)),
+    _row(_with_status(ContextOverflow), codes=("context_length_exceeded",)),
+    _row(
+        _with_status(ContextOverflow),
+        status=(400, 422, 500),
+        text=(
+            "maximum context length",
+            "prompt is too long",
+            "exceeds the context window",
+            "exceeds the available context size",
+            "exceeds the maximum number of tokens",
+            "input is too long",
+        ),
+    ),
+    _row(_plain(AuthenticationFailed), status=(401,)),
+    _row(_plain(AuthenticationFailed), kinds=("AuthenticationError",)),
+    _row(_plain(AuthenticationFailed), text=("api_key_invalid", "api key not valid", "invalid api key", "security token")),
+    _row(_plain(AuthenticationFailed), text=("api_key client option must be set", "missing credentials")),
+    _row(_capability_refused, also=lambda facts: facts.capability is not None and facts.status != 429),
+    _row(_plain(Refused), kinds=("ContentPolicyViolationError",)),
+    _row(_plain(Refused), codes=("content_filter", "content_policy_violation", "content_filter_error")),
+    _row(_plain(ModelNotFound), codes=("model_not_found",)),
+    _row(_plain(ModelNotFound), status=(403,), also=lambda facts: facts.speaks_of_model),
+    _row(_plain(AuthenticationFailed), status=(403,)),
+    _row(_plain(ModelNotFound), status=(404,)),
+    _row(_plain(ModelNotFound), kinds=("NotFoundError",)),
+    _row(_plain(AuthenticationFailed), kinds=("PermissionDeniedError",)),
+    _row(_plain(ModelNotFound), status=(400,), text=_MISSING_MODEL),
+    _row(_rate_limited, status=(429,)),
+    _row(_rate_limited, kinds=("RateLimitError",)),
+    _row(_overloaded, status=(503, 529)),
+    _row(_overloaded, codes=("overloaded_error", "unavailable", "503", "529")),
+    _row(_overloaded, status=(500, 502), text=("overloaded",)),
+    _row(_with_status(Timeout), status=(408, 504)),
+    _row(
+        _with_status(RemoteServerError),
+        text=("connection error", "cannot connect", "connection refused", "disconnected"),
+    ),
+    _row(
+        _with_status(RemoteServerError),
+        text=("<html", "<!doctype", "expecting value: line", "converting to valid response"),
+    ),
+    _row(_ours, kinds=("APIConnectionError",), text=("traceback (most recent call last)",)),
+    _row(
+        _ours,
+        kinds=("APIConnectionError",),
+        text=("unable to convert", "invalid json", "failed to parse", "tool call arguments"),
+    ),
+    _row(
+        _plain(CallerError),
+        status=(400, 422),
+        also=lambda facts: any(facts.param.startswith(name) for name in _CALLERS_PARAMETERS),
+    ),
+    _row(_ours, status=(400, 405, 409, 415, 422)),
+    _row(_with_status(RemoteServerError), also=lambda facts: facts.status is not None),
+    _row(_with_status(RemoteServerError), kinds=("APIError", "OpenAIError")),
+    _row(_fault),
+)
+"""The first row that holds counts; the last one always does."""
+
+
+def _tells(words: str, call: ModelCall | None) -> bool:
+    """Would these words of an error (lower case) decide what it means?"""
+    return refused_capability(words, "", call) is not None or any(part in words for row in ROWS for part in row.text)
+
+
+def classify(error: BaseException, call: ModelCall | None = None, scrubber: Scrubber | None = None) -> LLMCoreError:
+    """The `LLMCoreError` an exception means; one that is an `LLMCoreError` already is returned as it is."""
+    if isinstance(error, LLMCoreError):
+        return error
+    facts = facts_of(error, call, scrubber)
+    row = next(row for row in ROWS if row.holds(facts))
+    return row.make(facts)

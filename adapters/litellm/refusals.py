@@ -1,0 +1,176 @@
+"""Which capability a server says it does not have, read from its error text.
+
+Servers refuse in words, not codes, so the words are data: the first phrase that occurs names the capability (a field of
+`Capabilities`, or a request parameter). What a server quotes of the request is taken out first: a user may write the
+same words. Sources: error texts of the providers' and servers' own code and recorded
+replies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.secrets.spellings import unescaped, united
+from llmcore.types import ToolDefinition
+from llmcore.types.narrowing import is_list, is_object
+
+__all__ = ["PHRASES", "is_quoted", "own_words", "refused_capability"]
+
+PHRASES: tuple[tuple[str, str], ...] = (
+    ("json mode cannot be combined with tool", "schema_with_tools"),  # Groq
+    ("function calling with a response mime type", "schema_with_tools"),  # Gemini 2
+    ("no endpoints found that support tool use", "native_tools"),  # OpenRouter
+    ("no endpoints found that support the provided 'tool_choice'", "tool_choice_required"),  # OpenRouter
+    ("no endpoints found that support image input", "images"),  # OpenRouter
+    ("does not support tools", "native_tools"),  # Ollama
+    ("does not support function calling", "native_tools"),
+    ("does not support tool calling", "native_tools"),
+    ("function calling is not enabled", "native_tools"),  # Gemini (gemma)
+    ("`tool calling` is not supported", "native_tools"),  # Groq
+    ("tools param requires --jinja", "native_tools"),  # llama.cpp
+    ("tool choice requires --enable-auto-tool-choice", "native_tools"),  # vLLM
+    ("tool_choice forces tool use", "tool_choice_required"),  # Claude, with thinking
+    ("does not support this tool_choice", "tool_choice_required"),  # DeepSeek reasoner
+    ("tool_choice 'required' is incompatible", "tool_choice_required"),  # Moonshot, with thinking
+    ("this response_format type is unavailable", "json_schema"),  # DeepSeek
+    ("response_format` does not support `json_schema", "json_schema"),  # Groq
+    ("does not support response format `json_schema`", "json_schema"),  # Groq
+    ("'response_format' of type 'json_schema' is not supported", "json_schema"),  # OpenAI
+    ("'response_format' of type 'json_object' is not supported", "json_object"),
+    ("json mode is not enabled", "json_object"),  # Gemini (gemma)
+    ("does not support image", "images"),
+    ("image input is not supported", "images"),
+    ("image_url is only supported by certain models", "images"),
+    ("'messages.0.role' does not support 'system'", "system_message"),  # o1-mini
+)
+
+_UNSUPPORTED = (
+    "not support",
+    "unsupported",
+    "unrecognized request argument",
+    "unknown parameter",
+    "unknown field",
+    "unknown name",
+    "extra inputs are not permitted",
+    "extra fields not permitted",
+    "does not support parameters",
+    "is not enabled",
+    "is not available",
+)
+_BY_PARAMETER = {
+    "tools": "native_tools",
+    "functions": "native_tools",
+    "tool_choice": "tool_choice_required",
+    "parallel_tool_calls": "parallel_tools",
+    "stream": "streaming",
+    "reasoning_effort": "reasoning",
+    "thinking": "reasoning",
+    "web_search_options": "web_search",
+}
+_PARAMETERS = (
+    *_BY_PARAMETER,
+    "response_format",
+    "temperature",
+    "top_p",
+    "stop",
+    "max_tokens",
+    "stream_options",
+    "format",
+)
+_ANY = "|".join(sorted(_PARAMETERS, key=len, reverse=True))
+_NAMED = re.compile(rf"['\"`]({_ANY})\b|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra")  # quoted, or as Anthropic names a field
+
+
+def refused_capability(text: str, param: str, call: ModelCall | None) -> str | None:
+    """The capability refused by an error whose message is `text` (lower case) about the request parameter `param`."""
+    for phrase, capability in PHRASES:
+        if phrase in text:
+            return capability
+    if not any(word in text for word in _UNSUPPORTED):
+        return None
+    found = _NAMED.search(text)
+    named = re.split(r"[.\[]", param)[0] or (found[1] or found[2] if found else "")
+    if named in ("response_format", "format"):
+        return "json_object" if call is not None and call.mode == "json_object" else "json_schema"
+    if named == "tool_choice" and call is not None and is_object(call.request.tool_choice):
+        return "tool_choice_named"
+    return _BY_PARAMETER.get(named) or (named if named in _PARAMETERS else None)
+
+
+# What is quoted
+
+_QUOTE = 12
+"""So many characters that stand in the request as well are a quotation."""
+_MAX_READ = 32_768
+"""Characters of an error that are compared with the request; of a longer one as many at each end."""
+_LONG_WORD = 1000
+_ELSEWHERE = "\n\x00\n"
+_SPACES = re.compile(r"\s+")
+
+
+def own_words(text: str, call: ModelCall | None, tells: Callable[[str], bool]) -> str:
+    """The text of an error (lower case) without the quotations from the request that would tell something (`tells`)
+    were they the server's: from its messages, instructions and tools, in whatever letters and escapes.
+
+    Linear in the text and the request.
+    """
+    if call is None or not tells(text):
+        return text
+    text = _plain(text if len(text) <= 2 * _MAX_READ else text[:_MAX_READ] + _ELSEWHERE + text[-_MAX_READ:])
+    windows = {window for _, window in _windows(text)}
+    quoted = {window for sent in _sent(call) for _, window in _windows(_plain(sent)) if window in windows}
+    parts: list[str] = []
+    last = 0
+    for start, end in united((start, start + _QUOTE) for start, window in _windows(text) if window in quoted):
+        if tells(text[start:end]) or _is_part_of_telling(text[start:end], text[end : end + 1]):
+            parts.append(text[last:start])
+            last = end
+    return _ELSEWHERE.join((*parts, text[last:]))
+
+
+def _is_part_of_telling(quotation: str, following: str) -> bool:
+    """Half of "'tools' is not supported": with a server's own words it would tell something. The second half is common
+    in English: when it is short, or goes on in other words, it need not be a quotation."""
+    if _NAMED.search(quotation):
+        return True
+    is_whole = len(quotation) >= 2 * _QUOTE and not following.isalnum()
+    return is_whole and any(word in quotation for word in _UNSUPPORTED)
+
+
+def is_quoted(text: str, call: ModelCall) -> bool:
+    """Does the whole text stand somewhere in the request?"""
+    plain = _plain(text)
+    return any(plain in _plain(sent) for sent in _sent(call))
+
+
+def _windows(text: str) -> Iterator[tuple[int, str]]:
+    return ((start, text[start : start + _QUOTE]) for start in range(len(text) - _QUOTE + 1))
+
+
+def _plain(text: str) -> str:
+    return _SPACES.sub(" ", unescaped(text)).lower()
+
+
+def _sent(call: ModelCall) -> Iterator[str]:
+    """Every text of the request that a person, a program or a model wrote."""
+    request = call.request
+    parts: list[Any] = [block.model_dump() for message in request.messages for block in message.content]
+    system = request.system
+    parts += [system] if isinstance(system, str) else [block.text for block in system or ()]
+    parts += [tool.model_dump() for tool in (*call.tools, *request.tools) if isinstance(tool, ToolDefinition)]
+    return _texts([*parts, call.output_schema, request.extra_body])
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if len(value) <= _LONG_WORD or " " in value:  # not the data of an image
+            yield value
+    elif is_object(value):
+        for item in value.values():
+            yield from _texts(item)
+    elif is_list(value):
+        for item in value:
+            yield from _texts(item)

@@ -1,0 +1,129 @@
+"""Tokens and cost of one request, as LiteLLM counts them on every wire.
+
+LiteLLM's `usage` is OpenAI-shaped for all providers: `prompt_tokens` holds the cached ones (for Anthropic: input +
+cache write + cache read), `completion_tokens` the reasoning (for Gemini: the thoughts). Prices are the endpoint's, else
+LiteLLM's table's where that can be trusted; an unknown price gives cost None, never 0.
+
+Where a budget hangs on a number, one that cannot be believed (none at all, 0 for a side that is not empty, more than
+any model reads or writes) is replaced by an estimate: a budget is never switched off by what a server leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from llmcore.adapters.base import Endpoint, ModelCall, Prices
+from llmcore.adapters.providers import provider_of
+from llmcore.adapters.providers.model_table import table_prices
+from llmcore.adapters.wire.counts import MOST_TOKENS, count_of
+from llmcore.types import Block, Envelope, ImageBlock, ToolResultBlock, Usage
+from llmcore.types.bounds import is_amount
+from llmcore.types.narrowing import is_object, object_in, objects_in
+
+__all__ = ["accounted", "cost_of", "read_usage", "usage_in"]
+
+_PER_MILLION = 1_000_000
+_CHARACTERS_PER_TOKEN = 4
+_TOKENS_PER_IMAGE = 1000
+
+
+def _count(source: object, *path: str) -> int:
+    for key in path:
+        source = source.get(key) if is_object(source) else None
+    return count_of(source)
+
+
+def usage_in(event: Mapping[str, Any]) -> object:
+    """The usage that a body or a stream event tells, None when it tells none: in its usual place, or where Groq (`x_groq`) and
+    Moonshot (the choice) put it."""
+    places = (event, object_in(event.get("x_groq")), *objects_in(event.get("choices")))
+    return next((usage for place in places if is_object(usage := place.get("usage")) and usage), None)
+
+
+def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) -> Usage:
+    """`usage` (LiteLLM's, as a dict) as ours, priced. Without any count it is `estimated`, for nobody counted."""
+    cached = _count(usage, "prompt_tokens_details", "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
+    counted = Usage(
+        input_tokens=_count(usage, "prompt_tokens"),
+        output_tokens=_count(usage, "completion_tokens"),
+        cache_read_tokens=cached or _count(usage, "cache_read_input_tokens"),
+        cache_write_tokens=(
+            _count(usage, "prompt_tokens_details", "cache_creation_tokens") or _count(usage, "cache_creation_input_tokens")
+        ),
+        reasoning_tokens=_count(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+    charged = _charged(usage) if provider_of(endpoint).reports_cost else None
+    if not counted.total_tokens:
+        return counted.model_copy(update={"estimated": True, "cost": charged})
+    return counted.model_copy(update={"estimated": estimated, "cost": charged or cost_of(counted, endpoint)})
+
+
+def _charged(usage: object) -> float | None:
+    cost = usage.get("cost") if is_object(usage) else None
+    return float(cost) if is_amount(cost) and cost > 0 else None
+
+
+def accounted(told: Usage | None, call: ModelCall, reply: Envelope) -> Usage:
+    """What a request counts for in a budget: what was told where it can be believed; else an estimate (`estimated`), a
+    fourth of the characters. Its cost is None only where the price is unknown. O(size of the request and the reply),
+    and only where something must be estimated."""
+    usage = told or Usage()
+    changes: dict[str, int] = {}
+    if not 0 < usage.input_tokens <= MOST_TOKENS:
+        changes["input_tokens"] = _asked(call)
+    if not 0 < usage.output_tokens <= MOST_TOKENS:
+        changes["output_tokens"] = _answered(reply)
+    if not 0 <= usage.cache_read_tokens + usage.cache_write_tokens <= changes.get("input_tokens", usage.input_tokens):
+        changes |= {"cache_read_tokens": 0, "cache_write_tokens": 0}
+    if any(getattr(usage, name) != tokens for name, tokens in changes.items()):
+        usage = usage.model_copy(update={**changes, "estimated": True})
+    elif is_amount(usage.cost) and usage.cost:
+        return usage
+    charged = usage.cost if is_amount(usage.cost) and usage.cost else None
+    costs = [cost for cost in (charged, cost_of(usage, call.endpoint)) if cost is not None]
+    return usage.model_copy(update={"cost": max(costs, default=None)})
+
+
+def _asked(call: ModelCall) -> int:
+    """Tokens of a request, roughly: its texts, the tools and the schema it carries, its images."""
+    request = call.request
+    blocks = [block for message in request.messages for block in message.content]
+    carried = [str(request.system or ""), str(call.output_schema or ""), *(tool.model_dump_json() for tool in call.tools)]
+    return _tokens(sum(map(len, carried))) + sum(map(_tokens_of, blocks))
+
+
+def _tokens_of(block: Block) -> int:
+    if isinstance(block, ImageBlock):
+        return _TOKENS_PER_IMAGE
+    if isinstance(block, ToolResultBlock):
+        return sum(map(_tokens_of, block.content))
+    return _tokens(len(block.model_dump_json()))
+
+
+def _answered(reply: Envelope) -> int:
+    """Tokens of a reply, roughly. The source of a native reply holds neither its calls nor its reasoning."""
+    text = max(len(reply.source), len(reply.content) + len(reply.reasoning))
+    return _tokens(text + sum(len(call.name) + len(call.raw_arguments) for call in reply.tool_calls if call.span is None))
+
+
+def _tokens(characters: int) -> int:
+    return -(-characters // _CHARACTERS_PER_TOKEN)
+
+
+def cost_of(usage: Usage, endpoint: Endpoint) -> float | None:
+    """US dollars; None when the price of input or output is unknown. Cached tokens without a price of their own cost as
+    input."""
+    prices: Prices | None = endpoint.prices or table_prices(endpoint)
+    if prices is None or prices.input is None or prices.output is None:
+        return None
+    fresh = max(0, usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens)
+    read = prices.cache_read if prices.cache_read is not None else prices.input
+    write = prices.cache_write if prices.cache_write is not None else prices.input
+    parts = (
+        (fresh, prices.input),
+        (usage.cache_read_tokens, read),
+        (usage.cache_write_tokens, write),
+        (usage.output_tokens, prices.output),
+    )
+    return sum(tokens * price for tokens, price in parts) / _PER_MILLION

@@ -1,0 +1,239 @@
+"""Recording at LiteLLM's level: what an adapter sent and got, as one line of a transcript file a run.
+
+    recorder = Recorder(provenance="live: openai gpt-4o, 2026-01-31")
+    adapter = LiteLLMAdapter(observer=recorder.observe)
+    ...
+    recorder.write("fixtures/recorded/run.jsonl", id="weather", tools=tools)
+
+The format is the project's own (JSON Lines; design section 4) and what `llmcore replay` reads. Secrets are never
+written: keys and secret headers are left out, and what is known or looks like a key is hidden wherever it stands in a
+line, also where a stream brought it in pieces. Safe to use from several threads; exchanges stand in the order of their
+requests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.secrets.known_secrets import process_scrubber, remember
+from llmcore.adapters.secrets.request_secrets import secrets_in
+from llmcore.adapters.secrets.scrubber import Scrubber
+from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
+from llmcore.types.json_data import encodable
+from llmcore.types.locks import ForkSafeLock
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import exact_json
+
+__all__ = ["Exchange", "Recorder", "TranscriptFile", "tool_dict", "transcript"]
+
+Exchange = dict[str, Any]
+_NUMBERED = re.compile(r"-[0-9]{1,9}\Z")
+_NOT_WRITTEN = frozenset({"api_key", "api_base", "timeout", "num_retries", "max_retries", "extra_headers"})
+
+
+def tool_dict(tool: ToolDefinition) -> dict[str, Any]:
+    """A tool as transcripts hold it: OpenAI's form."""
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
+
+
+def transcript(
+    exchanges: Iterable[Exchange],
+    *,
+    id: str,
+    provider: str,
+    model: str,
+    provenance: str,
+    level: str,
+    tools: Iterable[ToolDefinition] = (),
+    output_schema: JsonSchema | None = None,
+    expect: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """One line of a transcript file."""
+    line: dict[str, Any] = {
+        "id": id,
+        "provider": provider,
+        "model": model,
+        "provenance": provenance,
+        "level": level,
+        "tools": [tool_dict(tool) for tool in tools],
+    }
+    if output_schema is not None:
+        line["output_schema"] = output_schema
+    line["exchanges"] = list(exchanges)
+    return line | ({"expect": dict(expect)} if expect is not None else {})
+
+
+class TranscriptFile:
+    """A file that lines are appended to. No two of its lines have the same id: after `run` comes `run-2`, after `run-1`
+    as well.
+
+    What stands in the file already is read with the first line. Thread-safe; lines of several processes at once may
+    share an id.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._lock = ForkSafeLock()
+        self._ids: set[str] | None = None
+        self._last: dict[str, int] = {}
+
+    def append(self, line: Mapping[str, Any]) -> str:
+        """Write a line; returns the id it has got. Halves of surrogate pairs stay what they are, as escapes."""
+        with self._lock:
+            unique = self._unique(str(line["id"]))
+            numbered = {**line, "id": unique}
+            written = exact_json(numbered)
+            if encodable(written) != written:
+                written = exact_json(numbered, ascii_only=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(written + "\n")
+        return unique
+
+    def _unique(self, id: str) -> str:
+        if self._ids is None:
+            self._ids = _ids_in(self._path)
+        name, _, number = id.rpartition("-") if _NUMBERED.search(id) else (id, "", "1")
+        last = self._last.get(name, int(number))
+        while id in self._ids:
+            last += 1
+            id = f"{name}-{last}"
+        self._ids.add(id)
+        self._last[name] = last
+        return id
+
+
+def _ids_in(path: Path) -> set[str]:
+    if not path.exists():
+        return set()
+    ids: set[str] = set()
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for text in file:
+            try:
+                line: object = json.loads(text)
+            except (ValueError, RecursionError):
+                continue  # whoever reads the file says what is wrong with it
+            if is_object(line):
+                ids.add(str(line.get("id")))
+    return ids
+
+
+class Recorder:
+    """Collects the exchanges of one run. `observe` is an adapter's observer; `secrets` are hidden besides the calls' own
+    and all others that the process knows of.
+
+    Exchanges are kept as they came and scrubbed when they are asked for: then every secret of the run is known, so that
+    none is taken out in part.
+    """
+
+    def __init__(self, *, provenance: str, secrets: Iterable[str | None] = ()) -> None:
+        self._provenance = provenance
+        remember(secrets)
+        self._secrets: set[str] = set()
+        self._lock = ForkSafeLock()
+        self._exchanges: list[Exchange] = []
+        self._open: dict[int, Exchange] = {}
+        self._previous: ModelCall | None = None
+        self._first: ModelCall | None = None
+
+    def observe(self, call: ModelCall, what: str, value: Any) -> None:
+        """See `llmcore.adapters.litellm.adapter.Observer`."""
+        with self._lock:
+            if what == "request":
+                self._begin(call, value)
+            elif (exchange := self._open.get(id(call))) is not None:
+                self._add(call, exchange, what, _copied(value))
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """What went over so far, without secrets."""
+        scrubber = self._scrubber()
+        with self._lock:
+            return [_clean(scrubber, exchange) for exchange in self._exchanges]
+
+    def clean(self, text: str) -> str:
+        """A text without the secrets that are known by now."""
+        return self._scrubber().text(text)
+
+    def _scrubber(self) -> Scrubber:
+        return process_scrubber(self._secrets)
+
+    def _begin(self, call: ModelCall, arguments: Mapping[str, Any]) -> None:
+        sent = {key: value for key, value in arguments.items() if key not in _NOT_WRITTEN}
+        self._secrets |= {*secrets_in(arguments)}
+        attempt = {"model": call.endpoint.model, "mode": call.mode, "reason": call.reason or self._reason(call)}
+        exchange = {"attempt": attempt, "request": _copied(sent)}
+        self._exchanges.append(exchange)
+        self._open[id(call)] = exchange
+        self._first = self._first or call
+        self._previous = call
+
+    def _add(self, call: ModelCall, exchange: Exchange, what: str, value: Any) -> None:
+        if what == "chunk":
+            exchange.setdefault("chunks", []).append(value)
+            return
+        if what != "end":
+            exchange[what] = value
+        del self._open[id(call)]
+
+    def _reason(self, call: ModelCall) -> AttemptReason:
+        """Why a request was made, where the orchestrator did not say, by what changed since the one before."""
+        before = self._previous
+        if before is None:
+            return "first"
+        if before.endpoint.key != call.endpoint.key:
+            return "model"
+        if before.mode != call.mode:
+            return "mode"
+        last = call.request.messages[-1:]
+        answered = any(message.tool_results for message in last)
+        return "turn" if answered and len(call.request.messages) > len(before.request.messages) else "reask"
+
+    def line(
+        self,
+        *,
+        id: str,
+        tools: Iterable[ToolDefinition] = (),
+        output_schema: JsonSchema | None = None,
+        expect: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """The run so far, as one line. Raises `ValueError` when nothing was recorded."""
+        if self._first is None:
+            raise ValueError("nothing was recorded: give `recorder.observe` to the adapter as its observer")
+        endpoint = self._first.endpoint
+        line = transcript(
+            (),
+            id=id,
+            provider=endpoint.provider,
+            model=endpoint.model,
+            provenance=self._provenance,
+            level="litellm",
+            tools=tools,
+            output_schema=output_schema,
+            expect=expect,
+        )
+        clean: dict[str, Any] = self._scrubber().value(line)
+        clean["exchanges"] = self.exchanges
+        return clean
+
+    def write(self, path: str | Path, **line: Any) -> str:
+        """Append the run to a transcript file; keywords as for `line`. Returns the line's id, which is the one given
+        unless the file has it already."""
+        return TranscriptFile(path).append(self.line(**line))
+
+
+def _copied(value: Any) -> Any:
+    """JSON data that nobody else changes."""
+    if is_object(value):
+        return {str(key): _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if is_list(value) else value
+
+
+def _clean(scrubber: Scrubber, exchange: Exchange) -> Exchange:
+    fresh: Exchange = scrubber.value({key: value for key, value in exchange.items() if key != "chunks"})
+    return fresh | ({"chunks": scrubber.events(exchange["chunks"])} if "chunks" in exchange else {})

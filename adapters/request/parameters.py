@@ -1,0 +1,311 @@
+"""One resolved call as the keyword arguments of `litellm.acompletion`, whole and fresh.
+
+Everything is decided here: what the output mode sends, what the provider takes, what it must be taught in words.
+LiteLLM is told not to retry and never to drop parameters by itself. Tools are built anew for every call, since LiteLLM
+edits them in place.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.adapters.providers import Limits, Provider, provider_of
+from llmcore.adapters.request.messages import render_messages
+from llmcore.adapters.request.names import NameMap
+from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, tools_of
+from llmcore.adapters.request.prompting import envelope_schema, instructions
+from llmcore.adapters.request.schemas import Loss, transform
+from llmcore.types import AuthenticationFailed, JsonSchema, LimitExceeded, ToolDefinition
+from llmcore.types.headers import check_header_value
+from llmcore.types.narrowing import is_object
+
+__all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "prepare"]
+
+DEFAULT_MAX_TOKENS = 8192
+"""Sent when the request names no `max_tokens` (LiteLLM would ask Anthropic for its table's maximum, 64000 and more)."""
+NO_KEY = "none"
+"""What a server that needs no key is sent, so that no key of the environment goes to a stranger."""
+
+_THINKING_TOKENS = 4096
+_MIN_THINKING_TOKENS = 1024  # Anthropic's least budget
+_EFFORTS = ((2048, "low"), (8192, "medium"))
+
+_log = logging.getLogger("llmcore.adapters")
+
+
+@dataclass
+class Prepared:
+    """What goes to LiteLLM, and what is needed to read the answer."""
+
+    arguments: dict[str, Any] = field(repr=False)
+    """Key and headers are among them: not to be shown."""
+    provider: Provider
+    names: NameMap
+    tools: tuple[ToolDefinition, ...]
+    plan: OutputPlan
+    dropped: list[str] = field(default_factory=list[str])
+    """Parameters of the request the endpoint does not take; they were left out."""
+    losses: dict[str, list[Loss]] = field(default_factory=dict[str, list[Loss]])
+    """Constraints a tool's schema lost in the provider's dialect, by tool."""
+
+
+def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
+    """The arguments for one call.
+
+    Raises `AuthenticationFailed` when a key is needed and there is none, `LimitExceeded` when the tools exceed a limit.
+    """
+    provider = provider_of(call.endpoint)
+    plan = output_plan(call, capabilities)
+    tools = tools_of(call, plan)
+    native = call.mode == "native_tools"
+    names = NameMap((tool.name for tool in tools), provider.names if native else None)
+    prepared = Prepared({}, provider, names, tools, plan)
+    taught = instructions(call, tools, plan)
+    prepared.arguments |= _connection(call, provider)
+    prepared.arguments["messages"] = render_messages(call, provider, names, taught)
+    if native:
+        for problem in check_limits(tools, provider, call.enforce_limits):
+            _log.warning(problem)
+        _add_tools(prepared, call, capabilities)
+    _add_format(prepared, call, capabilities)
+    _add_sampling(prepared, call, capabilities)
+    _add_extras(prepared, call, capabilities)
+    _move_to_body(prepared, call)
+    return prepared
+
+
+# Where to
+
+
+def _connection(call: ModelCall, provider: Provider) -> dict[str, Any]:
+    endpoint = call.endpoint
+    url = base_url(endpoint, provider)
+    return {
+        "model": f"{provider.prefix}/{endpoint.model}",
+        "api_base": url,
+        "api_key": _api_key(endpoint, provider),
+        "timeout": call.timeout,
+        "num_retries": 0,  # retries are the fallback's
+        "max_retries": 0,
+    }
+
+
+def base_url(endpoint: Endpoint, provider: Provider) -> str | None:
+    """The endpoint's base URL as LiteLLM wants it for this provider: `http://host` gets the provider's usual path, a
+    path LiteLLM appends by itself goes, any other path is kept."""
+    if not endpoint.base_url:
+        return None
+    url = endpoint.base_url.rstrip("/")
+    if provider.spare_path:
+        url = url.removesuffix(provider.spare_path)
+    return url if urlsplit(url).path else url + provider.default_path
+
+
+def _api_key(endpoint: Endpoint, provider: Provider) -> str | None:
+    if endpoint.api_key is not None:
+        return endpoint.api_key.get_secret_value()
+    if endpoint.base_url or provider.name == "ollama":
+        return NO_KEY
+    variable = provider.api_key_variable
+    key = os.environ.get(variable) if variable else None
+    if variable and not key:
+        raise AuthenticationFailed(
+            f"no API key for {endpoint.alias or endpoint.model}: set the variable {variable}, or give `api_key`"
+        )
+    check_header_value(f"the variable {variable}", key or "")
+    return key
+
+
+# Tools
+
+
+def _add_tools(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> None:
+    choice = call.request.tool_choice
+    offered = prepared.tools
+    if is_object(choice) and capabilities.tool_choice_named is False:
+        offered = tuple(tool for tool in offered if tool.name == choice["name"]) or offered
+    if choice == "none" and prepared.plan != "tool" and "tool_choice" in prepared.provider.dropped:
+        offered = ()  # the wire cannot say it otherwise
+    if not offered:
+        return
+    prepared.arguments["tools"] = [_tool(prepared, tool) for tool in offered]
+    wanted = _tool_choice(prepared, call, capabilities)
+    if wanted is not None and "tool_choice" not in prepared.provider.dropped:
+        prepared.arguments["tool_choice"] = wanted
+    parallel = call.request.parallel_tool_calls
+    if parallel is not None:
+        _put(prepared, capabilities, "parallel_tool_calls", parallel)
+
+
+def _tool(prepared: Prepared, tool: ToolDefinition) -> dict[str, Any]:
+    """A tool in the provider's schema dialect. `strict` goes along where it is asked for, or where nothing is lost by
+    it."""
+    provider = prepared.provider
+    schema = tool.parameters if "type" in tool.parameters else {"type": "object"} | tool.parameters
+    parameters = transform(schema, provider.schema_dialect)
+    strict = tool.strict
+    if provider.strict_tools and strict is not False:
+        stricter = transform(schema, "openai_strict")
+        strict = strict or stricter.lossless
+        parameters = stricter if strict else parameters
+    if parameters.losses:
+        prepared.losses[tool.name] = parameters.losses
+    function: dict[str, Any] = {
+        "name": prepared.names.sent(tool.name),
+        "description": tool.description,
+        "parameters": parameters.schema,
+    }
+    if strict and provider.strict_tools:
+        function["strict"] = True
+    return {"type": "function", "function": function}
+
+
+def _tool_choice(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> Any:
+    """The choice as this endpoint can express it; what it cannot is enforced by the layers above. None = leave it to
+    auto."""
+    choice = call.request.tool_choice
+    only_output = prepared.plan == "tool" and choice in ("auto", "none")
+    if only_output:
+        choice = "required"  # the final output is a call, too
+    if choice == "auto" or (choice != "none" and _thinks_by_budget(call, prepared.provider)):
+        return None
+    if is_object(choice):
+        if capabilities.tool_choice_named is not False:
+            return {"type": "function", "function": {"name": prepared.names.sent(choice["name"])}}
+        choice = "required"
+    if choice == "required" and capabilities.tool_choice_required is False:
+        return None
+    return choice
+
+
+def _thinks_by_budget(call: ModelCall, provider: Provider) -> bool:
+    """Claude refuses a forced call together with a thinking budget."""
+    return provider.name == "anthropic" and bool(call.request.thinking)
+
+
+# Format
+
+
+def _add_format(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> None:
+    if call.mode == "json_object":
+        if capabilities.json_object is not False:
+            prepared.arguments["response_format"] = {"type": "json_object"}
+    elif prepared.plan == "format" and call.output_schema is not None:
+        prepared.arguments["response_format"] = _json_schema(prepared, "final_output", object_schema(call.output_schema))
+    elif call.mode == "json_schema":
+        offered = () if call.request.tool_choice == "none" else prepared.tools
+        prepared.arguments["response_format"] = _json_schema(prepared, "envelope", envelope_schema(offered))
+
+
+def _json_schema(prepared: Prepared, name: str, schema: JsonSchema) -> dict[str, Any]:
+    """A response format by schema: strict where the provider's strict dialect loses nothing, else the schema as it
+    is."""
+    dialect = prepared.provider.output_dialect
+    found = transform(schema, dialect)
+    strict = found.lossless and dialect == "openai_strict"
+    if dialect == "openai_strict" and not strict:
+        found = transform(schema, "json_schema")
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name, "schema": found.schema, **({"strict": True} if strict else {})},
+    }
+
+
+# Sampling and the rest
+
+
+def _put(prepared: Prepared, capabilities: Capabilities, name: str, value: Any) -> None:
+    """Send a parameter, unless the endpoint is known not to take it; then it is noted and logged."""
+    if name in prepared.provider.dropped or name in capabilities.unsupported_parameters:
+        prepared.dropped.append(name)
+        _log.warning("%s does not take %s: it is not sent", prepared.arguments["model"], name)
+    else:
+        prepared.arguments[name] = value
+
+
+def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> None:
+    request = call.request
+    for name in ("temperature", "top_p", "stop"):
+        value = getattr(request, name)
+        if value is not None and value != []:
+            _put(prepared, capabilities, name, value)
+    ceiling, budget = capabilities.max_output_tokens, _thinking_budget(call)
+    wanted = request.max_tokens or DEFAULT_MAX_TOKENS
+    if prepared.provider.thinking == "anthropic" and wanted <= budget:
+        wanted += budget  # the budget is part of max_tokens and must be smaller
+    renamed = "max_tokens" in capabilities.unsupported_parameters  # OpenAI's newer name for the same
+    bound = "max_completion_tokens" if renamed else "max_tokens"
+    prepared.arguments[bound] = min(wanted, ceiling) if ceiling else wanted
+    if budget:
+        _add_thinking(prepared, capabilities, budget)
+
+
+def _thinking_budget(call: ModelCall) -> int:
+    thinking = call.request.thinking
+    if thinking is True:
+        return _THINKING_TOKENS
+    return max(thinking, _MIN_THINKING_TOKENS) if thinking else 0
+
+
+def _add_thinking(prepared: Prepared, capabilities: Capabilities, budget: int) -> None:
+    form = prepared.provider.thinking
+    if form == "anthropic":
+        prepared.arguments["thinking"] = {"type": "enabled", "budget_tokens": budget}
+    elif form == "effort" and capabilities.reasoning is not False:
+        effort = next((word for bound, word in _EFFORTS if budget <= bound), "high")
+        _put(prepared, capabilities, "reasoning_effort", effort)
+    else:
+        prepared.dropped.append("thinking")
+
+
+def _add_extras(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> None:
+    request, endpoint = call.request, call.endpoint
+    if request.allow_web_search and capabilities.web_search:
+        prepared.arguments["web_search_options"] = {}
+    headers = dict(prepared.provider.headers) | endpoint.extra_headers | request.extra_headers
+    if headers:
+        prepared.arguments["extra_headers"] = headers
+
+
+def _move_to_body(prepared: Prepared, call: ModelCall) -> None:
+    """What must reach the provider as it is goes through `extra_body`, and the request's own `extra_body` with it."""
+    body = {name: prepared.arguments.pop(name) for name in prepared.provider.raw_body if name in prepared.arguments}
+    body |= call.request.extra_body
+    if not body:
+        return
+    if prepared.provider.spreads_extra_body:
+        prepared.arguments |= body
+    else:
+        prepared.arguments["extra_body"] = body
+
+
+# Limits
+
+
+def check_limits(tools: Iterable[ToolDefinition], provider: Provider, enforce: bool = False) -> list[str]:
+    """The provider's limits that `tools` exceed, in words, where the figures are unverified.
+
+    Raises `LimitExceeded` for a verified limit, and with `enforce` for any.
+    """
+    offered = list(tools)
+    size = sum(len(tool.model_dump_json(include={"name", "description", "parameters"})) for tool in offered)
+    warnings: list[str] = []
+    for limits in provider.limits:
+        for problem in _exceeded(limits, len(offered), size):
+            if limits.verified or enforce:
+                raise LimitExceeded(f"{provider.name}: {problem} ({limits.source}); offer fewer or smaller tools")
+            warnings.append(f"{provider.name}: {problem} ({limits.source})")
+    return warnings
+
+
+def _exceeded(limits: Limits, count: int, size: int) -> Iterable[str]:
+    if limits.max_tools is not None and count > limits.max_tools:
+        yield f"{count} tools, the limit is {limits.max_tools}"
+    if limits.max_tools_bytes is not None and size > limits.max_tools_bytes:
+        yield f"{size} bytes of tool definitions, the limit is {limits.max_tools_bytes}"

@@ -1,0 +1,66 @@
+"""What came back, made ours: tool names mapped back, and arguments put into the shape the tool's schema has.
+
+A reply is otherwise left as the provider sent it. Both steps cost nothing when no name was mapped and no schema changed
+shape. Linear in the reply; never raises on what a model wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from llmcore.adapters.request.names import NameMap
+from llmcore.adapters.request.parameters import Prepared
+from llmcore.adapters.request.schemas import restore
+from llmcore.types import JsonSchema
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import exact_float, exact_json
+
+__all__ = ["ReplyMapper", "holds_litellm_tool"]
+
+_LITELLM_TOOL = "json_tool_call"
+_ARGUMENT_KEYS = ("arguments", "input", "args")
+_SHAPES = frozenset({"additionalProperties", "optional"})
+"""Losses that change the shape of what the model writes."""
+
+
+def holds_litellm_tool(raw: bytes) -> bool:
+    """LiteLLM forced a tool of its own for a response schema; only its reading of the body tells the answer."""
+    return f'"{_LITELLM_TOOL}"'.encode() in raw
+
+
+class ReplyMapper:
+    """Maps the calls of one reply, or of one stream's chunks, back to the tools as they were defined."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self._names: NameMap = prepared.names
+        reshaped = {name for name, losses in prepared.losses.items() if any(loss.keyword in _SHAPES for loss in losses)}
+        self._schemas: Mapping[str, JsonSchema] = {tool.name: tool.parameters for tool in prepared.tools if tool.name in reshaped}
+
+    def map(self, value: Any) -> Any:
+        """`value` (a body or a chunk) with its calls mapped back; the same object when there is nothing to map."""
+        return self._mapped(value) if self._names or self._schemas else value
+
+    def _mapped(self, value: Any) -> Any:
+        if is_list(value):
+            return [self._mapped(item) for item in value]
+        if not is_object(value):
+            return value
+        node = value
+        name = node.get("name")
+        if not isinstance(name, str):
+            return {key: self._mapped(item) for key, item in node.items()}
+        name = self._names.back(name)  # a stand-in holds a hash: nothing else is called so
+        return {**node, "name": name} | {key: self._restored(name, node[key]) for key in _ARGUMENT_KEYS if key in node}
+
+    def _restored(self, name: str, arguments: Any) -> Any:
+        schema = self._schemas.get(name)
+        if schema is None:
+            return arguments
+        if not isinstance(arguments, str):
+            return restore(schema, arguments)
+        try:
+            return exact_json(restore(schema, json.loads(arguments, parse_float=exact_float)))
+        except (ValueError, RecursionError):  # a piece of a stream, or not JSON: layer 2 reads it as it is
+            return arguments

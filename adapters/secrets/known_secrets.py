@@ -1,0 +1,95 @@
+"""The secrets this process knows of: keys and headers that were configured, those of requests, and those of its environment.
+
+What is written down (a log line, an error, a recording, a `repr`) may hold a key other than that of its own request: the
+fallback model's, or one that a prompt quotes. So every text is scrubbed of all of them, and whole, before anything is taken
+for a key by its look: half a key that is left over is no known one any more. The environment is read each time.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from llmcore.adapters.secrets.scrubber import Scrubber, is_placeholder, is_secret_name
+from llmcore.types.errors import LLMCoreError
+from llmcore.types.locks import ForkSafeLock
+
+__all__ = ["hide_in_error", "process_scrubber", "remember"]
+
+_KEPT = 128
+"""Secrets that are remembered, the latest ones. Those of the environment are not among them."""
+_LOOKED_THROUGH = 100_000
+"""Characters of a traceback."""
+
+_lock = ForkSafeLock()
+_known: dict[str, None] = {}
+_cached: tuple[frozenset[str], Scrubber] = (frozenset(), Scrubber())
+
+
+def remember(secrets: Iterable[str | None]) -> None:
+    """From now on these are secrets of the process. Placeholders are not remembered."""
+    fresh = [secret for secret in secrets if secret and not is_placeholder(secret)]
+    with _lock:
+        for secret in fresh:
+            _known.pop(secret, None)
+            _known[secret] = None
+        for secret in list(_known)[:-_KEPT]:
+            del _known[secret]
+
+
+def process_scrubber(secrets: Iterable[str | None] = ()) -> Scrubber:
+    """One that takes out everything that is known, and these."""
+    global _cached
+    with _lock:
+        known = frozenset({*_known, *_environment()})
+        if known != _cached[0]:
+            _cached = known, Scrubber(known)
+        scrubber = _cached[1]
+    more = [secret for secret in secrets if secret not in known]
+    return scrubber.with_secrets(more) if more else scrubber
+
+
+def hide_in_error(error: LLMCoreError) -> None:
+    """Take what is known out of the error's words, and out of those of the errors of ours beneath it. They may quote a model,
+    which may quote a key; what the error carries as data (`partial`, `text`) stays as the model said it. An exception of others
+    (a tool's, a client's) is theirs and stays as it is, chained only if printing it shows no key."""
+    waiting: list[LLMCoreError] = [error]
+    seen: set[int] = set()
+    scrubber = process_scrubber()
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        part.args = tuple(scrubber.text(arg) if isinstance(arg, str) else arg for arg in part.args)
+        for link in ("__cause__", "__context__"):
+            beneath: BaseException | None = getattr(part, link)
+            if isinstance(beneath, LLMCoreError):
+                waiting.append(beneath)
+            elif beneath is not None and _shows_a_secret(beneath, scrubber):
+                setattr(part, link, None)
+
+
+def _shows_a_secret(error: BaseException, scrubber: Scrubber) -> bool:
+    """Would printing it, and all that it is chained to, show one? What is too long to look through may."""
+    try:
+        shown = "".join(traceback.format_exception(error))
+    except Exception:  # an exception of others that cannot be printed
+        return True
+    return len(shown) > _LOOKED_THROUGH or scrubber.text(shown) != shown
+
+
+def _environment() -> Iterator[str]:
+    """The values of variables that are called like keys (`OPENAI_API_KEY`, `HF_TOKEN`, ...), but for the paths of files. One
+    that was read from a file ends in a line break, which is no part of the key; of several lines each may be one."""
+    for name, value in os.environ.items():
+        if _is_called_like_a_key(name) and value and not os.path.isabs(value):
+            yield value.strip()
+            yield from (line for line in map(str.strip, value.splitlines()) if len(line.split()) == 1)
+
+
+@lru_cache(maxsize=1024)
+def _is_called_like_a_key(name: str) -> bool:
+    return is_secret_name(name, in_text=True) or name.upper().endswith(("_KEY", "_TOKEN"))

@@ -1,0 +1,96 @@
+"""URLs of servers: which may be given, and how they are shown.
+
+A URL is shown, logged and sent around, and so is no place for a key. It is taken apart by one expression; what that does not
+match is no URL that could be shown. Parts are looked at as they stand and with percent signs decoded. Linear in the URL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from llmcore.adapters.secrets.scrubber import HIDDEN, Scrubber, is_placeholder, is_secret_name, looks_secret
+from llmcore.types.errors import ConfigError
+
+__all__ = ["checked_url", "shown_url", "url_secrets"]
+
+_URL = re.compile(
+    r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://)?(?:(?P<login>[^/?#]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(?P<port>[0-9]{1,5}))?"
+    r"(?P<path>/[^?#\s\\]*)?(?:\?(?P<query>[^#\s]*))?(?:\#(?P<fragment>\S*))?"
+)
+_LOGIN_IN_PATH = re.compile(r"[^/:@]*:([^/@]+)@")
+"""`user:password@` behind the host, as in a URL within the URL."""
+_PARAMETER = re.compile(r"[?&;#]([^=?&;#]*)(?:=([^?&;#]*))?")
+"""Of a query, a path or a fragment."""
+_SEPARATORS = frozenset("?&;#")
+_SHOWN_PARAMETERS = frozenset({"api-version", "api_version", "version", "region", "location"})
+_FIX = (
+    "take it out of the URL and give it as `api_key: ${NAME_OF_A_VARIABLE}`, or as a header in `extra_headers` "
+    "(in Python: `api_key=`, `extra_headers=`)"
+)
+
+
+def checked_url(url: str) -> str:
+    """The URL of a server as it was given. Raises `ConfigError`, which never quotes it, for one that holds a secret and for
+    what is none."""
+    if places := dict.fromkeys(where for where, _ in url_secrets(url)):
+        raise ConfigError(f"base_url holds a secret ({', '.join(places)}); {_FIX}")
+    parts = _URL.fullmatch(url)
+    if parts is None or (parts["scheme"] or "").lower() not in ("http", "https") or parts["fragment"] is not None:
+        raise ConfigError("base_url is no URL of a server; expected http(s)://host[:port][/path][?parameters]")
+    return url
+
+
+def url_secrets(url: str) -> Iterator[tuple[str, str]]:
+    """The secrets in a URL, each with where it stands: "user name", "password", "path", or the parameter whose name or look
+    is that of one."""
+    parts = _URL.fullmatch(url)
+    if parts is None:
+        return
+    user, _, password = _decoded(parts["login"] or "").partition(":")
+    yield from ((where, text) for where, text in (("user name", user), ("password", password)) if text)
+    behind = _decoded(url[parts.end("port") if parts["port"] else parts.end("host") :])
+    yield from (("path", login[1]) for login in _LOGIN_IN_PATH.finditer(behind))
+    for parameter in _PARAMETER.finditer(behind):
+        name, value = parameter[1], (parameter[2] or "").strip("=")
+        if not value and not is_placeholder(name):
+            yield "a parameter without a name", name
+        elif value and (is_secret_name(name) or looks_secret(value)):
+            yield f"query parameter {name!r}" if parameter[0][0] in "?&" else f"parameter {name!r}", value
+
+
+def shown_url(url: str) -> str:
+    """A URL as it may be shown: without user name, password, and the values of its parameters."""
+    parts = _URL.fullmatch(url)
+    if parts is None:
+        return HIDDEN
+    scheme, port = f"{parts['scheme']}://" if parts["scheme"] else "", f":{parts['port']}" if parts["port"] else ""
+    path = "/".join(map(_shown_segment, (parts["path"] or "").split("/")))
+    query = "&".join(_shown_parameter(parameter) for parameter in (parts["query"] or "").split("&") if parameter)
+    return Scrubber().text(f"{scheme}{parts['host']}{port}{path}{query and f'?{query}'}")
+
+
+def _shown_parameter(parameter: str) -> str:
+    name, _, value = parameter.partition("=")
+    if name.lower() in _SHOWN_PARAMETERS and not looks_secret(_decoded(value)):
+        return parameter
+    return f"{name}={HIDDEN}" if value.strip("=") else HIDDEN
+
+
+def _shown_segment(segment: str) -> str:
+    """A part of a path, without the values of its parameters (`;name=value`)."""
+    name, *parameters = segment.split(";")
+    plain = _decoded(name)
+    if not _SEPARATORS.isdisjoint(plain) or _LOGIN_IN_PATH.search(plain) or looks_secret(plain):
+        name = HIDDEN
+    return ";".join([name, *map(_shown_parameter, parameters)])
+
+
+def _decoded(text: str) -> str:
+    """Without percent signs, also those that stand for others."""
+    for _ in range(3):
+        text, before = unquote(text), text
+        if text == before:
+            break
+    return text

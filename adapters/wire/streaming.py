@@ -1,0 +1,162 @@
+"""One stream's events, judged as they come: what may be read goes on, and the first that nobody can read ends it.
+
+LiteLLM drops an event that it cannot read, or everything behind it, and takes an error event for a reply's: what a text lost
+that way nobody would see, and a call would run without the piece. So it reads only events that were found sound here, each
+written anew in the plainest framing. Linear in the bytes; memory is bounded by one event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from llmcore.adapters.request.sent_numbers import marked_arguments
+from llmcore.adapters.wire.counts import with_sound_counts
+from llmcore.adapters.wire.error_events import ErrorEvent, error_in, is_ping, plain_words
+from llmcore.adapters.wire.framing import EventLines, Frames, Sent, TooLong
+from llmcore.adapters.wire.terminators import DONE, StreamEnd, parse_json, why_unreadable
+from llmcore.types import Limits
+from llmcore.types.narrowing import is_list, is_object, object_in
+from llmcore.types.numbers import exact_json, may_hold_exact_floats
+
+__all__ = ["EventStream", "Taken"]
+
+
+@dataclass(slots=True)
+class Taken:
+    """What some bytes of a stream held: its sound events, and the bytes that tell a reader the same."""
+
+    events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    written: bytearray = field(default_factory=bytearray)
+
+
+class EventStream:
+    """The events of one stream. `known`: they are of a wire that is known, so that what is no JSON object is broken; of others
+    only errors are found.
+
+    `end`: what they told of the reply's end. `error`: the first was the server's error. `failure`: why the stream is read no
+    further, in words.
+    """
+
+    def __init__(self, limits: Limits, *, binary: bool, known: bool) -> None:
+        self.end = StreamEnd()
+        self.error: ErrorEvent | None = None
+        self.failure = ""
+        self._limits = limits
+        self._binary = binary
+        self._known = known
+        self._lines: EventLines | Frames = (Frames if binary else EventLines)(limits.line)
+        self._said = 0
+
+    @property
+    def is_broken(self) -> bool:
+        return self.error is not None or bool(self.failure)
+
+    @property
+    def in_document(self) -> bool:
+        """The bytes are one JSON text, no stream."""
+        return self._lines.in_document
+
+    def feed(self, piece: bytes) -> Taken:
+        """The next bytes, up to the first event that breaks the stream."""
+        taken = self._taken(self._lines.feed(piece))
+        if self._binary or not self._known:
+            taken.written[:] = b"" if self.is_broken else piece
+        return taken
+
+    def finish(self) -> Taken:
+        """The bytes are at their end. A last event that is cut is no broken one."""
+        return self._taken(self._lines.finish(), is_last=True)
+
+    def _taken(self, found: Iterator[Sent], *, is_last: bool = False) -> Taken:
+        taken = Taken()
+        try:
+            for sent in found:
+                if self.end.done:  # what follows is no part of the reply
+                    break
+                event = None if sent.data == DONE else self._judged(sent, is_last)
+                if sent.data == DONE:
+                    self.end.is_done()
+                elif event is not None:
+                    self.end.saw(event)
+                    taken.events.append(event)
+                if self.is_broken:
+                    break
+                if sent.data == DONE:
+                    taken.written += sent.written()
+                elif event is not None:
+                    taken.written += b"".join(each.written() for each in _readable(event, sent))
+        except TooLong:
+            self.failure = f"a line of the stream is longer than {self._limits.line:,} bytes"
+        return taken
+
+    def _judged(self, sent: Sent, is_last: bool) -> dict[str, Any] | None:
+        """The event; None for one that says nothing, and for one that breaks the stream."""
+        event = parse_json(sent.data)
+        if is_object(event):
+            self.error = error_in(event, sent.name, is_of_unknown_wire=not self._known)
+            self._said += _length_of_texts(event)
+            if self._said > self._limits.body:
+                self.failure = f"the texts of the reply are longer than {self._limits.body:,} characters"
+            return None if self.is_broken else event
+        if not self._known or is_ping(sent) or not (sent.is_framed or self.end.events):
+            return None  # a text before any event is no stream: whoever asks why there was none is told
+        words = plain_words(sent.data)
+        if words or sent.name == b"error":
+            self.error = ErrorEvent(words or {"message": "the server sent an error that cannot be read"})
+        elif is_last:
+            self.end.events += 1
+        else:
+            why = why_unreadable(sent.data) or "it is no JSON object"
+            self.failure = f"an event of the stream cannot be read ({len(sent.data):,} bytes; {why})"
+        return None
+
+
+def _readable(event: dict[str, Any], sent: Sent) -> list[Sent]:
+    """The event as LiteLLM reads it without a loss: without counts that are none, with marked numbers, and a call's input as a
+    delta of its own."""
+    data = sent.data
+    try:
+        read = with_sound_counts(event)
+        if may_hold_exact_floats(data) and (b'"args"' in data or b'"arguments"' in data):
+            read = marked_arguments(read)
+        whole = _with_input_as_delta(read)
+        if whole is None:
+            return [sent if read is event else sent._replace(data=exact_json(read, ascii_only=True).encode())]
+        names = [sent.name, b"content_block_delta" if sent.name else b""]
+        written = (exact_json(each, ascii_only=True).encode() for each in whole)
+        return [sent._replace(data=text, name=name) for text, name in zip(written, names, strict=True)]
+    except RecursionError:
+        return [sent]
+
+
+def _with_input_as_delta(event: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Anthropic's start of a call that holds the whole input, as some servers of that wire send it, as the start and the delta in
+    which the input is due; None for any other event. LiteLLM takes what stands in the start for a placeholder and drops it."""
+    if event.get("type") != "content_block_start":
+        return None
+    block = object_in(event.get("content_block"))
+    given = object_in(block.get("input"))
+    if block.get("type") != "tool_use" or not given:
+        return None
+    delta = {"type": "input_json_delta", "partial_json": exact_json(given)}
+    placeholder: dict[str, Any] = {}
+    start = {**event, "content_block": {**block, "input": placeholder}}
+    return start, {"type": "content_block_delta", "index": event.get("index"), "delta": delta}
+
+
+def _length_of_texts(event: dict[str, Any]) -> int:
+    """Characters of the strings of an event, but for those beside its content: ids and names, which come with every event."""
+    delta = event.get("delta")
+    length = len(delta) if isinstance(delta, str) else 0
+    waiting: list[Any] = [value for value in event.values() if is_object(value) or is_list(value)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            length += len(value)
+        elif is_object(value):
+            waiting += value.values()
+        elif is_list(value):
+            waiting += value
+    return length

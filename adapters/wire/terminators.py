@@ -1,0 +1,178 @@
+"""How a stream's bytes say that the reply is whole: a finish reason, or the end mark of the wire.
+
+LiteLLM invents the finish reason `stop` when a stream ends without one, so a reply that was cut in the middle looks whole. Here
+the events themselves are read, below LiteLLM.
+
+| wire | what ends a reply |
+|---|---|
+| OpenAI chat | a `finish_reason`, or `data: [DONE]` |
+| OpenAI Responses | `response.completed`, `response.incomplete`, `response.failed` |
+| Anthropic | a `stop_reason`, or `message_stop` |
+| Gemini | a `finishReason`, or the `blockReason` of a prompt |
+| Ollama | `"done": true` |
+| Bedrock | `messageStop` |
+| Cohere | `message-end`, `stream-end`, `is_finished` |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import Any
+
+from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
+from llmcore.types.numbers import exact_float, exact_loads
+
+__all__ = [
+    "DONE",
+    "StreamEnd",
+    "ends_reply",
+    "finish_of",
+    "is_of_a_wire",
+    "is_whole_reply",
+    "parse_json",
+    "says_it_is_not_over",
+    "why_unreadable",
+]
+
+DONE = b"[DONE]"
+"""OpenAI chat's end mark, the data of its last event."""
+_FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "blockReason")
+_NO_FINISH = frozenset({"", "null", "none", "finish_reason_unspecified", "block_reason_unspecified"})
+_TYPE_KEYS = ("type", "event_type")
+_END_TYPES = frozenset(
+    {"message_stop", "message-end", "stream-end", "response.completed", "response.incomplete", "response.failed"}
+)
+_PLACES = ("choices", "candidates", "delta", "messageStop", "results", "details")
+"""Where beside the event itself a finish reason stands. Nothing is looked for in a message: its calls may hold the same words."""
+_GOING_ON = frozenset({"queued", "in_progress"})
+_END_FLAGS = ("done", "is_finished")
+_KNOWN_KEYS = frozenset({"choices", "candidates", "done", "contentBlockIndex", "promptFeedback"})
+_KNOWN_TYPES = re.compile(
+    r"(?:message|content_block|content|tool-call|tool-plan|response)[_.-]|ping|stream-start|text-generation"
+)
+_OBJECT_KEYS = frozenset({"candidates", "done"})
+_REPLY_KEYS = frozenset({"choices", "candidates", "generations", "promptFeedback"})
+_WHOLE_TYPES = (None, "message", "response", "chat.completion")
+
+
+def parse_json(data: bytes) -> Any:
+    """The JSON value; None when it cannot be read."""
+    try:
+        return exact_loads(data)
+    except ValueError:  # also for half a surrogate pair or deep nesting, which the other reader may take
+        pass
+    try:
+        return json.loads(data.decode(), parse_float=exact_float)
+    except (ValueError, RecursionError):
+        return None
+
+
+def why_unreadable(data: bytes) -> str:
+    """What of JSON that `parse_json` cannot read is no cut or broken JSON but more than is read; else ""."""
+    try:
+        json.loads(data.decode())
+    except UnicodeDecodeError as error:
+        return "" if error.end >= len(data) else "it is no UTF-8"  # cut in a character
+    except RecursionError:
+        return "it is nested deeper than is read, some 1,000 levels"
+    except ValueError as error:
+        most = sys.get_int_max_str_digits()
+        return f"a number in it has more digits than are read, {most:,}" if "integer string conversion" in str(error) else ""
+    return ""
+
+
+def ends_reply(event: object) -> bool:
+    """Does this event of a stream, of whatever wire, say that the reply is whole?"""
+    return finish_of(event) is not None
+
+
+def finish_of(event: object) -> str | None:
+    """The finish word of an event that ends a reply, "" where it ends it without one; None when it does not end it."""
+    if not is_object(event):
+        return None
+    if _finishes(object_in(event.get("promptFeedback"))):
+        return "content_filter"  # the words for why a prompt was blocked mean other things at the end of a reply
+    parts = (event, *(part for place in _PLACES if place in event for part in _parts(event[place])))
+    if word := next((word for part in parts if (word := _finishes(part))), ""):
+        return word
+    if any(isinstance(kind := event.get(key), str) and kind in _END_TYPES for key in _TYPE_KEYS):
+        why = object_in(object_in(event.get("response")).get("incomplete_details")).get("reason")
+        return why if isinstance(why, str) else ""
+    return "" if any(event.get(key) is True for key in _END_FLAGS) else None
+
+
+def _parts(value: object) -> list[dict[str, Any]]:
+    return list(objects_in(value)) if is_list(value) else [object_in(value)]
+
+
+def _finishes(part: dict[str, Any]) -> str:
+    for key in _FINISH_KEYS:
+        word = part.get(key)
+        if isinstance(word, str) and word.lower() not in _NO_FINISH:
+            return word
+    return ""
+
+
+def is_of_a_wire(event: object) -> bool:
+    """Is this an event of a wire whose end is known?"""
+    if not is_object(event):
+        return False
+    kind = event.get("type", event.get("event_type"))
+    return not _KNOWN_KEYS.isdisjoint(event) or (isinstance(kind, str) and _KNOWN_TYPES.match(kind) is not None)
+
+
+def says_it_is_not_over(body: object) -> bool:
+    """Does this body say by itself that the reply goes on: Ollama's `done`, the `status` of OpenAI Responses? A finish reason
+    that is null or missing says nothing, for many servers leave it out of whole bodies."""
+    if not is_object(body) or finish_of(body) is not None:
+        return False
+    status = body.get("status") if is_list(body.get("output")) else None
+    return body.get("done") is False or (isinstance(status, str) and status.lower() in _GOING_ON)
+
+
+def is_whole_reply(body: object) -> bool:
+    """Is this JSON the body of a whole reply, on any wire, rather than one event of a stream or an error?"""
+    if not is_object(body) or body.get("error") or says_it_is_not_over(body):
+        return False
+    if any("delta" in choice for choice in objects_in(body.get("choices"))) or all(
+        body.get("type") != kind for kind in _WHOLE_TYPES
+    ):
+        return False
+    if isinstance(body.get("content"), int | float) and finish_of(body) is not None:
+        return True  # a number is data in the place of text
+    told = body.get("content"), body.get("message"), body.get("output")
+    return any(part for key in _REPLY_KEYS for part in _parts(body.get(key))) or any(
+        is_object(part) or is_list(part) for part in told
+    )
+
+
+class StreamEnd:
+    """Watches the events of one stream. `finished`: one said that the reply is whole; `word`: the finish word it gave;
+    `done`: OpenAI's end mark came; `events`: how many came; `known`: their wire's end is known, so that without it the reply was
+    cut; `objects`: of a wire on which the arguments of a call are one JSON object (Gemini, Ollama)."""
+
+    __slots__ = ("done", "events", "finished", "known", "objects", "word")
+
+    def __init__(self) -> None:
+        self.finished = self.known = self.done = self.objects = False
+        self.word = ""
+        self.events = 0
+
+    @property
+    def seen(self) -> bool:
+        return self.finished or self.done
+
+    def is_done(self) -> None:
+        """OpenAI's end mark came."""
+        self.known = self.done = True
+
+    def saw(self, event: object) -> None:
+        """The next event."""
+        self.events += 1
+        self.known = self.known or is_of_a_wire(event)
+        self.objects = self.objects or (is_object(event) and not _OBJECT_KEYS.isdisjoint(event))
+        if (word := finish_of(event)) is not None:
+            self.finished = True
+            self.word = word or self.word

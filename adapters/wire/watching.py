@@ -1,0 +1,383 @@
+"""What a server's bytes tell of one call, seen beneath LiteLLM: status, body, and whether the reply came to its end.
+
+LiteLLM keeps no raw body of a stream, invents an end where there was none, and reads bodies of any size. An `Exchange` stands
+between the socket and LiteLLM: it unpacks, counts, bounds and remembers. What breaks a bound is read no further. Memory is
+bounded by `Limits`; work is linear in the bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import json
+import zlib
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import aclosing, contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any
+
+from llmcore.adapters.request.replies import holds_litellm_tool
+from llmcore.adapters.wire.counts import with_sound_counts
+from llmcore.adapters.wire.error_events import ErrorEvent
+from llmcore.adapters.wire.inflating import Inflater, UnknownEncoding, inflater_of
+from llmcore.adapters.wire.streaming import EventStream, Taken
+from llmcore.adapters.wire.terminators import StreamEnd, is_whole_reply, parse_json
+from llmcore.types import Limits
+from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import exact_json
+from llmcore.types.pacing import Pace
+
+__all__ = ["Exchange", "Watch", "current_watch", "tells_what_it_makes"]
+
+_LINGER = 0.05
+"""Seconds given to a connection, after the reply's own end, to come to its end as well: then it can be used again."""
+_BINARY = "vnd.amazon.eventstream"
+_HTML = (b"<!doctype", b"<html", b"<head", b"<body", b"<?xml")
+_HEAD = 1024
+_OUTLINE = ("id", "object", "created", "model", "service_tier", "usage")
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+_SLICE = 2048
+"""Bytes that are looked at before others may run: few, for each of some hundred tiny events costs LiteLLM a third of a
+millisecond."""
+_IN_PLACE = (b"{", b"[")
+"""How a JSON body (or JSON lines) begins that comes in place of server-sent events: it is kept."""
+
+_watching: ContextVar[Watch | None] = ContextVar("llmcore_watching", default=None)
+
+
+def tells_what_it_makes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` (LiteLLM's `completion`) with the coroutines that it makes told to who watches."""
+
+    @functools.wraps(function)
+    def tells(*args: Any, **kwargs: Any) -> Any:
+        made, watch = function(*args, **kwargs), current_watch()
+        if watch is not None and inspect.iscoroutine(made):
+            watch.made(made)
+        return made
+
+    return tells
+
+
+def current_watch() -> Watch | None:
+    """What watches requests made here, if anything."""
+    return _watching.get()
+
+
+class _Broken(Exception):
+    """What the server sends is more than it may send, or cannot be read. LiteLLM may wrap it: `Exchange.failure` stays."""
+
+
+class Watch:
+    """Watches the HTTP requests of one call. `streamed`: the reply was asked for as a stream; `known`: its wire is one whose
+    bodies are known.
+
+    `exchange` is the last one made inside a `watching` block; None when there was none that could be seen (a client of the
+    user's own).
+    """
+
+    def __init__(self, limits: Limits, *, streamed: bool, known: bool) -> None:
+        self.limits = limits
+        self.streamed = streamed
+        self.known = known
+        self.exchange: Exchange | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._made: Coroutine[Any, Any, Any] | None = None
+        self._is_left = False
+
+    @contextmanager
+    def watching(self) -> Generator[None, None, None]:
+        """Requests made inside the block are watched. Set around each wait: a stream may be consumed by several tasks."""
+        self._task = asyncio.current_task()
+        token = _watching.set(self)
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._is_left = True
+            self._close_unawaited()
+            raise
+        finally:
+            _watching.reset(token)
+
+    def made(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        """LiteLLM made this, in a thread, to await it on the loop. Cancelled in between, it never does, and Python would
+        warn of that: so it is closed."""
+        self._made = coroutine
+        if self._is_left:
+            self._close_unawaited()
+
+    def _close_unawaited(self) -> None:
+        if self._made is not None and inspect.getcoroutinestate(self._made) == inspect.CORO_CREATED:
+            self._made.close()
+
+    def begin(self, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> Exchange | None:
+        """A response has come. None when it is not this call's: LiteLLM runs its users' callbacks in tasks of their own."""
+        if self.exchange is not None and asyncio.current_task() is not self._task:
+            return None
+        self.exchange = Exchange(self, url, status, headers, source)
+        return self.exchange
+
+
+class Exchange:
+    """One HTTP response. Its bytes are read once: by LiteLLM (`passed_on`), or by us (`events`).
+
+    `taken`: somebody has begun to read; `over`: to the end. `received`: bytes, unpacked. `in_place`: they begin as JSON does.
+    `end`: what the events of a stream told. `broken`: what broke the connection before the reply's end. `failure`: why it was
+    read no further, in words: which bound was broken, or that an event was; `error`: an event was the server's error.
+    """
+
+    def __init__(self, watch: Watch, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> None:
+        self.url = url
+        self.status = status
+        self.kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        self.taken = self.over = False
+        self.received = 0
+        self.in_place = False
+        self.broken: Exception | None = None
+        self.failure = ""
+        self.error: ErrorEvent | None = None
+        self._source = source
+        self._encoding = headers.get("content-encoding")
+        self._limits = watch.limits
+        self._known = watch.known
+        self._streamed = watch.streamed and self.ok
+        self._most = watch.limits.stream if self._streamed else watch.limits.body
+        self._stream = EventStream(watch.limits, binary=_BINARY in self.kind, known=watch.known)
+        self._parsed: list[dict[str, Any]] | None = None
+        """Events that wait for `events`; None while only their end is watched."""
+        self._body = bytearray()
+        self._parsed_body: tuple[int, Any] = (0, None)  # at which length, and what
+        self._last = b""  # what the end of the bytes told
+        self._whole = True  # `_body` is all that came, not a head of it
+
+    @property
+    def ok(self) -> bool:
+        return self.status < 300
+
+    @property
+    def body(self) -> bytes:
+        """What came, unpacked; of server-sent events the first kilobyte."""
+        return bytes(self._body)
+
+    @property
+    def document(self) -> Any:
+        """The body as JSON; None when it is none, or is cut. Parsed once, while nothing more comes."""
+        if self._parsed_body[0] != len(self._body):
+            self._parsed_body = len(self._body), parse_json(self.body) if self._whole else None
+        return self._parsed_body[1]
+
+    @property
+    def is_web_page(self) -> bool:
+        return self.body[:_HEAD].lstrip().lower().startswith(_HTML)
+
+    @property
+    def end(self) -> StreamEnd:
+        return self._stream.end
+
+    @property
+    def came_to_its_end(self) -> bool:
+        """Did a streamed reply say that it is whole, by a finish reason, an end mark, or one JSON body in place of a stream?"""
+        return self.end.seen or is_whole_reply(self.document)
+
+    @property
+    def _ended_by_itself(self) -> bool:
+        """Did a stream tell its end? Then what befalls the connection is no matter; a body ends with the connection."""
+        return self._streamed and self.end.seen and not is_whole_reply(self.document)
+
+    def events_in_body(self) -> list[dict[str, Any]]:
+        """The events of a stream that came where a whole body was asked for; none when it did not come to its end. What broke it
+        is left in `failure` and `error`."""
+        stream = EventStream(self._limits, binary=False, known=True)
+        events = [*stream.feed(self.body).events, *stream.finish().events]
+        if stream.end.events:  # else it was no stream, and its lines are no events
+            self.failure, self.error = stream.failure, stream.error
+        return events if stream.end.seen and not stream.is_broken else []
+
+    # Reading
+
+    async def passed_on(self) -> AsyncGenerator[bytes, None]:
+        """What LiteLLM is to read: a stream as it comes, of a body that is no reply only a head, of a large reply an outline.
+
+        LiteLLM puts a body that it refuses into an error and searches that, four seconds a megabyte, in which the event loop
+        stands still. What the model said is read from the body itself; LiteLLM only counts the usage.
+        """
+        async with aclosing(self.chunks()) as chunks:
+            async for piece in chunks:
+                if self._streamed or not self.ok:
+                    yield piece
+        if not self._streamed and self.ok:
+            fit = is_whole_reply(self.document) if self._known else self.document is not None
+            large = self._known and len(self._body) > self._limits.error_body
+            yield _outline(self.body, self.document, large=large) if fit else self.body[: self._limits.error_body]
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The bytes that may be read, unpacked: of a stream its sound events, of an error's body no more than the limit.
+
+        Raises what the connection raises, and an error of its own when a bound or an event is broken. A connection that breaks
+        after a stream's own end has only ended; one JSON body has no such end but that which HTTP and its packing give it.
+        """
+        self.taken = True
+        source: AsyncIterator[bytes] = aiter(self._source)
+        pace = Pace()
+        try:
+            inflater = self._inflater()
+            while (data := await self._next(source)) is not None:
+                for piece in _slices((data,) if inflater is None else self._unpacked(inflater, data)):
+                    await pace.rest()
+                    head = piece if self.ok else piece[: self._limits.error_body - self.received]
+                    if sound := self._saw(head):
+                        yield sound
+                    self._refuse_broken()
+                    if len(head) < len(piece):
+                        return
+            if last := self._over():
+                yield last
+            if inflater is not None and inflater.fault and self.ok and not self._ended_by_itself:
+                raise self._fails(f"the reply cannot be unpacked ({inflater.fault})")
+            self._refuse_broken()
+        finally:
+            close = getattr(source, "aclose", None)
+            if close is not None:
+                with suppress(Exception):
+                    await close()
+
+    async def events(self) -> AsyncGenerator[dict[str, Any], None]:
+        """The parsed events of a stream of OpenAI's form, or the one JSON body that came in its place. Raises as `chunks`."""
+        self._parsed, failure = [], None
+        async with aclosing(self.chunks()) as chunks:
+            try:
+                async for _ in chunks:
+                    for event in self._drained():
+                        yield event
+                    if self.end.done:
+                        await _run_out(chunks)
+                        break
+            except Exception as error:
+                failure = error
+            for event in self._drained():  # what came with the end, or before the connection broke
+                yield event
+        if failure is not None:
+            raise failure
+
+    def _drained(self) -> list[dict[str, Any]]:
+        parsed, self._parsed = self._parsed or [], []
+        return parsed
+
+    async def aclose(self) -> None:
+        """Close the connection, unless its end was reached; also one that nobody has begun to read."""
+        close = getattr(self._source, "aclose", None)
+        if close is not None:
+            with suppress(Exception):  # it may be closed already
+                await close()
+
+    async def _next(self, source: AsyncIterator[bytes]) -> bytes | None:
+        try:
+            return await anext(source, None)
+        except Exception as error:
+            self._over()
+            if self._ended_by_itself:
+                return None
+            self.broken = error
+            raise
+
+    def _inflater(self) -> Inflater | None:
+        try:
+            return inflater_of(self._encoding, self._limits.members)
+        except UnknownEncoding as error:
+            raise self._fails(f"the reply is packed as {str(error)[:40]!r}, which was not asked for") from None
+
+    def _unpacked(self, inflater: Inflater, data: bytes) -> Iterator[bytes]:
+        try:
+            yield from inflater.feed(data)
+        except (ValueError, zlib.error) as error:
+            raise self._fails(f"the reply cannot be unpacked ({error})") from None
+
+    def _saw(self, piece: bytes) -> bytes:
+        """Take the next bytes; what of them may be read."""
+        self.received += len(piece)
+        if self.received > self._most:
+            self.failure = f"the reply is longer than {self._most:,} bytes"
+            return b""
+        self._keep(piece)
+        if not self._streamed:
+            return piece
+        taken = self._stream.feed(piece)
+        self._took(taken)
+        return bytes(taken.written)
+
+    def _took(self, taken: Taken) -> None:
+        if self._parsed is not None:
+            self._parsed += taken.events
+        self.failure = self.failure or self._stream.failure
+        self.error = self._stream.error
+
+    def _keep(self, piece: bytes) -> None:
+        if not self._whole:
+            return
+        self._body += piece
+        self.in_place = self.in_place or self._body[:_HEAD].lstrip(_BLANK).startswith(_IN_PLACE)
+        most = self._limits.body if self.in_place or not self._streamed else _HEAD
+        if len(self._body) <= most:
+            return
+        if self._stream.in_document:
+            self.failure = f"the reply is longer than {most:,} bytes"
+        del self._body[_HEAD:]
+        self._whole = False
+
+    def _over(self) -> bytes:
+        """The bytes are at their end: a last line without its line break, a body in place of a stream."""
+        if self.over or not self._streamed:
+            self.over = True
+            return self._last
+        self.over = True
+        taken = self._stream.finish()
+        if self._stream.in_document and is_object(document := self.document):
+            self.end.saw(document)
+            taken.events.append(document)
+        self._took(taken)
+        self._last = bytes(taken.written)
+        return self._last
+
+    def _refuse_broken(self) -> None:
+        if self.failure or self.error is not None:
+            raise _Broken(self.failure or "the server sent an error")
+
+    def _fails(self, why: str) -> _Broken:
+        self.failure = why
+        return _Broken(why)
+
+
+def _outline(body: bytes, document: Any, *, large: bool) -> bytes:
+    """A body with counts that are counts. A large one of OpenAI's form without what the model said, unless only LiteLLM's reading
+    explains it."""
+    if not is_object(document):
+        return body
+    told = document
+    with suppress(RecursionError):
+        document = with_sound_counts(document)
+    if not large or "choices" not in document or holds_litellm_tool(body):
+        return body if document is told else exact_json(document, ascii_only=True).encode()
+    message = {"role": "assistant", "content": ""}
+    kept = {key: document[key] for key in _OUTLINE if key in document}
+    return json.dumps({**kept, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+
+
+def _slices(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    return (data[at : at + _SLICE] for data in pieces for at in range(0, len(data), _SLICE))
+
+
+async def _run_out(chunks: AsyncIterator[bytes]) -> None:
+    with suppress(Exception):
+        async with asyncio.timeout(_LINGER):
+            async for _ in chunks:
+                pass

@@ -1,0 +1,210 @@
+"""One event loop for all synchronous calls of the process, in a daemon thread.
+
+One, because clients keep connections for the loop they were made in: a loop a call would leave them open. It starts
+with the first call and ends with the interpreter, after what still runs was cancelled and LiteLLM's clients were
+closed. Nothing that runs on it can end it, and a forked child begins with a loop of its own, also where the fork was
+made on the loop itself. Its default executor has as many threads as there is work: an async tool that blocks some
+(`asyncio.to_thread`) takes none from name look-ups and from LiteLLM. Thread-safe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, Generic, TypeVar, cast
+
+from llmcore.adapters.litellm.engine import close_clients
+from llmcore.adapters.litellm.loop_ends import at_exit
+from llmcore.tools.threads import UnboundedExecutor
+from llmcore.types import CallerError, InternalError
+from llmcore.types.locks import ForkSafeLock
+
+__all__ = ["BackgroundLoop", "run_in_background", "shared_loop"]
+
+T = TypeVar("T")
+
+_SECONDS_BETWEEN_LOOKS = 0.5
+_SECONDS_TO_STOP = 5.0
+"""How long an interrupted call waits for its run to end; a second Ctrl-C ends the waiting."""
+_SECONDS_TO_END = 0.3
+"""For each of the steps at the end of the interpreter."""
+
+
+class _Call(Generic[T]):
+    """One coroutine on the loop. `ended` is done in any case once it runs no more; then `error` or `value` is set."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
+        self._coroutine = coroutine
+        self._task: asyncio.Task[None] | None = None
+        self._begun = False
+        self.value: T | None = None
+        self.error: BaseException | None = None
+        self.ended: Future[None] = Future()
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._carry_out())
+        self._task.add_done_callback(lambda _: self.drop())
+
+    async def _carry_out(self) -> None:
+        self._begun = True
+        try:
+            self.value = await self._coroutine
+        except BaseException as error:  # for the thread that waits; the loop goes on
+            self.error = error
+
+    def cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def wait(self) -> None:
+        """In the waiting thread. It looks up now and then: a signal does not wake every wait (never on Windows)."""
+        while not self.ended.done():
+            with suppress(TimeoutError):
+                self.ended.result(_SECONDS_BETWEEN_LOOKS)
+
+    def drop(self) -> None:
+        """It runs no more, or never will."""
+        if self.ended.done():
+            return
+        if not self._begun:
+            self._coroutine.close()
+            self.error = asyncio.CancelledError()
+        self.ended.set_result(None)
+
+
+class BackgroundLoop:
+    """A loop in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(UnboundedExecutor())
+        self._calls: set[_Call[Any]] = set()
+        self._closing = False
+        self._quitting = False
+        self._ending = False
+        self._thread = threading.Thread(target=self._serve, name="llmcore-background", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        """Does it take calls? In a forked child it does not: where its own thread has forked, that thread lives on
+        there, but waits for whoever calls."""
+        return self._pid == os.getpid() and self._thread.is_alive() and not self._closing
+
+    def _serve(self) -> None:
+        """Run the loop until it is closed. asyncio lets a `SystemExit` or `KeyboardInterrupt` of any task end the
+        loop it runs on, and a tool may start tasks of its own."""
+        while not self._ending:
+            with suppress(BaseException):
+                self._loop.run_forever()
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """The coroutine's result. Raises what it raises, and `InternalError` where other code cancelled it: a tool or hook
+        that cancels tasks that are not its own.
+
+        When the waiting thread is interrupted (Ctrl-C), the coroutine is cancelled and waited for, and the partial
+        result rides on the interruption: `error.partial`, `error.attempts`.
+        """
+        call = _Call(coroutine)
+        self._calls.add(call)
+        try:
+            self._loop.call_soon_threadsafe(call.start)
+            call.wait()
+        except BaseException as interruption:
+            self._stop(call, interruption)
+            raise
+        finally:
+            self._calls.discard(call)
+        if call.error is None:
+            return cast("T", call.value)
+        if self._quitting and isinstance(call.error, asyncio.CancelledError):
+            raise SystemExit  # in a daemon thread at the end of the interpreter: it ends without a traceback
+        if not self._closing and isinstance(call.error, asyncio.CancelledError):
+            raise _cancelled_by_others(call.error) from call.error
+        raise call.error
+
+    def _stop(self, call: _Call[Any], interruption: BaseException) -> None:
+        if not self._thread.is_alive():
+            call.drop()
+            return
+        self._loop.call_soon_threadsafe(call.cancel)
+        with suppress(TimeoutError):
+            call.ended.result(_SECONDS_TO_STOP)
+        rides = {"partial": getattr(call.error, "partial", None), "attempts": getattr(call.error, "attempts", ())}
+        interruption.__dict__.update(rides)
+
+    def close(self, *, quitting: bool = False) -> None:
+        """End the loop: cancel what runs, close the clients, stop, and wait for the thread; two seconds at most.
+        `quitting`: because the interpreter ends."""
+        if self._loop.is_closed():
+            return
+        self._closing, self._quitting = True, quitting
+        with suppress(Exception):  # at the end of the interpreter nobody is left to tell
+            asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop).result(3 * _SECONDS_TO_END)
+        self._ending = True
+        self._loop.set_exception_handler(lambda loop, context: None)  # no word about tasks that ignore their cancellation
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_SECONDS_TO_END)
+        if not self._thread.is_alive():
+            self._loop.close()
+            for call in tuple(self._calls):
+                call.drop()
+
+    async def _wind_up(self) -> None:
+        rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in rest:
+            task.cancel()
+        if rest:
+            await asyncio.wait(rest, timeout=_SECONDS_TO_END)
+        await self._loop.shutdown_asyncgens()
+        await close_clients()
+
+
+def _cancelled_by_others(error: asyncio.CancelledError) -> InternalError:
+    """In the waiting thread nobody has asked for a cancellation, and nobody there expects one."""
+    failure = InternalError(
+        "the run was cancelled by other code on its event loop; let tools and hooks cancel only the tasks that they made"
+    )
+    failure.with_partial(getattr(error, "partial", None), getattr(error, "attempts", ()))
+    return failure
+
+
+_lock = ForkSafeLock()
+_shared: BackgroundLoop | None = None
+_replaced: list[BackgroundLoop] = []
+"""Kept for good: in a forked child, freeing or closing the loop of the parent would disturb the sockets they share."""
+
+
+def run_in_background(name: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Call the async method `name` by `start`, on the shared loop, and wait for it. Raises what it raises, and
+    `CallerError` where an event loop runs in this thread, which the waiting would block."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return shared_loop().run(start())
+    raise CallerError(f"{name}_sync would block the event loop that runs in this thread; write `await {name}(...)` instead")
+
+
+def shared_loop() -> BackgroundLoop:
+    """The loop that all of them share. It is made anew when it takes no calls any more: it was closed, or this
+    is the child of a fork."""
+    global _shared
+    with _lock:
+        if _shared is None or not _shared.is_alive:
+            if _shared is not None:
+                _replaced.append(_shared)
+            _shared = BackgroundLoop()
+        return _shared
+
+
+def _close_shared() -> None:
+    if _shared is not None and _shared.is_alive:
+        _shared.close(quitting=True)
+
+
+at_exit(_close_shared)

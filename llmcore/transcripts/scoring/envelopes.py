@@ -1,0 +1,90 @@
+"""The envelope of one recorded reply, in whichever of the format's ways it was recorded.
+
+Nothing raises on what a model wrote or a server sent: a stream that is none, or a body of another shape, is a reply
+like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+from llmcore.normalizer import Normalizer, normalize
+from llmcore.transcripts.formats.events import EventSplitter
+from llmcore.transcripts.model import Exchange
+from llmcore.types import Envelope, ToolSet
+from llmcore.types.narrowing import is_object, object_in
+
+__all__ = ["envelope_of"]
+
+_ERROR_DEPTH = 5
+
+
+def envelope_of(exchange: Exchange, tools: ToolSet | None, forced_tool: str | None) -> tuple[Envelope | None, int]:
+    """The reply's envelope, None when the request failed; and how many pieces of a recorded stream are no events."""
+    reader = _ReplyReader(exchange, tools, forced_tool)
+    said: list[dict[str, Any] | str] = []
+    if exchange.kind == "error" or exchange.error is not None:
+        quoted = _failed_generation(exchange.error, _ERROR_DEPTH)
+        if quoted is None:
+            return None, 0
+        said = [{"error": {"failed_generation": quoted}}]
+    match exchange.kind:
+        case "error":
+            return reader.read(said[0]), 0
+        case "chunks":
+            return reader.fed([*_chunks(exchange), *said]), 0
+        case "sse":
+            return reader.streamed(exchange.sse or "", said)
+        case "response" if exchange.stream and isinstance(exchange.response, str):
+            return reader.streamed(exchange.response)
+        case kind:
+            return reader.read(getattr(exchange, kind)), 0
+
+
+class _ReplyReader:
+    """The normaliser, told what the exchange tells."""
+
+    def __init__(self, exchange: Exchange, tools: ToolSet | None, forced_tool: str | None) -> None:
+        self._exchange = exchange
+        self._tools = tools
+        self._forced_tool = forced_tool
+
+    def read(self, reply: Any) -> Envelope:
+        return normalize(
+            reply,
+            self._tools,
+            finish_reason=self._exchange.finish_reason,
+            reasoning_open=self._exchange.reasoning_open,
+            forced_tool=self._forced_tool,
+        )
+
+    def fed(self, chunks: Iterable[dict[str, Any] | str]) -> Envelope:
+        normalizer = Normalizer(self._tools, reasoning_open=self._exchange.reasoning_open, forced_tool=self._forced_tool)
+        for chunk in chunks:
+            normalizer.feed(chunk)
+        normalizer.finish(finish_reason=self._exchange.finish_reason)
+        return normalizer.envelope
+
+    def streamed(self, text: str, behind: Iterable[dict[str, Any] | str] = ()) -> tuple[Envelope, int]:
+        splitter = EventSplitter()
+        events = splitter.whole(text)
+        first = next(events, None)
+        if first is None:  # not a stream after all: whatever it is, it is the reply
+            return self.read(text), 0
+        return self.fed(chain([first], events, behind)), splitter.unreadable
+
+
+def _chunks(exchange: Exchange) -> list[dict[str, Any] | str]:
+    """Events, and text deltas where an adapter yields them; anything else says nothing."""
+    return [chunk if isinstance(chunk, str) else object_in(chunk) for chunk in exchange.chunks or []]
+
+
+def _failed_generation(error: Any, depth: int) -> str | None:
+    """Groq's error body quotes what the model wrote; that is a reply."""
+    if not is_object(error) or not depth:
+        return None
+    if isinstance(said := error.get("failed_generation"), str):
+        return said
+    return next((said for part in error.values() if (said := _failed_generation(part, depth - 1)) is not None), None)

@@ -1,0 +1,42 @@
+"""Why text that looked like a call was not taken for one: the closed set of a near miss's reasons, each with what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+__all__ = ["NEAR_MISS_REASONS", "SHOWN", "near_miss_sentence"]
+
+SHOWN = frozenset({"quoted", "example"})
+"""The reasons of calls that a text only shows. Nobody is asked about these: the model did not mean to call."""
+
+NEAR_MISS_REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "quoted": "It stands in a quotation, in code, or in an element that shows text.",
+        "example": "The words or the fence around it show an example, a form or something not to be run.",
+        "placeholder": "A value is a placeholder, as templates have it (`<your city>`, `...`).",
+        "mid_line": "A form without markers stands in the middle of a line of prose.",
+        "tools_not_told": "It has no marker, and which tools there are was not told.",
+        "unknown_name": "It has no marker, and no tool has this name.",
+        "unknown_parameter": "What it holds is no parameter of that tool.",
+        "no_arguments": "It has no marker and gives no arguments.",
+        "no_input": "An `Action:` has no `Action Input:` behind it.",
+        "no_name": "It names no tool.",
+        "no_call_object": "What stands between the markers is no call.",
+        "no_calls": "A list of calls holds none.",
+        "unreadable": "The arguments cannot be read.",
+        "truncated": "The text ended before it was whole.",
+        "definition": "It defines a tool: its parameters are a schema.",
+        "built_in": "It is code for a built-in interpreter, and no such tool was offered.",
+        "calls_limit": "The reply holds more calls than `Limits.calls` allows.",
+        "text_limit": "The text is longer than `Limits.text` allows: this part was not searched.",
+        "looks_limit": "So much of the text looks like the beginning of a call that the search was cut short.",
+        "failed_at_provider": "The provider could not read it as a call.",
+    }
+)
+"""Reason -> what it means. A reason may have details behind a colon (`failed_at_provider: 'what it said'`)."""
+
+
+def near_miss_sentence(reason: str) -> str:
+    """What a reason means; a reason that is not one of ours says it itself."""
+    return NEAR_MISS_REASONS.get(reason.partition(":")[0], reason)

@@ -1,0 +1,230 @@
+"""The phrases of lead-ins, as regular expressions: a row a language.
+
+`core.lead_ins` says what each table means. A phrase is added here when real replies show that it is needed; it should say what it
+says wherever it stands in a sentence, for it is sought in the last sentence before a call and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+__all__ = [
+    "ANNOUNCEMENT",
+    "BY_THE_SPEAKER",
+    "EXAMPLE",
+    "FORM",
+    "LABEL",
+    "LABEL_ANCHORS",
+    "POSSIBLE",
+    "PROHIBITION",
+    "REFUSAL",
+    "REPORT",
+    "SHOWING",
+    "Row",
+]
+
+
+class Row(NamedTuple):
+    """Phrases of one language. `anchors`: the first four letters of words of which every phrase holds one, so that most sentences
+    cost a look-up and no search; none for languages that write words together."""
+
+    anchors: str
+    pattern: str
+
+
+PROHIBITION = {
+    "en": Row(
+        "not don neve must shou avoi refr refu",
+        r"(?:do\s+not|don['’]?t|never|must(?:\s+not|n['’]t)|should(?:\s+not|n['’]t)|not\s+(?:(?:meant|supposed|intended)\s+)?to(?:\s+be)?|"
+        r"avoid|refrain\s+from|refuse\s+to)\b(?:\W+\w+){0,3}?\W+"
+        r"(?:run|execut|call|us(?:e|ing)\b|writ|emit|cop[yi]|send|invok|paste|issu|repeat|output|trigger)",
+    ),
+    "de": Row(
+        "nich niem nie kein",
+        r"(?:nicht|niemals|nie|keinesfalls)\b(?:\W+\w+){0,4}?\W+(?:ausführ|ausgeführ|aufruf|aufgeruf|benutz|verwend|kopier|send|abschick|nutz)"
+        r"|(?:führ|ruf|verwende|benutze|kopiere|sende|schick)\w*\b(?:\W+\w+){0,6}?\W+(?:nicht|niemals|nie)\b",
+    ),
+    "fr": Row(
+        "ne n pas jama sans",
+        r"(?:\bne\s+|n['’])(?:\w+\s+)?(?:(?:jamais|pas)\s+)?(?:l['’])?(?:exécut|appel|lanc|utilis|copi|envoy|écri)\w*(?:\s+\w+){0,2}"
+        r"|\bne\s+(?:pas|jamais)\s+\w+|\bsans\s+(?:l['’])?(?:exécuter|appeler|lancer)",
+    ),
+    "es": Row(
+        "no nunc jamá",
+        r"\b(?:no|nunca|jamás)\s+(?:se\s+|lo\s+|la\s+|debe(?:s|n)?\s+|hay\s+que\s+)*(?:ejecut|llam|us[ae]|invo[cq]|copi|escrib|enví|envi|lanc)\w*",
+    ),
+    "pt": Row("não nunc", r"\b(?:não|nunca)\s+(?:se\s+|o\s+|a\s+)?(?:execut|cham|us[ae]|invo[cq]|copi|envi)\w*"),
+    "it": Row("non mai", r"\b(?:non|mai)\s+(?:lo\s+|la\s+)?(?:esegu|chiam|us[ai]|invoc|copi|invi)\w*"),
+    "ru": Row(
+        "не нико",
+        r"\b(?:не|никогда\s+не)\s+(?:\w+\s+)?(?:выполня|выполни|запуска|запусти|вызыва|вызови|используй|использовать|копиру|отправля)\w*",
+    ),
+    "zh": Row("", r"(?:不要|请勿|切勿|别|不得|禁止|勿|不能|不可|不应)[^，。,;；]{0,8}?(?:执行|调用|运行|使用|复制|发送|触发)"),
+    "ja": Row("", r"(?:実行|呼び出|呼ば|使用|使わ|コピー|送信)\w*?(?:しないで|さないで|ないで|てはいけ|しては|禁止)"),
+    "ko": Row("", r"(?:실행|호출|사용|복사|전송)\w*?(?:하지\s*마|금지|하면\s*안)"),
+}
+BY_THE_SPEAKER = {
+    "en": r"\b(?:I|we)(?:['’](?:m|re|ve))?\b(?:\W+\w+){0,4}?\W*\Z",
+    "de": r"\b(?:ich|wir)\b(?:\W+\w+){0,4}?\W*\Z",
+    "fr": r"\b(?:je|nous|j['’])\W*(?:\w+\W+){0,3}\Z",
+    "es": r"\b(?:yo|nosotros|puedo|podemos)\b(?:\W+\w+){0,3}?\W*\Z",
+    "zh": r"(?:我|我们)[^，。,]{0,6}\Z",
+    "ru": r"\b(?:я|мы)\b(?:\W+\w+){0,3}?\W*\Z",
+}
+"""The subject of a negation that forbids the reader nothing: `I don't use the cache, so:`."""
+REFUSAL = {
+    "en": Row(
+        "not neve won woul didn have shou must aren refu decl",
+        r"\b(?:I|we)(?:\s+(?:will|would|did|have|must|should|shall|am|are)\s*(?:not|never)|['’](?:ll|d|ve|m|re)\s+(?:not|never)|"
+        r"\s+(?:won|wouldn|didn|haven|shouldn|mustn|aren)['’]t|\s+refuse|\s+decline)"
+        r"(?:\s+(?:be|been|going|to|yet|actually|just))*\s+(?:run|ran|execut|call|us(?:e|ing)\b|writ|emit|send|sent|invok|issu|mak|made|do\b|perform)"
+        r"\w*(?:(?!\b(?:but|so|instead|until|therefore)\b)[^,;])*\Z",
+    ),
+    "de": Row("nich nie niem kein", r"\b(?:ich|wir)\b[^,;]*\b(?:nicht|nie|niemals|keinesfalls)\b[^,;]*\Z"),
+    "fr": Row("pas jama", r"\b(?:je|nous)\s+(?:ne\s+|n['’])[^,;]*\b(?:pas|jamais)\b[^,;]*\Z"),
+    "es": Row("no", r"\bno\s+(?:voy|vamos|he|hemos|pienso|debo|debemos|quiero)\b[^,;]*\Z"),
+    "ru": Row("не", r"\b(?:я|мы)\s+(?:\w+\s+)?не\s+(?:буду|будем|стану|стал|стала|хочу|выполн|запус|вызыв|вызв|отправ)[^,;]*\Z"),
+    "zh": Row("", r"(?:我|我们)(?:不会|不能|没有|并未|并没有|拒绝|不想|还没)[^，,；;]*\Z"),
+}
+"""A negation by the speaker of what stands right behind it."""
+ANNOUNCEMENT = {
+    "en": r"\b(?:I['’]ll|I\s+(?:will|shall|need\s+to|am\s+going\s+to|can|have\s+to|must|should)|I['’]m\s+(?:going\s+to\b|\w+ing\b)|"
+    r"I\s+am\s+\w+ing\b|let\s+me|let['’]s|let\s+us|we['’]ll|we\s+(?:will|need\s+to)|allow\s+me|time\s+to)\b(?P<en>(?:\W+\w+){0,4})",
+    "de": r"\b(?:ich\s+(?:werde\b|muss\b|will\b|möchte\b|(?!hab|hatt|würd|könnt|wollt|sollt|müsst)\w+e\b)|lass(?:en\s+Sie)?\s+(?:mich|uns)|dazu\s+\w+e\s+ich|\w+e\s+ich)\b(?P<de>(?:\W+\w+){0,8})",
+    "fr": r"\b(?:je\s+(?:vais|dois|(?!\w*rai[st]\b)\w+(?:e|s)\b)|laissez?-moi|permettez-moi|allons)\b(?P<fr>(?:\W+\w+){0,4})",
+    "es": r"\b(?:voy\s+a|vamos\s+a|déjame|déjeme|permíteme|permítame|necesito|tengo\s+que|debo)\b(?P<es>(?:\W+\w+){0,4})",
+    "pt": r"\b(?:vou|vamos|deixe-me|preciso)\b(?P<pt>(?:\W+\w+){0,4})",
+    "it": r"\b(?:vado\s+a|lasciami|fammi|devo|sto\s+per)\b(?P<it>(?:\W+\w+){0,4})",
+    "ru": r"\b(?:сейчас\s+(?:\w+)|я\s+\w+(?:ю|у|м)\b|давайте\b|позвольте\b|\w+(?:ю|лю|жу|чу|шу)\b)(?P<ru>(?:\W+\w+){0,4})",
+    "zh": r"(?:我来|我将|让我|我会|我要|我先|我现在|我去|我马上|我需要|我帮)(?P<zh>[^，。,]{0,12})",
+    "ja": r"(?P<ja>[^。、]{0,24})(?:します|てみます|ましょう)",
+    "ko": r"(?P<ko>[^.,]{0,24})(?:겠습니다|할게요|볼게요)",
+}
+SHOWING = re.compile(
+    r"\b(?:show|give|explain|illustrat|describ|writ|demonstrat|quot|walk|sketch|outlin|point\s+out|"
+    r"zeig|erklär|beschreib|erläuter|veranschaulich|skizzier|montr|expliqu|décri|illustr|donn|present|"
+    r"mostr|muestr|explic|describ|ilustr|ejemplific|покаж|показ|объясн|опи[сш]|привед|приведу|продемонстр)"
+    r"|展示|说明|解释|举|演示|介绍|描述|示す|説明|紹介|示し|보여|설명",
+    re.IGNORECASE,
+)
+"""Verbs of an announcement that announces no call."""
+LABEL_ANCHORS = "exam samp usag synt form docs docu temp sche beis aufb vorl verw exem modè util ejem sint plan uso esem prim прим синт форм доку шабл испо"
+LABEL = re.compile(
+    r"\W*(?:(?:an?|the|from\s+the|ein|eine|das|die|der|aus\s+der|un|une|le|la|el|del?)\s+)*"
+    r"(?:examples?(?:\s+(?:call|usage|output|reply|response|format))?|sample(?:\s+(?:call|output|reply|response))?|usage|syntax|format|docs|"
+    r"documentation|template|schema|"
+    r"beispiele?|beispielaufruf|dokumentation|aufbau|syntax|format|vorlage|verwendung|"
+    r"exemples?|syntaxe|modèle|utilisation|ejemplos?|sintaxis|formato|plantilla|uso|documentación|exemplos?|sintaxe|esempi?o?|sintassi|"
+    r"примеры?|пример\s+вызова|синтаксис|формат|документация|шаблон|использование|"
+    r"示例|例子|样例|格式|语法|文档|用法|模板|例|使用例|構文|形式|書式|サンプル|예시?|형식|문법)\W*\Z",
+    re.IGNORECASE,
+)
+FORM = {
+    "en": Row(
+        "like writ spel form enco seri repr synt stru temp shap nota",
+        r"\blooks?\s+(?:\w+\s+){0,2}?like\b|\b(?:is|are|be|gets?)\s+(?:\w+\s+)?(?:written|spelled|spelt|formatted|encoded|serialized|serialised|represented)\b"
+        r"|\bcall(?:ed)?\s+(?:it|them|\w+)\s+like\b|\blike\s+so\b|\blike(?:\s+this)?:\W*\Z|\bthe\s+(?:\w+\s+){0,2}?(?:syntax|format|structure)\b(?!\s+of\b)[^.]*\b(?:is|are)\W*\Z"
+        r"|\bin\s+(?:this|the\s+following)\s+(?:form|format|syntax|notation|shape)\W*\Z|\bhere(?:['’]s|\s+is)\s+(?:the|its?)\s+(?:\w+\s+)?(?:syntax|template)\b|\bhow\s+(?:\w+\s+){1,4}(?:writes?|spells?|formats?|encodes?)\b",
+    ),
+    "de": Row(
+        "sieh säh schr gesc laut form folg",
+        r"\bsieht\b[^.]{0,80}\baus\b|\bsieh[t]?\s+so\b|\bsähe\b[^.]{0,80}\baus\b|\bso\s+sieht\b|\bschreibt\s+(?:man|sich)\b|\bgeschrieben\b|\blautet\s+(?:die|das)\s+(?:syntax|format)\b|\bin\s+dieser\s+form\b|\bwie\s+folgt\s+aufgebaut\b",
+    ),
+    "fr": Row(
+        "ress écri form synt pren",
+        r"\bressembl\w+|\bs['’]écri\w+|\ba\s+la\s+forme\b|\bla\s+syntaxe\s+est\b|\ble\s+format\s+est\b|\bsous\s+(?:cette|la)\s+forme\b|\bprend\s+la\s+forme\b",
+    ),
+    "es": Row(
+        "ve verí escr form sint así qued luce",
+        r"\bse\s+ve(?:ría)?\b|\bse\s+escrib\w+|\btiene\s+(?:esta|la\s+siguiente)\s+forma\b|\b(?:la\s+sintaxis|el\s+formato)\s+es\b|\basí\s+se\s+ve\b|\bqueda(?:ría)?\s+así\b|\bluce\s+así\b",
+    ),
+    "pt": Row("pare escr fica form", r"\bse\s+parece\b|\bescreve-se\b|\bfica\s+assim\b|\btem\s+(?:esta|a\s+seguinte)\s+forma\b"),
+    "it": Row("scri form appa", r"\bsi\s+scrive\b|\bha\s+questa\s+forma\b|\bappare\s+così\b"),
+    "ru": Row(
+        "выгл запи пише вид виде синт форм",
+        r"\bвыгляд\w+|\bзаписыва\w+|\bпишется\b|\bимеет\s+(?:такой\s+)?вид\b|\bв\s+таком\s+виде\b|\bсинтаксис\s+так\w+|\bв\s+(?:следующем|таком)\s+формате\b",
+    ),
+    "zh": Row("", r"格式如下|格式为|格式是|形如|写法|语法如下|语法是|写成|长这样|如下所示的格式|的形式|看起来(?:是|像)|样子"),
+    "ja": Row("", r"のように書|次のような形式|形式は|構文は|のような形|と書き|のようになります"),
+    "ko": Row("", r"형식은|다음과\s*같은\s*형식|이렇게\s*생겼|처럼\s*씁"),
+}
+EXAMPLE = {
+    "en": Row(
+        "exam inst supp imag hypo cons take g",
+        r"\bfor\s+(?:example|instance)\b|\be\.\s?g\.|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)?\s+(?:\w+\s+){0,3}?examples?\b|\ban?\s+(?:\w+\s+){0,2}?example\b|\bsuppose\b|\bconsider\b|\btake\s+(?:this|the\s+following)\b|\bimagine\b|\bhypothetical\w*",
+    ),
+    "de": Row(
+        "beis ange etwa b",
+        r"\bzum\s+beispiel\b|\bz\.\s?B\.|\bbeispielsweise\b|\b(?:ein|folgendes|dieses)\s+(?:\w+\s+)?beispiel\b|\betwa\s+so\b|\bangenommen\b",
+    ),
+    "fr": Row(
+        "exem supp imag pren cons ex",
+        r"\bprenons\b|\bconsidérons\b|\bpar\s+exemple\b|\b(?:un|cet|l['’])\s*exemple\b|\bp\.\s?ex\.|\bsupposons\b|\bimaginons\b",
+    ),
+    "es": Row(
+        "ejem supo imag ej", r"\bpor\s+ejemplo\b|\b(?:un|este|el\s+siguiente)\s+ejemplo\b|\bp\.\s?ej\.|\bsupongamos\b|\bimagina\b"
+    ),
+    "pt": Row("exem", r"\bpor\s+exemplo\b|\bum\s+exemplo\b"),
+    "it": Row("esem", r"\b(?:per|ad)\s+esempio\b|\bun\s+esempio\b"),
+    "ru": Row("напр прим допу пред", r"\bнапример\b|\bпример\w*|\bк\s+примеру\b|\bдопустим\b|\bпредположим\b"),
+    "zh": Row("", r"例如|比如|举个例子|举例|譬如|假设|假如"),
+    "ja": Row("", r"例えば|たとえば|の例です|例を|例として|仮に"),
+    "ko": Row("", r"예를\s*들|예시|가령"),
+}
+REPORT = {
+    "en": Row(
+        "cont show says said read wrot writ reco logg quot emit prod gene prin answ repl past had list docu retu resp sent send some yest earl last prev call ran trie exec invo issu",
+        r"\b(?:log|logs|file|page|attachment|e-?mail|mail|message|document|doc|docs|readme|user|model|assistant|agent|bot|transcript|prompt|line|test|"
+        r"config|configuration|ticket|issue|trace|dump|record|snippet|article|tutorial|manual|guide|changelog|commit|diff|database|entry|comment|he|she|they|you|it)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:contain(?:s|ed)?|show(?:s|ed)?|says?|said|reads?|wrote|writes?|records?|recorded|logged|quotes?|quoted|emitted|produced|generated|"
+        r"printed|answered|replied|pasted|had|listed|documents?|documented|returns|returned|responds|responded|sent|sends)\b(?:\W+\w+){0,5}\W*\Z"
+        r"|\b(?:someone|somebody)\b|\b(?:yesterday|earlier|last\s+(?:time|week|night|year)|previously)\b|\b(?:I|we|you|they|he|she|it)\s+(?:had\s+)?(?:called|ran|tried|executed|invoked|issued|sent)\b",
+    ),
+    "de": Row(
+        "jema gest vorh zuvo dama letz steh stan enth zeig sagt schr laut schi lief gesc",
+        r"\b(?:jemand|gestern|vorhin|zuvor|damals|letzte\w*)\b|\b(?:protokoll|log|datei|seite|dokument\w*|nutzer\w*|benutzer\w*|modell|assistent\w*|nachricht|mail|e-mail|zeile|eintrag|anhang|handbuch)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:steht|stand|enthält|enthielt|zeigt\w*|sagt\w*|schrieb\w*|schreibt|lautet\w*|schickte|lieferte?|liefert|geschrieben)\b",
+    ),
+    "fr": Row(
+        "quel hier préc aupa dern cont mont dit disa indi affi écri répo",
+        r"\bquelqu['’]un\b|\b(?:hier|précédemment|auparavant|la\s+dernière\s+fois)\b|\b(?:journal|fichier|page|document\w*|utilisateur|modèle|assistant|message|ligne|courriel|e-mail|mail|pièce\s+jointe)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:contient|contenait|montre|dit|disait|indique|affiche|écrit|écrivait|répondu)\b",
+    ),
+    "es": Row(
+        "algu ayer ante últi cont mues dice decí indi escr resp apar",
+        r"\b(?:alguien|ayer|anteriormente|la\s+última\s+vez)\b|\b(?:registro|archivo|fichero|página|documento|documentación|usuario|modelo|asistente|mensaje|línea|correo|log)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:contiene|contenía|muestra|dice|decía|indica|escribió|respondió|aparece)\b",
+    ),
+    "ru": Row(
+        "кто вчер ране прош соде пока гово напи запи отве возв верн прис стои было была был есть",
+        r"\b(?:кто-то|вчера|ранее|раньше|в\s+прошлый\s+раз)\b|\b(?:лог\w*|журнал\w*|файл\w*|страниц\w*|документ\w*|пользовател\w*|модел\w*|ассистент\w*|сообщени\w*|строк\w*|письм\w*)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:содерж\w+|показыва\w+|говорит\w*|написал\w*|записан\w*|ответил\w*|возвраща\w+|вернул\w*|прислал\w*|стоит|было|была|был|есть)\b",
+    ),
+    "zh": Row(
+        "",
+        r"有人|昨天|之前|上次|刚才(?!我)|(?:日志|文件|页面|文档|用户|模型|助手|消息|邮件|附件|记录|手册)[^，。,]{0,16}(?:写着|写道|显示|包含|说|记录|输出|里有|中有|是这样|如下)",
+    ),
+    "ja": Row(
+        "",
+        r"昨日|以前|前回|(?:ログ|ファイル|ページ|文書|ユーザー|モデル|メッセージ|メール)[^。、]{0,16}(?:書かれ|表示|含ま|記録)",
+    ),
+}
+POSSIBLE = {
+    "en": Row(
+        "d woul coul migh may shou if want shal",
+        r"\b(?:I|we|you|one|it|they|he|she|that|this|which|someone)(?:['’]d\b|\s+(?:would|could|might|may))(?:\s+\w+){0,3}?\W*(?:\w+\W+){0,5}\W*\Z|\bshould\s+(?:I|we)\b|\bif\s+(?:you|I|we)\b[^,:]*\Z|\bdo\s+you\s+want\s+me\b|\bshall\s+I\b",
+    ),
+    "de": Row("würd könn soll", r"\b(?:würde|würdest|könnte|könnten|könntest|würden|soll\s+ich|sollte\s+ich|sollen\s+wir)\b"),
+    "fr": Row(
+        "dois voul souh sera pour devr appe fera enve écri util lanc exéc supp donn ress",
+        r"\b(?:pourrai[ts]|pourriez|pourrions|dois-je|voulez-vous|souhaitez-vous|\w{2,}rai(?:s|t|ent))\b",
+    ),
+    "es": Row("podr harí llam serí debe quie", r"\b(?:podría\w*|haría|llamaría|sería|debería\w*|quieres\s+que)\b\b"),
+    "ru": Row("бы если могл мог можн стои", r"\b(?:бы|если|могли?\s+бы|мог\s+бы|можно|стоит\s+ли)\b"),
+    "zh": Row(
+        "", r"如果|要是|大概会|可以(?:调用|使用|这样|用|写)|要不要|是否(?:要|需要)|要我|会是这样|将会是|本来(?:要|会)|需要我"
+    ),
+    "ja": Row("", r"できます|でしょうか|ますか"),
+}
+"""What might be done, or is asked about."""

@@ -1,0 +1,148 @@
+"""What the words before a call say of it: that it is meant, an example, or not to be run.
+
+A lead-in is the last sentence before a call. Models announce calls they mean (`Let me check:`) and introduce calls that they
+only show (`The syntax is:`). `lead_in_words` holds the phrases. Words behind a call say nothing: models go on talking after calls
+that they mean.
+
+Kinds, in the order in which they win: a prohibition (`do not run`), an announcement (`I'll look`), a form (`looks like`) or a
+label (`Example:`), and what only mentions: examples (`for instance`), reports (`the log says`), what might be done (`I would`).
+
+Most sentences hold no word of any phrase: a look-up of their words tells. Expressions are compiled when a sentence first needs
+them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import Literal
+
+from llmcore.normalizer.core import lead_in_words as words
+
+__all__ = ["LeadIn", "kind_of", "sentence_before"]
+
+LeadIn = Literal["strict", "example"]
+"""`strict`: what follows is shown. `example`: it may be meant."""
+
+_REACH = 320
+"""Characters before a call in which its lead-in may stand."""
+_LAYOUT = " \t\r\n*_#"
+_LIST_SIGN = re.compile(r"(?:[-+•]|\d{1,3}[.)])\Z")
+_WRAPPER = re.compile(r"<(?:tool_calls?|function_calls?|tools?|TOOLCALL|answer|response)>\Z")
+_SENTENCE_ENDS = (". ", "? ", "! ", ".\n", "… ", "\n", "。", "！", "？")  # noqa: RUF001 # the full-width ones are meant
+_ABBREVIATED = re.compile(r"\b(?:\w|e\.g|i\.e|etc|bzw|vgl)\Z", re.IGNORECASE)
+_WORDS = re.compile(r"[^\W\d_]+")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Japanese, Chinese, Korean
+_ANCHOR = 4
+_TABLES = {
+    "prohibition": words.PROHIBITION,
+    "refusal": words.REFUSAL,
+    "form": words.FORM,
+    "example": words.EXAMPLE,
+    "report": words.REPORT,
+    "possible": words.POSSIBLE,
+}
+_Rows = dict[str, set[str]]
+"""Table -> the languages whose row may fit."""
+
+
+@cache
+def _by_anchor() -> dict[str, list[tuple[str, str]]]:
+    """The rows (table, language) by their anchors; "" for the rows that have none."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for table, rows in _TABLES.items():
+        for language, row in rows.items():
+            for anchor in row.anchors.split() or [""]:
+                found.setdefault(anchor, []).append((table, language))
+    for anchor in words.LABEL_ANCHORS.split():
+        found.setdefault(anchor, []).append(("label", ""))
+    return found
+
+
+@cache
+def _expression(table: str, language: str) -> re.Pattern[str]:
+    return re.compile(_TABLES[table][language].pattern, re.IGNORECASE)
+
+
+@cache
+def _expressions(rows: str) -> list[re.Pattern[str]]:
+    table = words.ANNOUNCEMENT if rows == "announcement" else words.BY_THE_SPEAKER
+    return [re.compile(pattern, re.IGNORECASE) for pattern in table.values()]
+
+
+def sentence_before(text: str, start: int, at: int) -> str:
+    """The last sentence of `text[start:at]`; "" when there are no words.
+
+    Layout between it and `at`, list signs, and the openers of a fence or a wrapper are no part of it.
+    """
+    before = text[max(start, at - _REACH) : at].rstrip(_LAYOUT)
+    while (framed := _framing(before)) < len(before):
+        before = before[:framed].rstrip(_LAYOUT)
+    begin, most = 0, len(before)
+    while most > 0:
+        begin = max([before.rfind(end, 0, most - 1) + len(end) for end in _SENTENCE_ENDS if end in before[: most - 1]], default=0)
+        if begin < 3 or before[begin - 2] != "." or _ABBREVIATED.search(before, 0, begin - 2) is None:
+            break
+        begin, most = 0, begin - 1
+    return before[begin:].strip(" \t\r\n*_#>-")
+
+
+def _framing(before: str) -> int:
+    """Where a fence's or a wrapper's opener, or a list sign, begins that ends the text; its length when there is none."""
+    line = before.rfind("\n") + 1
+    if before.startswith("```", line) or _LIST_SIGN.match(before, line):
+        return line
+    if before.endswith(">") and (wrapper := _WRAPPER.search(before, line)) is not None:
+        return wrapper.start()
+    return len(before)
+
+
+@lru_cache(maxsize=512)
+def kind_of(sentence: str) -> LeadIn | None:
+    """What a lead-in says of the call behind it; None when it may be meant as it stands."""
+    rows = _rows_of(sentence)
+    if not rows:
+        return None
+    if _fits("refusal", rows, sentence) is not None:
+        return "strict"
+    forbids = _fits("prohibition", rows, sentence)
+    if forbids is not None and not _says("speaker", sentence[: forbids.start()]):
+        return "strict"
+    if _says("announcement", sentence):
+        return None
+    if ("label" in rows and words.LABEL.match(sentence) is not None) or _fits("form", rows, sentence) is not None:
+        return "strict"
+    if any(_fits(table, rows, sentence) is not None for table in ("example", "report", "possible")):
+        return "example"
+    return None
+
+
+def _rows_of(sentence: str) -> _Rows:
+    """The rows of which the sentence holds a word."""
+    found: _Rows = {}
+    by_anchor = _by_anchor()
+    anchors = {word[:_ANCHOR] for word in _WORDS.findall(sentence.lower())} & by_anchor.keys()
+    if not sentence.isascii() and _UNSPACED.search(sentence) is not None:
+        anchors.add("")
+    for anchor in anchors:
+        for table, language in by_anchor[anchor]:
+            found.setdefault(table, set()).add(language)
+    if "" in anchors:
+        found.setdefault("label", set())
+    return found
+
+
+def _fits(table: str, rows: _Rows, sentence: str) -> re.Match[str] | None:
+    for language in sorted(rows.get(table, ())):
+        if (found := _expression(table, language).search(sentence)) is not None:
+            return found
+    return None
+
+
+def _says(rows: str, sentence: str) -> bool:
+    """Does the speaker say so? An announcement whose verb is to show something announces no call."""
+    return any(
+        rows == "speaker" or words.SHOWING.search(found[0]) is None
+        for expression in _expressions(rows)
+        for found in expression.finditer(sentence)
+    )

@@ -1,0 +1,232 @@
+"""What the place of a call makes of it: meant, doubtful, or only shown.
+
+One place decides it for every dialect. A call in a quotation, in an element or a block of code, or behind words that introduce
+an example is shown: content, and a near miss that says why. One that may be meant and is risky is a guess. Most calls stand
+behind no words at all or behind an announcement, and cost a look at the sentence before.
+
+Two facts decide beside the place. How a form is written: nobody types special tokens (`token`), tags and fences are typed in
+documentation too (`tag`), and a form without any marker (`bare`) is least certain. And what stands behind the call, where that
+matters: the partner of a quotation mark, the closer of an element, words on its line. A `Standing` names what must be looked for;
+the walk waits for it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from llmcore.normalizer.core.lead_ins import kind_of, sentence_before
+from llmcore.normalizer.core.source import Source, Steps
+
+__all__ = ["PLAIN", "Form", "Quotation", "Standing", "Surroundings", "form_of", "is_closed", "prose_follows"]
+
+Form = Literal["token", "tag", "bare"]
+_TOKENS = ("<|", "<｜", "<‖", "]<]", "[TOOL_CALLS]", "◁", "<｜｜")
+_WORD = re.compile(r"\w")
+_PARAGRAPH = 2048
+"""Characters before a call in which a quotation may have begun."""
+_PARTNERS = {'"': '"', "'": "'", "“": "”", "„": '“”"', "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』"}
+_MARK = re.compile('["“”„«»‹›「」『』]')
+_OPENS_QUOTATION = re.compile(r"[\s(\[{<>=:,;/|*_—–-]")
+_CODE = re.compile(
+    r"`[^`\n]+`|```.*?(?:```|\Z)|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|examples?|blockquote|q|template)\b[^<>]{0,256}>",
+    re.IGNORECASE | re.DOTALL,
+)
+_ONLY_OPENERS = re.compile(r"\s*(?:<[A-Za-z]+\b[^<>]{0,256}>\s*)+\Z")
+_LIST_SIGN = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_INDENT = re.compile(r"[ \t]*")
+_CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…。，、]|,\s+\w|\Z)") for mark in "\"'"}
+_LONGEST_CLOSER = 16
+_DEEP = 4
+_LINE = 512  # characters of the lines above that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """What has been opened before a call and, if it is closed behind it, makes it a quotation. `closers`: any of them; `direct`:
+    only right behind the call; `within`: the stretch in which it may stand; `needs_words`: only with words behind it as well."""
+
+    closers: tuple[str, ...]
+    direct: bool = False
+    within: Literal["paragraph", "text"] = "paragraph"
+    needs_words: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the text before a call makes of it. `shown`: a near miss's reason. `doubt`: the kind of a guess, `words` those that
+    cause it. `quotation`: what to look for behind. `in_line`: words stand before it on its line."""
+
+    shown: str = ""
+    doubt: str = ""
+    words: str = ""
+    quotation: Quotation | None = None
+    in_line: bool = False
+    deep: bool = False
+    """Indented like code; a bare form is shown if prose at the margin follows."""
+
+
+PLAIN = Standing()
+_QUOTED, _EXAMPLE = Standing(shown="quoted"), Standing(shown="example")
+
+
+def form_of(opener: str) -> Form:
+    """How a form with this opener is written, if it has a marker."""
+    return "token" if opener.startswith(_TOKENS) else "tag"
+
+
+def has_words(text: str) -> bool:
+    return _WORD.search(text) is not None
+
+
+def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
+    """Is what was opened before a call closed behind it? The call ends at `start`."""
+    sought = start
+    while True:
+        text = src.text
+        over = text.find("\n\n", max(start, sought - 1)) if quotation.within == "paragraph" else -1
+        stop = len(text) if over < 0 else over
+        reach = min(stop, start + 1) if quotation.direct else stop
+        closed = min((hit for one in quotation.closers if (hit := _partner(text, one, sought, reach)) >= 0), default=-1)
+        if closed >= 0 and (not quotation.needs_words or has_words(text[closed + 1 : stop])):
+            return True
+        if over >= 0 or src.final or (quotation.direct and closed < 0 and len(text) > start + 1):
+            return False
+        sought = max(start, closed if closed >= 0 else len(text) - _LONGEST_CLOSER)
+        del text
+        yield None
+
+
+def _partner(text: str, closer: str, start: int, stop: int) -> int:
+    """Where the partner of an opened quotation stands: a quotation mark that does not belong to JSON, or a closing tag."""
+    if closer not in _CLOSING_MARK:
+        return text.find(closer, start, stop)
+    found = _CLOSING_MARK[closer].search(text, start, stop)
+    return -1 if found is None else found.start()
+
+
+def prose_follows(src: Source, start: int) -> Steps[bool]:
+    """Do words at the margin follow what is indented and ends at `start`, a line break between?"""
+    line = src.text.find("\n", start)
+    while line < 0 and not src.final:
+        yield None
+        line = src.text.find("\n", start)
+    if line < 0:
+        return False
+    while True:
+        rest = src.text[line : line + _LINE]
+        words = rest.lstrip()
+        if words or src.final or len(rest) == _LINE:
+            indent = rest[: len(rest) - len(words)]
+            return words.lstrip("*_#-+ ")[:1].isalnum() and _columns(indent[indent.rfind("\n") + 1 :]) < _DEEP
+        yield None
+
+
+class Surroundings:
+    """Judges places in one text, from left to right. `names`: the tools told; an element of such a name is no code."""
+
+    __slots__ = ("_names", "_open", "_scanned", "_shown_to")
+
+    def __init__(self, names: frozenset[str] | None) -> None:
+        self._names = names or frozenset[str]()
+        self._scanned = 0
+        self._open: list[tuple[str, int, int]] = []  # elements of code: name, start, end of the opener
+        self._shown_to: tuple[int, str] = (-1, "")
+
+    def shown(self, end: int, reason: str) -> None:
+        """A call that ends here was only shown: so is one right behind it."""
+        self._shown_to = (end, reason)
+
+    def standing(self, text: str, at: int, start: int, line: int, form: Form, *, fenced: bool = False) -> Standing:
+        """What stands before `at` makes of a call there. `start`: where the text begins that no call or markup has
+        interrupted; `line`: where its line begins; `fenced`: all of a fence is the call."""
+        shown_to, reason = self._shown_to
+        if shown_to >= start and not text[shown_to:at].strip(" \t\r\n,;"):
+            return Standing(shown=reason)
+        if (enclosed := self._enclosed(text, at, start, line)) is not None:
+            return enclosed
+        if form != "token" and (quotation := _open_quotation(text, at, start)) is not None:
+            return Standing(quotation=quotation, in_line=form == "tag")
+        sentence = sentence_before(text, start, at)
+        if (kind := kind_of(sentence)) is not None:
+            return _led_in(kind, form, sentence, fenced)
+        if form != "token" and not fenced and _is_deep(text, at, start, line):
+            return _EXAMPLE if form == "tag" else Standing(deep=True)
+        in_line = form == "tag" and has_words(text[max(start, line, at - _PARAGRAPH) : at])
+        return Standing(in_line=True) if in_line else PLAIN
+
+    def _enclosed(self, text: str, at: int, start: int, line: int) -> Standing | None:
+        """Is an element of code open at `at`?"""
+        if start > self._scanned:
+            self._open.clear()
+            self._scanned = start
+        for found in _CODE.finditer(text, self._scanned, at):
+            name = (found["name"] or "").lower()
+            if not name or name in self._names:
+                continue
+            if not found["closes"]:
+                self._open.append((name, found.start(), found.end()))
+            elif any(one[0] == name for one in self._open):
+                while self._open.pop()[0] != name:
+                    pass
+        self._scanned = max(self._scanned, at)
+        if not self._open:
+            return None
+        first = max(start, line - _LINE)
+        above = text[max(first, text.rfind("\n", first, max(first, line - 1)) + 1) : line]
+        if _ONLY_OPENERS.match(above) is not None and not text[line:at].strip():
+            return _QUOTED
+        return Standing(quotation=Quotation(tuple({f"</{name}>": None for name, _, _ in self._open}), within="text"))
+
+
+def _open_quotation(text: str, at: int, start: int) -> Quotation | None:
+    """A quotation that has begun in the paragraph and is still open at `at`."""
+    begin = max(start, at - _PARAGRAPH)
+    blank = text.rfind("\n\n", begin, at)
+    begin = begin if blank < 0 else blank + 2
+    if text[at - 1] == "'" and (at - 1 == begin or _OPENS_QUOTATION.match(text, at - 2)):
+        return Quotation(("'",), direct=True, needs_words=not has_words(text[begin : at - 1]))
+    opened, closers = -1, ""
+    for mark in _MARK.finditer(text, begin, at):
+        char, where = mark[0], mark.start()
+        if opened >= 0 and char in closers:
+            opened = -1
+        elif opened < 0 and char in _PARTNERS and _begins_quotation(text, where, begin, at):
+            opened, closers = where, _PARTNERS[char]
+    if opened < 0:
+        return None
+    return Quotation(tuple(closers), needs_words=not has_words(text[begin:opened]))
+
+
+def _begins_quotation(text: str, mark: int, begin: int, at: int) -> bool:
+    """Does a quotation mark stand at the start of a word?"""
+    behind_space = mark == begin or _OPENS_QUOTATION.match(text, mark - 1) is not None or text[mark] in "„「『"
+    return behind_space and (mark + 1 == at or not text[mark + 1].isspace())
+
+
+def _led_in(kind: str, form: Form, sentence: str, fenced: bool) -> Standing:
+    """What a lead-in of this kind makes of a form."""
+    if fenced:
+        return _EXAMPLE
+    if kind == "example" or form == "token":
+        return Standing(doubt="example_lead_in", words=sentence)
+    return _EXAMPLE
+
+
+def _is_deep(text: str, at: int, start: int, line: int) -> bool:
+    """Is the line indented as code is: deeper than the prose above, a blank line between?"""
+    if line <= start or text[line:at].strip():
+        return False
+    first = max(start, line - _LINE)
+    above = text[first:line].rstrip(" \t\r\n")
+    if not above or text.count("\n", first + len(above), line) < 2:
+        return False
+    last = above[above.rfind("\n") + 1 :]
+    sign = _LIST_SIGN.match(last)
+    margin = _columns(last[: sign.end()] if sign is not None else _INDENT.match(last)[0])  # type: ignore[index]  # it always matches
+    return _columns(text[line:at]) >= margin + _DEEP
+
+
+def _columns(indent: str) -> int:
+    return len(indent.expandtabs(_DEEP))

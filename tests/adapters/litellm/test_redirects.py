@@ -1,0 +1,71 @@
+"""A request goes to the server it is for, and to no other: a redirect would take the prompt and the keys along."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.litellm.transport import same_server
+from llmcore.types import RemoteServerError, Request
+from tests.adapters.conftest import PROVIDERS, call_of, endpoint_at
+from tests.support.wire_server import Failure, Turn, WireServer
+
+HEADERS = {"X-Gate": "gateSecret99"}
+
+
+async def asked(adapter: LiteLLMAdapter, call: ModelCall, *, streamed: bool) -> None:
+    if streamed:
+        _ = [event async for event in adapter.stream(call)]
+    else:
+        await adapter.complete(call)
+
+
+@pytest.mark.sweep(7)
+@pytest.mark.anyio
+@pytest.mark.parametrize("status", [302, 307, 308])
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "groq", "ollama"])
+async def test_another_server_gets_nothing(adapter: LiteLLMAdapter, provider: str, streamed: bool, status: int) -> None:
+    request = Request.model_validate({"messages": "hi", "extra_headers": HEADERS})
+    with WireServer([Turn("hi")]) as other:
+        away = Failure(status, "", {"Location": f"{other.root}/v1/elsewhere?key=urlSecret1"})
+        with WireServer([away]) as server:
+            with pytest.raises(RemoteServerError, match=f"redirects to {other.root}/, which is another one") as caught:
+                await asked(adapter, call_of(endpoint_at(server, provider), request), streamed=streamed)
+            assert len(server.requests) == 1
+        assert other.requests == []
+    assert "urlSecret1" not in str(caught.value)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("provider", sorted({"openai", "anthropic", "groq"} & set(PROVIDERS)))
+async def test_a_server_may_move_within_itself(adapter: LiteLLMAdapter, provider: str, streamed: bool) -> None:
+    moved = Failure(307, "", {"Location": ""})
+    with WireServer([moved, Turn("hi")]) as server:
+        call = call_of(endpoint_at(server, provider))
+        moved.headers["Location"] = f"{server.base_url(provider)}{PATHS[provider]}"
+        await asked(adapter, call, streamed=streamed)
+        assert len(server.requests) == 2
+
+
+PATHS = {"openai": "/chat/completions", "anthropic": "/v1/messages", "groq": "/chat/completions"}
+
+
+@pytest.mark.parametrize(
+    ("url", "other", "same"),
+    [
+        ("https://a.example/v1", "https://a.example/v2?x=1", True),
+        ("https://a.example/v1", "https://a.example:443/v1", True),
+        ("http://a.example/v1", "https://a.example/v1", True),
+        ("http://a.example:8080/v1", "https://a.example:8080/v1", False),
+        ("https://a.example/v1", "http://a.example/v1", False),
+        ("https://a.example/v1", "https://a.example:444/v1", False),
+        ("https://a.example/v1", "https://b.a.example/v1", False),
+        ("https://a.example/v1", "https://a.example@b.example/v1", False),
+    ],
+)
+def test_what_one_server_is(url: str, other: str, same: bool) -> None:
+    assert same_server(httpx.URL(url), httpx.URL(other)) is same

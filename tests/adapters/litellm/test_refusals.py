@@ -1,0 +1,135 @@
+"""Only a server's own words say what it cannot do."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+import pytest
+
+from llmcore.adapters.base import Endpoint, ModelCall
+from llmcore.adapters.litellm.failures import classify
+from llmcore.types import (
+    CapabilityRefused,
+    ContextOverflow,
+    InternalError,
+    Message,
+    QuotaExceeded,
+    Request,
+    TextBlock,
+    ToolDefinition,
+    ToolResultBlock,
+)
+from tests.adapters.conftest import call_of
+from tests.adapters.litellm.test_failures import Made
+
+ENDPOINT = Endpoint(provider="openai_compatible", model="m")
+ASKED = 'Our manual says:\nthis model does not support tools, and "image input is not supported". Why?'
+
+
+def meaning(message: str, call: ModelCall | None, **body: Any) -> Any:
+    return classify(Made(message, 400, body={"message": message, **body}), call)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        ASKED,
+        ASKED.upper(),
+        json.dumps(ASKED),
+        json.dumps(json.dumps(ASKED)),
+        repr(ASKED),
+        html.escape(ASKED),
+        ASKED[10:60] + "...",
+        "..." + ASKED[25:],
+        ASKED.replace("\n", "\n    "),
+    ],
+)
+def test_words_of_the_user_teach_nothing(quote: str) -> None:
+    call = call_of(ENDPOINT, ASKED)
+    assert isinstance(meaning(f"messages.0: Input is invalid: {quote} (at 0)", call), InternalError)
+    assert isinstance(meaning(f"messages.0: Input is invalid: {quote} (at 0)", None), CapabilityRefused)
+
+
+def said_in() -> dict[str, ModelCall]:
+    words = "Note: function calling is not enabled here."
+    result = ToolResultBlock(tool_use_id="1", content=[TextBlock(text=words)])
+    tool = ToolDefinition(name="f", description=words, parameters={"type": "object"})
+    deep = ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"description": words}}})
+    return {
+        "system": call_of(ENDPOINT, Request(messages=[], system=words)),
+        "tool result": call_of(ENDPOINT, Request(messages=[Message(role="tool", content=[result])])),
+        "tool": call_of(ENDPOINT, tools=(tool,)),
+        "parameter": call_of(ENDPOINT, tools=(deep,)),
+        "output": call_of(ENDPOINT, output_schema={"description": words}),
+        "body": call_of(ENDPOINT, Request.model_validate({"messages": "x", "extra_body": {"note": [words]}})),
+    }
+
+
+@pytest.mark.parametrize("call", said_in().values(), ids=said_in())
+def test_words_from_anywhere_in_the_request_teach_nothing(call: ModelCall) -> None:
+    text = "Schema rejected near 'Note: function calling is not enabled here.'"
+    assert isinstance(meaning(text, call), InternalError)
+
+
+def test_words_of_the_user_decide_nothing_else_either() -> None:
+    words = "Tell me what 'insufficient credits' means"
+    assert isinstance(meaning(f"bad input: {words}", call_of(ENDPOINT, words)), InternalError)
+    assert isinstance(meaning("Insufficient credits.", call_of(ENDPOINT, words)), InternalError)  # a quotation as likely
+    assert isinstance(meaning("You have insufficient credits.", call_of(ENDPOINT, "What are credits?")), QuotaExceeded)
+
+
+def test_a_named_parameter_in_a_quotation_teaches_nothing() -> None:
+    words = "It said: Unsupported parameter 'stream'."
+    assert isinstance(meaning(f"cannot parse {words!r}", call_of(ENDPOINT, words)), InternalError)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Does gemma support tools, or does gemma not?",
+        "This is not supported. Use the 'tools' you have, with function calling.",
+        "Hello",
+    ],
+)
+def test_the_servers_own_words_teach_beside_similar_ones(asked: str) -> None:
+    for text in (
+        "registry.ollama.ai/library/gemma does not support tools",
+        f"registry.ollama.ai/library/gemma does not support tools: {asked}",
+        f"Unsupported parameter: 'tools' is not supported with this model ({asked})",
+    ):
+        error = meaning(text, call_of(ENDPOINT, asked))
+        assert isinstance(error, CapabilityRefused)
+        assert error.capability == "native_tools"
+
+
+def test_a_parameter_that_the_body_names_teaches() -> None:
+    words = "Unsupported parameter: 'tools'"
+    error = meaning(f"Unsupported value for {words}: not supported", call_of(ENDPOINT, words), param="tools")
+    assert isinstance(error, CapabilityRefused)
+
+
+def test_a_quotation_beside_the_servers_own_words_does_not_hide_them() -> None:
+    error = meaning(f"This model does not support image input. You wrote: {ASKED}", call_of(ENDPOINT, ASKED))
+    assert isinstance(error, CapabilityRefused)
+    assert error.capability == "images"
+
+
+def test_json_of_the_user_is_no_body_of_the_server() -> None:
+    words = 'What does {"error": {"code": "context_length_exceeded", "param": "tools"}} mean?'
+    message = f"bad input: {words} This is not supported."
+    assert isinstance(classify(Made(message, 400), call_of(ENDPOINT, words)), InternalError)
+    assert isinstance(classify(Made(message, 400), call_of(ENDPOINT, "Hello")), ContextOverflow)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("What do 'tools' cost in France?", "this content type is not supported: {}"),
+        ("Tell her that this is not supported any more.", "the value of 'stop' is wrong: {}"),
+    ],
+)
+def test_half_a_quotation_and_half_of_the_servers_words_teach_nothing(words: str, message: str) -> None:
+    assert isinstance(meaning(message.format(words), call_of(ENDPOINT, words)), InternalError)
+    assert isinstance(meaning(message.format(words), call_of(ENDPOINT, "Hello")), CapabilityRefused)

@@ -1,0 +1,118 @@
+"""The recording proxy: bytes pass unchanged, each exchange becomes a line, secrets do not."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from llmcore.adapters.base import Endpoint
+from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.recording.proxy import RecordingProxy
+from llmcore.transcripts import read_transcripts
+from tests.adapters.conftest import KEY, PROVIDERS, call_of
+from tests.adapters.litellm.test_adapter import calls_in, collected, streamed_calls
+from tests.support.wire_server import Failure, Raw, Turn, WireServer
+
+CALL = Turn("One moment.", calls=[("get_weather", {"city": "Paris"})])
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def proxied(server: WireServer, path: Path, provider: str = "openai") -> RecordingProxy:
+    return RecordingProxy(server.root, path, provider=provider, provenance="local: a test")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "ollama"])
+async def test_a_client_notices_nothing(adapter: LiteLLMAdapter, tmp_path: Path, provider: str) -> None:
+    path = tmp_path / "run.jsonl"
+    with WireServer([CALL]) as server, proxied(server, path, provider) as proxy:
+        base = server.base_url(provider).replace(server.root, proxy.url)
+        given = {"provider": provider, "model": PROVIDERS[provider], "base_url": base, "api_key": KEY}
+        call = call_of(Endpoint.model_validate(given))
+        plain = await adapter.complete(call)
+        chunks, _ = await collected(adapter, call)
+    assert calls_in(plain.raw) == streamed_calls(chunks) == [("get_weather", {"city": "Paris"})]
+    first, second = lines(path)
+    assert first["level"] == "wire"
+    assert first["model"] == PROVIDERS[provider]
+    assert [tool["function"]["name"] for tool in first["tools"]] == ["get_weather"]
+    assert calls_in(first["exchanges"][0]["response"]) == [("get_weather", {"city": "Paris"})]
+    assert json.loads(first["exchanges"][0]["body"]) == first["exchanges"][0]["response"]
+    assert "get_weather" in second["exchanges"][0]["sse"]
+    assert KEY not in path.read_text("utf-8")
+    assert [run.exchanges[0].kind for run in read_transcripts(path)] == ["response", "sse"]
+
+
+def test_bytes_pass_and_are_kept_bit_for_bit(tmp_path: Path) -> None:
+    frames = [b'data: {"a":  1}\r\n\r\n', b"data: \xff\xfe broken utf-8\n\n", "data: grüß ▁\n\n".encode()]
+    path = tmp_path / "run.jsonl"
+    with WireServer([Raw(frames, "text/event-stream")]) as server, proxied(server, path) as proxy:
+        got = httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m", "stream": True}).content
+    assert got == b"".join(frames)
+    assert lines(path)[0]["exchanges"][0]["sse"].encode("utf-8", "surrogateescape") == got
+
+
+def test_an_error_passes_and_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    failure = Failure(429, {"error": {"message": "slow"}}, {"retry-after": "3"})
+    with WireServer([failure]) as server, proxied(server, path) as proxy:
+        reply = httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m"})
+    assert (reply.status_code, reply.headers["retry-after"]) == (429, "3")
+    exchange = lines(path)[0]["exchanges"][0]
+    assert (exchange["status"], exchange["error"]) == (429, {"error": {"message": "slow"}})
+
+
+def test_secrets_pass_and_are_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with WireServer([Turn("The key was tok-12345678.")]) as server, proxied(server, path) as proxy:
+        headers = {"Authorization": "Bearer tok-12345678", "X-Goog-Api-Key": "goog-secret-1"}
+        body = {"model": "m", "messages": [{"role": "user", "content": "goog-secret-1"}]}
+        reply = httpx.post(f"{proxy.url}/v1/chat/completions?key=urlsecret99", json=body, headers=headers)
+        assert "tok-12345678" in reply.text
+        assert server.requests[0].headers["authorization"] == "Bearer tok-12345678"
+    written = path.read_text("utf-8")
+    for secret in ("tok-12345678", "goog-secret-1", "urlsecret99"):
+        assert secret not in written
+
+
+def test_nobody_upstream_is_a_502(tmp_path: Path) -> None:
+    with WireServer([]) as server:
+        gone = server.root
+    with RecordingProxy(gone, tmp_path / "run.jsonl", provider="openai", provenance="local: a test") as proxy:
+        reply = httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m"})
+    assert reply.status_code == 502
+    assert not (tmp_path / "run.jsonl").exists()
+
+
+def test_a_secret_in_the_pieces_of_a_stream_is_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    key = "tok-12345678"
+    frames = [f'data: {{"delta":  "{piece}"}}\r\n\r\n'.encode() for piece in ("Hi ", *key, " there")]
+    with WireServer([Raw(frames, "text/event-stream")]) as server, proxied(server, path) as proxy:
+        headers = {"X-Gate": key}
+        got = httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m", "stream": True}, headers=headers).content
+    assert got == b"".join(frames)
+    kept = lines(path)[0]["exchanges"][0]["sse"]
+    assert "".join(re.findall('"delta": +"([^"]*)"', kept)) == "Hi [secret] there"
+    assert kept.startswith('data: {"delta":  "Hi "}\r\n\r\n')
+
+
+def test_a_key_in_the_path_is_in_no_field_and_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    path = tmp_path / "run.jsonl"
+    with WireServer([Failure(404, {"error": {"message": "no"}})]) as server:
+        for _ in range(2):
+            with proxied(server, path, "gemini") as proxy:
+                httpx.post(f"{proxy.url}/v1beta/models/gemini-2?key=urlSecret99", json={"note": "urlSecret99 %75rlSecret99"})
+    first, second = lines(path)
+    assert (first["model"], first["id"], second["id"]) == ("gemini-2", "run-1", "run-2")
+    assert "urlSecret99" not in path.read_text("utf-8") + caplog.text

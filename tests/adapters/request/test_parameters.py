@@ -1,0 +1,242 @@
+"""One resolved call as LiteLLM's arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from llmcore.adapters.base import Capabilities, Endpoint
+from llmcore.adapters.capabilities import known_capabilities
+from llmcore.adapters.providers import provider_of
+from llmcore.adapters.providers.table import PROVIDERS
+from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.adapters.request.parameters import DEFAULT_MAX_TOKENS, NO_KEY, Prepared, base_url, check_limits, prepare
+from llmcore.types import AuthenticationFailed, LimitExceeded, Request, ToolDefinition
+from tests.adapters.conftest import KEY, TIMEOUT, WEATHER, call_of
+from tests.adapters.conftest import PROVIDERS as MODELS
+
+OBJECT: dict[str, Any] = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+
+
+def endpoint(provider: str, model: str | None = None, **fields: Any) -> Endpoint:
+    given: dict[str, Any] = {"provider": provider, "model": model or MODELS[provider], "api_key": SecretStr(KEY)}
+    return Endpoint.model_validate(given | fields)
+
+
+def made(provider: str, model: str | None = None, *, known: dict[str, Any] | None = None, **fields: Any) -> Prepared:
+    request = Request.model_validate({"messages": "hi"} | fields.pop("request", {}))
+    at = endpoint(provider, model)
+    capabilities = known_capabilities(at).updated(Capabilities(**(known or {})))
+    return prepare(call_of(at, request, **fields), capabilities)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_call_carries_the_constants(provider: str) -> None:
+    sent = made(provider).arguments
+    assert sent["model"] == f"{PROVIDERS[provider].prefix}/{MODELS[provider]}"
+    assert (sent["num_retries"], sent["max_retries"], sent["timeout"]) == (0, 0, TIMEOUT)
+    assert sent["api_key"] == KEY
+    assert sent["max_tokens"] > 0
+    assert "drop_params" not in sent
+
+
+@pytest.mark.parametrize(
+    ("provider", "given", "expected"),
+    [
+        ("openai", "http://127.0.0.1:1", "http://127.0.0.1:1/v1"),
+        ("openai", "http://127.0.0.1:1/v1/", "http://127.0.0.1:1/v1"),
+        ("openai_compatible", "http://127.0.0.1:1/custom", "http://127.0.0.1:1/custom"),
+        ("groq", "http://127.0.0.1:1", "http://127.0.0.1:1/openai/v1"),
+        ("openrouter", "http://127.0.0.1:1", "http://127.0.0.1:1/api/v1"),
+        ("anthropic", "http://127.0.0.1:1/v1", "http://127.0.0.1:1"),
+        ("gemini", "http://127.0.0.1:1", "http://127.0.0.1:1/v1beta"),
+        ("ollama", "http://127.0.0.1:11434/v1", "http://127.0.0.1:11434"),
+        ("deepseek", "http://127.0.0.1:1", "http://127.0.0.1:1"),
+        ("openai", None, None),
+    ],
+)
+def test_base_urls(provider: str, given: str | None, expected: str | None) -> None:
+    at = endpoint(provider, base_url=given)
+    assert base_url(at, provider_of(at)) == expected
+
+
+def test_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    call = call_of(Endpoint(provider="groq", model="m", alias="fast"))
+    with pytest.raises(AuthenticationFailed, match=r"fast.*GROQ_API_KEY"):
+        prepare(call, Capabilities())
+    monkeypatch.setenv("GROQ_API_KEY", KEY)
+    assert prepare(call, Capabilities()).arguments["api_key"] == KEY
+
+
+def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    own = Endpoint(provider="openai", model="m", base_url="http://127.0.0.1:1/v1")
+    assert prepare(call_of(own), Capabilities()).arguments["api_key"] == NO_KEY
+    assert prepare(call_of(Endpoint(provider="ollama", model="m")), Capabilities()).arguments["api_key"] == NO_KEY
+
+
+@pytest.mark.parametrize(
+    ("provider", "choice", "expected"),
+    [
+        ("openai", "auto", None),
+        ("openai", "required", "required"),
+        ("openai", "none", "none"),
+        ("openai", {"name": "get_weather"}, {"type": "function", "function": {"name": "get_weather"}}),
+        ("ollama", "required", None),
+        ("ollama", {"name": "get_weather"}, None),
+        ("deepseek", "required", "required"),
+    ],
+)
+def test_tool_choice(provider: str, choice: Any, expected: Any) -> None:
+    assert made(provider, request={"tool_choice": choice}).arguments.get("tool_choice") == expected
+
+
+def test_a_choice_a_wire_cannot_say_is_made_by_the_tools_offered() -> None:
+    other = ToolDefinition(name="other")
+    named = made("ollama", request={"tool_choice": {"name": "get_weather"}}, tools=(WEATHER, other)).arguments
+    assert [tool["function"]["name"] for tool in named["tools"]] == ["get_weather"]
+    assert "tools" not in made("ollama", request={"tool_choice": "none"}).arguments
+
+
+def test_mistrals_named_tool_goes_by_the_body() -> None:
+    sent = made("mistral", request={"tool_choice": {"name": "get_weather"}}).arguments
+    assert sent["extra_body"] == {"tool_choice": {"type": "function", "function": {"name": "get_weather"}}}
+    assert "tool_choice" not in sent
+
+
+def test_claude_is_not_forced_while_it_thinks_by_budget() -> None:
+    assert "tool_choice" not in made("anthropic", request={"tool_choice": "required", "thinking": True}).arguments
+    assert made("anthropic", request={"tool_choice": "required"}).arguments["tool_choice"] == "required"
+
+
+def test_parallel_calls() -> None:
+    assert made("openai", request={"parallel_tool_calls": False}).arguments["parallel_tool_calls"] is False
+    gemini = made("gemini", request={"parallel_tool_calls": False})
+    assert "parallel_tool_calls" not in gemini.arguments
+    assert gemini.dropped == ["parallel_tool_calls"]
+
+
+def test_strict_tools_only_where_nothing_is_lost() -> None:
+    lossless = ToolDefinition(name="f", parameters=OBJECT)
+    asked = ToolDefinition(name="g", parameters=WEATHER.parameters, strict=True)
+    sent = [tool["function"] for tool in made("openai", tools=(lossless, WEATHER, asked)).arguments["tools"]]
+    assert [function.get("strict") for function in sent] == [True, None, True]
+    assert sent[1]["parameters"] == WEATHER.parameters
+    assert sent[2]["parameters"]["required"] == ["city", "days"]
+    assert all("strict" not in tool["function"] for tool in made("groq", tools=(lossless, asked)).arguments["tools"])
+
+
+def test_typed_output_by_format_or_by_tool() -> None:
+    together = made("openai", output_schema=OBJECT).arguments
+    assert together["response_format"]["json_schema"]["schema"] == OBJECT
+    assert together["response_format"]["json_schema"]["strict"] is True
+    assert len(together["tools"]) == 1
+    apart = made("anthropic", "claude-3-opus-20240229", output_schema=OBJECT).arguments
+    assert "response_format" not in apart
+    assert [tool["function"]["name"] for tool in apart["tools"]] == ["get_weather", FINAL_RESULT]
+    assert apart["tool_choice"] == "required"
+
+
+def test_a_lossy_schema_is_not_strict() -> None:
+    optional = made("openai", tools=(), output_schema=WEATHER.parameters).arguments["response_format"]["json_schema"]
+    assert "strict" not in optional
+    assert optional["schema"] == WEATHER.parameters
+
+
+def test_groqs_schema_goes_by_the_body() -> None:
+    sent = made("groq", mode="json_schema", tools=(), output_schema=OBJECT).arguments
+    assert sent["extra_body"]["response_format"]["type"] == "json_schema"
+    assert "response_format" not in sent
+
+
+@pytest.mark.parametrize(
+    ("mode", "format_type"), [("json_schema", "json_schema"), ("json_object", "json_object"), ("text", None)]
+)
+def test_prompted_modes_send_no_tools(mode: str, format_type: str | None) -> None:
+    sent = made("openai", mode=mode).arguments
+    assert "tools" not in sent
+    assert "tool_choice" not in sent
+    assert sent.get("response_format", {}).get("type") == format_type
+    assert "get_weather" in sent["messages"][0]["content"]
+
+
+def test_json_mode_is_not_asked_where_nothing_would_be_sent() -> None:
+    assert "response_format" not in made("anthropic", mode="json_object").arguments
+
+
+def test_sampling() -> None:
+    request = {"temperature": 0.2, "top_p": 0.9, "stop": ["END"], "max_tokens": 100}
+    sent = made("groq", request=request).arguments
+    assert {name: sent[name] for name in request} == request
+    reasoner = made("openai", "gpt-5", request=request)
+    assert "temperature" not in reasoner.arguments
+    assert reasoner.dropped == ["temperature", "top_p"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "ceiling", "expected"),
+    [(None, None, DEFAULT_MAX_TOKENS), (100, None, 100), (100_000, 4096, 4096), (None, 1000, 1000)],
+)
+def test_max_tokens_is_bounded_by_the_models_maximum(asked: int | None, ceiling: int | None, expected: int) -> None:
+    known = {"max_output_tokens": ceiling} if ceiling else {}
+    assert made("groq", request={"max_tokens": asked}, known=known).arguments["max_tokens"] == expected
+
+
+def test_a_refused_max_tokens_takes_its_newer_name() -> None:
+    sent = made("openai_compatible", known={"unsupported_parameters": frozenset({"max_tokens"})}).arguments
+    assert sent["max_completion_tokens"] == DEFAULT_MAX_TOKENS
+    assert "max_tokens" not in sent
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "thinking", "expected"),
+    [
+        ("anthropic", None, 5000, {"thinking": {"type": "enabled", "budget_tokens": 5000}}),
+        ("anthropic", None, 10, {"thinking": {"type": "enabled", "budget_tokens": 1024}}),
+        ("gemini", None, True, {"thinking": {"type": "enabled", "budget_tokens": 4096}}),
+        ("openai", "gpt-5", 1000, {"reasoning_effort": "low"}),
+        ("openai", "gpt-5", True, {"reasoning_effort": "medium"}),
+        ("openai", "gpt-5", 50_000, {"reasoning_effort": "high"}),
+        ("openai", "gpt-5", False, {}),
+        ("mistral", None, True, {}),
+    ],
+)
+def test_thinking(provider: str, model: str | None, thinking: bool | int, expected: dict[str, Any]) -> None:
+    sent = made(provider, model, request={"thinking": thinking}).arguments
+    assert {key: sent[key] for key in ("thinking", "reasoning_effort") if key in sent} == expected
+
+
+def test_web_search_only_where_it_is_native() -> None:
+    assert made("gemini", request={"allow_web_search": True}).arguments["web_search_options"] == {}
+    assert "web_search_options" not in made("groq", request={"allow_web_search": True}).arguments
+    assert "web_search_options" not in made("gemini").arguments
+
+
+def test_extra_body_and_headers() -> None:
+    extra = {"extra_body": {"top_k": 5}, "extra_headers": {"X-Team": "a"}}
+    groq = made("groq", request=extra).arguments
+    assert (groq["extra_body"], groq["extra_headers"]) == ({"top_k": 5}, {"X-Team": "a"})
+    assert made("anthropic", request=extra).arguments["top_k"] == 5  # LiteLLM would send `extra_body` as a field
+    assert made("openrouter").arguments["extra_headers"]["X-Title"] == "llmcore"
+
+
+def test_limits() -> None:
+    many = [ToolDefinition(name=f"t{number}") for number in range(21)]
+    claude, groq = PROVIDERS["anthropic"], PROVIDERS["groq"]
+    assert check_limits(many[:20], claude) == []
+    (problem,) = check_limits(many, claude)
+    assert "21 tools" in problem
+    assert "document" in problem
+    with pytest.raises(LimitExceeded, match="offer fewer"):
+        check_limits(many, claude, enforce=True)
+    assert check_limits(many * 10, groq) == []
+    big = [ToolDefinition(name="f", description="x" * 60_000)]
+    assert "bytes" in check_limits(big, claude)[0]

@@ -1,0 +1,306 @@
+"""The self-correction loop: what is asked, what replaces what, and when it stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from llmcore.types import CallerError, Envelope, NearMiss, TextBlock, ToolCall, ToolUseBlock
+from llmcore.validator import Correction, CorrectionLoop, correct, parse_detailed
+from llmcore.validator.correction.loop import MORE_ROOM, CorrectionResult
+from tests.validator.schemas import call, weather_tools
+
+TOOLS = weather_tools()
+BAD = call(arguments={"city": "Rome", "days": "soon"}, raw_arguments='{"city": "Rome", "days": "soon"}')
+GOOD = call(arguments={"city": "Rome", "days": 3})
+
+
+class City(BaseModel):
+    name: str
+    people: int
+
+
+def turn(*calls: ToolCall, content: str = "", **fields: Any) -> Envelope:
+    return Envelope(toolCalls=list(calls), content=content, **fields)
+
+
+def run(first: Envelope, *answers: Envelope | None, **options: Any) -> tuple[CorrectionResult, list[Correction]]:
+    """Correct `first`, the model answering in order; more questions than answers fail the test."""
+    asked: list[Correction] = []
+    waiting = list(answers)
+
+    async def ask(correction: Correction) -> Envelope | None:
+        asked.append(correction)
+        return waiting.pop(0)
+
+    result = asyncio.run(correct(first, TOOLS, ask, **options))
+    assert not waiting, "the loop stopped early"
+    return result, asked
+
+
+def text_of(correction: Correction) -> str:
+    (message,) = correction.messages
+    assert message.role == "user"
+    return message.text
+
+
+def test_nothing_is_asked_while_the_report_is_ok() -> None:
+    result, asked = run(turn(GOOD))
+    assert (result.outcome, asked, result.corrections) == ("ok", [], ())
+    assert result.envelope.tool_calls == [GOOD]
+
+
+def test_a_correction_says_only_what_is_needed() -> None:
+    result, (correction,) = run(turn(BAD), turn(GOOD))
+    text = text_of(correction)
+    assert '`get_weather` with the arguments\n```\n{"city": "Rome", "days": "soon"}\n```' in text
+    assert '- `days`: expected integer, got string "soon"' in text
+    assert '"required": ["city"]' in text
+    assert [tool.name for tool in correction.tools] == ["get_weather"]
+    assert (correction.n, correction.tool_choice, correction.max_tokens) == (1, "auto", None)
+    assert correction.detail == '`days`: expected integer, got string "soon"'
+    assert result.outcome == "ok"
+    assert result.ok
+    assert result.report.calls == [GOOD]
+
+
+def test_the_bad_turn_is_replaced_and_nothing_piles_up() -> None:
+    worse = call(arguments={"city": "Rome", "days": -1})
+    result, asked = run(turn(BAD, content="Let me see."), turn(worse), turn(GOOD, content="Here."))
+    assert len(asked) == 2
+    assert all(len(correction.messages) == 1 for correction in asked)
+    assert "soon" not in text_of(asked[1])
+    assert "at least 1" in text_of(asked[1])
+    assert result.envelope.content == "Here."
+
+
+def test_good_calls_are_kept_in_their_places_and_not_asked_again() -> None:
+    first = call("search", {"city": "Oslo"}, id="call_0")
+    bad = BAD.model_copy(update={"id": "call_1"})
+    last = call("search", {"city": "Bern"}, id="call_2")
+    envelope = turn(first, bad, last, content="I will look.").attach(
+        "",
+        (),
+        [TextBlock(text="I will look."), *(ToolUseBlock(id=c.id, name=c.name, input=c.arguments) for c in (first, bad, last))],
+    )
+    result, (correction,) = run(envelope, turn(GOOD, first.model_copy(update={"id": "call_9"})))
+    assert "Oslo" not in text_of(correction)
+    assert [(c.id, c.name) for c in result.envelope.tool_calls] == [
+        ("call_0", "search"),
+        ("call_3", "get_weather"),
+        ("call_2", "search"),
+    ]
+    assert [repair.kind for repair in result.envelope.repairs] == ["repeated_call"]
+    blocks = result.envelope.blocks
+    assert [block.id for block in blocks if isinstance(block, ToolUseBlock)] == ["call_0", "call_3", "call_2"]
+    assert result.envelope.content == "I will look."
+
+
+def test_it_stops_when_an_attempt_repeats_an_earlier_one() -> None:
+    other = call(arguments={"city": "Rome", "days": "later"})
+    result, asked = run(turn(BAD), turn(other), turn(BAD), reasks=9)
+    assert (result.outcome, len(asked), result.ok) == ("repeated", 2, False)
+    assert [problem.path for problem in result.report.problems] == ["days"]
+
+
+def test_it_stops_when_the_budget_is_spent() -> None:
+    answers = [turn(call(arguments={"city": "Rome", "days": -number})) for number in range(2)]
+    result, asked = run(turn(BAD), *answers, reasks=2)
+    assert (result.outcome, len(asked)) == ("spent", 2)
+    assert run(turn(BAD), reasks=0)[0].outcome == "spent"
+    with pytest.raises(CallerError, match="reasks"):
+        CorrectionLoop(turn(BAD), TOOLS, reasks=-1)
+
+
+def test_it_stops_when_nothing_may_be_sent_any_more() -> None:
+    result, asked = run(turn(BAD), None)
+    assert (result.outcome, len(asked)) == ("stopped", 1)
+    assert result.envelope.tool_calls == [BAD]
+
+
+def test_what_ask_raises_passes_through() -> None:
+    async def ask(_: Correction) -> Envelope:
+        raise TimeoutError("gone")
+
+    with pytest.raises(TimeoutError, match="gone"):
+        asyncio.run(correct(turn(BAD), TOOLS, ask))
+
+
+def test_words_withdraw_the_call_where_none_was_required() -> None:
+    result, _ = run(turn(BAD), turn(content="I do not know for how many days."))
+    assert (result.outcome, result.ok) == ("answered", True)
+    assert result.envelope.tool_calls == []
+    assert result.envelope.content == "I do not know for how many days."
+    assert [repair.kind for repair in result.envelope.repairs] == ["withdrawn_call"]
+
+
+def test_words_are_no_answer_where_a_call_was_required() -> None:
+    result, asked = run(turn(BAD), turn(content="Why?"), turn(GOOD), required=True)
+    assert result.outcome == "ok"
+    assert asked[0].tool_choice == {"name": "get_weather"}
+    assert asked[1].tool_choice == "required"
+    assert [problem.kind for problem in asked[1].problems] == ["no_call"]
+
+
+def test_near_misses_are_asked_about_only_where_a_call_was_required() -> None:
+    miss = turn(content="get_weather Rome", near_misses=[NearMiss(span=(0, 11), name="get_weather", reason="unclosed")])
+    assert run(miss)[1] == []
+    result, (correction,) = run(miss, turn(GOOD), required=True)
+    assert "looks like one but is none (unclosed)" in text_of(correction)
+    assert "get_weather Rome" in text_of(correction)
+    assert [tool.name for tool in correction.tools] == ["get_weather", "search"]
+    assert result.ok
+
+
+def test_an_answer_that_only_looks_like_a_call_is_asked_about() -> None:
+    miss = turn(content="get_weather(", near_misses=[NearMiss(span=(0, 12), name="get_weather", reason="unclosed")])
+    result, asked = run(turn(BAD), miss, turn(GOOD))
+    assert [[problem.kind for problem in correction.problems] for correction in asked] == [["type"], ["near_miss"]]
+    assert result.ok
+
+
+def test_a_cut_call_is_asked_again_with_more_room() -> None:
+    cut = turn(
+        call(arguments={"city": "Ro"}, complete=False, raw_arguments='{"city": "Ro'), truncated=True, finish_reason="length"
+    )
+    result, asked = run(
+        cut, cut.model_copy(update={"tool_calls": [call(arguments=None, complete=False)]}), turn(GOOD), max_tokens=500
+    )
+    assert [correction.max_tokens for correction in asked] == [1000, 2000]
+    assert "cut off" in text_of(asked[0])
+    assert result.ok
+    _, (correction,) = run(cut, turn(GOOD))
+    assert correction.max_tokens == MORE_ROOM
+
+
+def test_an_unknown_name_goes_back_with_the_list_of_names() -> None:
+    result, (correction,) = run(turn(call("forecast", {"city": "Rome"})), turn(GOOD))
+    assert "get_weather, search" in text_of(correction)
+    assert [tool.name for tool in correction.tools] == ["get_weather", "search"]
+    assert result.ok
+
+
+def test_typed_output_is_corrected_in_the_same_loop() -> None:
+    result, (correction,) = run(
+        turn(content='{"name": "Rome", "people": "many"}'), turn(content='{"name": "Rome", "people": 3}'), output_type=City
+    )
+    assert result.value == City(name="Rome", people=3)
+    assert '- `people`: expected integer, got string "many"' in text_of(correction)
+    assert '"people"' in text_of(correction)
+    assert correction.tools == ()
+    assert correction.tool_choice == "none"
+
+
+def test_a_turn_with_calls_is_no_final_answer() -> None:
+    result, asked = run(turn(GOOD, content="not a city"), output_type=City)
+    assert (result.outcome, asked, result.value) == ("ok", [], None)
+
+
+def test_typed_output_that_never_fits_ends_with_its_problems() -> None:
+    result, asked = run(turn(content="no"), turn(content="still no"), turn(content="no"), output_type=City, reasks=5)
+    assert (result.outcome, len(asked), result.value) == ("repeated", 2, None)
+    assert result.problems
+
+
+def test_long_text_and_fences_are_quoted_safely() -> None:
+    raw = '{"city": "' + "```\n" * 3 + "x" * 50_000
+    _, (correction,) = run(turn(call(arguments=None, raw_arguments=raw)), turn(GOOD))
+    assert len(text_of(correction)) < 8000
+    assert "````\n" in text_of(correction)
+
+
+def test_the_core_does_no_io() -> None:
+    loop = CorrectionLoop(turn(BAD), TOOLS)
+    answer: Callable[[Correction], Envelope] = lambda correction: turn(GOOD)  # noqa: E731  - it is given as a value
+    while (correction := loop.next()) is not None:
+        loop.receive(answer(correction))
+    assert loop.result.ok
+    loop.receive(turn(BAD))
+    assert loop.result.ok, "an answer after the end changes nothing"
+
+
+MOST = 17_000
+"""Characters of a correction, the schema of the test's one small tool included."""
+
+
+def prompt_for(*calls: ToolCall) -> str:
+    _, (correction,) = run(turn(*calls), None)
+    return text_of(correction)
+
+
+def test_a_correction_of_many_long_calls_is_bounded_and_says_how_many_it_leaves_out() -> None:
+    long = {"city": "x" * 8000, "days": "soon"}
+    text = prompt_for(*(call(id=f"c{n}", arguments=long, raw_arguments=str(long)) for n in range(128)))
+    assert len(text) < MOST
+    shown = text.count("with the arguments")
+    assert shown >= 10
+    assert f"{128 - shown} more calls are not shown here." in text
+
+
+def test_problems_of_many_calls_are_bounded_and_counted() -> None:
+    unknown = [call(id=f"c{n}", name=f"tool_{n}" + "x" * 200, arguments={}) for n in range(128)]
+    text = prompt_for(*unknown)
+    assert len(text) < MOST
+    listed = text.count("expected the name of a tool")
+    assert f"- and {128 - listed} more" in text
+
+
+def test_two_calls_are_both_shown() -> None:
+    text = prompt_for(*(call(id=f"c{n}", arguments={"city": "x" * 5000, "days": "soon"}) for n in range(2)))
+    assert text.count("with the arguments") == 2
+    assert "more calls" not in text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        call(name="n" * 1_000_000, arguments={}),
+        call(name="a\n# Now obey\nb", arguments={}),
+        call(arguments={"k" * 1_000_000: 1}),
+        call(arguments={"k" * 1_000_000 + " ": 1}),
+        call(arguments=None, raw_arguments="`" * 1_000_000),
+        call(arguments={"city": "Rome", "days": {"k" * 1_000_000: "x" * 1_000_000}}),
+        call(id="i" * 1_000_000, arguments={"city": 5}),
+    ],
+    ids=["name", "lines", "key", "odd key", "fences", "nested", "id"],
+)
+def test_whatever_a_model_made_long_is_short_in_a_correction(wrong: ToolCall) -> None:
+    text = prompt_for(wrong, BAD)
+    assert len(text) < MOST
+    assert "\n# Now obey" not in text
+
+
+def test_the_schema_of_a_typed_answer_is_shown_whole() -> None:
+    schema = {"type": "object", "properties": {f"field_{n}": {"type": "string"} for n in range(300)}, "required": ["field_0"]}
+    _, (correction,) = run(turn(content="{}"), None, output_type=schema)
+    assert "field_299" in text_of(correction)
+
+
+# --- typed answers that a limit ended -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "output_type", "closed"),
+    [
+        ("12", int, False),
+        ("```\n12\n```", int, False),
+        ('"dark"', str | int, False),
+        ("[1, 2]", list[int], True),
+        ('Here: {"a": 1} and so', dict[str, int], True),
+        ('{"a": 1}\n{"a": 2}', list[dict[str, int]], False),
+        ("about 12", int, False),
+    ],
+)
+def test_a_value_is_closed_by_a_bracket_of_its_own(text: str, output_type: Any, closed: bool) -> None:
+    assert parse_detailed(text, output_type, strictness="lenient").closed is closed
+
+
+def test_a_typed_answer_that_a_limit_ended_is_asked_again_with_more_room() -> None:
+    first = turn(content="12", finish_reason="length")
+    result, (asked,) = run(first, turn(content="1234", finish_reason="stop"), output_type=int, max_tokens=100)
+    assert (result.value, result.outcome) == (1234, "ok")
+    assert (asked.max_tokens, [problem.kind for problem in asked.problems]) == (200, ["incomplete"])

@@ -1,0 +1,123 @@
+"""What the words around a value make of it: denied, out of date or compared with, it is never the answer."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from pydantic import BaseModel
+
+from llmcore.types import OutputParseError
+from llmcore.validator import parse, parse_detailed
+from llmcore.validator.coercion.coercer import Strictness
+from tests.support.growth import assert_linear
+
+
+class Value(BaseModel):
+    a: int
+
+
+ONE, TWO = '{"a": 1}', '{"a": 2}'
+LEVELS: tuple[Strictness, ...] = ("safe", "lenient")
+
+DENIED = [
+    "The answer is not {one}. It is {two}", "The answer isn't {one}, but {two}", "Not {one} but {two}", "Not the final answer: {one}. {two}",
+    "It was never {one}; it is {two}", "Instead of {one} use {two}", "Rather than {one}, I say {two}", "Unlike {one}, this holds: {two}",
+    "Compared to {one} it is now {two}", "As opposed to {one}: {two}", "This replaces {one}. Now: {two}", "It changed from {one} to {two}",
+    "Previous: {one} New: {two}", "Previous answer: {one}. {two}", "Old:\n{one}\nNew:\n{two}", "The old value was {one}. The new: {two}",
+    "Incorrect: {one}. Correct: {two}", "Wrong answer: {one}. {two}", "Outdated:\n```json\n{one}\n```\nHere it is:\n```json\n{two}\n```",
+    "My earlier answer was {one}. Now {two}", "Invalid:\n{one}\n\nValid:\n{two}", "**Previous result:** {one}\n\n**Result:** {two}",
+    "Nicht {one}, sondern {two}", "Statt {one}: {two}", "Alte Antwort: {one}. Neue Antwort: {two}", "Pas {one} mais {two}",
+    "No es {one}. Es {two}", "不是{one}\uff0c而是{two}", "之前的答案\uff1a{one}。现在\uff1a{two}",
+    "{one} is wrong. {two}", "{one} was not right, so: {two}", "{one} (old) and now {two}", "The result was {one} before; now {two}",
+    "Example format: {one}. The answer: {two}", "Template:\n{one}\n\nAnswer:\n{two}", "Placeholder: {one}. So: {two}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", DENIED)
+@pytest.mark.parametrize("strictness", LEVELS)
+def test_a_value_that_is_denied_or_compared_with_gives_way_to_the_later_one(form: str, strictness: Strictness) -> None:
+    text = form.replace("{one}", ONE).replace("{two}", TWO)
+    detail = parse_detailed(text, Value, strictness=strictness)
+    assert detail.value == Value(a=2)
+    assert "several_fit" not in [repair.kind for repair in detail.repairs]
+
+
+@pytest.mark.parametrize("form", DENIED)
+@pytest.mark.parametrize("strictness", LEVELS)
+def test_alone_it_is_no_value_at_all(form: str, strictness: Strictness) -> None:
+    text = form.partition("{two}")[0].replace("{one}", ONE).rstrip("`json\n")
+    with pytest.raises(OutputParseError):
+        parse(text, Value, strictness=strictness)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "The correct answer is {one}, not {two}", "The correct answer is {one}. The wrong one is {two}", "{one}\nPrevious: {two}",
+        "Here it is: {one}. The old answer was {two}.", "{one} and not {two}",
+    ],
+)  # fmt: skip
+def test_an_earlier_value_stands_when_the_later_one_is_denied(form: str) -> None:
+    assert parse(form.replace("{one}", ONE).replace("{two}", TWO), Value) == Value(a=1)
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["Draft: {one}. {two}", "Original: {one}\nUpdated: {two}", "First attempt: {one}. Then: {two}", "Input: {one} -> {two}"],
+)
+def test_a_draft_stands_back_but_is_taken_alone(form: str) -> None:
+    assert parse(form.replace("{one}", ONE).replace("{two}", TWO), Value) == Value(a=2)
+    assert parse(form.partition("{one}")[0] + ONE, Value) == Value(a=1)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "If it does not fit, tell me. {one}", "I could not find more: {one}", "Not much to say here, so this is it:\n{one}",
+        "No problem! {one}", "Here is what was not known before the meeting:\n{one}", "I have never seen such data, but: {one}",
+        "The patient is 40 years old and well: {one}", "Nothing else. Answer: {one}", "{one} is what you asked for", "Here you go: {one}",
+    ],
+)  # fmt: skip
+def test_a_denial_of_something_else_denies_no_value(form: str) -> None:
+    assert parse(form.replace("{one}", ONE), Value) == Value(a=1)
+
+
+@pytest.mark.sweep(2)
+@pytest.mark.parametrize("piece", ["not the ", "previous ", "old:", "is not {} ", "{} is wrong ", "instead of the answer "])
+def test_lead_ins_are_read_in_linear_time(piece: str) -> None:
+    def read(size: int) -> None:
+        with contextlib.suppress(OutputParseError):
+            parse(piece * (size // len(piece)) + ONE, Value, strictness="lenient")
+
+    assert_linear(read, 5000)
+
+
+# --- lists ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1,2],[3]",
+        "[1,2]\n[3]",
+        "[1,2] [3]",
+        "[1,2] and then [3]",
+        "First: [1,2]. Second: [3]",
+        "```\n[1]\n```\n```\n[2]\n```",
+        "[1], [2]",
+    ],
+)
+@pytest.mark.parametrize("strictness", ["off", *LEVELS])
+def test_two_lists_are_no_one_list(text: str, strictness: Strictness) -> None:
+    for output_type in (list[int], list[int] | None, {"type": "array", "items": {"type": "integer"}}):
+        with pytest.raises(OutputParseError):
+            parse(text, output_type, strictness=strictness)
+
+
+@pytest.mark.parametrize(
+    "text", ["[1, 2]\n[1, 2]", "My draft: [1]. Final answer: [1, 2]", "Not [3]. It is [1, 2]", "Draft: [1]\n\n[1, 2]"]
+)
+def test_one_list_may_stand_twice_or_be_announced(text: str) -> None:
+    assert parse(text, list[int]) == [1, 2]
+    assert parse("[1], [2]", list[list[int]]) == [[1], [2]]

@@ -1,0 +1,141 @@
+"""The other names that a pydantic field takes its value by: `AliasChoices`, `AliasPath`, and the field's own name.
+
+JSON Schema has one name for a property, and pydantic's schema tells the first. So the schema that judges values says beside
+each property which paths pydantic reads it from, and a value that stands at another is moved to the name of the schema, in
+pydantic's order. Nothing is converted, so this is done at every strictness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+
+from llmcore.types import JsonSchema, Repair
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.validator.coercion.views import View, view_of
+from llmcore.validator.schema.compiled import ALIASES, CompiledSchema
+from llmcore.validator.schema.problems import join_path
+
+__all__ = ["by_schema_names", "names_left_out", "schema_with_aliases", "without_aliases"]
+
+Path = tuple[str | int, ...]
+
+
+class _WithAliases(GenerateJsonSchema):
+    """pydantic's JSON Schema, with the paths that a property is read from beside it."""
+
+    def _named_required_fields_schema(self, named_required_fields: Sequence[tuple[str, bool, Any]]) -> JsonSchema:
+        # the one place where pydantic knows the names, the fields and the model's configuration together
+        schema: JsonSchema = super()._named_required_fields_schema(named_required_fields)
+        for name, _, field in named_required_fields:
+            told = self._get_alias_name(field, name)
+            paths = _paths(field.get("validation_alias", name))
+            if self._config.validate_by_name or self._config.populate_by_name:
+                paths += [[name]] if [name] not in paths else []
+            if paths != [[told]] and told in schema["properties"]:
+                schema["properties"][told][ALIASES] = paths
+        return schema
+
+
+def _paths(alias: Any) -> list[list[str | int]]:
+    if isinstance(alias, str):
+        return [[alias]]
+    parts = cast("list[Any]", alias)
+    return [list(path) for path in parts] if parts and is_list(parts[0]) else [parts]
+
+
+def schema_with_aliases(adapter: TypeAdapter[Any]) -> JsonSchema:
+    """The JSON Schema of a type, which also says by what other names its fields are read."""
+    return adapter.json_schema(schema_generator=_WithAliases)
+
+
+def without_aliases(schema: Any) -> Any:
+    """The schema as pydantic writes it for others."""
+    if is_object(schema):
+        return {key: without_aliases(part) for key, part in schema.items() if key != ALIASES}
+    return [without_aliases(part) for part in schema] if is_list(schema) else schema
+
+
+def names_left_out(schema: Any) -> bool:
+    """Does pydantic not read a property by the very name that its schema tells? Then it is to be read by the field's name."""
+    if is_list(schema):
+        return any(map(names_left_out, schema))
+    if not is_object(schema):
+        return False
+    properties = schema.get("properties")
+    for name, part in properties.items() if is_object(properties) else ():
+        if is_object(part) and [name] not in part.get(ALIASES, [[name]]):
+            return True
+    return any(map(names_left_out, schema.values()))
+
+
+def by_schema_names(value: Any, schema: CompiledSchema, subschema: Any) -> tuple[Any, list[Repair]]:
+    """The value with each field under the name that the schema has for it, and a repair for each that was moved, outer ones
+    first: `before` is where it stood. The value is not changed; it must have been surveyed."""
+    moves: list[Repair] = []
+    return (_Renaming(schema, moves).named(value, subschema, ()), moves) if schema.has_aliases else (value, moves)
+
+
+class _Renaming:
+    def __init__(self, schema: CompiledSchema, moves: list[Repair]) -> None:
+        self.schema, self.moves = schema, moves
+
+    def named(self, value: Any, subschema: Any, path: Path) -> Any:
+        view = view_of(self.schema, subschema)
+        if is_object(value):
+            own = self._moved(value, view, path)
+            inner: Any = {key: self.named(item, view.value_schema(key), (*path, key)) for key, item in own.items()}
+        elif is_list(value):
+            inner = [self.named(item, view.item_schema(index), (*path, index)) for index, item in enumerate(value)]
+        else:
+            return value
+        branches = [branch for alternatives in view.alternatives for branch in alternatives]
+        return self._of_alternatives(inner, branches, path) if branches else inner
+
+    def _of_alternatives(self, value: Any, branches: list[Any], path: Path) -> Any:
+        """As the first alternative that it fits so; else as the one that knows most of its names."""
+        best, most = value, list[Repair]()
+        for branch in branches:
+            tried = _Renaming(self.schema, [])
+            made = tried.named(value, branch, path)
+            if self.schema.is_valid(made, at=branch):
+                self.moves += tried.moves
+                return made
+            if len(tried.moves) > len(most):
+                best, most = made, tried.moves
+        self.moves += most
+        return best
+
+    def _moved(self, value: dict[str, Any], view: View, path: Path) -> dict[str, Any]:
+        """Each field's value from the first of its paths that leads anywhere, as pydantic looks for it."""
+        made, emptied = dict(value), set[str]()
+        for name, part in view.properties.items():
+            aliases: list[list[str | int]] = part.get(ALIASES, []) if is_object(part) else []
+            source = next((alias for alias in aliases if _leads(alias, value)), None)
+            if source is None or source == [name]:
+                continue
+            emptied.add(str(source[0]))
+            made[name] = _at(source, value)
+            self.moves.append(Repair(kind="alias", path=join_path((*path, name)), before=join_path((*path, *source)), after=name))
+        for key in emptied - set(view.properties):
+            del made[key]
+        return made
+
+
+def _leads(path: Sequence[str | int], value: Any) -> bool:
+    try:
+        _at(path, value)
+    except (KeyError, IndexError, TypeError):
+        return False
+    return True
+
+
+def _at(path: Sequence[str | int], value: Any) -> Any:
+    for step in path:
+        if isinstance(value, str):
+            raise TypeError("a text has no parts")
+        value = value[step]
+    return value

@@ -1,0 +1,365 @@
+"""Values brought into the shape their schema asks for, every step recorded.
+
+Rules
+- A value that fits is not touched, at any strictness (but 5.0 becomes 5 where an integer is wanted, which is the same
+  number). So coercion is idempotent: what it made fits.
+- Unions are tried strict first, then by best fit: the alternative that needs the least trusted steps, the fewest of
+  them.
+- What does not come to fit stays as it was; nothing is dropped and no default is invented, save where the table says
+  so.
+
+The table is `conversions.CONVERSIONS` plus the object and array rules below; each row has the least strictness that admits it
+and how far it can be trusted. Work is bounded by the validator's budget of schema visits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from llmcore.normalizer.notations.json import read_json
+from llmcore.types import Repair, Safety
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import whole
+from llmcore.validator.coercion.aliases import by_schema_names
+from llmcore.validator.coercion.conversions import CONVERSIONS, WAYS_TO_MEAN, Strictness
+from llmcore.validator.coercion.views import View, kinds_of, view_of
+from llmcore.validator.schema.compiled import MAX_ERRORS, CompiledSchema, survey
+from llmcore.validator.schema.keywords import Run, TooMuchWork, json_key
+from llmcore.validator.schema.problems import Problem, join_path, type_name
+
+__all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust"]
+
+_LEVELS: dict[str, int] = {"off": 0, "safe": 1, "lenient": 2}
+_TRUST: dict[Safety, int] = {"lossless": 0, "coerced": 1, "truncated": 10, "guess": 100}
+
+MAX_CHANGED = 20_000
+"""Values that one coercion changes; what needs more is left as it is, like a text that needs too many edits."""
+_CHOICES_A_VISIT = 16
+"""How many allowed values are compared for the price of one visit of a subschema."""
+
+Path = tuple[str | int, ...]
+
+
+def admits(strictness: Strictness, needed: Strictness) -> bool:
+    return _LEVELS[strictness] >= _LEVELS[needed]
+
+
+def trust(repairs: list[Repair]) -> int:
+    """How little a list of repairs can be trusted; 0 is best."""
+    return sum(_TRUST[repair.safety] for repair in repairs)
+
+
+class Coerced(NamedTuple):
+    """A value and what was done to it."""
+
+    value: Any
+    repairs: list[Repair]
+    fits: bool = True
+
+
+class Settled(NamedTuple):
+    """A value as it stands after coercion, what was done to it, and what is still wrong with it."""
+
+    value: Any
+    repairs: list[Repair]
+    problems: list[Problem]
+
+
+def settle(
+    value: Any,
+    schema: CompiledSchema,
+    *,
+    strictness: Strictness = "safe",
+    wrapper: str | None = None,
+    at: Any = None,
+) -> Settled:
+    """Judge `value`, and where it does not fit bring it as near to `schema` as `strictness` allows. Never raises on a
+    value.
+
+    `wrapper`: a key (the tool's name) that may wrap the whole object, beside `arguments` and `properties`. `at`: a
+    subschema of `schema` to judge by, in place of its root.
+    """
+    root = schema.schema if at is None else at
+    found = survey(value)
+    if found.problem is not None:
+        return Settled(value, [], [found.problem])
+    value, moves = by_schema_names(value, schema, root)
+    fits = schema.fits(value, root, schema.new_run(found.nodes))
+    may_change = not fits or _may_be_wrapped(value, wrapper)
+    if not (may_change and admits(strictness, "safe")) and not (fits and found.whole_floats):
+        return Settled(value, moves, [] if fits else schema.problems(value, at=root))
+    coercer = _Coercer(schema, strictness, schema.new_run(found.nodes), found.whole_floats)
+    made = coercer.settled(value, root, wrapper)
+    problems = [] if fits and not made.repairs else schema.problems(made.value, at=root)
+    return Settled(made.value, [*moves, *made.repairs], problems)
+
+
+def _may_be_wrapped(value: Any, wrapper: str | None) -> bool:
+    return is_object(value) and len(value) == 1 and bool({*value} & {*_WRAPPERS, wrapper})
+
+
+_WRAPPERS = frozenset({"arguments", "properties"})
+
+
+class _Coercer:
+    def __init__(self, schema: CompiledSchema, strictness: Strictness, run: Run, floats: bool) -> None:
+        self.schema, self.run, self.floats = schema, run, floats
+        self.strictness: Strictness = strictness
+        self.changed = 0
+        self.wrapping = False
+        self.listing = False
+        """Is the value a list, for which an alternative beside the one at hand is meant?"""
+
+    def fits(self, value: Any, subschema: Any) -> bool:
+        return self.schema.fits(value, subschema, self.run)
+
+    def may(self, needed: Strictness) -> bool:
+        return admits(self.strictness, needed)
+
+    def settled(self, value: Any, root: Any, wrapper: str | None) -> Coerced:
+        try:
+            peeled = self._peeled(value, root, wrapper)
+            fixed = self.fixed(peeled.value, root, ())
+        except (TooMuchWork, RecursionError):
+            return Coerced(value, [])
+        return Coerced(fixed.value, peeled.repairs + fixed.repairs)
+
+    def _peeled(self, value: Any, root: Any, wrapper: str | None) -> Coerced:
+        """`{"arguments": {...}}`, `{"properties": {...}}` or the tool's name as the only key, where the schema has no
+        such key and what is inside has only keys that it has."""
+        ((key, inner),) = value.items() if is_object(value) and len(value) == 1 else (("", 0),)
+        if key not in {*_WRAPPERS, wrapper} or not is_object(inner) or not self.may("safe"):
+            return Coerced(value, [])
+        known = {spelling(name) for name in view_of(self.schema, root).properties}
+        inside = {spelling(name) for name in inner}
+        if spelling(key) in known or not inside <= known:
+            return Coerced(value, [])
+        return Coerced(inner, [_repair("peeled_wrapper", (), {key: inner}, inner)])
+
+    def fixed(self, value: Any, subschema: Any, path: Path) -> Coerced:
+        """`value` where it fits; else the best of what the rules make of it; else the nearest."""
+        self.run.visit()
+        if subschema is True or self.fits(value, subschema):
+            return self._with_integers(value, subschema, path) if self.floats else Coerced(value, [])
+        view = view_of(self.schema, subschema)
+        nearer = self._nearer(value, view, path)
+        candidates = (nearer, *self._branches(value, view, path), *self._converted(value, view, path))
+        fitting = [made for made in candidates if made.repairs and self.fits(made.value, subschema)]
+        if not fitting and (reshaped := [*self._reshaped(value, subschema, view, path)]):
+            fitting = [made for made in reshaped if self.fits(made.value, subschema)]
+        best = _best(fitting)
+        if best is None:
+            return Coerced(nearer.value, nearer.repairs, fits=False)
+        self.changed += 1
+        if self.changed > MAX_CHANGED:
+            raise TooMuchWork
+        return best
+
+    def _with_integers(self, value: Any, subschema: Any, path: Path) -> Coerced:
+        """A value that fits, each float such as 5.0 as the integer that it is where one is wanted. It is the same number, so
+        this is done at every strictness; left to pydantic, large ones would be rounded."""
+        view = view_of(self.schema, subschema)
+        if isinstance(value, float):
+            integer = whole(value) if "integer" in view.types else None
+            made = (
+                Coerced(value, [])
+                if integer is None
+                else Coerced(integer, [_repair("whole_number", path, value, integer, "lossless")])
+            )
+        elif is_object(value):
+            items = {key: self._with_integers(item, view.value_schema(key), (*path, key)) for key, item in value.items()}
+            made = _joined({key: item.value for key, item in items.items()}, items.values(), value)
+        elif is_list(value):
+            parts = [self._with_integers(item, view.item_schema(index), (*path, index)) for index, item in enumerate(value)]
+            made = _joined([item.value for item in parts], parts, value)
+        else:
+            return Coerced(value, [])
+        branches = [branch for alternatives in view.alternatives for branch in alternatives if self.fits(value, branch)]
+        tried = [self._with_integers(made.value, branch, path) for branch in branches]
+        fewest = min(tried, key=lambda one: len(one.repairs), default=Coerced(made.value, []))
+        return Coerced(fewest.value, [*made.repairs, *fewest.repairs])
+
+    def _branches(self, value: Any, view: View, path: Path) -> list[Coerced]:
+        """What each alternative would make of the value, those that fit as it is first."""
+        branches = [branch for alternatives in view.alternatives for branch in alternatives]
+        before = self.listing
+        self.listing = is_list(value) and "array" in kinds_of(self.schema, view)
+        made = [self.fixed(value, branch, path) for branch in branches]
+        self.listing = before
+        return made
+
+    def _converted(self, value: Any, view: View, path: Path) -> Iterator[Coerced]:
+        """The rows of the table for the types that the schema admits."""
+        if view.allowed is not None:
+            yield from self._allowed(value, view.allowed, path)
+            return
+        for name in view.types:
+            for row in CONVERSIONS.get(name, ()):
+                if self.may(row.strictness) and (made := row.convert(value)) is not None:
+                    yield Coerced(made, [_repair(row.kind, path, value, made, row.safety)])
+
+    def _allowed(self, value: Any, allowed: list[Any], path: Path) -> Iterator[Coerced]:
+        """The one of an enum's values that is meant."""
+        self.run.budget -= len(allowed) // _CHOICES_A_VISIT
+        for needed, meant, safety in WAYS_TO_MEAN:
+            if self.may(needed) and len(found := meant(value, allowed)) == 1:
+                yield Coerced(found[0], [_repair("allowed_value", path, value, found[0], safety)])
+                return
+
+    def _nearer(self, value: Any, view: View, path: Path) -> Coerced:
+        """The same container with its parts fixed; anything else as it is."""
+        if is_object(value) and (not view.types or "object" in view.types):
+            return self._object(value, view, path)
+        if is_list(value) and (not view.types or "array" in view.types):
+            return self._array(value, view, path)
+        return Coerced(value, [])
+
+    # --- containers ---------------------------------------------------------------------------------------------------
+
+    def _object(self, value: dict[str, Any], view: View, path: Path) -> Coerced:
+        keys, repairs = self._keys(value, view, path)
+        result: dict[str, Any] = {}
+        unfit = 0
+        for key, item in value.items():
+            name = keys.get(key, key)
+            if unfit >= MAX_ERRORS:
+                result[name] = item
+                continue
+            fixed = self.fixed(item, view.value_schema(name), (*path, name))
+            unfit += not fixed.fits
+            result[name] = fixed.value
+            repairs += fixed.repairs
+        for name in view.required if self.may("lenient") else ():
+            if name not in result and (empty := self._empty(view.properties.get(name))) is not None:
+                result[name] = empty
+                repairs.append(_repair("empty_default", (*path, name), None, empty, "guess"))
+        return Coerced(result, repairs) if repairs else Coerced(value, [])
+
+    def _keys(self, value: dict[str, Any], view: View, path: Path) -> tuple[dict[str, str], list[Repair]]:
+        """Unknown keys that are a missing one but for case, `-`, `_` or camelCase, where both are the only such."""
+        missing = [name for name in view.properties if name not in value and (view.closed or name in view.required)]
+        unknown = [key for key in value if key not in view.properties]
+        by_spelling: dict[str, list[str]] = {}
+        for key in unknown if missing else ():
+            by_spelling.setdefault(spelling(key), []).append(key)
+        keys: dict[str, str] = {}
+        for name in missing:
+            meant = by_spelling.get(spelling(name), [])
+            if len(meant) == 1 and sum(spelling(other) == spelling(name) for other in missing) == 1:
+                keys[meant[0]] = name
+        return keys, [_repair("renamed_key", (*path, name), key, name) for key, name in keys.items()]
+
+    def _empty(self, subschema: Any) -> list[Any] | dict[str, Any] | None:
+        view = view_of(self.schema, subschema)
+        if view.types == ("array",):
+            return []
+        return {} if view.types == ("object",) and not view.properties else None
+
+    def _array(self, value: list[Any], view: View, path: Path) -> Coerced:
+        items: list[Coerced] = []
+        unfit = 0
+        for index, item in enumerate(value):
+            items.append(self.fixed(item, view.item_schema(index), (*path, index)))
+            unfit += not items[-1].fits
+            if unfit >= MAX_ERRORS:  # it cannot come to fit: the rest would be work for nothing
+                break
+        return _joined([*(item.value for item in items), *value[len(items) :]], items, value)
+
+    # --- other shapes -------------------------------------------------------------------------------------------------
+
+    def _reshaped(self, value: Any, subschema: Any, view: View, path: Path) -> Iterator[Coerced]:
+        """A container out of its text; a list, an object or a scalar out of one of the others."""
+        if isinstance(value, str):
+            yield from self._parsed(value, view, path)
+        if not self.may("lenient"):
+            return
+        if is_list(value):
+            if not self.listing and "array" not in kinds_of(self.schema, view):
+                yield from self._only_item(value, subschema, path)
+        elif value is not None:
+            yield from self._wrapped(value, view, path)
+        if is_object(value):
+            yield from self._only_value(value, subschema, view, path)
+
+    def _parsed(self, text: str, view: View, path: Path) -> Iterator[Coerced]:
+        wanted = {"{": "object", "[": "array"}.get(text.lstrip()[:1])
+        if wanted not in view.types:
+            return
+        reading = read_json(text)
+        if len(reading.values) != 1 or not reading.complete or any(r.safety != "lossless" for r in reading.repairs):
+            return
+        if reading.error or text[reading.end :].strip():
+            return  # what stands behind it would be lost
+        made = reading.values[0]
+        found = survey(made)
+        if found.problem is None and type_name(made) == wanted:
+            self.run.budget += found.nodes
+            self.floats = self.floats or found.whole_floats
+            yield self._then(made, view, path, _repair("parsed_json", path, text, made))
+
+    def _then(self, value: Any, view: View, path: Path, first: Repair) -> Coerced:
+        rest = self._nearer(value, view, path)
+        return Coerced(rest.value, [first, *rest.repairs])
+
+    def _wrapped(self, value: Any, view: View, path: Path) -> Iterator[Coerced]:
+        """A one-item list around a single value, or a one-field object around a scalar; not one in the other."""
+        if self.wrapping:
+            return
+        self.wrapping = True
+        if "array" in view.types:
+            yield self._then([value], view, path, _repair("wrapped_in_list", path, value, [value]))
+        if "object" in view.types and len(view.properties) == 1 and _is_token(value):
+            made = {next(iter(view.properties)): value}
+            yield self._then(made, view, path, _repair("wrapped_in_object", path, value, made, "guess"))
+        self.wrapping = False
+
+    def _only_item(self, values: list[Any], subschema: Any, path: Path) -> Iterator[Coerced]:
+        """The item of a list that fits, if exactly one does. Not as a list of its own: that would drop the others."""
+        before, self.wrapping = self.wrapping, True
+        items = [self.fixed(value, subschema, path) for value in values]
+        self.wrapping = before
+        fitting = [made for made in items if self.fits(made.value, subschema)]
+        if len(fitting) == 1:
+            safety: Safety = "coerced" if len(values) == 1 else "guess"
+            first = _repair("only_item", path, values, fitting[0].value, safety)
+            yield Coerced(fitting[0].value, [first, *fitting[0].repairs])
+
+    def _only_value(self, value: dict[str, Any], subschema: Any, view: View, path: Path) -> Iterator[Coerced]:
+        """The scalar that a one-key object holds, where no object is wanted; one level deep."""
+        (inner,) = value.values() if len(value) == 1 else (None,)
+        if inner is None or is_object(inner) or is_list(inner) or "object" in kinds_of(self.schema, view):
+            return
+        made = self.fixed(inner, subschema, path)
+        yield Coerced(made.value, [_repair("unwrapped_object", path, value, inner, "guess"), *made.repairs])
+
+
+def _joined(made: Any, parts: Iterable[Coerced], value: Any) -> Coerced:
+    """A container of fixed parts; the value itself where none was changed."""
+    repairs = [repair for part in parts for repair in part.repairs]
+    return Coerced(made, repairs) if repairs else Coerced(value, [])
+
+
+def _best(fitting: list[Coerced]) -> Coerced | None:
+    """The candidate that can be trusted most, the first of equals; None where two guesses differ."""
+    best = min(fitting, key=lambda made: trust(made.repairs), default=None)
+    if best is None or trust(best.repairs) < _TRUST["guess"]:
+        return best
+    rivals = [made for made in fitting if trust(made.repairs) == trust(best.repairs)]
+    return best if all(json_key(made.value) == json_key(best.value) for made in rivals) else None
+
+
+def _repair(kind: str, path: Path, before: Any, after: Any, safety: Safety = "coerced") -> Repair:
+    return Repair(kind=kind, path=join_path(path), before=before, after=after, safety=safety)
+
+
+def _is_token(value: Any) -> bool:
+    """A bare number, boolean or word; prose is none."""
+    if is_object(value):
+        return False
+    return not isinstance(value, str) or (0 < len(value) <= 64 and len(value.split()) == 1)
+
+
+def spelling(key: str) -> str:
+    """Equal for keys that differ by case, `-`, `_`, spaces or camelCase only."""
+    return key.replace("_", "").replace("-", "").replace(" ", "").casefold()

@@ -1,0 +1,109 @@
+"""The table of value conversions: from which value to which type, at which strictness, and how far it can be trusted.
+
+Pure functions of one value; whether the result fits is asked of the schema afterwards. Shapes (lists, objects, keys) are the
+coercer's own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from llmcore.types import Safety
+from llmcore.types.numbers import ExactFloat, rounded, whole
+from llmcore.validator.coercion import scalars
+from llmcore.validator.schema.keywords import json_key
+from llmcore.validator.schema.problems import type_name
+
+__all__ = ["CONVERSIONS", "WAYS_TO_MEAN", "Row", "Strictness"]
+
+Strictness = Literal["off", "safe", "lenient"]
+"""How far values may be changed: `off` not at all, `safe` where nothing is lost, `lenient` where it is likely."""
+
+
+class Row(NamedTuple):
+    """`convert` answers None when the row does not apply; the result must still fit the schema."""
+
+    kind: str
+    strictness: Strictness
+    safety: Safety
+    convert: Callable[[Any], Any]
+
+
+def _of_text(read: Callable[[str], Any]) -> Callable[[Any], Any]:
+    return lambda value: read(value) if isinstance(value, str) else None
+
+
+def _integer(text: str) -> int | None:
+    number = scalars.exact_number(text)
+    return None if number is None else whole(number)
+
+
+def _integer_in_prose(text: str) -> int | None:
+    number = scalars.number_in_prose(text)
+    return number if isinstance(number, int) else None
+
+
+def _rounded(value: Any) -> int | None:
+    """The nearest integer, halves away from zero; of a number or of a text that is one."""
+    number = scalars.exact_number(value) if isinstance(value, str) else value
+    return rounded(number) if isinstance(number, float) and math.isfinite(number) else None
+
+
+def _text_of(value: Any) -> str | None:
+    if isinstance(value, bool) or (isinstance(value, (int, float)) and not _too_long(value)):
+        return str(value) if isinstance(value, ExactFloat) else json.dumps(value)
+    return None
+
+
+def _too_long(number: float) -> bool:
+    return isinstance(number, int) and number.bit_length() > 14_000  # about 4,200 digits: CPython refuses 4,300
+
+
+CONVERSIONS: dict[str, tuple[Row, ...]] = {
+    "integer": (
+        Row("number_from_text", "safe", "coerced", _of_text(_integer)),
+        Row("number_from_prose", "lenient", "guess", _of_text(_integer_in_prose)),
+        Row("rounded", "lenient", "guess", _rounded),
+    ),
+    "number": (
+        Row("number_from_text", "safe", "coerced", _of_text(scalars.exact_number)),
+        Row("number_from_prose", "lenient", "guess", _of_text(scalars.number_in_prose)),
+    ),
+    "boolean": (
+        Row("boolean_from_text", "safe", "coerced", _of_text(scalars.exact_boolean)),
+        Row("boolean_from_prose", "lenient", "guess", _of_text(scalars.truth_in_prose)),
+    ),
+    "string": (Row("text_from_scalar", "safe", "coerced", _text_of),),
+}
+
+
+def _same_text(value: Any, allowed: list[Any]) -> list[Any]:
+    """The allowed values that are `value` but for case, white space around it, or being a number or boolean in
+    quotes."""
+    text = _text_of(value) if not isinstance(value, str) else value
+    if text is None:
+        return []
+    wanted = text.strip().casefold()
+    return [choice for choice in allowed if (_text_of(choice) or str(choice)).strip().casefold() == wanted]
+
+
+def _in_prose(value: Any, allowed: list[Any]) -> list[Any]:
+    """The allowed values that a text names: strings as words, numbers and booleans as such."""
+    if not isinstance(value, str):
+        return []
+    words = [choice for choice in allowed if isinstance(choice, str)]
+    named: list[Any] = [scalars.choice_in_prose(value, words)] if words else []
+    numbers = {type_name(choice) for choice in allowed} & {"integer", "number"}
+    named += [scalars.number_in_prose(value)] if numbers else []
+    named += [scalars.truth_in_prose(value)] if any(isinstance(choice, bool) for choice in allowed) else []
+    keys = {json_key(choice) for choice in allowed}
+    return [choice for choice in named if choice is not None and json_key(choice) in keys]
+
+
+WAYS_TO_MEAN: tuple[tuple[Strictness, Callable[[Any, list[Any]], list[Any]], Safety], ...] = (
+    ("safe", _same_text, "coerced"),
+    ("lenient", _in_prose, "guess"),
+)

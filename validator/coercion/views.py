@@ -1,0 +1,100 @@
+"""What a subschema says once its `$ref`, `allOf` and siblings are read together: the coercer's view of it.
+
+Only what guides a repair is kept (types, allowed values, properties, items, alternatives); whether a value fits is
+asked of the hardened validator alone. Bounded by what `drafts` admits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from llmcore.types import JsonSchema
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.validator.schema.compiled import CompiledSchema
+from llmcore.validator.schema.problems import type_name
+
+__all__ = ["View", "kinds_of", "view_of"]
+
+
+@dataclass(slots=True)
+class View:
+    """`types`: those admitted, in the schema's order; `()` = any. `allowed`: enum or const values, None = not bounded.
+    `extra`: the schema of further keys, True when the schema is silent. `alternatives`: each anyOf or oneOf met."""
+
+    types: tuple[str, ...] = ()
+    allowed: list[Any] | None = None
+    properties: dict[str, Any] = field(default_factory=dict[str, Any])
+    required: list[str] = field(default_factory=list[str])
+    extra: Any = True
+    patterns: bool = False
+    items: Any = True
+    prefix: list[Any] = field(default_factory=list[Any])
+    alternatives: list[list[Any]] = field(default_factory=list[list[Any]])
+    bounded_text: bool = False
+    """Has a string to match a pattern or a format?"""
+
+    def value_schema(self, key: str) -> Any:
+        """The schema for the value of `key`."""
+        return self.properties.get(key, self.extra)
+
+    def item_schema(self, index: int) -> Any:
+        return self.prefix[index] if index < len(self.prefix) else self.items
+
+    @property
+    def closed(self) -> bool:
+        """Are keys beyond `properties` refused?"""
+        return self.extra is False and not self.patterns
+
+
+def view_of(schema: CompiledSchema, subschema: Any) -> View:
+    """The view of a subschema of this schema; made once, and not to be changed."""
+    found = schema.views.get(id(subschema))
+    if found is None:
+        found = schema.views[id(subschema)] = _made(schema, subschema)
+    return found
+
+
+def _made(schema: CompiledSchema, subschema: Any) -> View:
+    view = View()
+    waiting = [subschema]
+    while waiting:
+        part = waiting.pop(0)
+        if is_object(part):
+            _add(view, part)
+            waiting += [schema.target(part["$ref"])] if "$ref" in part else []
+            waiting += part.get("allOf", [])
+    view.types = view.types or _implied_types(view)
+    return view
+
+
+def kinds_of(schema: CompiledSchema, view: View) -> set[str]:
+    """The types that a view, or one of its alternatives, admits; empty when it does not say."""
+    branches = [branch for alternatives in view.alternatives for branch in alternatives]
+    return {*view.types, *(name for branch in branches for name in view_of(schema, branch).types)}
+
+
+def _add(view: View, part: JsonSchema) -> None:
+    if "type" in part:
+        declared = cast("list[str]", part["type"] if is_list(part["type"]) else [part["type"]])
+        view.types = tuple(name for name in declared if not view.types or name in view.types)
+    if "const" in part or "enum" in part:
+        values = [part["const"]] if "const" in part else part["enum"]
+        view.allowed = values if view.allowed is None else [value for value in values if value in view.allowed]
+    for key, subschema in part.get("properties", {}).items():
+        view.properties.setdefault(key, subschema)
+    view.required += [name for name in part.get("required", []) if name not in view.required]
+    view.extra = part.get("additionalProperties", view.extra)
+    view.bounded_text = view.bounded_text or "pattern" in part or "format" in part
+    view.patterns = view.patterns or "patternProperties" in part
+    view.items = part.get("items", view.items)
+    view.prefix = part.get("prefixItems", view.prefix)
+    view.alternatives += [part[keyword] for keyword in ("anyOf", "oneOf") if keyword in part]
+
+
+def _implied_types(view: View) -> tuple[str, ...]:
+    """A schema without a type means what its other keywords are about."""
+    if view.allowed is not None:
+        return tuple(dict.fromkeys(type_name(value) for value in view.allowed))
+    implied = ["object"] if view.properties or view.required else []
+    return (*implied, *(["array"] if view.prefix or view.items is not True else []))

@@ -1,0 +1,411 @@
+"""Self-correction: ask the model again about a bad turn, focused, a bounded number of times.
+
+Rules
+- Nothing is asked while the report is ok; the first problem is never hidden (`CorrectionResult.corrections` keeps
+  them all).
+- A correction *replaces* the bad turn: its one message stands after the history as it was before that turn, and a
+  second correction replaces the first. The history does not grow.
+- It says only what is needed: the failing call as the model wrote it, the problems as `path: expected ..., got ...`,
+  and the schema of that tool. Calls of the same turn that are fine are kept and not asked for again.
+- It stops when an attempt repeats an earlier one, when the budget is spent, or when the model answers in words instead.
+- A cut turn is asked again with more room. So is a typed answer that a limit ended, unless it is a value closed by a
+  bracket of its own: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one.
+- Near misses are asked about only where a call was required.
+
+`CorrectionLoop` is the sans-IO core (`next()` gives what to ask, `receive()` takes the answer); `correct` drives it
+with a callable it is given. Neither knows an adapter, a clock or a budget object beyond the number of re-asks that
+are left. An envelope read from Groq's `failed_generation` is corrected like any other: give it first, so that nothing
+is asked when that text already holds a good call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from llmcore.types import (
+    Block,
+    CallerError,
+    Envelope,
+    JsonSchema,
+    Message,
+    OutputParseError,
+    Repair,
+    TextBlock,
+    ToolCall,
+    ToolChoice,
+    ToolDefinition,
+    ToolSet,
+    ToolUseBlock,
+)
+from llmcore.types.copies import updated
+from llmcore.types.near_misses import SHOWN
+from llmcore.validator.coercion.coercer import Strictness
+from llmcore.validator.correction.reask_prompt import correction_prompt
+from llmcore.validator.output.parsing import ParseDetail, json_schema, parse_detailed
+from llmcore.validator.report import ValidationReport, validate
+from llmcore.validator.schema.problems import Problem, shown, summary
+
+__all__ = ["FAILED_CALL_WORDS", "MORE_ROOM", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
+
+Outcome = Literal["ok", "answered", "repeated", "spent", "stopped"]
+"""`ok`: every call may run and the value fits. `answered`: the model gave words where no call was required; the
+failing calls are withdrawn. `repeated`: an attempt equalled an earlier one. `spent`: no re-ask is left. `stopped`:
+`ask` returned None."""
+
+FAILED_CALL_WORDS = frozenset({"tool_use_failed", "json_validate_failed"})
+"""Groq's finish words for a reply it could not read as what was asked for."""
+
+MORE_ROOM = 8192
+"""Tokens given to the re-ask of a cut turn when the request had set no `max_tokens`; a given one is doubled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One re-ask, as data. Send the request again with `messages` appended to the history *as it was before the bad
+    turn*, and with `tools`, `tool_choice` and, where not None, `max_tokens` in place of the request's own.
+
+    `n` counts from 1. `tools` are the failing calls' tools only, or all of them when a name was unknown or no call
+    came, or none when only the typed output failed. `detail` is for `Attempt.detail`; `problems` is what it is about.
+    """
+
+    n: int
+    messages: tuple[Message, ...]
+    tools: tuple[ToolDefinition, ...]
+    tool_choice: ToolChoice
+    max_tokens: int | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def detail(self) -> str:
+        return summary(self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionResult:
+    """The turn as it stands after correction. `envelope` is the corrected turn: kept calls in their places, corrected
+    ones in place of the failing ones. `report` is that envelope's; `value` (with `detail`) is the typed output when
+    an `output_type` was given and the turn is a final answer that fits. `corrections` are the re-asks that were made,
+    oldest first."""
+
+    envelope: Envelope
+    report: ValidationReport
+    outcome: Outcome
+    corrections: tuple[Correction, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    """What is still wrong, with the calls or with the typed output; empty when `ok`."""
+    detail: ParseDetail | None = None
+    cause: BaseException | None = None
+    """What the output type's own validators raised, where that is wrong with the typed output."""
+
+    @property
+    def ok(self) -> bool:
+        return self.outcome in ("ok", "answered")
+
+    @property
+    def value(self) -> Any:
+        return self.detail.value if self.detail else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Review:
+    """A turn judged: the report of its calls and, for a final answer, the typed value or why there is none."""
+
+    report: ValidationReport
+    detail: ParseDetail | None
+    problems: tuple[Problem, ...]
+    cause: BaseException | None = None
+
+
+class CorrectionLoop:
+    """The loop without its I/O.
+
+        loop = CorrectionLoop(envelope, tools, reasks=2)
+        while (correction := loop.next()) is not None:
+            loop.receive(send(correction))          # the normalised reply
+        loop.result
+
+    `reasks`: how many are left of the budget. `required`: the request forced a call, so words or near misses are no
+    answer. `output_type`: when given, a turn without calls must parse as it (`llmcore.parse` takes the same).
+    `max_tokens`: the request's own. `strictness`: as for `validate` and `parse`. `read`: how the typed output is read
+    from a text, for a caller that asks for it in a form of its own; it raises `OutputParseError`. None = `parse`.
+    """
+
+    def __init__(
+        self,
+        envelope: Envelope,
+        tools: ToolSet,
+        *,
+        reasks: int = 2,
+        required: bool = False,
+        strictness: Strictness = "safe",
+        output_type: Any = None,
+        max_tokens: int | None = None,
+        read: Callable[[str], ParseDetail] | None = None,
+    ) -> None:
+        if reasks < 0:
+            raise CallerError(f"reasks must be 0 or more, got {reasks}")
+        self._tools, self._required = tools, required
+        self._strictness: Strictness = strictness
+        self._output_type, self._max_tokens, self._left = output_type, max_tokens, reasks
+        self._read = read or self._parsed
+        self._corrections: list[Correction] = []
+        self._envelope = envelope
+        self._review = self._judge(envelope, required)
+        self._seen = {_signature(envelope, self._review)}
+        self._outcome: Outcome | None = None if self._review.problems else "ok"
+
+    def next(self) -> Correction | None:
+        """What to ask now, or None when the loop has ended."""
+        if self._outcome is None and self._left <= 0:
+            self._outcome = "spent"
+        if self._outcome is not None:
+            return None
+        self._left -= 1
+        correction = self._correction()
+        self._corrections.append(correction)
+        return correction
+
+    def receive(self, answer: Envelope | None, tools: ToolSet | None = None) -> None:
+        """Take the normalised reply to the last correction; None means that it could not be sent, and ends the loop.
+
+        `tools`: what the turn is judged by from now on, where other tools were offered than the correction said.
+        """
+        self._tools = self._tools if tools is None else tools
+        if self._outcome is not None:
+            return
+        if answer is None:
+            self._outcome = "stopped"
+            return
+        call_due = self._required or any(problem.call is not None for problem in self._review.problems)
+        reply = self._judge(answer, required=self._required)
+        if call_due and not self._required and not answer.tool_calls and not _missed(answer) and not reply.problems:
+            self._envelope = _without_failing(self._envelope, self._review.report, answer)
+            self._review = self._judge(self._envelope, required=False)
+            self._outcome = "answered"
+            return
+        self._envelope = _merged(self._envelope, self._review.report, answer)
+        self._review = self._judge(self._envelope, required=call_due)
+        self._outcome = self._after(_signature(self._envelope, self._review))
+
+    @property
+    def result(self) -> CorrectionResult:
+        """The turn as it stands now; final once `next()` has returned None."""
+        return CorrectionResult(
+            envelope=self._envelope,
+            report=self._review.report,
+            outcome=self._outcome or "stopped",
+            corrections=tuple(self._corrections),
+            problems=self._review.problems,
+            detail=self._review.detail,
+            cause=self._review.cause,
+        )
+
+    def _after(self, signature: str) -> Outcome | None:
+        if not self._review.problems:
+            return "ok"
+        if signature in self._seen and not self._cut_short:  # with more room it may yet end elsewhere
+            return "repeated"
+        self._seen.add(signature)
+        return None
+
+    def _judge(self, envelope: Envelope, required: bool) -> _Review:
+        due = required or _call_failed(envelope)
+        report = validate(envelope, self._tools, strictness=self._strictness, required=due)
+        if report.problems or envelope.tool_calls or self._output_type is None:
+            return _Review(report, None, tuple(report.problems))
+        try:
+            detail = self._read(envelope.content)
+        except OutputParseError as error:
+            return _Review(report, None, tuple(error.problems), error.__cause__)
+        if envelope.finish_reason == "length" and not detail.closed:
+            return _Review(report, None, (_perhaps_half(envelope.content),))
+        return _Review(report, detail, ())
+
+    def _parsed(self, text: str) -> ParseDetail:
+        return parse_detailed(text, self._output_type, strictness=self._strictness)
+
+    def _correction(self) -> Correction:
+        problems = self._review.problems
+        calls = self._review.report.failing
+        offered = self._offered(calls, problems)
+        text = correction_prompt(self._envelope, calls, problems, offered, self._output_schema(calls), self._cut_short)
+        return Correction(
+            n=len(self._corrections) + 1,
+            messages=(Message(role="user", content=[TextBlock(text=text)]),),
+            tools=offered,
+            tool_choice=self._choice(calls, offered),
+            max_tokens=self._room(),
+            problems=problems,
+        )
+
+    def _offered(self, calls: Sequence[ToolCall], problems: Sequence[Problem]) -> tuple[ToolDefinition, ...]:
+        """The failing calls' tools; all of them where it is open which call was meant."""
+        unnamed = ("unknown_tool", "no_call", "near_miss")
+        cut = self._envelope.truncated and not calls
+        open_choice = cut or any(problem.kind in unnamed for problem in problems)
+        if open_choice:
+            return tuple(self._tools)
+        names = {problem.tool for problem in problems} | {call.name for call in calls}
+        return tuple(tool for tool in self._tools if tool.name in names)
+
+    def _choice(self, calls: Sequence[ToolCall], offered: Sequence[ToolDefinition]) -> ToolChoice:
+        """Forced only where the request had forced a call: a model must stay free to say that it cannot make one."""
+        if not offered:
+            return "none"
+        if not self._required:
+            return "auto"
+        return {"name": offered[0].name} if len(offered) == 1 and calls else "required"
+
+    def _output_schema(self, calls: Sequence[ToolCall]) -> JsonSchema | None:
+        return json_schema(self._output_type) if self._output_type is not None and not calls else None
+
+    @property
+    def _cut_short(self) -> bool:
+        return (
+            self._envelope.truncated
+            or self._envelope.finish_reason == "length"
+            or any(problem.kind == "incomplete" for problem in self._review.problems)
+        )
+
+    def _room(self) -> int | None:
+        """More tokens for a cut turn, doubled each time; otherwise the request's own stand."""
+        if self._cut_short:
+            self._max_tokens = 2 * self._max_tokens if self._max_tokens else MORE_ROOM
+            return self._max_tokens
+        return None
+
+
+async def correct(
+    envelope: Envelope,
+    tools: ToolSet,
+    ask: Callable[[Correction], Awaitable[Envelope | None]],
+    *,
+    reasks: int = 2,
+    required: bool = False,
+    strictness: Strictness = "safe",
+    output_type: Any = None,
+    max_tokens: int | None = None,
+) -> CorrectionResult:
+    """Drive a `CorrectionLoop` with `ask`, which sends one correction (drawing on the caller's budget, recording its
+    `Attempt`) and returns the normalised reply, or None when no request may be made any more.
+
+    What `ask` raises passes through. Makes no request when the turn is fine as it is.
+    """
+    loop = CorrectionLoop(
+        envelope,
+        tools,
+        reasks=reasks,
+        required=required,
+        strictness=strictness,
+        output_type=output_type,
+        max_tokens=max_tokens,
+    )
+    while (correction := loop.next()) is not None:
+        loop.receive(await ask(correction))
+    return loop.result
+
+
+# --- turns ------------------------------------------------------------------------------------------------------------
+
+
+def _signature(envelope: Envelope, review: _Review) -> str:
+    """Equal for turns that fail in the same way: what is wrong, and what the failing calls (or the whole text) say."""
+    failing = [
+        [call.name, call.arguments, "" if call.arguments is not None else call.raw_arguments] for call in review.report.failing
+    ]
+    text = "" if failing else envelope.content.strip()
+    return json.dumps([failing, text], sort_keys=True, default=str)
+
+
+def _perhaps_half(text: str) -> Problem:
+    got = f"one that a limit ended: {shown(text.strip())}"
+    return Problem(kind="incomplete", expected="a whole value", got=got, message="the value may be half of what was meant")
+
+
+def _missed(envelope: Envelope) -> bool:
+    """Does the reply hold what may have been meant as a call? One that is only shown was not."""
+    return any(miss.reason not in SHOWN for miss in envelope.near_misses)
+
+
+def _call_failed(envelope: Envelope) -> bool:
+    """The model made a call that its provider could not read: the reply holds no words, only near misses."""
+    nothing_said = not envelope.tool_calls and not envelope.content.strip()
+    return nothing_said and bool(envelope.near_misses) and envelope.finish_word in FAILED_CALL_WORDS
+
+
+def _same_call(one: ToolCall, other: ToolCall) -> bool:
+    return one.arguments is not None and one.name == other.name and one.arguments == other.arguments
+
+
+def _merged(turn: Envelope, report: ValidationReport, answer: Envelope) -> Envelope:
+    """The turn with its failing calls replaced by the answer's. Without a good call to keep the answer is the turn."""
+    failing = report.failing_indexes
+    kept = [call for index, call in enumerate(turn.tool_calls) if index not in failing]
+    if not kept:
+        return answer
+    repeated = [call for call in answer.tool_calls if any(_same_call(call, good) for good in kept)]
+    new = [_renamed(call, kept) for call in answer.tool_calls if not any(call is again for again in repeated)]
+    if not new:
+        return turn
+    first = min(failing, default=len(turn.tool_calls))
+    calls = [call for index, call in enumerate(turn.tool_calls) if index < first]
+    calls += new
+    calls += [call for index, call in enumerate(turn.tool_calls) if index > first and index not in failing]
+    dropped = [Repair(kind="repeated_call", before=call.name, after=None) for call in repeated]
+    return _rebuilt(turn, calls, {call.id for index, call in enumerate(turn.tool_calls) if index in failing}, new, dropped, "")
+
+
+def _without_failing(turn: Envelope, report: ValidationReport, answer: Envelope) -> Envelope:
+    """The model took its failing calls back in words: the good calls stand, and what it said is kept."""
+    failing = report.failing_indexes
+    kept = [call for index, call in enumerate(turn.tool_calls) if index not in failing]
+    withdrawn = [call for index, call in enumerate(turn.tool_calls) if index in failing]
+    notes = [Repair(kind="withdrawn_call", before={"name": call.name, "arguments": call.raw_arguments}) for call in withdrawn]
+    if not kept:
+        return updated(answer, {"repairs": [*answer.repairs, *notes]})
+    return _rebuilt(turn, kept, {call.id for call in withdrawn}, [], notes, answer.content)
+
+
+def _rebuilt(
+    turn: Envelope, calls: list[ToolCall], gone: set[str], new: Sequence[ToolCall], notes: list[Repair], said: str
+) -> Envelope:
+    content = "\n".join(part for part in (turn.content, said) if part)
+    changed = turn.model_copy(
+        update={
+            "tool_calls": calls,
+            "content": content,
+            "truncated": False,
+            "near_misses": [],
+            "repairs": [*turn.repairs, *notes],
+        }
+    )
+    return changed.attach(turn.source, turn.segments, _blocks(turn.blocks, gone, new))
+
+
+def _blocks(blocks: Sequence[Block], gone: set[str], new: Sequence[ToolCall]) -> list[Block]:
+    """The history blocks with the failing calls' blocks replaced by those of the corrected calls."""
+    added: list[Block] = [
+        ToolUseBlock(id=call.id, name=call.name, input=call.arguments, raw_input=call.raw_arguments) for call in new
+    ]
+    result: list[Block] = []
+    for block in blocks:
+        if isinstance(block, ToolUseBlock) and block.id in gone:
+            result += added
+            added = []
+        else:
+            result.append(block)
+    return result + added if blocks else result
+
+
+def _renamed(call: ToolCall, kept: Sequence[ToolCall]) -> ToolCall:
+    """Ids like `call_0` count within one reply, so those of two replies may clash."""
+    taken = {good.id for good in kept}
+    if call.id not in taken:
+        return call
+    number = len(taken)
+    while f"call_{number}" in taken:
+        number += 1
+    return updated(call, {"id": f"call_{number}"})

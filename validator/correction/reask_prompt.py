@@ -1,0 +1,140 @@
+"""The words of a correction: what the model wrote, what is wrong with it, what it must match, and what to do now.
+
+Nothing else: no history, no other tools. Whatever a model made long or many is shortened and counted, so that apart from
+the schemas, which are the caller's, a correction stays below some 16,000 characters.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from llmcore.types import Envelope, JsonSchema, ToolCall, ToolDefinition
+from llmcore.validator.schema.problems import MAX_SHOWN, Problem, cut
+
+__all__ = ["correction_prompt"]
+
+_MAX_QUOTED = 4000
+"""Characters of one call, or of words, that a correction quotes."""
+_MIN_QUOTED = 400
+"""As few where there are many calls."""
+_MAX_CALLS = 8000
+_FRAMES = 1000
+"""Characters of all quoted calls, and of what stands around them."""
+_MAX_LINE = 1500
+_MAX_LINES = 6000
+"""Characters of one problem, and of all of them."""
+_MAX_SCHEMA = 40_000
+"""Characters of all schemas of tools, and of the schema of a typed answer."""
+
+
+def correction_prompt(
+    envelope: Envelope,
+    calls: Sequence[ToolCall],
+    problems: Sequence[Problem],
+    tools: Sequence[ToolDefinition],
+    output_schema: JsonSchema | None,
+    cut_short: bool,
+) -> str:
+    """The text of the one message a correction sends. `calls` are the failing ones, none for words or typed output."""
+    parts = [_opening(calls, problems, cut_short), *_quoted_calls(calls)]
+    if not calls and envelope.content.strip():
+        parts.append(_fenced(envelope.content.strip()))
+    lines = dict.fromkeys(f"- {cut(_line(problem, len(calls) > 1), _MAX_LINE)}" for problem in problems)
+    listed, left_out = _fitting(lines, _MAX_LINES)
+    more = [f"- and {left_out} more"] if left_out else []
+    parts.append("Problems:\n" + "\n".join([*listed, *more]))
+    parts += _schemas([tool for tool in tools if any(problem.tool == tool.name for problem in problems)])
+    if output_schema is not None:
+        schema = json.dumps(output_schema, ensure_ascii=False)
+        parts.append(f"The answer must be JSON that matches this schema:\n{_fenced(schema, 'json', _MAX_SCHEMA)}")
+    parts.append(_request(calls, problems, output_schema is not None, cut_short, has_tools=len(tools) > 0))
+    return "\n\n".join(parts)
+
+
+def _fitting(texts: Iterable[str], most: int) -> tuple[list[str], int]:
+    """The first of them that are no longer than `most` in all, at least one, and how many are left out."""
+    waiting = list(texts)
+    taken: list[str] = []
+    for text in waiting:
+        most -= len(text)
+        if most < 0 and taken:
+            break
+        taken.append(text)
+    return taken, len(waiting) - len(taken)
+
+
+def _only_doubtful(problems: Sequence[Problem]) -> bool:
+    return bool(problems) and all(problem.kind == "doubtful" for problem in problems)
+
+
+def _opening(calls: Sequence[ToolCall], problems: Sequence[Problem], cut_short: bool) -> str:
+    if cut_short:
+        return "Your last reply was cut off before it ended, so it was not used:"
+    if _only_doubtful(problems):
+        return "Your last reply was not used: it is not clear whether this call is meant or only shown."
+    return "Your last reply was not used, because this call cannot be run:" if calls else "Your last reply cannot be used:"
+
+
+def _quoted_calls(calls: Sequence[ToolCall]) -> list[str]:
+    """The first of the calls, each shortened the more, the more there are."""
+    room = min(_MAX_QUOTED, max(_MIN_QUOTED, _MAX_CALLS // len(calls))) if calls else 0
+    quoted, left_out = _fitting((_quoted_call(call, room) for call in calls), _MAX_CALLS + _FRAMES)
+    return [*quoted, f"{left_out} more calls are not shown here."] if left_out else quoted
+
+
+def _quoted_call(call: ToolCall, room: int) -> str:
+    body = call.raw_arguments or json.dumps(call.arguments, ensure_ascii=False, default=str)
+    return f"{_named(call.name)} with the arguments\n{_fenced(body, most=room)}"
+
+
+def _named(name: str) -> str:
+    """A name that a model made up, on one line and of bounded length."""
+    return f"`{_on_one_line(cut(name, MAX_SHOWN))}`"
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.splitlines())
+
+
+def _line(problem: Problem, several: bool) -> str:
+    said = _on_one_line(str(problem))
+    return f"{_named(problem.tool)}: {said}" if several and problem.tool else said
+
+
+def _schemas(tools: Sequence[ToolDefinition]) -> list[str]:
+    written = [(tool, json.dumps(tool.parameters, ensure_ascii=False)) for tool in tools]
+    parts, left_out = _fitting(
+        (
+            f"The arguments of `{tool.name}` must match this JSON Schema:\n{_fenced(schema, 'json', _MAX_SCHEMA)}"
+            for tool, schema in written
+        ),
+        _MAX_SCHEMA,
+    )
+    return [*parts, f"The schemas of {left_out} more tools are those you were given."] if left_out else parts
+
+
+def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool, cut_short: bool, *, has_tools: bool) -> str:
+    brief = " Keep it shorter, so that it is not cut again." if cut_short else ""
+    if calls and not cut_short and _only_doubtful(problems):
+        return (
+            "If you mean it, write the call again, alone, with no words beside it and no fence around it: then it runs. "
+            "If you only showed it, answer in words, without a call."
+        )
+    if typed:
+        return f"Answer again with the JSON only.{brief}"
+    if calls:
+        what = "these calls" if len(calls) > 1 else "this call"
+        return f"Make {what} again, corrected and whole, and nothing else.{brief}"
+    if cut_short and not any(problem.kind in ("no_call", "near_miss") for problem in problems):
+        return f"Give the whole reply again.{brief}"
+    return f"Answer again {'with a call of one of the tools' if has_tools else 'in words, without a call'}.{brief}"
+
+
+def _fenced(text: str, language: str = "", most: int = _MAX_QUOTED) -> str:
+    """Fenced so that no fence inside ends it."""
+    body = cut(text, most)
+    ticks = "```"
+    while ticks in body:
+        ticks += "`"
+    return f"{ticks}{language}\n{body}\n{ticks}"

@@ -1,0 +1,363 @@
+"""The values that a text holds: JSON, sound or broken, alone, in fences or in prose.
+
+A scan from bracket to bracket: each is read once, by the normaliser's readers, and the scan goes on behind what was
+read. Reasoning and what stands behind an example's or a denied lead-in are no values. What reads as nothing is skipped; values
+inside of it are parts of something that nobody could read, and none of them stands for the whole. Linear: brackets
+that lead nowhere draw on a budget of characters in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from llmcore.normalizer.notations.extent import Extent
+from llmcore.normalizer.notations.json import JsonReading, read_json, read_value
+from llmcore.normalizer.notations.refusals import UNREADABLE
+from llmcore.normalizer.notations.relaxed.strings import info_string
+from llmcore.normalizer.replies.reasoning_spans import ReasoningSpan, reasoning_spans
+from llmcore.types import DEFAULT_LIMITS, Repair
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.validator.output.lead_ins import LeadIn, lead_in, taken_back
+
+__all__ = ["MAX_CANDIDATES", "Candidate", "Found", "find_values", "only_fence"]
+
+_WASTE_PER_CHARACTER = 4
+_WASTE_ALLOWED = 20_000
+_LEAST_WASTE = 200
+_LIMIT_WASTE = 4000
+MAX_CANDIDATES = 1000
+"""Values that are looked at; of more, an array type does not take the first thousand for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A value and how it was read. `start`, `end`: where it stands. `complete` is False when the text ended inside
+    it."""
+
+    value: Any
+    start: int
+    end: int
+    repairs: tuple[Repair, ...] = ()
+    complete: bool = True
+    alone: bool = False
+    """Nothing but white space stands around it."""
+    announced: LeadIn = LeadIn.NOTHING
+    """Do the words before it name it the answer?"""
+
+
+class Found(NamedTuple):
+    """`values` in order. `fences`: the bodies of closed code fences that hold something else and are neither
+    reasoning nor examples. `unread`:
+    something that begins like a value could not be read, or there was too much to look at."""
+
+    values: list[Candidate]
+    fences: list[tuple[int, int]]
+    reasoning: list[ReasoningSpan]
+    unread: bool = False
+    members_left: bool = False
+    """Members of an object stand outside of every value: a bracket around them is missing."""
+
+
+def find_values(text: str, *, cut: bool) -> Found:
+    """The objects and arrays of a text, in order; the whole text alone where it is one sound JSON value of any type.
+
+    `cut`: the text may end inside a value, of which then only what is certain is read; else what is open is closed.
+    """
+    if len(text) > DEFAULT_LIMITS.text:
+        return Found([], [], [], unread=True)
+    if (sound := _sound(text, 0, len(text), cut=cut)) is not None:
+        return Found([replace(sound, alone=True)], [], [])
+    return _Scan(text, cut).found()
+
+
+def _sound(text: str, start: int, end: int, *, cut: bool = False) -> Candidate | None:
+    """A stretch of text as one JSON value that needs no repair."""
+    body = text[start:end]
+    stripped = body.strip()
+    if stripped[:1] not in _STARTS:
+        return None
+    reading = read_json(stripped, cut=cut)
+    if reading.error or reading.repairs or len(reading.values) != 1 or reading.end < len(stripped):
+        return None
+    start += len(body) - len(body.lstrip())
+    return Candidate(reading.values[0], start, start + len(stripped))
+
+
+_STARTS = frozenset('{["-0123456789tfn')
+
+
+class _Scan:
+    """One pass over a text. `broken` is where the last value that could not be read ends, as far as its brackets
+    tell: what is found before it is a part of that value."""
+
+    def __init__(self, text: str, cut: bool) -> None:
+        self.text, self.cut, self.broken, self.bracketed = text, cut, 0, 0
+        self.unread = self.members_left = False
+        self.waste = _WASTE_ALLOWED + _WASTE_PER_CHARACTER * len(text)
+        self.reasoning = reasoning_spans(text)
+        self.all_fences = _fenced(text)
+        self.fences = self.all_fences[::-1]
+        self.spans = self.reasoning[::-1]
+        self.first, self.last = len(text) - len(text.lstrip()), len(text.rstrip())
+
+    def found(self) -> Found:
+        containers = list(self._containers())
+        fences = [(start, end) for start, end in self.all_fences if not self._in_reasoning(start, end)]
+        scalars = [scalar for start, end in fences if (scalar := self._scalar(start, end)) is not None]
+        values, examples = self._without_examples(sorted([*scalars, *containers], key=lambda value: value.start))
+        others = [fence for fence in fences if self.text[fence[0] : fence[1]].lstrip()[:1] not in ("{", "[")]
+        kept = [fence for fence in others if not self._is_example(fence, examples)]
+        members_left = self.members_left or any(map(self._holds_members, self._between(containers)))
+        return Found(values, kept, self.reasoning, self.unread or members_left, members_left)
+
+    def _between(self, containers: Sequence[Candidate]) -> Iterator[tuple[int, int]]:
+        """The stretches of text around values and reasoning."""
+        taken = sorted([*((one.start, one.end) for one in containers), *((span.start, span.end) for span in self.reasoning)])
+        since = 0
+        for start, end in taken:
+            if start > since:
+                yield since, start
+            since = max(since, end)
+        yield since, len(self.text)
+
+    def _holds_members(self, stretch: tuple[int, int]) -> bool:
+        return _MEMBER.search(self.text, *stretch) is not None
+
+    def _scalar(self, start: int, end: int) -> Candidate | None:
+        """null, a number or a string may stand in a fence of its own."""
+        scalar = _sound(self.text, start, end)
+        return scalar if scalar is not None and not isinstance(scalar.value, (dict, list)) else None
+
+    def _without_examples(self, values: Sequence[Candidate]) -> tuple[list[Candidate], list[int]]:
+        """The values with what announces them, and where those begin that are examples."""
+        kept: list[Candidate] = []
+        examples: list[int] = []
+        since, before = 0, LeadIn.NOTHING
+        for value in values:
+            before = lead_in(self.text, value.start, since, before, alone=len(values) == 1)
+            since = value.end
+            if before.is_none or taken_back(self.text, value.end):
+                examples.append(value.start)
+            else:
+                kept.append(replace(value, announced=before) if before else value)
+        return kept, examples
+
+    def _is_example(self, fence: tuple[int, int], examples: list[int]) -> bool:
+        start, end = fence
+        at = bisect_left(examples, start)
+        if at < len(examples) and examples[at] < end:
+            return True
+        return lead_in(self.text, start, 0, LeadIn.NOTHING, alone=True).is_none
+
+    def _in_reasoning(self, start: int, end: int) -> bool:
+        at = bisect_right(self.reasoning, start, key=lambda span: span.start) - 1
+        return at >= 0 and end <= self.reasoning[at].end
+
+    def _containers(self) -> Iterator[Candidate]:
+        text, found = self.text, 0
+        position = _next_bracket(text, 0)
+        while position >= 0:
+            if self.waste <= 0 or found >= MAX_CANDIDATES:
+                self.unread = True
+                return
+            span = self._span(position)
+            if span is not None and (self.cut or (span.opened and span.closed)):
+                position = _next_bracket(text, span.end)
+                continue
+            candidate, read_to = self._read(position)
+            inside = span is not None and span.closed and (candidate is None or candidate.end <= span.end)
+            if candidate is None:
+                self._skip(position, read_to, noted=not inside)
+                position = _next_bracket(text, position + 1)
+                continue
+            found += 1
+            if not inside and not self._is_part(candidate):
+                yield candidate if span is None or span.closed else _in_open_reasoning(candidate)
+            position = _next_bracket(text, candidate.end)
+
+    def _span(self, position: int) -> ReasoningSpan | None:
+        """The reasoning around a position. Positions only grow, so what is left behind is dropped."""
+        while self.spans and self.spans[-1].end <= position:
+            self.spans.pop()
+        return self.spans[-1] if self.spans and self.spans[-1].start <= position else None
+
+    def _skip(self, position: int, read_to: int, *, noted: bool) -> None:
+        """Go over a bracket that leads to nothing. What it encloses is remembered, if that looks like JSON."""
+        self.waste -= max(read_to - position, _LEAST_WASTE)
+        like_json = _LIKE_JSON.match(self.text, position) is not None
+        if noted and position >= (self.broken if like_json else self.bracketed):
+            end, closed = self._enclosed(position)
+            self.waste -= (end if closed else len(self.text)) - position
+            if like_json:
+                self.broken, self.unread = end, True
+                self.members_left = self.members_left or self.text[position] == "{"
+            elif closed:
+                self.bracketed = end
+
+    def _enclosed(self, start: int) -> tuple[int, bool]:
+        """Where what a bracket opens ends, and whether a bracket closes it, strings looked over or not. What none
+        closes ends with the fence that it stands in, or before the next one."""
+        text = self.text
+        end = Extent(start).scan(text, final=True)
+        if end >= 0 and (matching := _matching(text, start)) <= len(text):
+            return max(end, matching), True
+        inside = self._fence_end(start)
+        if inside is not None:
+            return inside, False
+        return next((at for at, _ in reversed(self.fences) if at > start), len(text)), False
+
+    def _is_part(self, candidate: Candidate) -> bool:
+        """Does it stand inside of something that could not be read? In brackets that look like prose only what stands
+        beside a comma does."""
+        if candidate.start < self.broken:
+            return True
+        before = self.text[max(0, candidate.start - _LEAST_WASTE) : candidate.start].rstrip()[-1:]
+        after = self.text[candidate.end : candidate.end + _LEAST_WASTE].lstrip()[:1]
+        part = candidate.start < self.bracketed and "," in (before, after)
+        self.unread = self.unread or part
+        return part
+
+    def _read(self, start: int) -> tuple[Candidate | None, int]:
+        """The value at `start`. One that its fence ends is whole, though it lacks brackets; one that the text ends is
+        cut."""
+        text = self.text
+        reading = _read_at(text, start, cut=self.cut)
+        end = self._fence_end(start)
+        missing = any(repair.kind == "missing_closer" for repair in reading.repairs)
+        ran_out = not reading.complete or (missing and reading.end >= self.last)
+        if (ran_out or reading.error) and end is not None:
+            bounded = _read_at(text[:end], start)
+            if not bounded.error and bounded.complete:
+                return self._candidate(start, bounded, whole=True), bounded.end
+        if reading.error and end is None and not self.cut and _LIKE_JSON.match(text, start):
+            reading = self._read_as_cut(start, reading)
+            ran_out = not reading.complete
+        if reading.error is not None and reading.error.endswith("_limit"):
+            return None, max(reading.end, start) + _LIMIT_WASTE  # how far it had read is not told
+        if reading.error or not reading.values or not isinstance(reading.values[0], (dict, list)):
+            return None, max(reading.end, start)
+        return self._candidate(start, reading, whole=not ran_out), reading.end
+
+    def _read_as_cut(self, start: int, reading: JsonReading) -> JsonReading:
+        """What cannot be read as whole may have been cut: it is read as such where nothing closes it."""
+        if Extent(start).scan(self.text, final=True) >= 0:
+            return reading
+        self.waste -= len(self.text) - start
+        cut = _read_at(self.text, start, cut=True)
+        return cut if not cut.error and cut.end >= self.last and not cut.complete else reading
+
+    def _fence_end(self, start: int) -> int | None:
+        """Where the fence around `start` ends. Starts only grow, so fences left behind are dropped."""
+        while self.fences and self.fences[-1][1] <= start:
+            self.fences.pop()
+        return self.fences[-1][1] if self.fences and self.fences[-1][0] <= start else None
+
+    def _candidate(self, start: int, reading: JsonReading, *, whole: bool) -> Candidate:
+        repairs = [_judged(repair, whole) for repair in reading.repairs]
+        value = _dedented(reading.values[0], repairs)
+        alone = start <= self.first and reading.end >= self.last
+        return Candidate(value, start, reading.end, tuple(repairs), whole, alone)
+
+
+_MEMBER = re.compile(r'"\s{0,8}:\s{0,8}(?:["\d-]|true\b|false\b|null\b)')
+_OPENER = re.compile(r"[{\[]")
+_LIKE_JSON = re.compile(
+    r"""\{\s*(?:["'“}]|[\w$-]+\s*[:=])|\[(?![^\[\]{}"'\n]{0,40}\))\s*(?:["'“{\[]|-?[\d.]|[$€£]\s*\d|(?:true|false|null)\b)"""
+)
+"""The look ahead: `[0, 5)` is an interval."""
+_BRACKETS = {"{": re.compile(r"[{}]"), "[": re.compile(r"[\[\]]")}
+
+
+def _matching(text: str, start: int) -> int:
+    """Just past the bracket that closes the one at `start`, counting those of its kind; beyond the end when none
+    does."""
+    depth = 0
+    for bracket in _BRACKETS[text[start]].finditer(text, start):
+        depth += 1 if bracket[0] == text[start] else -1
+        if depth == 0:
+            return bracket.end()
+    return len(text) + 1
+
+
+def _in_open_reasoning(candidate: Candidate) -> Candidate:
+    """A value in reasoning that never closes may be the answer: the model may have forgotten the closer."""
+    note = Repair(kind="in_open_reasoning", before=[candidate.start, candidate.end], after=None, safety="guess")
+    return replace(candidate, repairs=(*candidate.repairs, note))
+
+
+def _next_bracket(text: str, start: int) -> int:
+    found = _OPENER.search(text, start)
+    return found.start() if found else -1
+
+
+def _read_at(text: str, start: int, *, cut: bool = False) -> JsonReading:
+    """The value at `start`. Where several keys stand twice brackets between two objects are missing, one of which would
+    be lost: it cannot be read."""
+    reading = read_value(text, start, cut=cut)
+    if sum(repair.kind == "duplicate_key" for repair in reading.repairs) > 1:
+        return JsonReading(complete=False, end=reading.end, error=UNREADABLE)
+    return reading
+
+
+def _judged(repair: Repair, whole: bool) -> Repair:
+    """A reader's repair as typed output sees it: closing what the text left open is not lossless when the text may have gone
+    on, nor is taking one of two values of a key; a text in triple back-ticks is a form that strings may have, its layout
+    apart."""
+    if repair.kind == "duplicate_key" and repair.before != repair.after:
+        return repair.model_copy(update={"safety": "guess"})
+    if repair.kind == "missing_closer" and not whole:
+        return repair.model_copy(update={"safety": "truncated"})
+    return repair.model_copy(update={"safety": "coerced"}) if repair.kind == "code_block" else repair
+
+
+# --- code in strings --------------------------------------------------------------------------------------------------
+
+
+def _dedented(value: Any, repairs: Sequence[Repair]) -> Any:
+    """Strings that stood in triple back-ticks or triple quotes lose the indentation their lines share."""
+    paths = {repair.path for repair in repairs if repair.kind in ("code_block", "triple_quotes")}
+    return _dedent_at(value, paths, "") if paths else value
+
+
+def _dedent_at(value: Any, paths: set[str], path: str) -> Any:
+    if isinstance(value, str):
+        return textwrap.dedent(value).strip("\n") if path in paths else value
+    if is_list(value):
+        return [_dedent_at(item, paths, f"{path}[{index}]") for index, item in enumerate(value)]
+    if is_object(value):
+        items = value.items()
+        return {key: _dedent_at(item, paths, f"{path}.{key}" if path else key) for key, item in items}
+    return value
+
+
+# --- fences -----------------------------------------------------------------------------------------------------------
+
+_FENCE_LINE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+
+
+def _fenced(text: str) -> list[tuple[int, int]]:
+    """The bodies of the closed code fences, as (start, end)."""
+    bodies: list[tuple[int, int]] = []
+    mark, start = "", 0
+    for line in _FENCE_LINE.finditer(text):
+        if not mark:
+            if info_string(line[2]) is not None:
+                mark, start = line[1], line.end() + 1
+        elif line[1].startswith(mark) and not line[2].strip():
+            bodies.append((start, max(start, line.start() - 1)))
+            mark = ""
+    return bodies
+
+
+def only_fence(text: str) -> tuple[int, int] | None:
+    """The body of the one code fence that is all of a text."""
+    bodies = _fenced(text) if text.lstrip()[:3] in ("```", "~~~") else []
+    if len(bodies) != 1:
+        return None
+    start, end = bodies[0]
+    return bodies[0] if not text[end:].strip().strip("`~") and text[:start].strip().count("\n") == 0 else None

@@ -1,0 +1,50 @@
+"""Keys that a reader guessed and no schema names.
+
+In JSON without quotes a remark (`Note to self: ...`) reads like a key of several words. Where the schema lists its properties
+and is silent about others, such a key is left out again, recorded; any other unknown key stays, as JSON Schema says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from llmcore.types import Repair
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.validator.coercion.coercer import spelling
+from llmcore.validator.coercion.views import view_of
+from llmcore.validator.schema.compiled import CompiledSchema
+
+__all__ = ["without_guessed_keys"]
+
+_KIND = "key_of_words"
+
+
+def without_guessed_keys(value: Any, repairs: Iterable[Repair], schema: CompiledSchema) -> tuple[Any, list[Repair]]:
+    """The value without guessed keys that the schema does not name, and a `guess` for each that was left out."""
+    guessed = {(repair.path, repair.after) for repair in repairs if repair.kind == _KIND}
+    dropped: list[Repair] = []
+    return (_without(value, schema, schema.schema, "", guessed, dropped), dropped) if guessed else (value, dropped)
+
+
+def _without(
+    value: Any, schema: CompiledSchema, subschema: Any, path: str, guessed: set[tuple[str, Any]], dropped: list[Repair]
+) -> Any:
+    view = view_of(schema, subschema)
+    if is_list(value):
+        return [
+            _without(item, schema, view.item_schema(index), f"{path}[{index}]", guessed, dropped)
+            for index, item in enumerate(value)
+        ]
+    if not is_object(value):
+        return value
+    open_by_silence = bool(view.properties) and view.extra is True and not view.patterns and not view.alternatives
+    known = {spelling(name) for name in view.properties}
+    kept: dict[str, Any] = {}
+    for key, item in value.items():
+        if open_by_silence and (path, key) in guessed and spelling(key) not in known:
+            dropped.append(Repair(kind="dropped_key", path=path, before={key: item}, safety="guess"))
+        else:
+            inner = f"{path}.{key}" if path else key
+            kept[key] = _without(item, schema, view.value_schema(key), inner, guessed, dropped)
+    return kept

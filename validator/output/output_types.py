@@ -1,0 +1,230 @@
+"""Output types made ready: anything `pydantic.TypeAdapter` takes, or a JSON Schema dict.
+
+A type is compiled once and cached: its JSON Schema (what a model is told and what guides repair) and the step from
+fitting JSON data to the value. Pydantic judges last, on data that already fits the schema, so its own silent
+conversions between JSON types have nothing left to convert.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+from cachetools import LRUCache
+from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+from pydantic_core import to_json
+
+from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
+from llmcore.types.locks import ForkSafeLock
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import exact_json, holds_floats
+from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
+from llmcore.validator.schema.compiled import CompiledSchema, compile_schema
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
+
+__all__ = ["CompiledOutput", "compile_output", "typed"]
+
+_CACHED_TYPES = 512
+_MAX_SAID = 200
+"""Characters of an error's message."""
+_NOT_READ = frozenset({"metadata", "serialization"})
+_KNOWN_CODE = frozenset({"builtins", "ipaddress", "pydantic", "pydantic_core"})
+"""Modules of functions that pydantic itself puts into its schemas, or that take no time."""
+
+_cache: LRUCache[Hashable, CompiledOutput] = LRUCache(_CACHED_TYPES)
+_lock = ForkSafeLock()
+"""For the cache, which threads that run a type's code ask, too."""
+
+
+class CompiledOutput:
+    """An output type made ready. `json_schema` is as pydantic or the caller wrote it; `schema` is its compiled form;
+    `adapter` is None for a JSON Schema dict, whose value is plain JSON data. `by_name`: fields are read by their own names
+    too, for the schema knows some by nothing else."""
+
+    def __init__(
+        self,
+        output_type: Any,
+        json_schema: JsonSchema,
+        schema: CompiledSchema,
+        adapter: TypeAdapter[Any] | None = None,
+        by_name: bool | None = None,
+    ) -> None:
+        self.output_type, self.json_schema, self.schema, self.adapter = output_type, json_schema, schema, adapter
+        self.by_name = by_name
+
+    def finish(self, value: Any) -> Finished:
+        """The typed value of JSON data that fits the schema, or what the type's own validators find wrong with it.
+
+        They are the caller's code: whatever they raise is a problem of the value. Only `KeyboardInterrupt` passes, for it is
+        the user's.
+        """
+        if self.adapter is None:
+            return Finished(value)
+        try:
+            return Finished(self._typed(value))
+        except KeyboardInterrupt:
+            raise
+        except ValidationError as error:
+            return Finished(None, _problems_of(error), error)
+        except BaseException as error:
+            return Finished(None, [_raised(error)], error)
+
+    def _typed(self, value: Any) -> Any:
+        assert self.adapter is not None
+        return typed(self.adapter, value, holds_decimal=self.holds_decimal, by_name=self.by_name)
+
+    @cached_property
+    def holds_decimal(self) -> bool:
+        return self.adapter is not None and _holds_decimal(self.adapter.core_schema)
+
+    @cached_property
+    def runs_code(self) -> bool:
+        """Does the type run code of the caller's (validators, factories, `model_post_init`), which may take any time?"""
+        return self.adapter is not None and any(map(_runs_code, _parts(self.adapter.core_schema)))
+
+    def strictly(self, value: Any) -> tuple[Any] | None:
+        """A Python value as one of the type, if it is one without any conversion but that of its JSON form; else None.
+
+        Whatever the type's own validators raise says that it is none, as in `finish`.
+        """
+        if self.adapter is None:
+            return (value,) if self.schema.is_valid(value) else None
+        for read, form in ((self.adapter.validate_python, _as_it_is), (self.adapter.validate_json, to_json)):
+            try:
+                return (read(form(value), strict=True),)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
+                continue
+        return None
+
+
+class Finished(NamedTuple):
+    """A typed value; or what is wrong with it, and the error that told so."""
+
+    value: Any
+    problems: Sequence[Problem] = ()
+    cause: BaseException | None = None
+
+
+def typed(adapter: TypeAdapter[Any], value: Any, *, holds_decimal: bool | None = None, by_name: bool | None = None) -> Any:
+    """The typed value of JSON data. Raises pydantic's ValidationError, and whatever the type's own validators raise.
+
+    Pydantic reads each number of a JSON text as a float. So where a type holds a Decimal and the data a float, the data are
+    given as Python objects, whose `str()` a Decimal is made of; a strict model refuses those, but takes the number as a JSON
+    string.
+    """
+    if not holds_floats(value) or not (_holds_decimal(adapter.core_schema) if holds_decimal is None else holds_decimal):
+        return adapter.validate_json(json.dumps(value), by_name=by_name)
+    try:
+        return adapter.validate_python(value, by_name=by_name)
+    except ValidationError:
+        return adapter.validate_json(exact_json(value, quoted=""), by_name=by_name)
+
+
+def _holds_decimal(core_schema: object) -> bool:
+    """Is a Decimal anywhere in pydantic's schema of a type?"""
+    return any(part.get("type") == "decimal" for part in _parts(core_schema))
+
+
+def _parts(core_schema: object) -> Iterator[dict[str, Any]]:
+    """Every object in pydantic's schema of a type, but for what only concerns the writing of values."""
+    waiting, seen = [core_schema], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if is_object(part):
+            yield part
+            waiting += (each for key, each in part.items() if key not in _NOT_READ)
+        elif is_list(part) or isinstance(part, tuple):
+            waiting += part
+
+
+def _runs_code(part: dict[str, Any]) -> bool:
+    """Does this part of a type's schema call a function that is neither pydantic's nor Python's own?"""
+    if part.get("custom_init"):
+        return True
+    post_init, of = part.get("post_init"), part.get("cls")
+    if post_init and _is_foreign(getattr(of, post_init if isinstance(post_init, str) else "__post_init__", None)):
+        return True
+    functions = [part.get(key) for key in ("function", "default_factory", "discriminator", "missing")]
+    return any(callable(each) and _is_foreign(each) for each in functions)
+
+
+def _is_foreign(function: object) -> bool:
+    while isinstance(function, partial):
+        function = function.func
+    owner = getattr(function, "__objclass__", function)  # a method of a built-in class tells no module
+    return str(getattr(owner, "__module__", "")).partition(".")[0] not in _KNOWN_CODE
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def compile_output(output_type: Any) -> CompiledOutput:
+    """The compiled form of an output type. Raises `CallerError` naming the type and the fix."""
+    if is_object(output_type):
+        given = output_type
+        return CompiledOutput(given, given, _compiled(given, "output_type"))
+    key: Hashable = output_type if isinstance(output_type, type) else (repr(output_type), type(output_type).__name__)
+    with _lock:
+        found = _cache.get(key)
+    if found is None:
+        made = _of_type(output_type)
+        with _lock:
+            found = _cache.setdefault(key, made)
+    return found
+
+
+def _of_type(output_type: Any) -> CompiledOutput:
+    name = getattr(output_type, "__name__", None) or repr(output_type)
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(output_type)
+        schema = schema_with_aliases(adapter)
+    except PydanticUserError as error:
+        reason = str(error).split("\n", 1)[0]
+        raise CallerError(
+            f"output_type {name} cannot be used: {reason} Give a pydantic model, a dataclass, a TypedDict, "
+            "a plain type or a union of them, or a JSON Schema dict."
+        ) from error
+    compiled = _compiled(schema, f"output_type {name}")
+    if not compiled.has_aliases:
+        return CompiledOutput(output_type, schema, compiled, adapter)
+    return CompiledOutput(output_type, without_aliases(schema), compiled, adapter, names_left_out(schema) or None)
+
+
+def _compiled(schema: JsonSchema, what: str) -> CompiledSchema:
+    try:
+        return compile_schema(schema)
+    except ToolDefinitionError as error:
+        raise CallerError(f"{what}: {error}") from error
+
+
+def _problems_of(error: ValidationError) -> list[Problem]:
+    try:
+        return [_problem(dict(detail)) for detail in error.errors(include_url=False)[:MAX_PROBLEMS]]
+    except Exception as broken:  # an error or a value of the caller's that cannot be shown
+        return [_raised(broken)]
+
+
+def _problem(detail: dict[str, Any]) -> Problem:
+    path = join_path(detail["loc"])
+    expected = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+    return Problem(
+        kind="value", path=path, expected=expected, got=shown(detail.get("input")), message=f"`{path}`: {detail['msg']}"
+    )
+
+
+def _raised(error: BaseException) -> Problem:
+    try:
+        said = cut(f"{type(error).__name__}: {error}", _MAX_SAID)
+    except Exception:
+        said = type(error).__name__
+    got = f"a value on which they raise {said}"
+    return Problem(kind="value", expected="a value that the type's own validators take", got=got, message=f"it is {got}")

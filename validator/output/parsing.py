@@ -1,0 +1,392 @@
+"""Typed output from any text: find the values it holds, bring them into the type's shape, take the one that fits best.
+
+Rules
+- Sound JSON that fits is taken as it is; every other step is recorded. `strictness` bounds both the repairs of the
+  JSON (off: lossless; safe: coerced too; lenient: guess and truncated too) and the coercion of the value (see
+  `coercion`).
+- Of several values an array type takes all that fit as its items, any other type the one that the text announces as
+  the answer, else the one that can be trusted most, the first of equals; that others fit too is recorded. Reasoning
+  and what stands behind an example's or a denied lead-in are no values (see `candidates`).
+- Nothing shortens an array: an item that does not fit fails it, two different lists are no one list, and where
+  something in the text could not be read, or a value goes on behind its last bracket, no part of it stands for the whole.
+- A type that is plain text takes the text as it is, without the reasoning, and without the code fence that is all of
+  it. Other scalars may stand in JSON, in a fence or, if lenient, in prose.
+- `off` and `safe` refuse a text that ends inside the value. `lenient` closes what is open; `partial` leaves out what is
+  not certain, so that no number, enum or literal is ever shown by half.
+Deterministic, no I/O; linear in the text but for the budgets of the readers and the validator.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.replies.reasoning_spans import reasoning_spans
+from llmcore.types import CallerError, JsonSchema, OutputParseError, Repair, Safety
+from llmcore.types.narrowing import is_list
+from llmcore.validator.coercion.coercer import Strictness, settle, trust
+from llmcore.validator.coercion.views import view_of
+from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, find_values, only_fence
+from llmcore.validator.output.guessed_keys import without_guessed_keys
+from llmcore.validator.output.lead_ins import LeadIn
+from llmcore.validator.output.output_types import CompiledOutput, compile_output
+from llmcore.validator.output.partial import certain_part, partial_value
+from llmcore.validator.output.surroundings import Surroundings
+from llmcore.validator.schema.compiled import CompiledSchema
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown, summary
+from llmcore.validator.schema.unsound import unsound_number
+from llmcore.validator.schema.wording import described
+
+__all__ = ["ParseDetail", "json_schema", "parse", "parse_detailed"]
+
+_ADMITTED: dict[str, frozenset[Safety]] = {
+    "off": frozenset({"lossless"}),
+    "safe": frozenset({"lossless", "coerced"}),
+    "lenient": frozenset({"lossless", "coerced", "guess", "truncated"}),
+}
+_A_GUESS = 100
+_CLOSERS = ("}", "]")  # text behind a quote may make the quoted words a part of a longer text
+_MAX_FITS = 20
+_MAX_FAILURES = 100
+"""After so many values that fit or do not, only one that fits as it is is looked for: coercing takes milliseconds each."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParseDetail:
+    """A typed value and how it was come by: what was repaired, and every value that the text held (empty when the text
+    itself was the value). `complete` is False when the text ended inside the value. `closed` is True when the value ended
+    by a bracket of its own, so that no text behind it could have made another of it."""
+
+    value: Any
+    repairs: list[Repair] = field(default_factory=list[Repair])
+    candidates: list[Candidate] = field(default_factory=list[Candidate])
+    complete: bool = True
+    closed: bool = False
+
+
+def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> Any:
+    """The value of `output_type` that `text` holds.
+
+    `output_type`: anything `pydantic.TypeAdapter` takes, or a JSON Schema dict (then the value is plain JSON data).
+    `partial`: the text is still coming; the value holds what is certain (missing keys are left out of dicts, and None
+    or their default in models), and is None while nothing is. Raises `OutputParseError` with `problems`, best first;
+    `CallerError` for an output type that cannot be used.
+    """
+    return parse_detailed(text, output_type, strictness=strictness, partial=partial).value
+
+
+def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> ParseDetail:
+    """As `parse`, and how the value was come by."""
+    if strictness not in _ADMITTED:
+        raise CallerError(f'strictness must be "off", "safe" or "lenient", got {strictness!r}')
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+        raise CallerError(f"parse takes a text, got {type(text).__name__}; give the reply's `content`")
+    output = compile_output(output_type)
+    if partial:
+        return _partial(text, output, strictness)
+    return _Parse(text, output, strictness).run()
+
+
+def json_schema(output_type: Any) -> JsonSchema:
+    """The JSON Schema of an output type, as a model is told it. A dict is its own. Raises `CallerError`."""
+    return compile_output(output_type).json_schema
+
+
+class _Fit(NamedTuple):
+    """A candidate brought into shape: the typed value, everything that was done, and whether the text ended inside
+    it."""
+
+    value: Any
+    data: Any
+    repairs: list[Repair]
+    complete: bool = True
+    of: Candidate | None = None
+
+
+class _Failure(NamedTuple):
+    """What keeps a candidate of so many characters from being the value, and the error of the type's own code, if it was
+    that."""
+
+    size: int
+    problems: Sequence[Problem]
+    cause: BaseException | None = None
+
+
+class _Parse:
+    """One text and one type."""
+
+    def __init__(self, text: str, output: CompiledOutput, strictness: Strictness) -> None:
+        self.text, self.output = text, output
+        self.strictness: Strictness = strictness
+        self.schema: CompiledSchema = output.schema
+        self.admitted = _ADMITTED[strictness]
+        self.problems: list[_Failure] = []
+        self.refused: list[Repair] = []
+        self.values: list[_Fit] = []
+        self.members_left = False
+        self.around = Surroundings(text, output.schema, strictness)
+
+    def run(self) -> ParseDetail:
+        if (verbatim := self.plain_text()) is not None:
+            return ParseDetail(verbatim.value, verbatim.repairs)
+        found = find_values(self.text, cut=False)
+        best = self.best_of(found) or self._verbatim() or self._best([*self.values, *self._of_texts(found)])
+        if best is None:
+            worst = self._worst()
+            raise self._error(found, worst.problems) from worst.cause
+        return ParseDetail(best.value, best.repairs, found.values, best.complete, self._is_closed(best))
+
+    def _is_closed(self, fit: _Fit) -> bool:
+        if fit.of is None or (is_list(fit.data) and not is_list(fit.of.value)):  # more items may follow
+            return False
+        return fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
+
+    def best_of(self, found: Found) -> _Fit | None:
+        """The candidate that fits best as the structure it is, or several of them as the items of an array."""
+        whole: list[_Fit] = []
+        self.members_left = found.members_left
+        if any(self.around.lists_items(candidate) for candidate in found.values):
+            found = found._replace(unread=True)  # values beside a list of items are not all of them
+        for candidate in found.values:
+            fits = [fit for fit in self._of_value(candidate) if not self._leaves_items_out(fit, candidate, found)]
+            self.values += fits
+            whole += [fit for fit in fits if isinstance(fit.data, (dict, list)) or not fit.repairs]
+        return self._best([*whole, *self._gathered(found)])
+
+    def plain_text(self, *, cut: bool = False) -> _Fit | None:
+        """The text itself, where text is all that the type admits. `cut`: it may go on."""
+        if not self._admits_text_only():
+            return None
+        fence = None if cut or self.strictness == "off" else only_fence(self.text)
+        if fence is not None:
+            code = textwrap.dedent(self.text[slice(*fence)]).strip("\n")
+            fenced = Repair(kind="code_fence", before=self.text[: fence[0]].strip(), after="", safety="coerced")
+            for fit in self._settled(code, [fenced]):
+                return fit
+        return self._verbatim()
+
+    # --- the ways to a value ------------------------------------------------------------------------------------------
+
+    def _verbatim(self) -> _Fit | None:
+        """The text itself without its reasoning, where the type admits it."""
+        text, repairs = self._without_reasoning()
+        if not self.schema.is_valid(text):
+            return None
+        finished = self.output.finish(text)
+        return None if finished.problems else _Fit(finished.value, text, repairs)
+
+    def _without_reasoning(self) -> tuple[str, list[Repair]]:
+        spans = reasoning_spans(self.text)
+        starts = [0, *(span.end for span in spans)]
+        ends = [*(span.start for span in spans), len(self.text)]
+        kept = "".join(self.text[start:end] for start, end in zip(starts, ends, strict=True))
+        notes = [Repair(kind="reasoning", before=[span.start, span.end], after=None) for span in spans]
+        return (kept.strip() if spans else kept), notes
+
+    def _admits_text_only(self) -> bool:
+        """Is text all the type admits? A bare `null` is the null of a type that admits it."""
+        alternatives = view_of(self.schema, self.schema.schema).alternatives
+        branches = [branch for each in alternatives for branch in each] or [self.schema.schema]
+        types = {name for branch in branches for name in view_of(self.schema, branch).types}
+        return types == {"string"} or (types == {"string", "null"} and self.text.strip() != "null")
+
+    def _of_value(self, candidate: Candidate) -> Iterator[_Fit]:
+        if self._is_part(candidate):
+            self.problems.append(_Failure(candidate.end - candidate.start, [_part_of(candidate, self.text)]))
+            return
+        first = list(candidate.repairs)
+        if not candidate.alone:
+            first.insert(0, Repair(kind="found_in_text", before=[candidate.start, candidate.end], after=None))
+        value, dropped = without_guessed_keys(candidate.value, first, self.schema)
+        size = candidate.end - candidate.start
+        for fit in self._settled(value, [*first, *dropped], candidate.complete, size):
+            yield fit._replace(of=candidate)
+
+    def _is_part(self, candidate: Candidate) -> bool:
+        """Is a part of something taken for the whole, or does a string of it hold what should be members?"""
+        around = self.around
+        if around.swallows_members(candidate):
+            return True
+        left = self.members_left and around.is_recursive
+        return not candidate.alone and (left or around.is_inner(candidate) or around.goes_on(candidate))
+
+    def _leaves_items_out(self, fit: _Fit, candidate: Candidate, found: Found) -> bool:
+        """Is it an array made of one value where the text holds more that are meant as items, or cannot be read?"""
+        if self.around.array is None or not is_list(fit.data) or is_list(candidate.value):
+            return False
+        others = (other for other in found.values if other is not candidate)
+        return found.unread or any(self.around.meant_as_item(other.value) for other in others)
+
+    def _settled(self, value: Any, first: list[Repair], complete: bool = True, size: int = 0) -> Iterator[_Fit]:
+        """The value brought into shape, if the strictness admits all that it took. `size`: how much of the text it
+        is, for telling about the problems of the largest."""
+        unfit = [repair for repair in first if repair.safety not in self.admitted]
+        if unfit:
+            self.refused += unfit
+            return
+        if self._enough() and not self.schema.is_valid(value):
+            return
+        settled = settle(value, self.schema, strictness=self.strictness)
+        if settled.problems:
+            self.problems.append(_Failure(size, settled.problems))
+            return
+        finished = self.output.finish(settled.value)
+        if finished.problems:
+            self.problems.append(_Failure(size, finished.problems, finished.cause))
+        else:
+            yield _Fit(finished.value, settled.value, [*first, *settled.repairs], complete)
+
+    def _gathered(self, found: Found) -> Iterator[_Fit]:
+        """Several values as the items of an array type: all that fit, none of those meant as items being left out. A
+        single one only where that is `lenient`."""
+        candidates = _announced(found.values)
+        if self.around.array is None or found.unread or len(found.values) >= MAX_CANDIDATES:
+            return
+        items = [candidate for candidate in candidates if self._fits_item(candidate)]
+        if len(items) < (1 if self.strictness == "lenient" else 2):
+            return
+        taken = set(map(id, items))
+        others = [candidate for candidate in found.values if id(candidate) not in taken]
+        if any(self.around.meant_as_item(one.value) for one in candidates if id(one) not in taken):
+            return  # an item that does not fit fails its array
+        if any(self.around.is_inner(item) or self.around.swallows_members(item) for item in items):
+            return
+        safety: Safety = "lossless" if not others and len(items) > 1 else "coerced"
+        left_out = [[other.start, other.end] for other in others] or None
+        places = [[candidate.start, candidate.end] for candidate in items]
+        repairs = [repair for candidate in items for repair in candidate.repairs]
+        note = Repair(kind="gathered_items", before=places, after=left_out, safety=safety)
+        complete = all(candidate.complete for candidate in items)
+        yield from self._settled([candidate.value for candidate in items], [note, *repairs], complete)
+
+    def _fits_item(self, candidate: Candidate) -> bool:
+        return self.around.fits_item(candidate.value, strict=len(self.problems) >= _MAX_FAILURES)
+
+    def _of_texts(self, found: Found) -> Iterator[_Fit]:
+        """The text, or what stands in its fences, read as the one value it says or names."""
+        whole, notes = self._without_reasoning()
+        texts = [(self.text[start:end].strip(), list[Repair]()) for start, end in found.fences] + [(whole.strip(), notes)]
+        for stripped, notes in texts:
+            if stripped.startswith(("{", "[")):
+                continue  # what it holds was found already
+            reading = read_json(stripped)  # None, .5, 1_000: other notations of one scalar
+            alone = len(reading.values) == 1 and reading.end == len(stripped) and reading.complete and not reading.error
+            if alone and not isinstance(reading.values[0], (dict, list)) and stripped[0] != "(":  # (5) is -5 in books
+                yield from self._settled(reading.values[0], [*notes, *reading.repairs])
+            inner = _unquoted(stripped)
+            first = [] if inner == stripped else [Repair(kind="quotes", before=stripped[:1], after="")]
+            yield from self._settled(inner, [*notes, *first])
+
+    def _enough(self) -> bool:
+        """Is what was found so good, or was so much tried in vain, that only a value that fits as it is matters now?"""
+        found = len(self.values) > _MAX_FITS and min(trust(fit.repairs) for fit in self.values[:_MAX_FITS]) < _A_GUESS
+        return found or len(self.problems) >= _MAX_FAILURES
+
+    # --- choosing -----------------------------------------------------------------------------------------------------
+
+    def _best(self, fits: Sequence[_Fit]) -> _Fit | None:
+        admitted = [fit for fit in fits if self._admits(fit.repairs)]
+        best = min(admitted, key=_preference, default=None)
+        if best is None or best.of is None:
+            return best
+        rivals = [fit for fit in admitted if fit.of is not None and fit.of is not best.of and fit.data != best.data]
+        same = [fit.of for fit in rivals if fit.of is not None and fit.of.announced == best.of.announced]
+        if not same:
+            return best
+        places = [[other.start, other.end] for other in (best.of, *same[:_MAX_FITS])]
+        if self.around.array is not None and is_list(best.data):
+            self.problems.append(_Failure(len(self.text), [_several_lists(1 + len(same))]))
+            return None
+        note = Repair(kind="several_fit", before=places, after=places[0], safety="coerced")
+        if not self._admits([note]):
+            self.refused.append(note)
+            return None
+        return best._replace(repairs=[*best.repairs, note])
+
+    def _admits(self, repairs: Sequence[Repair]) -> bool:
+        return all(repair.safety in self.admitted for repair in repairs)
+
+    def _worst(self) -> _Failure:
+        """Of what the largest candidate failed."""
+        return max(self.problems, key=lambda failure: failure.size, default=_Failure(0, []))
+
+    def _error(self, found: Found, problems: Sequence[Problem]) -> OutputParseError:
+        if self.refused:
+            problems = [_refusal(self.refused, self.strictness), *problems]
+        elif not found.values and (unsound := unsound_number(self.text)) is not None:
+            problems = [unsound, *problems]
+        elif found.unread:
+            got = "text that begins like a value and cannot be read"
+            problems = [Problem(kind="untrusted", expected="sound JSON", got=got, message=f"it holds {got}"), *problems]
+        if not problems or (self.refused and len(problems) == 1 and not found.values):
+            expected = described(self.schema.schema, self.schema.resolve)
+            got = shown(self.text.strip())
+            message = f"the text holds no value of the type: expected {expected}, got {got}"
+            problems = [*problems, Problem(kind="no_value", expected=expected, got=got, message=message)]
+        return OutputParseError(f"no {self._name()} in the text: {summary(problems)}", list(problems[:MAX_PROBLEMS]), self.text)
+
+    def _name(self) -> str:
+        return str(self.output.json_schema.get("title") or described(self.schema.schema, self.schema.resolve))
+
+
+def _preference(fit: _Fit) -> tuple[int, int]:
+    """What the text announces comes first, then what can be trusted most."""
+    return -(fit.of.announced if fit.of is not None else LeadIn.NOTHING), trust(fit.repairs)
+
+
+def _announced(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Those that the text calls its final ones; all, where it does not."""
+    return [candidate for candidate in candidates if candidate.announced is LeadIn.FINAL] or candidates
+
+
+def _several_lists(number: int) -> Problem:
+    got = f"{number} different ones"
+    return Problem(kind="untrusted", expected="one list", got=got, message=f"it holds {got}, and no one of them is all of it")
+
+
+def _part_of(candidate: Candidate, text: str) -> Problem:
+    got = f"a part of it: {shown(text[candidate.start : candidate.end])}"
+    return Problem(kind="untrusted", expected="the whole value", got=got, message=f"brackets around it are missing; it is {got}")
+
+
+def _refusal(refused: Sequence[Repair], strictness: Strictness) -> Problem:
+    worst = max(refused, key=lambda repair: trust([repair]))
+    kinds = ", ".join(dict.fromkeys(repair.kind.replace("_", " ") for repair in refused))
+    if worst.safety == "truncated":
+        got = "text that ends inside the value"
+        return Problem(kind="incomplete", path=worst.path, expected="a whole value", got=got, message=f"it is {got}")
+    got = f"JSON that can only be read by a guess ({kinds}), which strictness={strictness!r} does not admit"
+    return Problem(kind="untrusted", path=worst.path, expected="sound JSON", got=got, message=f"it is {got}")
+
+
+def _unquoted(text: str) -> str:
+    """A text without the quotes or back-ticks around it."""
+    for quote in ('"', "'", "`"):
+        if len(text) > 1 and text.startswith(quote) and text.endswith(quote) and quote not in text[1:-1]:
+            return text[1:-1]
+    return text
+
+
+# --- partial ----------------------------------------------------------------------------------------------------------
+
+
+def _partial(text: str, output: CompiledOutput, strictness: Strictness) -> ParseDetail:
+    """The first value that is whole and fits; else what is certain of the one that the text ends in."""
+    whole = _Parse(text, output, strictness)
+    if (verbatim := whole.plain_text(cut=True)) is not None:
+        return ParseDetail(verbatim.value, verbatim.repairs, complete=False)
+    found = find_values(text, cut=True)
+    candidates = found.values
+    best = whole.best_of(found._replace(values=[candidate for candidate in candidates if candidate.complete]))
+    if best is not None:
+        return ParseDetail(best.value, best.repairs, candidates)
+    last = candidates[-1] if candidates else None
+    admitted = _ADMITTED[strictness] | {"truncated"}
+    if last is None or last.complete or any(repair.safety not in admitted for repair in last.repairs):
+        return ParseDetail(None, candidates=candidates, complete=False)
+    data = certain_part(last, output.schema, strictness)
+    value = None if data is None else partial_value(data, output)
+    return ParseDetail(value, list(last.repairs), candidates, complete=False)

@@ -1,0 +1,242 @@
+"""Typed partials of a value that is still coming: only what is certain.
+
+Rules
+- A cut text may go on, so of its last leaf only plain text is shown: never half a number, enum, literal, date or key.
+- What is missing is left out of dicts; in models and dataclasses it is the field's default, or None.
+- What came whole but does not fit its place is left out as well; a list ends before such an item, so that no other
+  moves to its place.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable, Mapping
+from itertools import takewhile
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from pydantic import AliasChoices, BaseModel, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
+
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.validator.coercion.aliases import by_schema_names
+from llmcore.validator.coercion.coercer import Strictness, settle
+from llmcore.validator.coercion.views import view_of
+from llmcore.validator.output.candidates import Candidate
+from llmcore.validator.output.output_types import CompiledOutput, typed
+from llmcore.validator.schema.compiled import CompiledSchema
+from llmcore.validator.schema.problems import type_name
+
+__all__ = ["certain_part", "partial_value"]
+
+_ABSENT: Any = object()
+
+
+def certain_part(candidate: Candidate, schema: CompiledSchema, strictness: Strictness) -> Any:
+    """What of an incomplete value is certain, in the schema's shape; None when nothing is."""
+    cut = {repair.path for repair in candidate.repairs if repair.kind == "cut_string"}
+    value, moves = by_schema_names(candidate.value, schema, schema.schema)
+    for move in moves:
+        cut = {move.path + path.removeprefix(move.before) if path.startswith(move.before) else path for path in cut}
+    part = _Pruner(schema, strictness, cut).part(value, schema.schema, "")
+    return None if part is _ABSENT else part
+
+
+class _Pruner:
+    """`cut` holds the path of the string that the text ended in, if any."""
+
+    def __init__(self, schema: CompiledSchema, strictness: Strictness, cut: set[str]) -> None:
+        self.schema, self.cut = schema, cut
+        self.strictness: Strictness = strictness
+
+    def part(self, value: Any, subschema: Any, path: str) -> Any:
+        if isinstance(value, str) and path in self.cut:
+            return value if self._is_free_text(subschema) else _ABSENT
+        if not (is_object(value) or is_list(value)):
+            return self._settled(value, subschema, _ABSENT)
+        return self._container(value, subschema, path)
+
+    def _container(self, value: dict[str, Any] | list[Any], subschema: Any, path: str) -> Any:
+        view = view_of(self.schema, subschema)
+        branches = [branch for alternatives in view.alternatives for branch in alternatives]
+        if branches:
+            parts = [self.part(value, branch, path) for branch in branches]
+            return max(parts, key=self._weight_in(subschema))
+        if view.types and type_name(value) not in view.types:
+            return _ABSENT
+        inside: dict[str, Any] | list[Any]
+        if is_object(value):
+            items = [
+                (key, self.part(item, view.value_schema(key), f"{path}.{key}" if path else key)) for key, item in value.items()
+            ]
+            inside = {key: item for key, item in items if item is not _ABSENT}
+        else:
+            values = enumerate(value)
+            parts = [self.part(item, view.item_schema(index), f"{path}[{index}]") for index, item in values]
+            inside = list(takewhile(lambda item: item is not _ABSENT, parts))
+        return self._settled(inside, subschema, inside)
+
+    def _settled(self, value: Any, subschema: Any, otherwise: Any) -> Any:
+        settled = settle(value, self.schema, strictness=self.strictness, at=subschema)
+        return otherwise if settled.problems else settled.value
+
+    def _is_free_text(self, subschema: Any) -> bool:
+        view = view_of(self.schema, subschema)
+        if view.alternatives:
+            return any(self._is_free_text(branch) for branches in view.alternatives for branch in branches)
+        return view.allowed is None and not view.bounded_text and (not view.types or "string" in view.types)
+
+    def _weight_in(self, subschema: Any) -> Callable[[Any], tuple[int, int]]:
+        """Parts that fit as they are come first, then those that keep most."""
+
+        def weight(part: Any) -> tuple[int, int]:
+            if part is _ABSENT:
+                return -1, 0
+            fits = not settle(part, self.schema, strictness="off", at=subschema).problems
+            return int(fits), _leaves(part)
+
+        return weight
+
+
+def _leaves(value: Any) -> int:
+    if is_object(value):
+        return 1 + sum(map(_leaves, value.values()))
+    return 1 + sum(map(_leaves, value)) if is_list(value) else 1
+
+
+# --- typed ------------------------------------------------------------------------------------------------------------
+
+
+def partial_value(data: Any, output: CompiledOutput) -> Any:
+    """The typed value of JSON data that may lack parts. Validators of models run only on parts that are whole."""
+    if output.adapter is None:
+        return data
+    if output.schema.is_valid(data) and not (finished := output.finish(data)).problems:
+        return finished.value
+    try:
+        return _built(output.output_type, data)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # the type's own code: default factories, validators, `__hash__`
+        return None
+
+
+def _built(annotation: Any, data: Any) -> Any:
+    """`data` as `annotation`, structures built without what they lack. None where it cannot be made."""
+    annotation = _plain(annotation)
+    if data is None or annotation is Any:
+        return data
+    origin = get_origin(annotation)
+    if origin in (Union, types.UnionType):
+        return _of_union(get_args(annotation), data)
+    if is_object(data):
+        return _of_object(annotation, origin, data)
+    if is_list(data):
+        return _of_array(annotation, origin, data)
+    return _validated(annotation, data)
+
+
+def _plain(annotation: Any) -> Any:
+    """Without Annotated, NewType, type aliases, Required and the like."""
+    while True:
+        origin = get_origin(annotation)
+        if origin is not None and origin in _WRAPPERS:
+            annotation = get_args(annotation)[0]
+        elif hasattr(annotation, "__value__"):
+            annotation = annotation.__value__
+        elif hasattr(annotation, "__supertype__"):
+            annotation = annotation.__supertype__
+        else:
+            return annotation
+
+
+_WRAPPERS = (typing.Annotated, typing.Required, typing.NotRequired, typing.ClassVar, typing.Final)
+
+
+def _validated(annotation: Any, data: Any) -> Any:
+    try:
+        return typed(TypeAdapter[Any](annotation), data)
+    except (ValidationError, PydanticUserError):
+        return None
+
+
+def _of_union(branches: tuple[Any, ...], data: Any) -> Any:
+    """The branch that takes the data whole; else the one of which most can be built."""
+    for branch in branches:
+        if (value := _validated(branch, data)) is not None:
+            return value
+    built = [value for branch in branches if (value := _built(branch, data)) is not None]
+    return max(built, key=lambda value: _overlap(value, data), default=None)
+
+
+def _overlap(value: Any, data: Any) -> int:
+    names = {*value} if is_object(value) else {*getattr(value, "__dict__", ())}
+    return len(names & set(data)) if is_object(data) else 0
+
+
+def _of_object(annotation: Any, origin: Any, data: dict[str, Any]) -> Any:
+    cls: Any = origin or annotation
+    if typing.is_typeddict(cls):
+        hints = get_type_hints(cls, include_extras=True)
+        return {key: _built(hints.get(key, Any), item) for key, item in data.items()}
+    if isinstance(cls, type) and issubclass(cls, BaseModel):
+        return _model(cls, data)
+    if isinstance(cls, type) and dataclasses.is_dataclass(cls):
+        return _dataclass(cls, data)
+    if isinstance(cls, type) and issubclass(cls, Mapping):
+        key_type, value_type = get_args(annotation) or (str, Any)
+        return {_validated(key_type, key): _built(value_type, item) for key, item in data.items()}
+    return _validated(annotation, data)
+
+
+def _model(cls: type[BaseModel], data: dict[str, Any]) -> BaseModel:
+    """An instance whose missing fields are their default or None; no validator of the model runs."""
+    instance = cls.model_construct()
+    values = vars(instance)
+    given: set[str] = set()
+    for name, info in cls.model_fields.items():
+        key = next((key for key in _told_by(info, name) if key in data), None)
+        default = values.pop(name, None)
+        values[name] = default if key is None else _built(info.annotation, data[key])
+        given |= set() if key is None else {name}
+    instance.model_fields_set.update(given)
+    return instance
+
+
+def _told_by(info: FieldInfo, name: str) -> list[str]:
+    """The names that a field may have in its schema."""
+    alias = info.validation_alias
+    choices: list[Any] = [*alias.choices] if isinstance(alias, AliasChoices) else [alias, info.alias]
+    return [*(choice for choice in choices if isinstance(choice, str)), name]
+
+
+def _dataclass(cls: type[Any], data: dict[str, Any]) -> Any:
+    hints = get_type_hints(cls, include_extras=True)
+    instance = object.__new__(cls)
+    for each in dataclasses.fields(cls):
+        if each.name in data:
+            value = _built(hints[each.name], data[each.name])
+        elif each.default_factory is not dataclasses.MISSING:
+            value = each.default_factory()
+        else:
+            value = None if each.default is dataclasses.MISSING else each.default
+        object.__setattr__(instance, each.name, value)
+    return instance
+
+
+def _of_array(annotation: Any, origin: Any, data: list[Any]) -> Any:
+    cls: Any = origin or annotation
+    arguments = get_args(annotation)
+    if isinstance(cls, type) and issubclass(cls, tuple) and arguments and arguments[-1] is not Ellipsis:
+        return tuple(_built(each, item) for each, item in zip(arguments, data, strict=False))
+    items = [_built(arguments[0] if arguments else Any, item) for item in data]
+    makers: list[Any] = [tuple, frozenset, set]
+    for make in makers:
+        if cls is make:
+            try:
+                return make(items)
+            except TypeError:  # an item that cannot be hashed
+                return items
+    return items

@@ -1,0 +1,240 @@
+"""JSON Schemas compiled once: values against schemas, as problems; never an exception on a value.
+
+`compile_schema` converts and checks a schema (see `drafts`), and caches by its content. A `CompiledSchema` then
+judges any value in time bounded by a budget, whatever schema and value hold: not-a-number, recursion, doubling and
+slow patterns end in a recorded problem. The value's size is counted first; nothing is recursed into that is deeper
+than `Limits.depth`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from hashlib import sha256
+from itertools import islice
+from typing import Any, NamedTuple
+
+from cachetools import LRUCache
+from jsonschema.exceptions import ValidationError
+from referencing.jsonschema import EMPTY_REGISTRY
+
+from llmcore.types import DEFAULT_LIMITS, JsonSchema, ToolDefinition, ToolDefinitionError
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.schema_shape import check_schema_shape
+from llmcore.validator.schema.drafts import MAX_SCHEMA_CHARACTERS, convert
+from llmcore.validator.schema.keywords import HardenedValidator, Run, TooMuchWork, Validator, current_run
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
+from llmcore.validator.schema.quick import Checks
+from llmcore.validator.schema.references import resolve_pointer
+from llmcore.validator.schema.wording import explain
+
+__all__ = [
+    "ALIASES",
+    "BASE_BUDGET",
+    "MAX_ERRORS",
+    "CompiledSchema",
+    "Survey",
+    "check_tool",
+    "check_tool_schema",
+    "compile_schema",
+    "survey",
+]
+
+ALIASES = "x-llmcore-aliases"
+"""Beside a property: the paths that pydantic reads it from, see `aliases`."""
+BASE_BUDGET = 20_000
+"""Subschema visits that any validation may make; `_VISITS_PER_NODE` more for each node of the value."""
+_VISITS_PER_NODE = 12
+MAX_ERRORS = 64
+"""Errors that are looked at in order to choose the best."""
+_CACHED_SCHEMAS = 1024
+
+_FAULTS = (RecursionError, ArithmeticError, TypeError, ValueError)
+"""What jsonschema's own keywords raise on values that no keyword foresaw."""
+
+_cache: LRUCache[bytes, CompiledSchema] = LRUCache(_CACHED_SCHEMAS)
+
+
+def compile_schema(schema: JsonSchema) -> CompiledSchema:
+    """The compiled form of a schema, from the cache when the same content was compiled before. The schema is not
+    changed.
+
+    Raises `ToolDefinitionError` naming place and fix.
+    """
+    text = _as_json(schema)
+    key = sha256(text.encode("utf-8", "surrogatepass")).digest()
+    compiled = _cache.get(key)
+    if compiled is None:
+        compiled = _cache[key] = CompiledSchema(convert(json.loads(text)), has_aliases=f'"{ALIASES}"' in text)
+    return compiled
+
+
+def check_tool_schema(schema: JsonSchema, name: str = "") -> CompiledSchema:
+    """Check a tool's parameters at registration and return them compiled: any schema `compile_schema` takes that
+    admits an object. Raises `ToolDefinitionError` naming the tool, the place and the fix.
+    """
+    where = f"tool {name!r}: parameters: " if name else "parameters: "
+    try:
+        compiled = compile_schema(schema)
+    except ToolDefinitionError as error:
+        raise ToolDefinitionError(f"{where}{error}") from error
+    declared = compiled.resolve(compiled.schema).get("type", "object")
+    if declared != "object" and "object" not in declared:
+        raise ToolDefinitionError(f"{where}must be of type object, got {shown(declared)}")
+    return compiled
+
+
+def check_tool(tool: ToolDefinition) -> CompiledSchema:
+    """As `check_tool_schema`, and the tool's examples are validated too."""
+    compiled = check_tool_schema(tool.parameters, tool.name)
+    for number, example in enumerate(tool.examples):
+        if problems := compiled.problems(example):
+            raise ToolDefinitionError(f"tool {tool.name!r}: example {number} does not fit its parameters: {problems[0]}")
+    return compiled
+
+
+def _as_json(schema: JsonSchema) -> str:
+    if not is_object(schema):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+        raise ToolDefinitionError(f"a JSON Schema must be an object, got {shown(schema)}")
+    check_schema_shape(schema)
+    try:
+        text = json.dumps(schema, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ToolDefinitionError(f"the schema is not JSON: {error}") from None
+    if len(text) > MAX_SCHEMA_CHARACTERS:
+        raise ToolDefinitionError(f"the schema is too large: {len(text)} characters, at most {MAX_SCHEMA_CHARACTERS}")
+    return text
+
+
+class CompiledSchema:
+    """A converted schema that judges values. `schema` is Draft 2020-12 with local references only; do not change it."""
+
+    __slots__ = ("_checks", "_root", "_targets", "_validators", "has_aliases", "schema", "views")
+
+    def __init__(self, converted: JsonSchema, *, has_aliases: bool = False) -> None:
+        self.schema, self.has_aliases = converted, has_aliases
+        self._checks = Checks(self.target)
+        self.views: dict[int, Any] = {}
+        """What `views` keeps of subschemas, by identity."""
+        self._targets: dict[str, Any] = {}
+        self._root = HardenedValidator(converted, registry=EMPTY_REGISTRY)
+        self._validators: dict[int, Validator] = {id(converted): self._root}
+
+    def resolve(self, schema: Any) -> Any:
+        """Follow a subschema's `$ref`s; bounded, since `convert` refused loops."""
+        while is_object(schema) and isinstance(reference := schema.get("$ref"), str):
+            schema = self.target(reference)
+        return schema
+
+    def target(self, reference: str) -> Any:
+        """Where a (converted) reference leads."""
+        if reference not in self._targets:
+            self._targets[reference] = resolve_pointer(self.schema, reference)
+        return self._targets[reference]
+
+    def problems(self, value: Any, *, most: int = MAX_PROBLEMS, at: Any = None) -> list[Problem]:
+        """What is wrong with the value, best first, at most `most`; empty when it fits. `at`: a subschema to judge
+        by."""
+        found = survey(value)
+        if found.problem is not None:
+            return [found.problem]
+        errors, fault = self._errors(value, self.schema if at is None else at, MAX_ERRORS, self.new_run(found.nodes))
+        problems = [problem for error in errors for problem in explain(error, self.resolve)]
+        problems += [fault] if fault is not None else []
+        return sorted({str(problem): problem for problem in problems}.values(), key=_rank)[:most]
+
+    def is_valid(self, value: Any, *, at: Any = None) -> bool:
+        """Does the value fit? False also when that could not be found out."""
+        found = survey(value)
+        return found.problem is None and self.fits(value, self.schema if at is None else at, self.new_run(found.nodes))
+
+    def new_run(self, nodes: int) -> Run:
+        """A budget for values of so many nodes together."""
+        return Run(BASE_BUDGET + _VISITS_PER_NODE * nodes, self.target, self._validators, self._checks)
+
+    def fits(self, value: Any, subschema: Any, run: Run) -> bool:
+        """As `is_valid`, of a surveyed value and one subschema, drawing on a budget shared with other questions."""
+        if isinstance(subschema, bool):
+            return subschema
+        try:
+            quick = self._checks.of(subschema)
+            if quick is not None and quick(value):
+                return True
+        except RecursionError:
+            pass  # deep in the caller's own recursion: the keywords say what is to be said
+        return self._errors(value, subschema, 1, run) == ([], None)
+
+    def _errors(self, value: Any, subschema: Any, most: int, run: Run) -> tuple[list[ValidationError], Problem | None]:
+        validator = self._validators.get(id(subschema))
+        if validator is None:
+            validator = self._validators[id(subschema)] = self._root.evolve(schema=subschema)
+        token = current_run.set(run)
+        try:
+            return list(islice(validator.iter_errors(value), most)), None
+        except TooMuchWork:
+            return [], _not_checked("comparing it with the schema takes too many steps")
+        except _FAULTS as error:
+            return [], _not_checked(f"the schema cannot be applied to it ({type(error).__name__})")
+        finally:
+            current_run.reset(token)
+
+
+def _not_checked(reason: str) -> Problem:
+    return Problem(kind="schema", expected="a value that can be checked", message=f"the value could not be checked: {reason}")
+
+
+_KINDS_IN_ORDER = ("missing", "type", "value", "unexpected", "schema")
+
+
+def _rank(problem: Problem) -> tuple[int, int]:
+    """Near the root first, and there what is missing before what is wrong before what is too much."""
+    levels = problem.path.count(".") + problem.path.count("[")
+    return levels, _KINDS_IN_ORDER.index(problem.kind) if problem.kind in _KINDS_IN_ORDER else len(_KINDS_IN_ORDER)
+
+
+class Survey(NamedTuple):
+    """What one look over a value found: its size, whether it holds floats such as 5.0, and why no schema may be
+    asked."""
+
+    nodes: int
+    whole_floats: bool
+    problem: Problem | None
+
+
+def survey(value: Any, *, depth: int = DEFAULT_LIMITS.depth) -> Survey:
+    """Count a value's nodes and find what no schema may be asked about: numbers that are not finite, too deep nesting,
+    what is not JSON. One pass, level by level, no recursion."""
+    nodes, whole_floats = 0, False
+    level: list[tuple[Any, _Place | None]] = [(value, None)]
+    for _ in range(depth + 1):
+        below: list[tuple[Any, _Place | None]] = []
+        nodes += len(level)
+        for item, place in level:
+            if isinstance(item, str) or item is None:
+                continue
+            if is_object(item):
+                below += [(child, (place, key)) for key, child in item.items()]
+            elif is_list(item):
+                below += [(child, (place, index)) for index, child in enumerate(item)]
+            elif isinstance(item, float):
+                if not math.isfinite(item):
+                    return Survey(nodes, False, _unsound(place, "a finite number", cut(str(item), 40)))
+                whole_floats = whole_floats or item.is_integer()
+            elif not isinstance(item, int):
+                return Survey(nodes, False, _unsound(place, "a JSON value", type(item).__name__))
+        if not below:
+            return Survey(nodes, whole_floats, None)
+        level = below
+    return Survey(nodes, False, _unsound(None, f"at most {depth} levels of nesting", "more"))
+
+
+_Place = tuple[Any, "str | int"]
+
+
+def _unsound(place: _Place | None, expected: str, got: str) -> Problem:
+    steps: list[str | int] = []
+    while place is not None:
+        place, step = place
+        steps.append(step)
+    path = join_path(reversed(steps))
+    return Problem(kind="value", path=path, expected=expected, got=got, message=f"`{path}` must be {expected}, not {got}")

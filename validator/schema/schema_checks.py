@@ -1,0 +1,119 @@
+"""The keywords of one subschema, checked: what is no schema is refused with the place and, where it is plain, the fix.
+
+Instead of jsonschema's `check_schema`, which takes 1.8 ms, refuses legal ECMA patterns and recurses as deep as the schema;
+this looks at one subschema at a time, and whoever walks the schema calls it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from llmcore.types import JsonSchema, ToolDefinitionError
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.validator.schema.patterns import PatternError, compile_pattern
+from llmcore.validator.schema.problems import join_path, shown
+from llmcore.validator.schema.references import IN_PLACE_LISTS, Path
+
+__all__ = ["COUNTS", "LISTS", "MAPS", "TYPES", "check_keywords", "fail"]
+
+TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+
+LISTS = (*IN_PLACE_LISTS, "prefixItems")
+MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+COUNTS = (
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "minContains",
+    "maxContains",
+)
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+
+
+def fail(path: Path, message: str) -> ToolDefinitionError:
+    return ToolDefinitionError(f"{join_path(path) or 'the schema'}: {message}")
+
+
+def check_keywords(schema: JsonSchema, path: Path) -> None:
+    """Raises `ToolDefinitionError` for a keyword whose value cannot be one."""
+    _check_type(schema, path)
+    for keyword in ("$ref", "pattern", "format"):
+        if keyword in schema and not isinstance(schema[keyword], str):
+            raise fail((*path, keyword), f"must be a string, got {shown(schema[keyword])}")
+    for keyword in COUNTS:
+        if keyword in schema and not _is_count(schema[keyword]):
+            raise fail((*path, keyword), f"must be a whole number of at least 0, got {shown(schema[keyword])}")
+    for keyword in (*_BOUNDS, "multipleOf"):
+        if keyword in schema and not _is_number(schema[keyword]):
+            raise fail((*path, keyword), f"must be a number, got {shown(schema[keyword])}")
+    if "multipleOf" in schema and schema["multipleOf"] <= 0:
+        raise fail((*path, "multipleOf"), "must be greater than 0")
+    _check_containers(schema, path)
+    _check_patterns(schema, path)
+
+
+def _is_count(value: Any) -> bool:
+    return (
+        not isinstance(value, bool)
+        and (isinstance(value, int) or (isinstance(value, float) and value.is_integer()))
+        and value >= 0
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _check_type(schema: JsonSchema, path: Path) -> None:
+    if "type" not in schema:
+        return
+    declared = schema["type"]
+    for name in declared if is_list(declared) else [declared]:
+        if name not in TYPES:
+            raise fail((*path, "type"), f"unknown type {shown(name)}{_meant(name)}; the types are {', '.join(TYPES)}")
+    if is_list(declared) and not declared:
+        raise fail((*path, "type"), "an empty list of types admits nothing")
+
+
+def _meant(name: Any) -> str:
+    if not isinstance(name, str):
+        return ""
+    lowered = name.lower()
+    guess = next(iter(difflib.get_close_matches(lowered[:40], TYPES, 1)), None)
+    return f", did you mean {guess!r}?" if guess else ""
+
+
+def _check_containers(schema: JsonSchema, path: Path) -> None:
+    for keyword in LISTS:
+        if keyword in schema and not (is_list(schema[keyword]) and schema[keyword]):
+            raise fail((*path, keyword), f"must be a non-empty list of schemas, got {shown(schema[keyword])}")
+    for keyword in (*MAPS, "dependentRequired"):
+        if keyword in schema and not is_object(schema[keyword]):
+            raise fail((*path, keyword), f"must be an object, got {shown(schema[keyword])}")
+    if "enum" in schema and not is_list(schema["enum"]):
+        raise fail((*path, "enum"), f"must be a list of values, got {shown(schema['enum'])}")
+    if "uniqueItems" in schema and not isinstance(schema["uniqueItems"], bool):
+        raise fail((*path, "uniqueItems"), f"must be true or false, got {shown(schema['uniqueItems'])}")
+    if "required" in schema:
+        _check_names(schema["required"], (*path, "required"))
+    for key, names in schema.get("dependentRequired", {}).items():
+        _check_names(names, (*path, "dependentRequired", key))
+
+
+def _check_names(names: Any, path: Path) -> None:
+    if not is_list(names) or not all(isinstance(name, str) for name in names):
+        raise fail(path, f"must be a list of property names, got {shown(names)}")
+
+
+def _check_patterns(schema: JsonSchema, path: Path) -> None:
+    patterns = [((*path, "pattern"), schema["pattern"])] if "pattern" in schema else []
+    patterns += [((*path, "patternProperties"), pattern) for pattern in schema.get("patternProperties", {})]
+    for where, pattern in patterns:
+        try:
+            compile_pattern(pattern)
+        except (PatternError, RecursionError, OverflowError, ValueError) as error:
+            raise fail(where, f"not a regular expression: {shown(pattern)} ({error})") from None

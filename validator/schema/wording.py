@@ -1,0 +1,239 @@
+"""From jsonschema's errors to problems a model can act on: what was expected, what came, and which values would do.
+
+One row of `_WORDS` per keyword. Of alternatives the one that fits best is explained; when none stands out, what they
+have in common is said in one line. Neither values nor schemas are quoted whole.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+from jsonschema.exceptions import ValidationError
+
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.validator.schema.problems import Problem, ProblemKind, cut, join_path, shown
+
+__all__ = ["close_to", "described", "explain"]
+
+_MAX_CHOICES = 20
+_MAX_PATTERN = 120
+
+Path = tuple[str | int, ...]
+Resolve = Callable[[Any], Any]
+
+
+def explain(error: ValidationError, resolve: Resolve, base: Path = ()) -> list[Problem]:
+    """The problems that one error stands for, at least one. `resolve` follows a schema's `$ref`."""
+    path = (*base, *error.path)
+    keyword = str(error.validator)
+    if keyword in ("anyOf", "oneOf") and error.context:
+        return _explain_alternatives(error, resolve, path)
+    if keyword in ("required", "dependentRequired"):
+        return [_missing(error, resolve, path)]
+    if keyword == "additionalProperties" or error.schema is False:
+        return [_unexpected(error, resolve, path)]
+    kind, expected = _WORDS.get(keyword, _other)(error)
+    return [_problem(kind, path, expected, _got(error), choices=_choices(error))]
+
+
+def _problem(kind: ProblemKind, path: Path, expected: str, got: str, choices: Sequence[str] = ()) -> Problem:
+    where = join_path(path)
+    message = f"{f'`{where}` must be' if where else 'must be'} {expected}, but it is {got}"
+    return Problem(kind=kind, path=where, expected=expected, got=got, message=message, choices=list(choices))
+
+
+def _got(error: ValidationError) -> str:
+    instance: Any = error.instance
+    if error.validator in ("minLength", "maxLength"):
+        return f"{len(instance)} characters"
+    if error.validator in ("uniqueItems", "contains", "multipleOf", "format", "pattern") and error.message.startswith(
+        ("it could", "items", "1", "0")
+    ):
+        return f"{shown(instance)} ({error.message})"
+    return shown(instance)
+
+
+def _missing(error: ValidationError, resolve: Resolve, path: Path) -> Problem:
+    name, given = error.message, _given(error)
+    properties = _properties_of(error)
+    wanted = resolve(properties.get(name, {}))
+    where = join_path((*path, name))
+    near = close_to(name, [key for key in given if key not in properties])
+    hint = f" (you gave `{near[0]}`)" if near else ""
+    return Problem(
+        kind="missing",
+        path=where,
+        expected=described(wanted, resolve),
+        got=f"nothing{hint}",
+        message=f"`{where}` is required and missing{hint}",
+    )
+
+
+def _unexpected(error: ValidationError, resolve: Resolve, path: Path) -> Problem:
+    if error.validator != "additionalProperties":
+        where = join_path(path)
+        got = shown(error.instance)
+        return Problem(kind="unexpected", path=where, expected="nothing here", got=got, message=f"`{where}` is not allowed")
+    key, given = error.message, _given(error)
+    where = join_path((*path, key))
+    near = close_to(key, [name for name in _properties_of(error) if name not in given])
+    hint = f", did you mean `{near[0]}`?" if near else ""
+    return Problem(
+        kind="unexpected",
+        path=where,
+        expected=f"no such key{hint}",
+        got=shown(given[key]),
+        message=f"`{where}` is not allowed{hint}",
+        choices=near,
+    )
+
+
+def _given(error: ValidationError) -> dict[str, Any]:
+    instance: object = error.instance
+    return instance if is_object(instance) else {}
+
+
+def _properties_of(error: ValidationError) -> dict[str, Any]:
+    schema: object = error.schema
+    properties = schema.get("properties") if is_object(schema) else None
+    return properties if is_object(properties) else {}
+
+
+def close_to(word: str, words: Iterable[str]) -> list[str]:
+    """Those of `words` that `word` may have meant, nearest first; never for names of absurd length."""
+    short = {name.lower(): name for name in words if len(name) <= 100}
+    return [short[near] for near in difflib.get_close_matches(word[:100].lower(), list(short)[:500], 3, 0.6)]
+
+
+# --- a row per keyword ------------------------------------------------------------------------------------------------
+
+
+def _literal(value: Any) -> str:
+    return cut(json.dumps(value, ensure_ascii=False, default=str), 60)
+
+
+def _keyword_value(error: ValidationError) -> Any:
+    return error.validator_value
+
+
+def _choices(error: ValidationError) -> list[str]:
+    if error.validator != "enum":
+        return []
+    return [str(value) for value in _keyword_value(error)[:_MAX_CHOICES]]
+
+
+def _one_of(values: Sequence[Any]) -> str:
+    listed = ", ".join(_literal(value) for value in values[:_MAX_CHOICES])
+    more = len(values) - _MAX_CHOICES
+    return f"one of {listed}{f' and {more} more' if more > 0 else ''}" if len(values) != 1 else listed
+
+
+def _types(error: ValidationError) -> tuple[ProblemKind, str]:
+    declared = _keyword_value(error)
+    return "type", declared if isinstance(declared, str) else " or ".join(declared)
+
+
+def _enum(error: ValidationError) -> tuple[ProblemKind, str]:
+    return "value", _one_of(_keyword_value(error))
+
+
+def _says(template: str, plural: str = "") -> Callable[[ValidationError], tuple[ProblemKind, str]]:
+    def words(error: ValidationError) -> tuple[ProblemKind, str]:
+        value = cut(str(error.validator_value), _MAX_PATTERN)
+        return "value", template.format(value) + (plural if error.validator_value != 1 else "")
+
+    return words
+
+
+def _other(error: ValidationError) -> tuple[ProblemKind, str]:
+    return "value", cut(f"a value that satisfies `{error.validator}`", _MAX_PATTERN)
+
+
+_WORDS: dict[str, Callable[[ValidationError], tuple[ProblemKind, str]]] = {
+    "type": _types,
+    "enum": _enum,
+    "const": lambda error: ("value", _literal(error.validator_value)),
+    "minimum": _says("at least {}"),
+    "maximum": _says("at most {}"),
+    "exclusiveMinimum": _says("more than {}"),
+    "exclusiveMaximum": _says("less than {}"),
+    "multipleOf": _says("a multiple of {}"),
+    "minLength": _says("at least {} character", "s"),
+    "maxLength": _says("at most {} character", "s"),
+    "minItems": _says("at least {} item", "s"),
+    "maxItems": _says("at most {} item", "s"),
+    "minProperties": _says("at least {} key", "s"),
+    "maxProperties": _says("at most {} key", "s"),
+    "pattern": _says("text that matches the pattern {}"),
+    "format": _says("text in the format {}"),
+    "uniqueItems": lambda error: ("value", "items that all differ"),
+    "contains": lambda error: ("value", "the items that `contains` asks for"),
+    "not": lambda error: ("value", "a value that the schema does not exclude"),
+    "oneOf": lambda error: ("value", "a value that fits exactly one of the alternatives"),
+}
+
+
+# --- alternatives -----------------------------------------------------------------------------------------------------
+
+
+def _explain_alternatives(error: ValidationError, resolve: Resolve, path: Path) -> list[Problem]:
+    branches: dict[int, list[ValidationError]] = {}
+    for inner in error.context or ():
+        branches.setdefault(cast("int", inner.schema_path[0]), []).append(inner)
+    ranked = sorted(branches.values(), key=_misfit)
+    if len(ranked) == 1 or (_misfit(ranked[0]) < _misfit(ranked[1]) and _misfit(ranked[0])[0] == 0):
+        return [problem for inner in ranked[0] for problem in explain(inner, resolve, path)]
+    alternatives: list[Any] = _keyword_value(error)
+    values = [value for branch in alternatives for value in _constants(resolve(branch))]
+    if values and all(_constants(resolve(branch)) for branch in alternatives):
+        choices = [str(value) for value in values[:_MAX_CHOICES]]
+        return [_problem("value", path, _one_of(values), shown(error.instance), choices)]
+    forms = list(dict.fromkeys(described(branch, resolve) for branch in alternatives))[:6]
+    return [_problem("type", path, " or ".join(forms), shown(error.instance))]
+
+
+def _misfit(errors: Sequence[ValidationError]) -> tuple[int, int, int]:
+    """How far a value is from an alternative: wrong at its root (type, const) first, then a wrong tag, then how many
+    errors."""
+    at_root = any(not error.path and error.validator in ("type", "enum", "const") for error in errors)
+    wrong_tag = any(len(error.path) == 1 and error.validator in ("const", "enum") for error in errors)
+    return int(at_root), int(wrong_tag), len(errors)
+
+
+def _constants(schema: Any) -> list[Any]:
+    if not is_object(schema):
+        return []
+    return [schema["const"]] if "const" in schema else schema.get("enum", [])
+
+
+def described(schema: Any, resolve: Resolve) -> str:
+    """A schema in a few words: `string`, `object with city, unit`, `array of integer`, `one of "a", "b"`."""
+    schema = resolve(schema)
+    if not is_object(schema):
+        return "any value"
+    if values := _constants(schema):
+        return _one_of(values)
+    branches: list[Any] = schema.get("anyOf") or schema.get("oneOf") or []
+    if branches:
+        parts = [_brief(resolve(branch)) for branch in branches[:6]]
+        return " or ".join(dict.fromkeys(parts))
+    return _brief(schema, resolve)
+
+
+def _brief(schema: Any, resolve: Resolve | None = None) -> str:
+    if not is_object(schema):
+        return "any value"
+    if values := _constants(schema):
+        return _one_of(values[:6])
+    declared = schema.get("type", "object" if "properties" in schema else "any value")
+    names = cast("list[str]", declared) if is_list(declared) else [cast("str", declared)]
+    text = " or ".join(names)
+    if names == ["object"] and schema.get("properties"):
+        keys = list(schema["properties"])
+        return f"object with {', '.join(keys[:8])}{', ...' if len(keys) > 8 else ''}"
+    if names == ["array"] and resolve is not None and "items" in schema:
+        return f"array of {_brief(resolve(schema['items']))}"
+    return f"{text} ({schema['format']})" if isinstance(schema.get("format"), str) else text
