@@ -10,7 +10,7 @@ import re
 
 from llmcore.normalizer.bare.made_up import around, wrapper_before
 from llmcore.normalizer.bare.python_forms import settled_word
-from llmcore.normalizer.bare.verdicts import Place, line_is_over, only_shown, refusal, rest_is_blank
+from llmcore.normalizer.bare.verdicts import Place, drop_echo, is_echo, line_is_over, only_shown, refusal, rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, read_body, swallow
 from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of
 from llmcore.normalizer.core.names import is_known
@@ -67,6 +67,8 @@ def named_brace(reading: Reading, begin: int, at: int, name: str, dialect: str, 
     call = CallObject(name, arguments, True, raw=reading.src.text[at : body.end])
     whole = reading.tools is None and (yield from rest_is_blank(reading, end))
     place = Place(begin, end, over=over or dialect == "harmony", closed=closed, whole=whole)
+    if is_echo(reading, place, [call]):
+        return drop_echo(reading, begin, end)
     reason = refusal(reading, place, [call]) or ("unreadable" if arguments is None and not body.cut else None)
     reason = reason or (yield from only_shown(reading, begin, end))
     if reason is not None:
@@ -159,6 +161,8 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     if not calls or not read[0][0]:
         return (yield from _no_calls(reading, at, end, bodies, messages, whole))
     place = Place(at, end, over=over, closed=closed, whole=whole)
+    if is_echo(reading, place, calls):
+        return drop_echo(reading, at, end)
     certain = messages[0].certain and messages[0].form == "llmcore_envelope"
     reason = refusal(reading, place, calls, certain=certain) or (yield from only_shown(reading, at, end))
     if reason is not None:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.made_up import around, wrapper_before
-from llmcore.normalizer.bare.verdicts import Place, only_shown, refusal, rest_is_blank
+from llmcore.normalizer.bare.verdicts import Place, drop_echo, is_echo, only_shown, refusal, rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, swallow
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.calls.typed_values import positional_arguments
@@ -139,7 +139,10 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
         return bracket + 1
     objects = python_objects(reading, parsed.calls)
     whole = reading.opens_message(begin) and (yield from rest_is_blank(reading, end))
-    reason = refusal(reading, Place(begin, end, over=over, closed=closed, whole=whole), objects)
+    place = Place(begin, end, over=over, closed=closed, whole=whole)
+    if is_echo(reading, place, objects):
+        return drop_echo(reading, begin, end)
+    reason = refusal(reading, place, objects)
     if reason is None and reading.tools is None and any(call.positional for call in parsed.calls):
         reason = "tools_not_told"
     if reason is None:

@@ -131,7 +131,7 @@ def _is_none(reading: Reading, at: int, found: LinesEnd, name: str, text: str, t
     strange = read_lines(text, lambda key: key.isidentifier() and key not in tool.properties, limits=reading.limits)
     unknown = strange is not None and not strange.repairs and all(key.isidentifier() for key, _ in strange.pairs)
     if found.closed and (_ITEM.match(text) or has_key(text, lambda key: key in tool.properties) or unknown):
-        reading.miss(at, found.end, name, "unknown_parameter" if unknown else "no_mapping")
+        reading.miss(at, found.end, name, "unknown_parameter" if unknown else "unreadable")
         reading.text(found.end)
         return True
     reading.failed(found.end - at)
