@@ -207,7 +207,7 @@ def _no_call(envelope: Envelope, expected: str) -> list[Problem]:
         Problem(
             kind="near_miss",
             expected=expected,
-            got=f"text that looks like one but is none ({miss.reason})",
+            got=f"text that looks like one but is none. {near_miss_sentence(miss.reason)}",
             message=f"text that looks like a call is none: {near_miss_sentence(miss.reason)}",
             tool=miss.name,
         )

@@ -38,5 +38,9 @@ NEAR_MISS_REASONS: Mapping[str, str] = MappingProxyType(
 
 
 def near_miss_sentence(reason: str) -> str:
-    """What a reason means; a reason that is not one of ours says it itself."""
-    return NEAR_MISS_REASONS.get(reason.partition(":")[0], reason)
+    """What a reason means, with its details; a reason that is not one of ours says it itself."""
+    code, _, details = reason.partition(": ")
+    sentence = NEAR_MISS_REASONS.get(code)
+    if sentence is None:
+        return reason
+    return f"{sentence[:-1]}: {details}" if details else sentence

@@ -160,7 +160,7 @@ def redact(envelope: Envelope) -> Envelope:
     "reply",
     [
         '<think>a secret</think>My secret: <tool_call>{"name": "note", "arguments": {"text": "secret"}}</tool_call>',
-        'My secret <tool_call>{"name": "note", "arguments": {"text": "secret",},}</tool_call> and <function=note>'
+        'My secret <tool_call>{"name": "note", "arguments": {"text": "secret",},}</tool_call>\n<function=note>'
         "<parameter=text>secret</parameter></function>",
         tool_call_body([("note", {"text": "secret"})], "My secret", 0),
         {

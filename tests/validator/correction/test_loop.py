@@ -150,7 +150,7 @@ def test_near_misses_are_asked_about_only_where_a_call_was_required() -> None:
     miss = turn(content="get_weather Rome", near_misses=[NearMiss(span=(0, 11), name="get_weather", reason="unclosed")])
     assert run(miss)[1] == []
     result, (correction,) = run(miss, turn(GOOD), required=True)
-    assert "looks like one but is none (unclosed)" in text_of(correction)
+    assert "looks like one but is none. unclosed" in text_of(correction)
     assert "get_weather Rome" in text_of(correction)
     assert [tool.name for tool in correction.tools] == ["get_weather", "search"]
     assert result.ok
