@@ -14,7 +14,7 @@ from functools import lru_cache
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps
 
-__all__ = ["LinesEnd", "begins_lines", "begins_lines_below", "end_of_lines", "tag_closer", "without_foreign_closers"]
+__all__ = ["LinesEnd", "begins_lines", "begins_lines_below", "end_of_lines", "is_closer", "tag_closer", "without_foreign_closers"]
 
 _HEAD = 512  # comments before the first key, and that key
 _TAG = 300
@@ -105,13 +105,13 @@ class _Lines:
                 self.skipped = found.span()
             return None
         found = self._at_start.match(text, start, min(stop, start + _TAG))
-        if found is not None and (whole or found.end() < stop or text[found.end() - 1] == ">"):
+        if found is not None and (whole or len(found[0]) > 1):  # what stands behind a lone `>` counts
             return LinesEnd(start, found.end())
         if self.skipped is not None and whole and _NEXT.match(text, start, stop) is None:
             return LinesEnd(*self.skipped)
         opener = _OPENER.match(text, start, min(stop, start + _TAG))
         if opener is not None and self._opens(opener["tag"]):
-            return LinesEnd(start, start, closed=False)
+            return LinesEnd(start, start, closed=False) if self.skipped is None else LinesEnd(*self.skipped)
         return self._inside(text, line, start, stop) if whole else None
 
     def _inside(self, text: str, line: int, start: int, stop: int) -> LinesEnd | None:
@@ -123,6 +123,11 @@ class _Lines:
             found = self._closer.search(text, found.end(), stop)
         self._block = start - line if _BLOCK.match(text, line, stop) is not None else -1
         return None
+
+
+def is_closer(line: str) -> bool:
+    """Is a line a closing tag and nothing else?"""
+    return _LONE_CLOSER.match(line.lstrip()) is not None
 
 
 def without_foreign_closers(text: str) -> str:
@@ -140,4 +145,6 @@ def without_foreign_closers(text: str) -> str:
         lone = _LONE_CLOSER.match(bare) if len(line) - len(bare) <= margin else None
         if lone is None or lone["tag"] in opened:
             kept.append(line)
+        elif line is lines[-1]:
+            kept.append("")  # what it stands behind is a whole line
     return "\n".join(kept)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import dedent
 from typing import Any
 
 from llmcore.normalizer.calls.typed_values import typed_by
@@ -26,6 +27,8 @@ __all__ = ["YamlLines", "has_key", "read_lines", "typed_pairs"]
 _INDENTATION = re.compile(r"[ \t]*")
 _KEY = re.compile(r"""["']?([^\s:"'<>][^\n:"'<>]{0,127}+)["']?+[ \t]*+:""")
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
+_QUOTED_LISTED = re.compile(r"""(["'])((?:(?!\1)[^\\\n])*)\1,""")
+"""A value as JSON lists them, with its comma."""
 _HOLDS_OBJECT = re.compile(r'\{\s*"')
 _NULL = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
@@ -57,7 +60,21 @@ def read_lines(text: str, is_key: Callable[[str], bool], *, limits: Limits = DEF
             return YamlLines(pairs, _is_whole(pairs[-1][1], text))
         if not node.is_scalar:
             return None
-    return _cut_at_keys(text, is_key, limits)
+    read = _of_keys_alone(text, is_key, limits)
+    return read or _cut_at_keys(text, is_key, limits)
+
+
+def _of_keys_alone(text: str, is_key: Callable[[str], bool], limits: Limits) -> YamlLines | None:
+    """Lines that all begin with another key, indented without order."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    keys = [found[1].rstrip() for line in lines if (found := _KEY.match(line)) is not None]
+    indented = any(line[:1].isspace() and line.strip() for line in text.split("\n"))
+    if not indented or not len(keys) == len(lines) == len(set(keys)) or not all(map(is_key, keys)):
+        return None
+    read = _cut_at_keys("\n".join(lines) + "\n" * text.endswith("\n"), is_key, limits)
+    if read is not None:
+        read.repairs.append(Repair(kind="indentation", safety="coerced"))
+    return read
 
 
 def _dedented(text: str) -> str:
@@ -128,10 +145,14 @@ def _raw(written: str, key: str, repairs: list[Repair]) -> YamlNode | None:
             return YamlNode(parsed.values[0], '"', whole=bare, stop=len(bare))
     block = _BLOCK.match(text)
     if block is not None or text.startswith(("\n", "\r\n")):
-        text = _dedented(text[block.end() if block is not None else text.index("\n") + 1 :])
+        text = dedent(text[block.end() if block is not None else text.index("\n") + 1 :])
     several = "\n" in text.rstrip()
     if not several:
         text = bare
+        if (quoted := _QUOTED_LISTED.fullmatch(bare)) is not None:
+            text = quoted[2]
+    elif block is not None and "-" in block[0]:
+        text = text.rstrip("\n")
     repairs.append(
         Repair(kind="text_for_yaml", path=key, before=written, after=text, safety="guess" if several or block else "coerced")
     )

@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal
+from llmcore.normalizer.bodies.entities import are_escaped, decoded
 from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.bodies.sections import call_marker
 from llmcore.normalizer.bodies.yaml_lines import (
@@ -18,6 +19,7 @@ from llmcore.normalizer.bodies.yaml_lines import (
     begins_lines,
     begins_lines_below,
     end_of_lines,
+    is_closer,
     tag_closer,
     without_foreign_closers,
 )
@@ -49,8 +51,8 @@ _HTML = frozenset((
 """Elements of HTML: a tool of such a name needs one of its keys, and lines of their own for its tags."""
 _ITEM = re.compile(r"\s*-(?:\s|\Z)")
 _BEHIND_TAG = re.compile(r"[ \t]*\r?\n")
-_SELF_CLOSED = re.compile(r"/>")
-_TAG_END = re.compile(r"/>|>(?=[ \t\r]*(?:\n|\Z|</))")
+_SELF_CLOSED = re.compile(r"/>(?=[ \t\r]*+\Z)")
+_TAG_END = re.compile(r"/>|>(?=[ \t\r]*+(?:\Z|</))")
 _ANY_CLOSER = re.compile(r"</[ \t]{0,4}[\w:.|-]{1,64}[ \t]{0,4}>")
 _NAME_KEYS = ("name", "tool_name", "function_name", "tool", "function")
 _ID_KEYS = ("id", "call_id", "tool_call_id")
@@ -74,19 +76,20 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     found = yield from end_of_lines(reading, body, closer, _TAG_END if inside else closer, lambda tag: _opens(reading, tag))
     if found.cut:
         reading.looks.never_closed()
-    if inside and found.closed:
+    if found.closed:
         found.end, _ = yield from swallow(reading, found.end, (f"</{name}>",), extra=False)
     text, unfinished = _body(src.text[body : found.stop], name, found)
     properties = tool.properties
     free = not properties and name.lower() not in _HTML
-    read = read_lines(text, lambda key: free or key in properties, limits=reading.limits)
+    read = read_lines(text, lambda key: free or key in properties, limits=reading.limits) or _held(text, tool, reading)
     if read is None or (name.lower() in _HTML and not _on_lines(reading, at, body, found)):
         return _is_none(reading, at, found, name, text, tool)
+    _decode_entities(read)
     arguments, repairs = typed_pairs(read.pairs, tool, limits=reading.limits)
     if "\n" not in src.text[body : found.stop]:  # it may as well be a text with a colon
         repairs.append(Repair(kind="one_line", safety="guess"))
     whole = read.whole and not unfinished and not inside
-    complete = found.closed or _is_whole(reading, tool, arguments, whole)
+    complete = found.closed or _is_whole(reading, tool, arguments, found, whole=whole)
     if complete and not found.closed:
         repairs.append(Repair(kind="closer_missing"))
     return (yield from _enter(reading, at, found, name, arguments, text, complete, [*read.repairs, *repairs]))
@@ -107,7 +110,9 @@ def _body(text: str, name: str, found: LinesEnd) -> tuple[str, bool]:
     if found.cut:
         kept, line_break, last = text.rpartition("\n")
         bare = last.strip()
-        if bare and (bare.startswith("<") or ":" not in bare) and len(last) - len(last.lstrip()) <= _margin(text):
+        if is_closer(last):
+            pass  # a foreign one
+        elif bare and (bare.startswith("<") or ":" not in bare) and len(last) - len(last.lstrip()) <= _margin(text):
             text, unfinished = kept + line_break, not f"</{name}>".startswith(bare)
     return without_foreign_closers(text), unfinished
 
@@ -125,6 +130,34 @@ def _on_lines(reading: Reading, at: int, body: int, found: LinesEnd) -> bool:
     return not before.strip() and not closer_line.strip() and _BEHIND_TAG.match(text, body) is not None
 
 
+def _held(text: str, tool: CompiledTool, reading: Reading) -> YamlLines | None:
+    """The lines under a key that holds all arguments, which is none of the tool's own."""
+    read = read_lines(text, lambda key: key in ARGUMENT_KEYS, limits=reading.limits)
+    if read is None or len(read.pairs) != 1 or read.pairs[0][1].pairs is None:
+        return None
+    inner = read.pairs[0][1].pairs
+    if not any(key in tool.properties for key, _ in inner):
+        return None
+    return YamlLines(inner, read.whole, [*read.repairs, Repair(kind="arguments_peeled")])
+
+
+def _decode_entities(read: YamlLines) -> None:
+    """Text outside blocks is decoded once, if all of it is written as XML wants it."""
+    nodes, scalars = [node for _, node in read.pairs], list[YamlNode]()
+    while nodes:
+        node = nodes.pop()
+        nodes += node.items or [value for _, value in node.pairs or ()]
+        if node.is_scalar and node.style not in ("|", ">"):
+            scalars.append(node)
+    said = "".join([node.text for node in scalars])
+    if "<" in said or not are_escaped(said):
+        return
+    for node in scalars:
+        before, node.text = node.text, decoded(node.text)
+        if node.text != before:
+            read.repairs.append(Repair(kind="entities_decoded", before=before, after=node.text, safety="coerced"))
+
+
 def _is_none(reading: Reading, at: int, found: LinesEnd, name: str, text: str, tool: CompiledTool) -> bool:
     """The lines are no mapping of the tool's. A list, keys whose values cannot be read and words that are no keys of it are
     content; else other forms may know the tag."""
@@ -138,9 +171,10 @@ def _is_none(reading: Reading, at: int, found: LinesEnd, name: str, text: str, t
     return False
 
 
-def _is_whole(reading: Reading, tool: CompiledTool, arguments: dict[str, Any], whole: bool) -> bool:
-    """Is a call all there whose tag is never closed?"""
-    return whole and bool(arguments) and not reading.ended_by_length and tool.required <= arguments.keys()
+def _is_whole(reading: Reading, tool: CompiledTool, arguments: dict[str, Any], found: LinesEnd, *, whole: bool) -> bool:
+    """Is a call all there whose tag is never closed? What a limit cut off is not."""
+    by_length = found.cut and reading.ended_by_length
+    return whole and bool(arguments) and not by_length and tool.required <= arguments.keys()
 
 
 def _enter(
@@ -182,6 +216,8 @@ def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
         found.end, _ = yield from swallow(reading, found.end, (f"</{tag}>",), extra=False)
     text, unfinished = _body(src.text[body : found.stop], tag, found)
     read = read_lines(text, lambda key: key in _KEYS or is_known(key, reading.tools), limits=reading.limits)
+    if read is not None:
+        _decode_entities(read)
     call = _call_in(reading, read.pairs) if read is not None else None
     if call is None and found.cut:
         read, call = YamlLines([], False), _named_in(reading, text)
@@ -191,7 +227,7 @@ def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     tool = reading.tool(call.name)
     complete = found.closed
     if not complete and tool is not None and call.arguments is not None:
-        complete = _is_whole(reading, tool, call.arguments, read.whole and not unfinished)
+        complete = _is_whole(reading, tool, call.arguments, found, whole=read.whole and not unfinished)
         call.repairs += [Repair(kind="closer_missing")] if complete else []
     repairs = [*read.repairs, *call.repairs]
     most = reading.limits.repairs

@@ -132,6 +132,11 @@ def test_inner_values_have_the_types_of_the_inner_schema() -> None:
             "guess",
         ),
         ("title: *.py", {"title": "*.py"}, "coerced"),
+        ("text: |-\n\tdef f():\n\t\tpass\ntitle: a", {"text": "def f():\n\tpass", "title": "a"}, "guess"),
+        ('"title": "a",\n"text": "b"', {"title": "a", "text": "b"}, "coerced"),
+        ("title: a\n  text: b", {"title": "a", "text": "b"}, "coerced"),
+        ("  title: a\ntext: b", {"title": "a", "text": "b"}, "coerced"),
+        ("title: a &amp; b\ntext: '&lt;p&gt;'", {"title": "a & b", "text": "<p>"}, "coerced"),
         ("title: &x a\ntext: *x", {"title": "&x a", "text": "*x"}, "coerced"),
         ("title: !!int 3", {"title": "!!int 3"}, "coerced"),
         ("title: a\n---\ntitle: b", {"title": "a\n---\ntitle: b\n"}, "guess"),
@@ -141,6 +146,33 @@ def test_what_yaml_does_not_say_is_recorded(body: str, given: dict[str, Any], sa
     assert arguments(body, "save_note") == given
     repairs = normalize(f"<save_note>\n{body}\n</save_note>", TOOLS).tool_calls[0].repairs
     assert safety in {repair.safety for repair in repairs}
+
+
+@pytest.mark.parametrize(
+    ("body", "given"),
+    [
+        ("title: a &amp; b & c", {"title": "a &amp; b & c"}),
+        ("title: a &amp; <b>", {"title": "a &amp; <b>"}),
+        ("title: a\ntext: |\n  &amp; <p>", {"title": "a", "text": "&amp; <p>\n"}),
+        ("title: a &amp; b\ntext: |\n  &amp; <p>", {"title": "a & b", "text": "&amp; <p>\n"}),
+    ],
+)
+def test_entities_are_decoded_outside_blocks_if_all_is_escaped(body: str, given: dict[str, Any]) -> None:
+    assert arguments(body, "save_note") == given
+
+
+def test_a_key_that_holds_all_arguments_is_peeled() -> None:
+    assert arguments("arguments:\n  room: a\n  seats: 3") == {"room": "a", "seats": 3}
+    assert not read_every_way("<book_room>\narguments:\n  roam: a\n</book_room>", TOOLS).tool_calls
+
+
+def test_closers_of_others_and_doubled_ones() -> None:
+    lost = read_every_way("<book_room>\nroom: a\n</tool_call>", TOOLS)
+    assert [(call.arguments, call.complete) for call in lost.tool_calls] == [({"room": "a"}, True)]
+    doubled = read_every_way("<book_room>\nroom: a\n</book_room></book_room>", TOOLS)
+    assert [(call.arguments, call.complete) for call in doubled.tool_calls] == [({"room": "a"}, True)]
+    assert not doubled.truncated
+    assert not doubled.content
 
 
 def test_merge_keys_are_no_merge() -> None:
