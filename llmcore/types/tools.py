@@ -10,18 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, singledispatch
 from typing import Any, cast
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError, field_validator
 
 from llmcore.types.copies import Value
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.schema_shape import check_schema_shape
+from llmcore.types.type_names import TYPES, standard_schema, standard_type
 
 __all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "check_definition", "definition_of", "tools_in"]
 
 JsonSchema = dict[str, Any]
 
-_TRIED_IN_ORDER = ("null", "integer", "number", "boolean", "object", "array", "string")
 _MAX_SCHEMA_STEPS = 64
 _MAX_KEYS = 1024  # whose types are kept: models make up keys without end
 
@@ -29,7 +29,8 @@ _MAX_KEYS = 1024  # whose types are kept: models make up keys without end
 class ToolDefinition(Value):
     """What a model is told of a tool, and what the library must know to run it safely.
 
-    `parameters` is a JSON Schema of type object. `read_only` = running it changes nothing, so a call that needed a `guess` may
+    `parameters` is a JSON Schema of type object; types under the names of other languages (`float`, `dict`, `STRING`) get their
+    standard ones. `read_only` = running it changes nothing, so a call that needed a `guess` may
     run. `examples` are argument objects, validated against the schema on registration.
     """
 
@@ -44,6 +45,11 @@ class ToolDefinition(Value):
     examples: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     tags: list[str] = Field(default_factory=list[str])
     version: str | None = None
+
+    @field_validator("parameters")
+    @classmethod
+    def _standard_types(cls, parameters: JsonSchema) -> JsonSchema:
+        return cast("JsonSchema", standard_schema(parameters))
 
     @property
     def definition(self) -> ToolDefinition:
@@ -178,7 +184,7 @@ class CompiledTool:
         known = self._types_of.get(id(schema))
         if known is None:
             admitted = set[str]().union(*map(_declared_types, self.branches(schema)))
-            known = schema, tuple(kind for kind in _TRIED_IN_ORDER if kind in admitted)
+            known = schema, tuple(kind for kind in TYPES if kind in admitted)
             self._types_of[id(schema)] = known
         return known[1]
 
@@ -213,9 +219,9 @@ class CompiledTool:
 
 
 def _declared_types(schema: Mapping[str, Any]) -> set[str]:
-    declared = schema.get("type")
+    declared = standard_type(schema.get("type"))  # also of a definition that was copied with a schema nobody has checked
     names = declared if is_list(declared) else [declared]
-    found = {name.lower() for name in names if isinstance(name, str)}
+    found = {name for name in names if isinstance(name, str)}
     if not found:
         for key in ("enum", "const"):
             if key in schema:

@@ -12,7 +12,16 @@ from typing import Any
 from llmcore.normalizer.bare.lost_headers import HEADER_WORDS
 from llmcore.normalizer.bare.made_up import around, wrapper_before
 from llmcore.normalizer.bare.python_forms import settled_word
-from llmcore.normalizer.bare.verdicts import Place, line_is_over, only_shown, refusal, rest_is_blank, stands_alone
+from llmcore.normalizer.bare.verdicts import (
+    Place,
+    drop_echo,
+    is_echo,
+    line_is_over,
+    only_shown,
+    refusal,
+    rest_is_blank,
+    stands_alone,
+)
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, read_body, swallow
 from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of, said_in
 from llmcore.normalizer.core.names import is_known
@@ -73,6 +82,8 @@ def named_brace(
     whole = reading.tools is None and (yield from rest_is_blank(reading, end))
     alone = yield from stands_alone(reading, begin, end, [call])
     place = Place(begin, end, over=over or (dialect == "harmony" and not strict), closed=closed, whole=whole, alone=alone)
+    if is_echo(reading, place, [call]):
+        return drop_echo(reading, begin, end)
     reason = refusal(reading, place, [call]) or ("unreadable" if arguments is None and not body.cut else None)
     reason = reason or (yield from only_shown(reading, begin, end))
     if reason is not None:
@@ -166,6 +177,8 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
         return (yield from _no_calls(reading, at, end, bodies, messages, whole))
     led = yield from stands_alone(reading, at, end, calls)
     place = Place(at, end, over=over, closed=closed, whole=whole, alone=led)
+    if is_echo(reading, place, calls):
+        return drop_echo(reading, at, end)
     certain = messages[0].certain and messages[0].form == "llmcore_envelope"
     reason = refusal(reading, place, calls, certain=certain) or (yield from only_shown(reading, at, end))
     if reason is not None:

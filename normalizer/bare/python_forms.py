@@ -6,7 +6,15 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.made_up import around, wrapper_before
-from llmcore.normalizer.bare.verdicts import Place, only_shown, refusal, rest_is_blank, stands_alone
+from llmcore.normalizer.bare.verdicts import (
+    Place,
+    drop_echo,
+    is_echo,
+    only_shown,
+    refusal,
+    rest_is_blank,
+    stands_alone,
+)
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, swallow
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.calls.typed_values import positional_arguments
@@ -149,7 +157,10 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
         return bracket + 1
     objects = python_objects(reading, parsed.calls)
     alone = yield from stands_alone(reading, begin, end, objects)
-    reason = refusal(reading, Place(begin, end, over=over, closed=closed, whole=whole, alone=alone), objects)
+    place = Place(begin, end, over=over, closed=closed, whole=whole, alone=alone)
+    if is_echo(reading, place, objects):
+        return drop_echo(reading, begin, end)
+    reason = refusal(reading, place, objects)
     if reason is None and reading.tools is None and any(call.positional for call in parsed.calls):
         reason = "tools_not_told"
     if reason is None:

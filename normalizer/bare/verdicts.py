@@ -14,11 +14,13 @@ from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.placeholders import is_placeholder
 from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.source import Steps, past, skip_space
 from llmcore.normalizer.core.surroundings import PLAIN, is_closed, prose_follows
 from llmcore.normalizer.core.words import TURN_TOKENS
+from llmcore.types.envelope import Repair
 
-__all__ = ["Place", "leads_in", "line_is_over", "only_shown", "refusal", "rest_is_blank", "stands_alone"]
+__all__ = ["Place", "drop_echo", "is_echo", "leads_in", "line_is_over", "only_shown", "refusal", "rest_is_blank", "stands_alone"]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
 _CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
@@ -109,6 +111,24 @@ def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, cert
     if not place.over and not place.closed:
         return "mid_line"
     return None
+
+
+def is_echo(reading: Reading, place: Place, calls: Sequence[CallObject]) -> bool:
+    """Is it what the call right before it says, once more: behind the closer of that, its own opener not written again?"""
+    if len(calls) != 1 or not reading.drafts or not reading.blank_before(place.begin):
+        return False
+    last, call = reading.drafts[-1], calls[0]
+    in_a_tag = place.closed or reading.src.text.startswith("<", last.start)
+    same = last.name == call.name and call.arguments is not None and as_json(last.arguments) == as_json(call.arguments)
+    return in_a_tag and last.stop <= place.begin and same
+
+
+def drop_echo(reading: Reading, begin: int, end: int) -> int:
+    """An echo is markup, which is recorded."""
+    reading.repairs.append(Repair(kind="echo_dropped", before=reading.src.text[begin:end]))
+    reading.text(begin)
+    reading.markup(end)
+    return end
 
 
 def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:

@@ -250,7 +250,8 @@ def _typed(reading: Reading, text: str, types: tuple[str, ...], tool: CompiledTo
     """`tool`: whose schema gave the types; elements are read by it."""
     if not types or types[0] == "string":
         return text, []
-    if tool is not None and text.lstrip().startswith("<"):
+    bare = text.lstrip()
+    if tool is not None and (bare.startswith("<") or (not bare and "string" not in types)):
         return parameter_value(text, tool, key, limits=reading.limits)
     return typed_by(text, types, path=key, limits=reading.limits)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llmcore.normalizer.calls.typed_values import typed_by
+from llmcore.normalizer.calls.unions import container_of, empty_container, looks_like_children
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -28,7 +29,6 @@ _INDEX = re.compile(r"[0-9]{1,9}")
 _INDEX_TAG = re.compile(r"<(/?)([0-9]{1,9}\s{0,4}/?)>")
 _BARE_AMPERSAND = re.compile(r"&(?!#?\w{1,32};)")
 _BARE_BRACKET = re.compile(r"<(?![/A-Za-z_!?])")
-_EMPTY: dict[str, Any] = {"array": [], "object": {}, "string": ""}
 
 
 @dataclass(slots=True)
@@ -48,7 +48,8 @@ class Element:
 def parameter_value(
     text: str, tool: CompiledTool | None, key: str, *, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Any, list[Repair]]:
-    """As `typed_value`; where the schema wants an object or array and the text is real XML, its elements."""
+    """As `typed_value`; where the schema admits an object or array and the text is real XML, its elements, and where there is no
+    text an empty one."""
     types = tool.types(key) if tool is not None else ()
     if tool is None or types == ("string",):
         return text, []
@@ -79,9 +80,11 @@ def _value(
     text: str, types: tuple[str, ...], tool: CompiledTool, schema: Any, path: str, limits: Limits
 ) -> tuple[Any, list[Repair]]:
     bare = text.strip()
-    if "string" not in types and ("object" in types or "array" in types) and bare.startswith("<") and bare.endswith(">"):
+    if not bare and (empty := empty_container(types)) is not None:
+        return empty, []
+    if ("object" in types or "array" in types) and bare.startswith("<") and bare.endswith(">"):
         root = read_xml(bare, path, limits=limits)
-        if root is not None and root.children:
+        if root is not None and root.children and _are_children(root, types, schema, tool):
             try:
                 return element_value(root, schema, tool, path, limits=limits)
             except Stop:
@@ -106,14 +109,24 @@ def element_value(
         raise Stop("depth_limit")
     types = tool.types_of(schema) if tool is not None and schema is not None else ()
     if not element.children:
-        if not element.text.strip() and types:
-            kind = next((kind for kind in types if kind in _EMPTY), None)
-            if kind is not None and kind != "string":
-                return type(_EMPTY[kind])(), []
+        if not element.text.strip() and (empty := empty_container(types)) is not None:
+            return empty, []
         return typed_by(element.text, types, path=path, limits=limits)
-    if "array" in types and "object" not in types:
+    if container_of(types, [child.tag for child in element.children], _names(schema, tool)) == "array":
         return _array(element, schema, tool, path, limits, depth)
     return _object(element, schema, tool, path, limits, depth)
+
+
+def _are_children(root: Element, types: tuple[str, ...], schema: Any, tool: CompiledTool) -> bool:
+    """Are the elements of a value its children, and not markup in a string?"""
+    tags = [child.tag for child in root.children]
+    return bool(tags) and looks_like_children(types, root.tag, tags, _names(schema, tool))
+
+
+def _names(schema: Any, tool: CompiledTool | None) -> Collection[str]:
+    """The properties that an object has by the schema."""
+    known = _part(schema, tool, "properties")
+    return known if is_object(known) else ()
 
 
 def _array(

@@ -31,6 +31,7 @@ from llmcore.normalizer.dialects import (
     reasoning,
     tokens,
     tool_tags,
+    yaml_in_tags,
 )
 from llmcore.types.errors import ConfigError
 
@@ -51,6 +52,7 @@ FAMILIES: tuple[tuple[Dialect, ...], ...] = (
     minimax_m3.DIALECTS,
     tool_tags.DIALECTS,
     mixed_tags.DIALECTS,
+    yaml_in_tags.DIALECTS,
     key_value.DIALECTS,
     python_calls.DIALECTS,
     bare_forms.DIALECTS,

@@ -299,7 +299,7 @@ class _TaggedShape:
                 return None
             key, value, end = found.group("key", "value", "end")
             types = tool.types(key)
-            if not types or key in arguments or key not in tool.properties:
+            if not types or key in arguments or key not in tool.properties or not (value.strip() or "string" in types):
                 return None
             typed, repairs = typed_by(trimmed(value, closed=True) if self.trims else value, types, path=key, limits=limits)
             if repairs:

@@ -21,6 +21,8 @@ _CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 _TOLD_APART_BY_THE_END = frozenset({"bare_call"})
 """With tools not told a bare form is one only if the message holds nothing else."""
+_TOLD_APART_BY_A_TOOL = frozenset({"yaml_in_tool_call"})
+"""With tools not told it is text, but as long as it is no more than a word that may be the name of a cut call of GLM's."""
 
 
 def _written(name: str) -> str:
@@ -32,7 +34,7 @@ def _written(name: str) -> str:
 @pytest.mark.parametrize("tools", [TOOLS, None], ids=["told", "not told"])
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_more_text_never_makes_fewer_calls(name: str, tools: ToolSet | None) -> None:
-    if tools is None and name in _TOLD_APART_BY_THE_END:
+    if tools is None and name in _TOLD_APART_BY_THE_END | _TOLD_APART_BY_A_TOOL:
         pytest.skip("the rest of the message decides")
     text = _written(name)
     calls = whole = 0

@@ -95,7 +95,11 @@ def test_a_call_is_finished_when_its_closer_has_come(name: str) -> None:
     assert finished[0] <= len(text) + 40
 
 
-@pytest.mark.parametrize("name", _PREFIX_DECIDED)
+_TOLD_WHOLE = frozenset({"yaml_in_tool_call"})
+"""Indentation and folding rest on later lines: no part of a value is sure before them."""
+
+
+@pytest.mark.parametrize("name", [name for name in _PREFIX_DECIDED if name not in _TOLD_WHOLE])
 def test_a_listener_waits_no_longer_than_the_limit(name: str) -> None:
     """Something is told at least every `Limits.held` characters while a long argument comes."""
     text = DIALECTS[name].write([("read_file", {"path": "lorem ipsum dolor " * 400})])

@@ -24,7 +24,7 @@ ALL = [
 ]
 POSITIVE = [sample for sample in CATALOGUE if sample.calls]
 
-ONLY_BY_NAME = frozenset({"A10", "D6", "E13", "H2", "N2", "N3", "H3", "J3", "L4", "L12"})
+ONLY_BY_NAME = frozenset({"A10", "D6", "E13", "H2", "N2", "N3", "H3", "J3", "L4", "L12", "N1", "N1/wrapper"})
 """Nothing but a tool's name tells these from data."""
 
 
@@ -58,12 +58,14 @@ def test_sample(sample: Sample) -> None:
         assert envelope.needs_more_work is sample.more["needs_more_work"]
     if "near" in sample.more:
         assert [miss.reason for miss in envelope.near_misses] == sample.more["near"]
+    if "repaired" in sample.more:
+        assert [repair.kind for repair in envelope.repairs] == sample.more["repaired"]
     if sample.dialect:
         assert {call.dialect for call in envelope.tool_calls} == set(sample.dialect.split("/"))
 
 
 def test_every_kind_of_expectation_is_checked() -> None:
-    assert {key for sample in ALL for key in sample.more} <= {"truncated", "needs_more_work", "near"}
+    assert {key for sample in ALL for key in sample.more} <= {"truncated", "needs_more_work", "near", "repaired"}
 
 
 @pytest.mark.parametrize("sample", CATALOGUE, ids=_id)

@@ -118,7 +118,7 @@ def test_plain_tool_dicts_are_taken() -> None:
 
 
 def test_a_tool_that_cannot_be_used_is_the_callers_error() -> None:
-    tools = ToolSet([ToolDefinition(name="bad", parameters={"type": "object", "properties": {"a": {"type": "str"}}})])
+    tools = ToolSet([ToolDefinition(name="bad", parameters={"type": "object", "properties": {"a": {"type": "strin"}}})])
     with pytest.raises(ToolDefinitionError, match=r"tool 'bad'.*did you mean 'string'"):
         validate(envelope(call("bad", {})), tools)
 

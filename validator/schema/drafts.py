@@ -1,10 +1,10 @@
 """Schemas as tools are written, converted to one form: Draft 2020-12, local references only, known keywords checked.
 
-`convert` takes Draft 4, 6, 7, 2019-09 and 2020-12, OpenAPI 3.0's `nullable` and Gemini's upper-case or numbered
-types, told apart by `$schema` and by shape. Afterwards every `$ref` is a JSON pointer into the same document and no
-`$schema`, `$id` or anchor is left, so nothing can be fetched and no other validator class can be switched to. It
-refuses, naming place and fix, what could not be validated: unknown types, bad patterns, references that lead nowhere
-or out, loops, too much of anything. Linear in the size of the schema; its own depth and size are capped before
+`convert` takes Draft 4, 6, 7, 2019-09 and 2020-12, OpenAPI 3.0's `nullable`, types under the names of other languages
+(`llmcore.types.type_names`), told apart by `$schema` and by shape. Afterwards every `$ref` is a JSON pointer into the
+same document and no `$schema`, `$id` or anchor is left, so nothing can be fetched and no other validator class can be
+switched to. It refuses, naming place and fix, what could not be validated: unknown types, bad patterns, references that
+lead nowhere or out, loops, too much of anything. Linear in the size of the schema; its own depth and size are capped before
 anything recurses.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.type_names import standard_type
 from llmcore.validator.schema.problems import shown
 from llmcore.validator.schema.references import IN_PLACE_LISTS, Path, check_in_place, pointer_to, resolve_pointer
 from llmcore.validator.schema.schema_checks import COUNTS, LISTS, MAPS, check_keywords, fail
@@ -28,7 +29,6 @@ _SINGLE = (
     "if", "then", "else",
 )  # fmt: skip
 
-_GEMINI_TYPES = (None, "string", "number", "integer", "boolean", "array", "object", "null")  # by the enum's number
 _OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")
 
 
@@ -153,12 +153,11 @@ def _modernise(schema: JsonSchema, old: bool) -> None:
 
 def _modernise_type(schema: JsonSchema) -> None:
     declared = schema.get("type")
-    if isinstance(declared, int) and not isinstance(declared, bool) and 0 < declared < len(_GEMINI_TYPES):
-        schema["type"] = _GEMINI_TYPES[declared]
-    elif isinstance(declared, str) and declared == declared.upper():
-        schema["type"] = declared.lower()
-    if schema.get("type") in ("any", "type_unspecified"):
+    named = standard_type(declared)
+    if declared is not None and named is None:
         del schema["type"]
+    elif named != declared:
+        schema["type"] = named
 
 
 def _modernise_items(schema: JsonSchema) -> None:

@@ -32,11 +32,6 @@ COUNTS = (
     "maxContains",
 )
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-_COMMON_TYPE_MISTAKES = {
-    "str": "string", "text": "string", "int": "integer", "long": "integer", "float": "number", "double": "number",
-    "bool": "boolean", "dict": "object", "map": "object", "struct": "object", "list": "array", "tuple": "array",
-    "none": "null",
-}  # fmt: skip
 
 
 def fail(path: Path, message: str) -> ToolDefinitionError:
@@ -88,7 +83,7 @@ def _meant(name: Any) -> str:
     if not isinstance(name, str):
         return ""
     lowered = name.lower()
-    guess = _COMMON_TYPE_MISTAKES.get(lowered) or next(iter(difflib.get_close_matches(lowered[:40], TYPES, 1)), None)
+    guess = next(iter(difflib.get_close_matches(lowered[:40], TYPES, 1)), None)
     return f", did you mean {guess!r}?" if guess else ""
 
 

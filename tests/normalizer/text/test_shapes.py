@@ -58,6 +58,7 @@ def test_every_way_of_writing_arguments_as_tags_has_a_shape() -> None:
         "minimax_m3",  # values in elements
         "cline",  # begins with the name
         "name_line_tags",
+        *("yaml_in_tag", "yaml_in_tool_call"),  # lines of YAML
     }
     assert len(TAGGED) >= 22
 

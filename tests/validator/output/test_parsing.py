@@ -121,7 +121,7 @@ def test_a_types_own_validators_speak_last() -> None:
     assert [(problem.path, problem.expected) for problem in caught.value.problems] == [("n", "must be even")]
 
 
-@pytest.mark.parametrize("output_type", [object(), 5, {"type": "str"}, {"$ref": "#/nowhere"}])
+@pytest.mark.parametrize("output_type", [object(), 5, {"type": "strng"}, {"$ref": "#/nowhere"}])
 def test_a_type_that_cannot_be_used_is_the_callers_error(output_type: Any) -> None:
     with pytest.raises(CallerError, match="output_type"):
         parse("x", output_type)

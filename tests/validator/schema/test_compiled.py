@@ -140,8 +140,8 @@ def doubling(steps: int) -> JsonSchema:
 @pytest.mark.parametrize(
     ("schema", "says"),
     [
-        ({"type": "int"}, "did you mean 'integer'?"),
-        ({"properties": {"a": {"type": "float"}}}, "properties.a.type: unknown type"),
+        ({"type": "intger"}, "did you mean 'integer'?"),
+        ({"properties": {"a": {"type": "date"}}}, "properties.a.type: unknown type"),
         ({"properties": {"a": 5}}, "properties.a: a schema must be an object"),
         ({"pattern": "("}, "not a regular expression"),
         ({"$ref": "#/$defs/missing"}, "leads nowhere"),

@@ -1,0 +1,150 @@
+"""Where lines of YAML between two tags end.
+
+A value that is a block may hold anything, the closer of its own call too, as long as it stands deeper than its key; so the lines
+are gone through one by one, each once. A line counts when it is whole, a tag at its start as soon as the tag is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps
+
+__all__ = ["LinesEnd", "begins_lines", "begins_lines_below", "end_of_lines", "is_closer", "tag_closer", "without_foreign_closers"]
+
+_HEAD = 512  # comments before the first key, and that key
+_TAG = 300
+_COMMENTS = r"(?:(?:\#[^\n]{0,200}|---[ \t]{0,8})\n\s{0,64}){0,4}"
+_PLAIN = r"""[^\s\-?:,\[\]{}#&*!|>'"%@`<][^\n:<>]{0,128}"""
+_QUOTED = r"""["'][^"'\n]{0,128}"""
+_FIRST = re.compile(rf"""{_COMMENTS}(?:(?:{_PLAIN}|{_QUOTED}["'][ \t]{{0,16}}):|-[ \t])""")
+_FIRST_BEGUN = re.compile(rf"""{_COMMENTS}(?:\#[^\n]{{0,200}}|-{{1,3}}[ \t]{{0,8}}|{_QUOTED}["']?[ \t]{{0,16}}|{_PLAIN})?\Z""")
+_SPACE = re.compile(r"[ \t]*")
+_BLOCK = re.compile(r"(?:.*:|\s*-)[ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#.*)?\r?\Z")
+_NEXT = re.compile(r"""["']?[^\s:"'<>][^\n:"'<>]{0,127}+["']?+[ \t]*+:|</|#""")
+_LONE_CLOSER = re.compile(r"</(?P<tag>[\w:.-]{1,64})\s{0,4}>[ \t\r]*\Z")
+_OPENED = re.compile(r"<([\w:.-]{1,64})")
+_OPENER = re.compile(r"<(?P<tag>[^\s<>/]{1,256})(?:>|(?=[\s/]))")
+
+
+@dataclass(slots=True)
+class LinesEnd:
+    """The lines end at `stop`, their closer at `end`. `closed`: there was one; `cut`: the text is over."""
+
+    stop: int
+    end: int
+    closed: bool = True
+    cut: bool = False
+
+
+def begins_lines(text: str, at: int, final: bool) -> bool | None:
+    """Does a key with its colon stand there, or an item of a list? Comments may stand before it."""
+    if _FIRST.match(text, at, at + _HEAD) is not None:
+        return True
+    return None if not final and len(text) - at < _HEAD and _FIRST_BEGUN.match(text, at) is not None else False
+
+
+def begins_lines_below(text: str, at: int, final: bool) -> bool | None:
+    """As `begins_lines`, on a line of its own: behind what other text names too, prose may go on."""
+    begin = at
+    while begin and text[begin - 1] in " \t\r":
+        begin -= 1
+    return begins_lines(text, at, final) if text[begin - 1 : begin] == "\n" else False
+
+
+@lru_cache(maxsize=256)
+def tag_closer(name: str) -> re.Pattern[str]:
+    """`</NAME>`, perhaps with white space in it."""
+    return re.compile(rf"</[ \t]{{0,4}}{re.escape(name)}[ \t]{{0,4}}>")
+
+
+def end_of_lines(
+    reading: Reading, body: int, closer: re.Pattern[str], at_start: re.Pattern[str], opens: Callable[[str], bool]
+) -> Steps[LinesEnd]:
+    """Where the lines from `body` on end: at a line that begins with `at_start`, or with a tag that `opens` another call, or
+    where `closer` stands in a line; never deeper than a block's key, unless nothing else closes them."""
+    src, lines = reading.src, _Lines(closer, at_start, opens)
+    line = sought = body
+    while True:
+        newline = src.text.find("\n", sought)
+        stop = newline if newline >= 0 else len(src.text)
+        found = lines.look(src.text, line, stop, whole=newline >= 0 or src.final)
+        if found is not None:
+            return found
+        if newline >= 0:
+            line = sought = newline + 1
+        elif src.final:
+            return LinesEnd(*lines.skipped) if lines.skipped else LinesEnd(stop, stop, closed=False, cut=True)
+        else:
+            sought = stop
+            yield None
+
+
+class _Lines:
+    """What the lines so far have shown. `skipped`: the first closer that stood in a block."""
+
+    __slots__ = ("_at_start", "_block", "_closer", "_opens", "skipped")
+
+    def __init__(self, closer: re.Pattern[str], at_start: re.Pattern[str], opens: Callable[[str], bool]) -> None:
+        self._closer, self._at_start, self._opens = closer, at_start, opens
+        self._block = -1  # how deep the key of the open block stands
+        self.skipped: tuple[int, int] | None = None
+
+    def look(self, text: str, line: int, stop: int, *, whole: bool) -> LinesEnd | None:
+        """Do they end in the line `line:stop`? Of one that is not whole only a tag at its start can tell."""
+        space = _SPACE.match(text, line, stop)
+        start = space.end() if space is not None else line
+        if start >= stop or (text[start] != "<" and not whole):
+            return None
+        if 0 <= self._block < start - line:
+            if whole and self.skipped is None and (found := self._closer.search(text, start, stop)) is not None:
+                self.skipped = found.span()
+            return None
+        found = self._at_start.match(text, start, min(stop, start + _TAG))
+        if found is not None and (whole or len(found[0]) > 1):  # what stands behind a lone `>` counts
+            return LinesEnd(start, found.end())
+        if self.skipped is not None and whole and _NEXT.match(text, start, stop) is None:
+            return LinesEnd(*self.skipped)
+        opener = _OPENER.match(text, start, min(stop, start + _TAG))
+        if opener is not None and self._opens(opener["tag"]):
+            return LinesEnd(start, start, closed=False) if self.skipped is None else LinesEnd(*self.skipped)
+        return self._inside(text, line, start, stop) if whole else None
+
+    def _inside(self, text: str, line: int, start: int, stop: int) -> LinesEnd | None:
+        """A closer in a whole line, behind a value that no quotation mark holds open."""
+        found = self._closer.search(text, start, stop)
+        while found is not None:
+            if not (text.count('"', start, found.start()) % 2 and '"' in text[found.end() : stop]):
+                return LinesEnd(*found.span())
+            found = self._closer.search(text, found.end(), stop)
+        self._block = start - line if _BLOCK.match(text, line, stop) is not None else -1
+        return None
+
+
+def is_closer(line: str) -> bool:
+    """Is a line a closing tag and nothing else?"""
+    return _LONE_CLOSER.match(line.lstrip()) is not None
+
+
+def without_foreign_closers(text: str) -> str:
+    """The lines without those that are a closer and nothing else, of a tag that nothing in them opens and that stands no deeper
+    than the first line."""
+    if "</" not in text:
+        return text
+    lines = text.split("\n")
+    first = next((line for line in lines[1:] if line.strip()), "")
+    margin = len(first) - len(first.lstrip())
+    opened = {found[1] for found in _OPENED.finditer(text)}
+    kept: list[str] = []
+    for line in lines:
+        bare = line.lstrip()
+        lone = _LONE_CLOSER.match(bare) if len(line) - len(bare) <= margin else None
+        if lone is None or lone["tag"] in opened:
+            kept.append(line)
+        elif line is lines[-1]:
+            kept.append("")  # what it stands behind is a whole line
+    return "\n".join(kept)

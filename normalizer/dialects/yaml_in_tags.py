@@ -1,0 +1,350 @@
+"""Family N: arguments as lines of YAML, in a tag named after the tool, in the tag itself, or in `<tool_call>`.
+
+Prompts ask for it, and models write it of themselves. A tag of a tool is a bare form, read only where a key of its lines is one
+of the tool's; `<tool_call>` counts with the name of a tool. Values come whole: indentation, folding and the end of a block rest
+on later lines.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal
+from llmcore.normalizer.bodies.entities import are_escaped, decoded
+from llmcore.normalizer.bodies.json_bodies import swallow
+from llmcore.normalizer.bodies.sections import call_marker
+from llmcore.normalizer.bodies.yaml_lines import (
+    LinesEnd,
+    begins_lines,
+    begins_lines_below,
+    end_of_lines,
+    is_closer,
+    tag_closer,
+    without_foreign_closers,
+)
+from llmcore.normalizer.calls.call_objects import ARGUMENT_KEYS, CallObject, arguments_of, no_arguments
+from llmcore.normalizer.calls.yaml_values import YamlLines, has_key, read_lines, typed_pairs
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.source import Steps
+from llmcore.normalizer.notations.yaml_nodes import YamlNode
+from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.tools import CompiledTool
+
+__all__ = ["DIALECTS"]
+
+_REACH = 512
+_WRAPPERS = ("tool_call", "function_call")
+_HTML = frozenset((
+    "a", "abbr", "address", "article", "aside", "audio", "b", "base", "body", "br", "button", "canvas", "caption",
+    "center", "cite", "code", "col", "data", "datalist", "dd", "del", "details", "dfn", "dialog", "div", "dl", "dt", "em",
+    "embed", "fieldset", "figure", "font", "footer", "form", "frame", "h1", "h2", "h3", "h4", "h5", "h6", "head",
+    "header", "hr", "html", "i", "iframe", "img", "input", "ins", "kbd", "label", "legend", "li", "link", "main", "map",
+    "mark", "menu", "meta", "meter", "nav", "object", "ol", "optgroup", "option", "output", "p", "param", "picture",
+    "pre", "progress", "q", "s", "samp", "script", "search", "section", "select", "slot", "small", "source", "span",
+    "strong", "style", "sub", "summary", "svg", "table", "tbody", "td", "template", "textarea", "tfoot", "th", "thead",
+    "time", "title", "tr", "track", "u", "ul", "var", "video", "wbr",
+))  # fmt: skip
+"""Elements of HTML: a tool of such a name needs one of its keys, and lines of their own for its tags."""
+_ITEM = re.compile(r"\s*-(?:\s|\Z)")
+_BEHIND_TAG = re.compile(r"[ \t]*\r?\n")
+_SELF_CLOSED = re.compile(r"/>(?=[ \t\r]*+\Z)")
+_TAG_END = re.compile(r"/>|>(?=[ \t\r]*+(?:\Z|</))")
+_ANY_CLOSER = re.compile(r"</[ \t]{0,4}[\w:.|-]{1,64}[ \t]{0,4}>")
+_NAME_KEYS = ("name", "tool_name", "function_name", "tool", "function")
+_ID_KEYS = ("id", "call_id", "tool_call_id")
+_KEYS = frozenset((*_NAME_KEYS, *_ID_KEYS, *ARGUMENT_KEYS))
+_NAMED = re.compile(
+    rf"""\A\s*(?:(?:{"|".join(_NAME_KEYS)}):[ \t]*["']?(?P<name>[^\s"']{{1,256}})["']?|(?P<key>[^\s:"']{{1,256}}):)[ \t\r]*\n"""
+)
+
+
+# --- in a tool's tag --------------------------------------------------------------------------------------------------
+
+
+def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<NAME>`, lines, `</NAME>`; or `<NAME`, lines, `/>`."""
+    src, inside = reading.src, reading.src.text[body - 1] != ">"
+    name = src.text[at + 1 : body].removesuffix(">")
+    tool = reading.tool(name)
+    if tool is None or not _may_stand(reading, at) or (inside and _BEHIND_TAG.match(src.text, body) is None):
+        return False
+    closer = _SELF_CLOSED if inside else tag_closer(name)
+    found = yield from end_of_lines(reading, body, closer, _TAG_END if inside else closer, lambda tag: _opens(reading, tag))
+    if found.cut:
+        reading.looks.never_closed()
+    if found.closed:
+        found.end, _ = yield from swallow(reading, found.end, (f"</{name}>",), extra=False)
+    text, unfinished = _body(src.text[body : found.stop], name, found)
+    properties = tool.properties
+    free = not properties and name.lower() not in _HTML
+    read = read_lines(text, lambda key: free or key in properties, limits=reading.limits) or _held(text, tool, reading)
+    if read is None or (name.lower() in _HTML and not _on_lines(reading, at, body, found)):
+        return _is_none(reading, at, found, name, text, tool)
+    _decode_entities(read)
+    arguments, repairs = typed_pairs(read.pairs, tool, limits=reading.limits)
+    if "\n" not in src.text[body : found.stop]:  # it may as well be a text with a colon
+        repairs.append(Repair(kind="one_line", safety="guess"))
+    whole = read.whole and not unfinished and not inside
+    complete = found.closed or _is_whole(reading, tool, arguments, found, whole=whole)
+    if complete and not found.closed:
+        repairs.append(Repair(kind="closer_missing"))
+    return (yield from _enter(reading, at, found, name, arguments, text, complete, [*read.repairs, *repairs]))
+
+
+def _may_stand(reading: Reading, at: int) -> bool:
+    return reading.text_kind != "reasoning" and not reading.looks.too_many_left_open and leads_in(reading.line_before(at, _REACH))
+
+
+def _opens(reading: Reading, tag: str) -> bool:
+    """Does a tag at the start of a line begin another call?"""
+    return tag in _WRAPPERS or tag in (reading.names or ())
+
+
+def _body(text: str, name: str, found: LinesEnd) -> tuple[str, bool]:
+    """(the lines of YAML, did the end of the text cut one off). What may be the beginning of the closer is none of them."""
+    unfinished = False
+    if found.cut:
+        kept, line_break, last = text.rpartition("\n")
+        bare = last.strip()
+        if is_closer(last):
+            pass  # a foreign one
+        elif bare and (bare.startswith("<") or ":" not in bare) and len(last) - len(last.lstrip()) <= _margin(text):
+            text, unfinished = kept + line_break, not f"</{name}>".startswith(bare)
+    return without_foreign_closers(text), unfinished
+
+
+def _margin(text: str) -> int:
+    first = next((line for line in text.split("\n")[1:] if line.strip()), "")
+    return len(first) - len(first.lstrip())
+
+
+def _on_lines(reading: Reading, at: int, body: int, found: LinesEnd) -> bool:
+    """Do both tags stand on lines of their own?"""
+    text = reading.src.text
+    before = text[reading.line_start(at) : at]
+    closer_line = text[text.rfind("\n", body, found.stop) + 1 : found.stop] if found.closed else ""
+    return not before.strip() and not closer_line.strip() and _BEHIND_TAG.match(text, body) is not None
+
+
+def _held(text: str, tool: CompiledTool, reading: Reading) -> YamlLines | None:
+    """The lines under a key that holds all arguments, which is none of the tool's own."""
+    read = read_lines(text, lambda key: key in ARGUMENT_KEYS, limits=reading.limits)
+    if read is None or len(read.pairs) != 1 or read.pairs[0][1].pairs is None:
+        return None
+    inner = read.pairs[0][1].pairs
+    if not any(key in tool.properties for key, _ in inner):
+        return None
+    return YamlLines(inner, read.whole, [*read.repairs, Repair(kind="arguments_peeled")])
+
+
+def _decode_entities(read: YamlLines) -> None:
+    """Text outside blocks is decoded once, if all of it is written as XML wants it."""
+    nodes, scalars = [node for _, node in read.pairs], list[YamlNode]()
+    while nodes:
+        node = nodes.pop()
+        nodes += node.items or [value for _, value in node.pairs or ()]
+        if node.is_scalar and node.style not in ("|", ">"):
+            scalars.append(node)
+    said = "".join([node.text for node in scalars])
+    if "<" in said or not are_escaped(said):
+        return
+    for node in scalars:
+        before, node.text = node.text, decoded(node.text)
+        if node.text != before:
+            read.repairs.append(Repair(kind="entities_decoded", before=before, after=node.text, safety="coerced"))
+
+
+def _is_none(reading: Reading, at: int, found: LinesEnd, name: str, text: str, tool: CompiledTool) -> bool:
+    """The lines are no mapping of the tool's. A list, keys whose values cannot be read and words that are no keys of it are
+    content; else other forms may know the tag."""
+    strange = read_lines(text, lambda key: key.isidentifier() and key not in tool.properties, limits=reading.limits)
+    unknown = strange is not None and not strange.repairs and all(key.isidentifier() for key, _ in strange.pairs)
+    if found.closed and (_ITEM.match(text) or has_key(text, lambda key: key in tool.properties) or unknown):
+        reading.miss(at, found.end, name, "unknown_parameter" if unknown else "unreadable")
+        reading.text(found.end)
+        return True
+    reading.failed(found.end - at)
+    return False
+
+
+def _is_whole(reading: Reading, tool: CompiledTool, arguments: dict[str, Any], found: LinesEnd, *, whole: bool) -> bool:
+    """Is a call all there whose tag is never closed? What a limit cut off is not."""
+    by_length = found.cut and reading.ended_by_length
+    return whole and bool(arguments) and not by_length and tool.required <= arguments.keys()
+
+
+def _enter(
+    reading: Reading,
+    at: int,
+    found: LinesEnd,
+    name: str,
+    arguments: dict[str, Any],
+    raw: str,
+    complete: bool,
+    repairs: list[Repair],
+) -> Steps[bool]:
+    """Enter the call if a bare form may stand there."""
+    over = not found.closed or (yield from line_is_over(reading, found.end))
+    call = CallObject(name, arguments, True)
+    reason = refusal(reading, Place(at, found.end, over=over, closed=False, whole=False), [call])
+    if reason is not None:
+        reading.miss(at, found.end, name, reason)
+        return False
+    most = reading.limits.repairs
+    draft = reading.begin(at, name, "yaml_in_tag")
+    given = None if len(repairs) > most else arguments
+    reading.end(draft, found.end, given, raw, complete=complete, repairs=repairs[:most])
+    return True
+
+
+# --- in <tool_call> ---------------------------------------------------------------------------------------------------
+
+
+def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<tool_call>`, `name:` and `arguments:`, or the name of a tool over its arguments; any closer at a line's start."""
+    src = reading.src
+    tag = src.text[at + 1 : body - 1]
+    closer = tag_closer(tag)
+    found = yield from end_of_lines(reading, body, closer, _ANY_CLOSER, lambda tag: tag in _WRAPPERS)
+    if found.cut:
+        reading.looks.never_closed()
+    if found.closed:
+        found.end, _ = yield from swallow(reading, found.end, (f"</{tag}>",), extra=False)
+    text, unfinished = _body(src.text[body : found.stop], tag, found)
+    read = read_lines(text, lambda key: key in _KEYS or is_known(key, reading.tools), limits=reading.limits)
+    if read is not None:
+        _decode_entities(read)
+    call = _call_in(reading, read.pairs) if read is not None else None
+    if call is None and found.cut:
+        read, call = YamlLines([], False), _named_in(reading, text)
+    if read is None or call is None:
+        reading.failed(found.end - at)
+        return False
+    tool = reading.tool(call.name)
+    complete = found.closed
+    if not complete and tool is not None and call.arguments is not None:
+        complete = _is_whole(reading, tool, call.arguments, found, whole=read.whole and not unfinished)
+        call.repairs += [Repair(kind="closer_missing")] if complete else []
+    repairs = [*read.repairs, *call.repairs]
+    most = reading.limits.repairs
+    draft = reading.begin(at, call.name, "yaml_in_tool_call", call.id)
+    given = None if len(repairs) > most else call.arguments
+    reading.end(draft, found.end, given, text, complete=complete, repairs=repairs[:most])
+    return True
+
+
+def _call_in(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> CallObject | None:
+    """The call of a known tool that a mapping is."""
+    nodes = dict(pairs)
+    if len(nodes) == 1:
+        ((name, node),) = nodes.items()
+        if is_known(name, reading.tools):
+            return _with_arguments(reading, CallObject(name, None, True), node) if node.pairs is not None else None
+    named = next((key for key in _NAME_KEYS if key in nodes and is_known(nodes[key].text.strip(), reading.tools)), None)
+    if named is None:
+        return None
+    call = CallObject(nodes[named].text.strip(), None, False)
+    call.id = next((nodes[key].text for key in _ID_KEYS if key in nodes), "")
+    held = next((key for key in ARGUMENT_KEYS if key in nodes and key != named), None)
+    if held is not None:
+        return _with_arguments(reading, call, nodes[held])
+    tool = reading.tool(call.name)
+    beside = [(key, node) for key, node in pairs if key != named and key not in _ID_KEYS]
+    if not beside:
+        call.arguments = no_arguments(call.name, reading.tools)
+    elif tool is not None and all(key in tool.properties for key, _ in beside):
+        call.arguments, call.repairs = typed_pairs(beside, tool, limits=reading.limits)
+        call.repairs.append(Repair(kind="flat_arguments", after=call.arguments, safety="coerced"))
+    return call if call.arguments is not None else None
+
+
+def _named_in(reading: Reading, text: str) -> CallObject | None:
+    """What a call is called whose arguments were cut off before they can be read."""
+    found = _NAMED.search(text)
+    name = found["name"] or found["key"] if found is not None else ""
+    return CallObject(name, None, False) if is_known(name, reading.tools) else None
+
+
+def _with_arguments(reading: Reading, call: CallObject, node: YamlNode) -> CallObject | None:
+    """The call with the arguments that a node holds: a mapping, JSON text, or none."""
+    tool = reading.tool(call.name)
+    if node.pairs is not None:
+        call.arguments, call.repairs = typed_pairs(node.pairs, tool, limits=reading.limits)
+        return call
+    if node.items is not None:
+        return None
+    if not node.text.strip() or node.text == "null":
+        call.arguments = no_arguments(call.name, reading.tools)
+        return call
+    call.arguments, _, call.repairs = arguments_of(node.text, limits=reading.limits)
+    if call.arguments is None:
+        properties = tool.properties if tool is not None else {}
+        inner = read_lines(node.text, lambda key: not properties or key in properties, limits=reading.limits)
+        if inner is None:
+            return None
+        call.arguments, call.repairs = typed_pairs(inner.pairs, tool, limits=reading.limits)
+        call.repairs[:0] = inner.repairs
+    return call
+
+
+# --- writers and rows -------------------------------------------------------------------------------------------------
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
+_BLOCK = re.compile(r"[^\s\x00-\x1f\x7f-\x9f][^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]*")
+_WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
+
+
+def _written(value: Any, indentation: str) -> str:
+    """A value behind its key."""
+    if isinstance(value, str):
+        if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+            return value
+        body = value.removesuffix("\n")
+        if "\n" in body and _BLOCK.fullmatch(body) and all(line.strip() for line in body.split("\n")):
+            return f"{'|' if value != body else '|-'}\n" + "\n".join(f"{indentation}  {line}" for line in body.split("\n"))
+        return as_json(value)
+    written = as_json(value)
+    if (is_object(value) or is_list(value)) and value and '{"' not in written and not all(isinstance(v, str) for v in value):
+        return as_json(written)  # its scalars would be text
+    return written
+
+
+def _mapping(given: dict[str, Any], indentation: str = "") -> str:
+    return "".join(f"{indentation}{key}: {_written(value, indentation)}\n" for key, value in given.items())
+
+
+def _write_in_tag(calls: Calls) -> str:
+    return "\n".join(f"<{name}>\n{_mapping(given)}</{name}>" for name, given in calls)
+
+
+def _write_in_tool_call(calls: Calls) -> str:
+    blocks = (f"name: {name}\narguments:" + (f"\n{_mapping(given, '  ')}" if given else " {}\n") for name, given in calls)
+    return "\n".join(f"<tool_call>\n{block}</tool_call>" for block in blocks)
+
+
+DIALECTS = (
+    Dialect(
+        "yaml_in_tag",
+        "prompts that ask for YAML, any model; Claude Sonnet 4.5, Mistral Small",
+        _write_in_tag,
+        (Marker(_in_tool_tag, tool_tag=True, follows=begins_lines, order=-1, calls=True, dialect="yaml_in_tag"),),
+        trust="bare",
+        typed_by_schema=True,
+        read_by=("cline",),
+    ),
+    Dialect(
+        "yaml_in_tool_call",
+        "Granite 4.0, prompts that ask for YAML",
+        _write_in_tool_call,
+        (
+            call_marker(
+                "yaml_in_tool_call", _in_tool_call, *(f"<{tag}>" for tag in _WRAPPERS), follows=begins_lines_below, order=3
+            ),
+        ),
+        typed_by_schema=True,
+    ),
+)
