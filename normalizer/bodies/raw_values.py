@@ -63,7 +63,20 @@ def read_value(
 ) -> Steps[RawValue]:
     """Read the value at `start`; `ends`: what may end it. `stream`: a listener, who hears of a string whose opening quote was
     told. `cdata`: literals count. `keeps`: its line breaks are its own. `peels`: an element around it may be taken off."""
-    heard = _Heard(src, start, stream, cdata=cdata, keeps=keeps, peels=peels)
+    found = ends.search(src.text, start)
+    if found is not None and (not cdata or src.text.find(CDATA, start, found.start()) < 0):  # all there, as values mostly are
+        stop, group = found.start(), found.lastgroup or "other"
+        closed = group == "own"
+        text = src.text[start:stop] if keeps else trimmed(src.text[start:stop], closed=closed)
+        if stream is not None:
+            stream.close_string(text)
+        return RawValue(text, found.end() if closed else stop, group, closed, is_literal=False, literal_open=False)
+    found = None  # a match keeps the text it was found in
+    return (yield from _read(src, start, ends, _Heard(src, start, stream, keeps=keeps, peels=peels), cdata=cdata, keeps=keeps))
+
+
+def _read(src: Source, start: int, ends: re.Pattern[str], heard: _Heard, *, cdata: bool, keeps: bool) -> Steps[RawValue]:
+    """As `read_value`, while the value comes, or of one that holds a literal."""
     position, literal, literal_open, behind = start, "", False, start
     if cdata:
         inner = yield from _literal_at(src, start)
@@ -82,7 +95,7 @@ def read_value(
             break
         if found is None:
             position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
-            heard.tell()
+            heard.tell(sign=position < len(src.text))
             yield heard.skim if position == len(src.text) else None  # no closer has begun
             continue
         at = src.text.find(CDATA, begun, found.start()) if cdata and not literal_open else -1
@@ -138,31 +151,31 @@ def _next_sign(text: str, start: int) -> int:
 class _Heard:
     """What a listener has heard of a string value. Nobody listens when there is no stream."""
 
-    __slots__ = ("_cdata", "_keeps", "_length", "_literal", "_peels", "_src", "_start", "_stream", "_told")
+    __slots__ = ("_keeps", "_length", "_literal", "_peels", "_src", "_start", "_stream", "_told")
 
-    def __init__(self, src: Source, start: int, stream: ArgumentStream | None, *, cdata: bool, keeps: bool, peels: bool) -> None:
+    def __init__(self, src: Source, start: int, stream: ArgumentStream | None, *, keeps: bool, peels: bool) -> None:
         self._src, self._start, self._stream = src, start, stream
-        self._cdata, self._keeps, self._peels = cdata, keeps, peels
+        self._keeps, self._peels = keeps, peels
         self._told, self._length, self._literal = start, 0, False
 
     def skim(self, text: str) -> bool:
         """More of the value, in which nothing begins."""
         if "<" in text:
             return False
-        self.tell()
+        self.tell(sign=False)
         return True
 
-    def tell(self) -> None:
+    def tell(self, *, sign: bool) -> None:
         """Tell what is certain: not a tag that may have begun, not white space that may be layout, nothing of what may be taken
-        off or joined."""
+        off or joined. `sign`: is there a `<` in what came last?"""
         if self._stream is None or self._literal:
             return
         text, told = self._src.text, self._told
         end = text.find("<", max(told, len(text) - _CLOSER))
         end = before_layout(text, told, len(text) if end < 0 else end)
-        if self._cdata and (literal := text.find(CDATA, max(self._start, told - len(CDATA)), end)) >= 0:
-            end = literal
-        if self._peels and told == self._start and text[told : told + _HEAD].lstrip().startswith(_MAY_BE_PEELED):
+        if sign and (literal := text.find(CDATA, max(self._start, told - len(CDATA)), end)) >= 0:
+            end, self._literal = literal, True  # what follows is told with the rest
+        if told == self._start and self._peels and text[told : told + _HEAD].lstrip().startswith(_MAY_BE_PEELED):
             return
         if end > told:
             self._piece(text[told:end] if told > self._start or self._keeps else _led(text[told:end]))

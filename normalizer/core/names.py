@@ -10,7 +10,7 @@ import re
 
 from llmcore.types.tools import ToolSet
 
-__all__ = ["is_known", "name_line", "name_start", "named_in_tag", "peel", "undouble", "unescape"]
+__all__ = ["NEVER_LAST", "is_known", "name_line", "name_start", "named_in_tag", "peel", "undouble", "unescape"]
 
 _PREFIXES = ("functions.", "default_api.", "default_api:", "tools.", "tool.")
 _INDEX = re.compile(r"[:.]\d+\Z")
@@ -62,13 +62,17 @@ def name_start(text: str, floor: int, at: int) -> int:
     return at
 
 
+NEVER_LAST = frozenset(".>}])\n,;!?")
+"""What a line that is a name does not end in."""
+
+
 def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
     """Where the line begins, not before `floor`, that is one of the names (one `:` allowed) and ends right before `at`, but for
     blanks; -1 when there is none."""
     end = at
     while end > floor and text[end - 1] in " \t" and at - end < _LONGEST:
         end -= 1
-    if end == floor or text[end - 1] != "\n":
+    if end == floor or text[end - 1] != "\n" or text[end - 2 : end - 1] in NEVER_LAST:
         return -1
     start = max(text.rfind("\n", max(0, end - 1 - _LONGEST), end - 1) + 1, floor)
     start += text.startswith("\ufeff", start)  # a byte order mark

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from llmcore.normalizer.bare.json_forms import OBJECT_BEGINS, OBJECT_BEGUN
-from llmcore.normalizer.core.names import name_line, named_in_tag
+from llmcore.normalizer.core.names import NEVER_LAST, name_line, named_in_tag
 from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.source import Source
 from llmcore.normalizer.core.words import BEFORE_BARE, TURN_TOKENS
@@ -28,6 +28,7 @@ _WORDS = {"A": "Action:", "=": "to="}  # a whole text has candidates of these ch
 _FARTHEST = 64  # no expression looks farther than so many characters
 _START = 3  # so many characters after the first one tell openers from other text
 _ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
+_NAMING = ("t", "n", "")  # what an attribute that names a tool begins with
 _WORD_END = re.compile(r".*\w\Z", re.DOTALL).match
 _LIST = r"[\[{'\"`]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
 
@@ -91,15 +92,24 @@ class Names:
     def allow(self, found: re.Match[str], text: str, *, headed: bool = False) -> bool:
         """May what an expression has found be a candidate with these tools? `headed`: any brace may."""
         if found.lastgroup is not None:
-            if self._names is None:
-                return False
-            if found["tag"] in self._names or name_line(text, 0, found.start(), self._names) >= 0:
-                return True
-            return named_in_tag(text, *found.span("tag"), self._names)
+            return self._names is not None and (found["tag"] in self._names or _is_told_apart(text, found, self._names))
         at = found.start()
         if self._ends is None or text[at] not in "{(" or (headed and text[at] == "{"):
             return True
         return text[at - 1] in self._ends
+
+
+def _is_told_apart(text: str, found: re.Match[str], names: frozenset[str]) -> bool:
+    """May a tag be a call of a tool by the line before it, or by an attribute?"""
+    at, end = found.start(), found.end("tag")
+    if text[end] == " ":
+        if text[end + 1 : end + 2] in _NAMING and named_in_tag(text, at + 1, end, names):
+            return True
+    elif text[end] == "/":
+        return False
+    if at < 2 or text[at - 1] not in " \t\n" or (text[at - 1] == "\n" and text[at - 2] in NEVER_LAST):
+        return False
+    return name_line(text, 0, at, names) >= 0
 
 
 @lru_cache(maxsize=64)
