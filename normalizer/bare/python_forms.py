@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.made_up import around, wrapper_before
-from llmcore.normalizer.bare.verdicts import Place, refusal, rest_is_blank, stands_alone
+from llmcore.normalizer.bare.verdicts import Place, follows_lead_in, refusal, rest_is_blank, stands_alone
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, swallow
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.calls.typed_values import positional_arguments
@@ -141,7 +141,8 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     over = over or (yield from settle(src, _COMMENT, end))
     whole = reading.opens_message(begin) and (yield from rest_is_blank(reading, end))
     quoted = -1 if whole or body.cut else (yield from _closing_quote(reading, begin, end))
-    told_whole = reading.tools is not None and (whole or quoted >= 0)
+    led = not whole and quoted < 0 and not body.cut and (yield from follows_lead_in(reading, begin, end))
+    told_whole = reading.tools is not None and (whole or quoted >= 0 or led)
     parsed = read_calls(src.text, body.start, body.end, limits=reading.limits, cut=body.cut, expressions=told_whole)
     if not parsed.calls:
         if body.cut:
