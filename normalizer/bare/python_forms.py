@@ -9,6 +9,7 @@ from llmcore.normalizer.bare.made_up import around, wrapper_before
 from llmcore.normalizer.bare.verdicts import (
     Place,
     drop_echo,
+    follows_lead_in,
     is_echo,
     only_shown,
     refusal,
@@ -149,7 +150,8 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     over = over or (yield from settle(src, _COMMENT, end))
     whole = reading.opens_message(begin) and (yield from rest_is_blank(reading, end))
     quoted = -1 if whole or body.cut else (yield from _closing_quote(reading, begin, end))
-    told_whole = reading.tools is not None and (whole or quoted >= 0)
+    led = not whole and quoted < 0 and not body.cut and (yield from follows_lead_in(reading, begin, end))
+    told_whole = reading.tools is not None and (whole or quoted >= 0 or led)
     parsed = read_calls(src.text, body.start, body.end, limits=reading.limits, cut=body.cut, expressions=told_whole)
     if not parsed.calls:
         if body.cut:

@@ -23,11 +23,9 @@ __all__ = ["begins_lines", "begins_tuple", "in_a_block", "python_lines", "python
 
 _NAME = r"[A-Za-z_][\w.]{0,64}+"
 _GAP = r"[ \t]{0,16}"
-_TARGETS = rf"(?:(?:const|let|var)[ \t]{{1,16}})?{_NAME}(?:{_GAP},{_GAP}{_NAME}){{0,16}}{_GAP}={_GAP}"
-_ASSIGNS = re.compile(rf"\s{{0,64}}{_TARGETS}(?:await[ \t]{{1,16}})?")
-_HEAD = re.compile(
-    rf"(?P<targets>{_TARGETS})?(?:await[ \t]{{1,16}})?(?P<printed>print\()?(?P<name>[A-Za-z_][\w.\\-]{{0,255}}+){_GAP}(?=\()"
-)
+_TARGETS = rf"{_NAME}(?:{_GAP},{_GAP}{_NAME}){{0,16}}{_GAP}={_GAP}"
+_ASSIGNS = re.compile(rf"\s{{0,64}}{_TARGETS}")
+_HEAD = re.compile(rf"(?P<targets>{_TARGETS})?(?P<printed>print\()?(?P<name>[A-Za-z_][\w.\\-]{{0,255}}+){_GAP}(?=\()")
 _HEAD_LENGTH = 600
 _LAYOUT = re.compile(r"(?:[\s;,]|#[^\n]*+(?:\n|\Z)|//[^\n]*+(?:\n|\Z))*+")
 _ENDS = re.compile(r"[ \t\r]*+(?:[;,\n#]|//|\Z)")

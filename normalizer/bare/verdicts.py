@@ -20,7 +20,18 @@ from llmcore.normalizer.core.surroundings import PLAIN, is_closed, prose_follows
 from llmcore.normalizer.core.words import TURN_TOKENS
 from llmcore.types.envelope import Repair
 
-__all__ = ["Place", "drop_echo", "is_echo", "leads_in", "line_is_over", "only_shown", "refusal", "rest_is_blank", "stands_alone"]
+__all__ = [
+    "Place",
+    "drop_echo",
+    "follows_lead_in",
+    "is_echo",
+    "leads_in",
+    "line_is_over",
+    "only_shown",
+    "refusal",
+    "rest_is_blank",
+    "stands_alone",
+]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
 _CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
@@ -83,7 +94,12 @@ def rest_is_blank(reading: Reading, end: int) -> Steps[bool]:
 
 def stands_alone(reading: Reading, begin: int, end: int, calls: Sequence[CallObject]) -> Steps[bool]:
     """Is `begin:end` all of the message, but for one lead-in, where its calls hold placeholders? False where they hold none."""
-    if reading.says_anything() or reading.drafts or not _shows(calls) or begin - reading.done > _LONGEST_LEAD_IN:
+    return _shows(calls) and (yield from follows_lead_in(reading, begin, end))
+
+
+def follows_lead_in(reading: Reading, begin: int, end: int) -> Steps[bool]:
+    """Is `begin:end` all of the message, but for one lead-in?"""
+    if reading.says_anything() or reading.drafts or begin - reading.done > _LONGEST_LEAD_IN:
         return False
     before = reading.src.text[reading.done : begin].strip(" \t\r\n\"'`*")
     return (not before or ("\n" not in before and before.endswith(":"))) and (yield from rest_is_blank(reading, end))

@@ -54,7 +54,7 @@ WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls
 """Elements around calls."""
 
 _TAG_END = 1024
-_OPEN_TAG = re.compile(r"(?:<[^<>]*)?\Z")
+_OPEN_TAG = re.compile(r"""(?:<(?:[^<>"]++|"[^"\n>]*+"?)*+)?\Z""")
 _ANGLE = re.compile("[<>]")
 _HOLDER = re.compile(rf"<({HOLDERS})>")
 _OTHER_WORD = re.compile(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
@@ -196,10 +196,12 @@ def _whole_tag(src: Source, start: int) -> Steps[None]:
     """Wait until a tag that opens at `start` is whole."""
     sought = start + 1
     while not src.final and len(src.text) - start < _TAG_END and src.text[start : start + 1] in ("", "<"):
-        if _ANGLE.search(src.text, sought) is not None:
+        angle = _ANGLE.search(src.text, sought)
+        if angle is not None and not (angle[0] == "<" and src.text.count('"', start, angle.start()) % 2):
             return
-        sought = max(sought, len(src.text))
-        yield None
+        sought, angle = max(sought, len(src.text) if angle is None else angle.end()), None
+        if sought == len(src.text):
+            yield None
 
 
 def read_arguments(reading: Reading, call: ElementCall, body: int) -> Steps[bool]:

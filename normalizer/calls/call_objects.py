@@ -272,12 +272,14 @@ def _may_call(written: Any) -> bool:
 
 def _enveloped(written: Any, tools: ToolSet | None) -> tuple[list[CallObject], int]:
     """(calls, how many entries are none) of what stands under `toolCalls`: a list, one call in place of the list, calls by their
-    names, or one of them as JSON text."""
+    names or by numbers, or one of them as JSON text."""
     if isinstance(written, str) and written.strip():
         parsed = read_json(written)
         written = parsed.values[0] if len(parsed.values) == 1 and not written[parsed.end :].strip() else written
     if is_object(written) and call_object(written, tools) is None:
-        written = [{name: given} for name, given in written.items()]
+        values = list(written.values())
+        numbered = bool(values) and all(call_object(value, tools) is not None for value in values)
+        written = values if numbered else [{name: given} for name, given in written.items()]
     if written is None or (isinstance(written, str) and written.strip() in ("", *_NO_CALL_NAMES)):
         return [], 0
     entries: list[Any] = written if is_list(written) else [written]

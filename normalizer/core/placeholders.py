@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_list
 
 __all__ = ["is_placeholder", "placeholders_in"]
 
@@ -14,6 +15,8 @@ _SELF_CLOSED = re.compile(r"</?[a-z]{1,10}>\Z")
 
 
 def is_placeholder(value: Any) -> bool:
+    if is_list(value):
+        return bool(value) and all(isinstance(item, str) and is_placeholder(item) for item in value)
     return isinstance(value, str) and _PLACEHOLDER.match(value) is not None and _SELF_CLOSED.match(value) is None
 
 

@@ -19,6 +19,9 @@ _DS_BEGIN_CALLS = rf"<{_DS}tool{_DS_SPACE}calls{_DS_SPACE}begin{_DS}>"
 _DS_BEGIN_CALL = rf"<{_DS}tool{_DS_SPACE}call{_DS_SPACE}begin{_DS}>"
 _DS_SEP = re.compile(rf"<{_DS}tool{_DS_SPACE}sep{_DS}>")
 _DS_END = re.compile(rf"\s{{0,16}}<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>")
+_DS_SECTION_FOLLOWS = re.compile(rf"{_DS_BEGIN_CALL}|<steptml:|[^\s<>{{}}]{{1,64}}+\s{{0,4}}{_DS_SEP.pattern}")
+"""A call, or one whose token was lost."""
+_DS_NAMED_LENGTH = 96
 _DS_CLOSERS = (
     "<｜tool▁call▁end｜>",
     "<|tool▁call▁end|>",
@@ -107,10 +110,9 @@ def _deepseek_section(reading: Reading, at: int, body: int) -> Steps[bool]:
     """The outer marker is markup when a call follows it."""
     src = reading.src
     start = yield from skip_space(src, body)
-    pattern = re.compile(_DS_BEGIN_CALL + "|<steptml:")
-    while not src.final and len(src.text) - start < 24:
+    while not src.final and len(src.text) - start < (24 if src.text.startswith("<", start) else _DS_NAMED_LENGTH):
         yield None
-    if pattern.match(src.text, start) is None:
+    if _DS_SECTION_FOLLOWS.match(src.text, start) is None:
         end = _DS_END.match(src.text, start)
         if end is None:
             return False

@@ -23,6 +23,7 @@ _PAIRS = (
     ("<tool_code>", "</tool_code>"),
     ("<longcat_tool_call>", "</longcat_tool_call>"),
     ("<iquest_tool_call>", "</iquest_tool_call>"),
+    ("<dots_function_call>", "</dots_function_call>"),
     ("<seed:tool_call>", "</seed:tool_call>"),
     ("<ifm|tool_calls>", "</ifm|tool_calls>"),
     ("]<]minimax[>[<tool_call>", "]<]minimax[>[</tool_call>"),

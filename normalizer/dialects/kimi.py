@@ -22,7 +22,7 @@ _KIMI_SECTION_END = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
 _KIMI_HEAD = re.compile(
     r"<\|tool_call_argument_begin\|>|<\|tool_sep\|>|<\|tool_call_end\|>|<\|tool_call_begin\|>|<\|tool_calls?_section_\w{3,5}\|>|\{"
 )
-_SECTION_FOLLOWS = starts("<|tool_call_begin|>", *_KIMI_SECTION_END)
+_SECTION_FOLLOWS = starts("<|tool_call_begin|>", "functions.", *_KIMI_SECTION_END)
 _KIMI_INDEX = re.compile(r"\s*(?:\.|:)\s*\d+\s*\Z")
 _WHOLE_ID = re.compile(r"functions\.[^\s:]{1,256}:\d{1,8}")
 _BLANKS = 16  # that may stand between a name and the token behind it

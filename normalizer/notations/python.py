@@ -48,7 +48,7 @@ _LAYOUT = re.compile(r"[\s;,]*+")
 _QUOTES = "\"'"
 _ITEM_QUOTES = "\"'`"
 _CODE_BY_REPAIR = {
-    "inner_quotes": re.compile(r"""["']\s*\+\s*["']"""),
+    "inner_quotes": re.compile(r"""["']\s*\+\s*["']|["'] if .* else ["']"""),
     "bare_word": re.compile(
         r"^(?:lambda|new|await|function|async)\b| if .* else | for .* in |^[A-Za-z_]\w*+\.[A-Za-z_][\w.]*+\Z"
     ),
