@@ -19,9 +19,10 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
 
-__all__ = ["Child", "child_at", "closer_of", "enter_children", "read_children", "takes"]
+__all__ = ["Child", "child_at", "child_begun", "closer_of", "enter_children", "read_children", "takes"]
 
 _CHILD = re.compile(r"\s*+<[ \t]{0,4}+(?P<key>[^\s<>/]{1,256}+)(?P<rest>(?:\s[^<>]{0,512}?)?)(?P<empty>/?)>")
+_CHILD_BEGUN = re.compile(r"\s*+<[ \t]{0,4}+[^\s<>/]{1,256}+(?:\s[^<>]{0,512}?)?/?\Z")
 _ATTRIBUTE_VALUE = re.compile(r"""\svalue\s{0,4}=\s{0,4}(?:"([^"]*)"|'([^']*)')""")
 _OPENER = re.compile(r"<([^\s<>/]{1,256})>")
 _BLANK = re.compile(r"\s*\Z")
@@ -45,6 +46,11 @@ def child_at(text: str, at: int) -> str:
     """The name of the child that opens at `at`, behind white space; "" when none does."""
     child = _CHILD.match(text, at)
     return "" if child is None else child["key"]
+
+
+def child_begun(text: str, at: int) -> bool:
+    """May more text make what opens at `at` a child?"""
+    return _CHILD_BEGUN.match(text, at) is not None
 
 
 @lru_cache(maxsize=512)

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal
-from llmcore.normalizer.bodies.children import Child, child_at, closer_of, enter_children, read_children, takes
+from llmcore.normalizer.bodies.children import Child, child_at, child_begun, closer_of, enter_children, read_children, takes
 from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_attributes
 from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.parameters import only_text_parameter
@@ -202,6 +202,8 @@ def _name_line(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     name = src.text[begin:at].strip().removesuffix(":").rstrip()
     tool = reading.tool(name)
+    while not src.final and child_begun(src.text, at):
+        yield None
     if tool is None or child_at(src.text, at) not in tool.properties:
         return False
     closer = yield from search(src, closer_of(name), at, len(name) + 16)

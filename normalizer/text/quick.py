@@ -42,9 +42,9 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
     """The reply, or None: then the engine must read it."""
     if not text or len(text) > limits.text:
         return None
-    wholes: Sequence[Whole] | None = ()
+    wholes: Sequence[Whole] = ()
     if text[0] in MARKS or _holds_candidate(text, tools, dialects):
-        wholes = _wholes(text, tools, dialects, limits) if tools else None
+        wholes = (_wholes(text, tools, dialects, limits) if tools else None) or ()
         if not wholes:
             return None
     elif begins_specially(text):
