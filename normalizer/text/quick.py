@@ -116,13 +116,14 @@ def _tiles(text: str, wholes: Sequence[Whole]) -> list[Piece]:
     pieces: list[Piece] = []
     done = 0
     for whole in wholes:
-        tiles: tuple[Piece, ...] = (
-            (done, whole.at, "content"),
-            (whole.at, whole.start, "markup"),
-            (whole.start, whole.stop, "call"),
-            (whole.stop, whole.end, "markup"),
-        )
-        pieces += [tile for tile in tiles if tile[0] < tile[1]]
+        if whole.at > done:
+            pieces.append((done, whole.at, "content"))
+        if whole.start > whole.at:
+            between = bool(pieces) and pieces[-1][2] == "markup"
+            pieces.append((pieces.pop()[0] if between else whole.at, whole.start, "markup"))
+        pieces.append((whole.start, whole.stop, "call"))
+        if whole.end > whole.stop:
+            pieces.append((whole.stop, whole.end, "markup"))
         done = whole.end
     if done < len(text):
         pieces.append((done, len(text), "content"))

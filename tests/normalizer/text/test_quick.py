@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -64,6 +65,26 @@ def test_words_and_whole_calls_need_no_engine(name: str, place: str) -> None:
         (call.name, call.arguments, call.raw_arguments, call.span, call.dialect) for call in engine.calls
     ]
     read_every_way(text)
+
+
+_PAIRS = [("get_weather", GIVEN), ("write_file", {"path": '"', "text": ""}), ("search-web", {"ratio": 0.0}), ("ping", {})]
+
+
+@pytest.mark.parametrize("before", ["", "Some words.\n"])
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+def test_what_is_taken_is_what_the_engine_reads(name: str, before: str) -> None:
+    row = DIALECTS[name]
+    for first, second in product(_PAIRS, _PAIRS):
+        text = before + row.write([first] if row.single else [first, second])
+        quick = read(text)
+        if quick is None:
+            continue
+        engine = TextEngine(TOOLS, listening=False, by_shape=False).read(text)
+        assert [tuple(piece) for piece in quick.pieces] == [tuple(piece) for piece in engine.segments()]
+        assert quick.content == engine.content
+        assert [(call.name, call.arguments, call.span, call.repairs) for call in quick.calls] == [
+            (call.name, call.arguments, call.span, call.repairs) for call in engine.calls
+        ]
 
 
 @pytest.mark.parametrize(
