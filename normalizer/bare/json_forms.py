@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from llmcore.normalizer.bare import verdicts
 from llmcore.normalizer.bare.made_up import around, wrapper_before
 from llmcore.normalizer.bare.python_forms import settled_word
 from llmcore.normalizer.bare.verdicts import Place, line_is_over, only_shown, refusal, rest_is_blank
@@ -143,7 +144,10 @@ def mid_line(reading: Reading, at: int) -> Steps[int]:
     calls = [call for message in read_body(reading, body)[0] for call in message.calls]
     if calls:
         place = Place(at, body.end, over=False, closed=False, whole=False)
-        reading.miss(at, body.end, calls[0].name, refusal(reading, place, calls) or "mid_line")
+        reason = refusal(reading, place, calls) or "mid_line"
+        if reason == "mid_line":
+            reason = yield from verdicts.mid_line(reading, at, body.end)
+        reading.miss(at, body.end, calls[0].name, reason)
     return body.end
 
 
@@ -161,6 +165,8 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     place = Place(at, end, over=over, closed=closed, whole=whole)
     certain = messages[0].certain and messages[0].form == "llmcore_envelope"
     reason = refusal(reading, place, calls, certain=certain) or (yield from only_shown(reading, at, end))
+    if reason == "mid_line":
+        reason = yield from verdicts.mid_line(reading, at, end)
     if reason is not None:
         reading.miss(at, end, calls[0].name, reason)
         if last.cut:

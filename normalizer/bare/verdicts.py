@@ -18,7 +18,7 @@ from llmcore.normalizer.core.source import Steps, past, skip_space
 from llmcore.normalizer.core.surroundings import PLAIN, is_closed, prose_follows
 from llmcore.normalizer.core.words import TURN_TOKENS
 
-__all__ = ["Place", "is_placeholder", "leads_in", "line_is_over", "only_shown", "refusal", "rest_is_blank"]
+__all__ = ["Place", "is_placeholder", "leads_in", "line_is_over", "mid_line", "only_shown", "refusal", "rest_is_blank"]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
 _CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
@@ -100,6 +100,15 @@ def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, cert
     if not place.over and not place.closed:
         return "mid_line"
     return None
+
+
+def mid_line(reading: Reading, begin: int, end: int) -> Steps[str]:
+    """Why a form in the middle of a line is content: it is only shown, or nothing tells. What is shown is not asked about."""
+    standing = reading.standing_at(begin, "bare")
+    if standing.shown:
+        return standing.shown
+    quotation = standing.quotation
+    return "quoted" if quotation is not None and (yield from is_closed(reading.src, quotation, end)) else "mid_line"
 
 
 def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:
