@@ -115,7 +115,7 @@ SHOWING = re.compile(
     re.IGNORECASE,
 )
 """Verbs of an announcement that announces no call."""
-LABEL_ANCHORS = "exam samp usag synt form docs docu temp sche beis aufb vorl verw exem modè util ejem sint plan uso esem prim прим синт форм доку шабл испо"
+LABEL_ANCHORS = "exam samp usag synt form docs docu doku temp sche beis aufb vorl verw exem modè util ejem sint plan uso esem prim прим синт форм доку шабл испо"
 LABEL = re.compile(
     r"\W*(?:(?:an?|the|from\s+the|ein|eine|das|die|der|aus\s+der|un|une|le|la|el|del?)\s+)*"
     r"(?:examples?(?:\s+(?:call|usage|output|reply|response|format))?|sample(?:\s+(?:call|output|reply|response))?|usage|syntax|format|docs|"

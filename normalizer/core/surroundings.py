@@ -227,7 +227,9 @@ def _open_quotation(text: str, at: int, start: int) -> Quotation | None:
 def _begins_quotation(text: str, mark: int, begin: int, at: int) -> bool:
     """Does a quotation mark stand at the start of a word?"""
     behind_space = mark == begin or _OPENS_QUOTATION.match(text, mark - 1) is not None or text[mark] in "„「『"
-    return behind_space and (mark + 1 == at or not text[mark + 1].isspace() or text[mark] == "«")  # French puts a space behind it
+    return behind_space and (
+        mark + 1 == at or not text[mark + 1].isspace() or text[mark] in "“„«‹「『"
+    )  # French puts a space behind it
 
 
 def _led_in(kind: str, form: Form, sentence: str, fenced: bool) -> Standing:

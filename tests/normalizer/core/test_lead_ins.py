@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -143,14 +142,6 @@ def test_every_row_has_its_phrases() -> None:
     assert all(len(found) >= 2 for found, _ in PHRASES.values())
 
 
-@pytest.fixture
-def all_rows(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str | None]:
-    """`kind_of` without the look-up of anchors."""
-    rows = {table: set(languages) for table, languages in TABLES.items()} | {"label": set[str]()}
-    monkeypatch.setattr(lead_ins, "_rows_of", lambda sentence: rows)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
-    return kind_of.__wrapped__
-
-
 @pytest.mark.parametrize(("table", "language"), PHRASES)
 def test_phrases(table: str, language: str) -> None:
     found, near = PHRASES[table, language]
@@ -163,10 +154,18 @@ def test_phrases(table: str, language: str) -> None:
     assert kind_of(f"{near}:") is None
 
 
-def test_the_anchors_find_what_the_expressions_find(all_rows: Callable[[str], str | None]) -> None:
+def test_the_anchors_find_what_the_expressions_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same with and without the look-up of anchors."""
     sentences = [phrase for found, near in PHRASES.values() for phrase in (*found, near)]
-    for sentence in [*sentences, *SHOWN_ONLY, *MEANT, *LABELS, *(one for more in ANNOUNCEMENTS.values() for one in more)]:
-        assert kind_of(sentence) == all_rows(sentence), sentence
+    sentences += [*SHOWN_ONLY, *MEANT, *LABELS, *(one for more in ANNOUNCEMENTS.values() for one in more)]
+    found = [kind_of.__wrapped__(sentence) for sentence in sentences]
+    rows = {table: set(languages) for table, languages in TABLES.items()} | {"label": set[str]()}
+
+    def every_row(_: str) -> dict[str, set[str]]:
+        return rows
+
+    monkeypatch.setattr(lead_ins, "_rows_of", every_row)
+    assert found == [kind_of.__wrapped__(sentence) for sentence in sentences]
 
 
 @pytest.mark.parametrize(("table", "language"), [key for key in PHRASES if TABLES[key[0]][key[1]].anchors])
@@ -182,6 +181,17 @@ def test_every_phrase_of_an_expression_holds_an_anchor(table: str, language: str
             assert language in rows.get(table, ())
 
     check()
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(
+    st.from_regex(
+        words.LABEL, alphabet=st.sampled_from(sorted(set(words.LABEL.pattern.lower()) - set("\\()[]{}?*+|^$<>:=!/_-0123456789")))
+    )
+)
+def test_every_label_holds_an_anchor(sentence: str) -> None:
+    if words.LABEL.match(sentence):
+        assert "label" in lead_ins._rows_of(sentence)  # pyright: ignore[reportPrivateUsage] # what the test is about
 
 
 @pytest.mark.parametrize("sentence", [one for more in ANNOUNCEMENTS.values() for one in more] + MEANT)
