@@ -66,6 +66,7 @@ TABLE = {
     "a label": Row("**Example:**\n\n{}", GUESS, "example", "example"),
     "a refusal": Row("I will not call this:\n{}", GUESS, "example", "example"),
     "an example lead-in": Row("For example:\n{}", CALL, GUESS, GUESS),
+    "an example lead-in, fenced": _shown("For example:\n```\n{}\n```", "example"),
     "a report": Row("The log says:\n{}", CALL, GUESS, GUESS),
     "an announcement of an example": Row("I'll fetch the page, for example:\n{}", CALL, CALL, CALL),
     "a lead-in of another language": Row("Das Format ist klar. Exemple :\n{}", GUESS, "example", "example"),
