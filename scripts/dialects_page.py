@@ -29,10 +29,11 @@ _HEAD = """\
 Written from the registry by `python -m scripts.dialects_page`; do not edit. How to add one: [CONTRIBUTING](../CONTRIBUTING.md).
 
 llmcore tells these {count} ways of writing a call as text apart by the text itself; `dialects=[...]` restricts it to some.
-How far a form is trusted decides what counts as a call:
+How far a form is trusted decides what counts as a call; where it stands decides whether it is meant ([trust](trust.md)):
 
-- **delimited**: special tokens or tags that nobody writes by accident. A call wherever it stands outside code fences and
-  inline code.
+- **delimited**: special tokens or tags that nobody writes by accident. A call on a line of its own and in the middle of one,
+  with tools told or not; content where it is only shown: in code, in a block quote, in an element of code, and, unless its
+  openers are special tokens, in quotation marks or behind words that introduce an example. Risky places make it a guess.
 - **bare**: JSON, Python calls and the like, without a marker of their own. A call only when the name is one of the tools
   offered, when it starts the message or a line, and when nothing but white space or closing punctuation follows. Else it is
   content, and a near miss is recorded. A pair of tags of any name around it (`<tool-use>...</tool-use>`) is markup, whoever made

@@ -64,6 +64,7 @@ from llmcore.types.messages import (
     ToolResultBlock,
     ToolUseBlock,
 )
+from llmcore.types.near_misses import NEAR_MISS_REASONS
 from llmcore.types.requests import CallWriter, Reply, Request, ToolChoice
 from llmcore.types.retry import RetryConfig
 from llmcore.types.tools import CompiledTool, JsonSchema, ToolDefinition, ToolSet, definition_of
@@ -71,6 +72,7 @@ from llmcore.types.usage import AttemptReason, Budget, OutputMode, Usage
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "NEAR_MISS_REASONS",
     "ArgumentsDelta",
     "Attempt",
     "AttemptReason",

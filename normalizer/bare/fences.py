@@ -1,14 +1,17 @@
-"""Back-ticks: code is content, unless a whole fence is the call.
+"""Back-ticks and fences of tildes: code is content, unless a whole fence is the call.
 
 A fence whose body is nothing but a call counts when it opens the message (or stands in a row of fences that does), when its
 info string names the purpose (`tool_call`, `function_call`, ...), or when it ends the message after a lead-in. Otherwise it is
 an example: content and a near miss. Inline code is never a call, unless it is the whole message.
+
+A fence ends at as many of its character as opened it, or more; runs of the other character, and shorter ones, are text in it.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import swallow
@@ -18,9 +21,12 @@ from llmcore.normalizer.core.source import Steps, past, settle, skip_space
 from llmcore.normalizer.core.surroundings import Standing, is_closed
 from llmcore.normalizer.core.words import CALL_FENCES, STRAY_CLOSERS
 
-__all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "without_code"]
+__all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "tildes", "without_code"]
 
-_RUN = re.compile(r"`+")
+_RUNS = {"`": re.compile(r"`+"), "~": re.compile(r"~+")}
+_FENCE_SIGNS = ("```", "~~~")
+_INFO = re.compile(r"[ \t]*+([\w+#.-]{0,32}+)(?![({\[])[^\n{\[(]{0,256}\n")
+"""The first line of a fence of tildes: its first word tells what it holds."""
 _WORD = re.compile(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
 _FIRST_LINE = 400
 _WORD_AND_LINE = (
@@ -28,12 +34,26 @@ _WORD_AND_LINE = (
     re.compile(r"[ \t]{0,16}[\w+#.-]{0,32}[ \t]{0,16}\r?\Z"),
 )
 """An info word and the end of its line, and the beginning of that at the end of the text."""
-_ON_ITS_LINE = r"\n[ \t]{0,64}`{3,256}"
-_CLOSE = re.compile(_ON_ITS_LINE + r"|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|</|\Z))")
-_CLOSE_OF_JSON = re.compile(
-    _ON_ITS_LINE + r"|(?<!`)`{3,256}+(?!`)(?=[ \t\r]{0,256}(?:\n|\Z))"
-    r"|(?<=[\]}])[ \t]{0,64}`{3,256}+(?!`)(?=[ \t\r]{0,256}</)"
-)
+_LONGEST_RUN = 64
+
+
+@lru_cache(maxsize=64)
+def _closers(run: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What closes a fence with this run: any other body, and JSON."""
+    sign = f"{run[0]}{{{len(run)},256}}"
+    on_its_line = rf"\n[ \t]{{0,64}}{sign}"
+    if run[0] == "~":
+        closer = re.compile(on_its_line + r"(?=[ \t\r]{0,256}(?:\n|\Z))")
+        return closer, closer
+    other = re.compile(rf"{on_its_line}|(?<!`){sign}+(?!`)(?=[ \t\r]{{0,256}}(?:\n|</|\Z))")
+    json = re.compile(
+        rf"{on_its_line}|(?<!`){sign}+(?!`)(?=[ \t\r]{{0,256}}(?:\n|\Z))"
+        rf"|(?<=[\]}}])[ \t]{{0,64}}{sign}+(?!`)(?=[ \t\r]{{0,256}}</)"
+    )
+    return other, json
+
+
+_CLOSE, _CLOSE_OF_JSON = _closers("```")
 """Before a tag back-ticks end JSON only behind its last bracket: in a value they are the value's (`<pre>```x```</pre>`)."""
 _CODE = re.compile(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
 """Code in a line, or the first line of a fence with its info word."""
@@ -98,9 +118,9 @@ def _may_call(reading: Reading, start: int, stop: int) -> bool:
 def without_code(text: str, names: frozenset[str] | None) -> str | None:
     """A whole text with a quote for each piece of code that calls nothing: it names no tool, and it does not open the message.
 
-    None when that is not certain for all of them.
+    None when that is not certain for all of them: in a fence of tildes back-ticks are text.
     """
-    if text.lstrip().startswith("`") or _ESCAPE.search(text) is not None or '"toolCalls"' in text:
+    if text.lstrip().startswith("`") or "~~~" in text or _ESCAPE.search(text) is not None or '"toolCalls"' in text:
         return None
     for name in names or ():
         if name in text:
@@ -109,13 +129,22 @@ def without_code(text: str, names: frozenset[str] | None) -> str | None:
 
 
 def _run_end(reading: Reading, at: int) -> Steps[int]:
-    """The end of the run of back-ticks at `at`."""
+    """The end of the run of back-ticks or tildes at `at`."""
     src, end = reading.src, at
+    run = _RUNS[src.text[at]]
     while True:
-        end = past(_RUN, src.text, end)
+        end = past(run, src.text, end)
         if end < len(src.text) or src.final:
             return end
         yield None
+
+
+def tildes(reading: Reading, at: int) -> Steps[int]:
+    """A fence of tildes, alone on its line; returns where to go on."""
+    if reading.line_before(at, _FIRST_LINE).strip():
+        return at + 1
+    end = yield from _run_end(reading, at)
+    return (yield from _fence(reading, at)) if end - at >= len("~~~") else end
 
 
 def _back_ticks(reading: Reading, at: int) -> Steps[int]:
@@ -187,7 +216,8 @@ def _fence(reading: Reading, at: int) -> Steps[int]:
             if group:
                 break
             if inner is not None and inner.near_misses and not inner.drafts:
-                reading.miss(fence.start, fence.end, inner.near_misses[0].name, inner.near_misses[0].reason)
+                reason = inner.near_misses[0].reason  # in code, a line is no prose that says something of its parts
+                reading.miss(fence.start, fence.end, inner.near_misses[0].name, "example" if reason == "mid_line" else reason)
             if inner is not None and (yield from _is_answer(reading, fence, inner, opens)):
                 return fence.end
             return _explicit_none(reading, fence, opens)
@@ -328,17 +358,17 @@ def _next_fence(reading: Reading, end: int) -> Steps[int]:
     while True:
         rest = src.text[end : end + 64]
         stripped = rest.lstrip()
-        if stripped.startswith("```"):
+        if stripped.startswith(_FENCE_SIGNS):
             return end + len(rest) - len(stripped)
-        if src.final or (stripped and not "```".startswith(stripped)) or len(rest) == 64:
+        if src.final or (stripped and not any(sign.startswith(stripped) for sign in _FENCE_SIGNS)) or len(rest) == 64:
             return -1
         yield None
 
 
-def _closer_begun(text: str) -> int:
+def _closer_begun(text: str, sign: str) -> int:
     """Where a closer may have begun that the end of the text does not decide."""
     tail = text[-_LONGEST_CLOSER:]
-    said = tail.removesuffix("<").rstrip("` \t\r")
+    said = tail.removesuffix("<").rstrip(f"{sign} \t\r")
     return len(text) - len(tail) + len(said) - said.endswith("\n")
 
 
@@ -348,9 +378,9 @@ def _blanks_before(text: str, at: int) -> int:
     return at - len(before) + len(before.rstrip(" \t"))
 
 
-def _first_close(text: str, start: int, closer: re.Pattern[str]) -> re.Match[str] | None:
-    """The first closing run of back-ticks. Sought by `str.find` first: the expression alone is slow on long code."""
-    at = text.find("```", start)
+def _first_close(text: str, start: int, closer: re.Pattern[str], run: str = "```") -> re.Match[str] | None:
+    """The first closing run. Sought by `str.find` first: the expression alone is slow on long code."""
+    at = text.find(run, start)
     if at < 0:
         return None
     while at > start and text[at - 1] in " \t":
@@ -367,38 +397,43 @@ def _read_fence(reading: Reading, at: int) -> Steps[Fence]:
     """Find the body and the end. The info word is what stands alone on the first line; a call there is part of the body."""
     src = reading.src
     body = yield from _run_end(reading, at)
+    run = src.text[at : min(body, at + _LONGEST_RUN)]
+    sign, closers = run[0], _closers(run)
     while not src.final and "\n" not in src.text[body : body + _FIRST_LINE] and len(src.text) - body < _FIRST_LINE:
         yield None
     word = _WORD.match(src.text, body, body + _FIRST_LINE)
+    if word is None and sign == "~":
+        word = _INFO.match(src.text, body, body + _FIRST_LINE)
     info = ""
     if word is not None and not is_known(word[1], reading.tools):
-        info, body = word[1], word.end() + (1 if word.end() < len(src.text) else 0)
+        info, body = word[1], word.end() + (1 if word.end() < len(src.text) and src.text[word.end() - 1] != "\n" else 0)
     elif (named := re.match(r"(?:json|python|tool_code|tool_call)(?=[\s{\[])", src.text[body : body + 16])) is not None:
         info, body = named[0], body + named.end()
-    search_from = max(body - 1, at + 3)
+    search_from = max(body - 1, at + len(run))
     told, said = False, body
 
     def skim(more: str) -> bool:
-        if "`" in more:
+        if sign in more:
             return False
         if told:
             reading.tell(max(body, len(src.text) - _SIGNS))
         return True
 
     while True:
-        while src.text.endswith("`") and not src.final:  # perhaps not the whole run
+        while src.text.endswith(sign) and not src.final:  # perhaps not the whole run
             yield None
         said = past(_SPACE, src.text, said)
         is_json = src.text.startswith(("{", "["), said)
-        close = _first_close(src.text, search_from, _CLOSE_OF_JSON if is_json else _CLOSE)
+        close = _first_close(src.text, search_from, closers[is_json], run)
         if close is not None and (src.final or src.text[close.end() : close.end() + 260].lstrip(" \t\r")):
             return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)
         if src.final:  # it may have ended inside the closer
-            return Fence(at, body, max(body, len(src.text.rstrip("`"))), len(src.text), info.lower(), False)
+            return Fence(at, body, max(body, len(src.text.rstrip(sign))), len(src.text), info.lower(), False)
         if reading.listening and not told:
             told = _NOT_A_CALL.match(src.text, said) is not None
         if told:
             reading.tell(max(body, len(src.text) - _SIGNS))
-        search_from = max(search_from, _closer_begun(src.text) if close is None else _blanks_before(src.text, close.start()))
-        no_closer_begun = close is None and said < len(src.text) and not src.text.endswith(("`", "<"))
+        undecided = _closer_begun(src.text, sign) if close is None else _blanks_before(src.text, close.start())
+        search_from = max(search_from, undecided)
+        no_closer_begun = close is None and said < len(src.text) and not src.text.endswith((sign, "<"))
         yield skim if no_closer_begun else None

@@ -1,7 +1,7 @@
 """Bare forms: calls with no marker of their own, found by their bracket.
 
-`{` JSON objects and `name{...}`; `[` arrays and lists of Python calls; `(` Python calls (`bare_json`, `bare_python`); back-ticks
-and ReAct have modules of their own (`fences`, `react`). Every handler is given the position of its trigger and returns where the
+`{` JSON objects and `name{...}`; `[` arrays and lists of Python calls; `(` Python calls (`bare_json`, `bare_python`). Code and
+ReAct have modules of their own (`fences`, `react`). Every handler is given the position of its trigger and returns where the
 walk goes on; what it takes it has classified. Bare forms are suffix-decided: their text is held until `verdicts` can tell.
 """
 
@@ -240,5 +240,6 @@ HANDLERS: dict[str, Callable[[Reading, int], Steps[int] | int]] = {
     "[": _bracket,
     "(": _paren,
     "`": fences.back_ticks,
+    "~": fences.tildes,
     "A": react.action,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from llmcore.normalizer.bare import verdicts
 from llmcore.normalizer.bare.lost_headers import HEADER_WORDS
 from llmcore.normalizer.bare.made_up import around, wrapper_before
 from llmcore.normalizer.bare.python_forms import settled_word
@@ -160,7 +161,10 @@ def mid_line(reading: Reading, at: int) -> Steps[int]:
     calls = [call for message in read_body(reading, body)[0] for call in message.calls]
     if calls:
         place = Place(at, body.end, over=False, closed=False, whole=False)
-        reading.miss(at, body.end, calls[0].name, refusal(reading, place, calls) or "mid_line")
+        reason = refusal(reading, place, calls) or "mid_line"
+        if reason == "mid_line":
+            reason = yield from verdicts.mid_line(reading, at, body.end)
+        reading.miss(at, body.end, calls[0].name, reason)
     return body.end
 
 
@@ -181,6 +185,8 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
         return drop_echo(reading, at, end)
     certain = messages[0].certain and messages[0].form == "llmcore_envelope"
     reason = refusal(reading, place, calls, certain=certain) or (yield from only_shown(reading, at, end))
+    if reason == "mid_line":
+        reason = yield from verdicts.mid_line(reading, at, end)
     if reason is not None:
         reading.miss(at, end, calls[0].name, reason)
         if last.cut:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from llmcore.normalizer.bare import verdicts
 from llmcore.normalizer.bare.made_up import around, wrapper_before
 from llmcore.normalizer.bare.verdicts import (
     Place,
@@ -208,7 +209,7 @@ def mid_line_call(reading: Reading, begin: int, at: int) -> Steps[int]:
         return at + 1
     parsed = read_calls(reading.src.text, begin, body.end, limits=reading.limits)
     if parsed.calls:
-        reading.miss(begin, body.end, parsed.calls[0].name, "mid_line")
+        reading.miss(begin, body.end, parsed.calls[0].name, (yield from verdicts.mid_line(reading, begin, body.end)))
     return body.end
 
 

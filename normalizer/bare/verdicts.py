@@ -27,6 +27,7 @@ __all__ = [
     "is_echo",
     "leads_in",
     "line_is_over",
+    "mid_line",
     "only_shown",
     "refusal",
     "rest_is_blank",
@@ -145,6 +146,15 @@ def drop_echo(reading: Reading, begin: int, end: int) -> int:
     reading.text(begin)
     reading.markup(end)
     return end
+
+
+def mid_line(reading: Reading, begin: int, end: int) -> Steps[str]:
+    """Why a form in the middle of a line is content: it is only shown, or nothing tells. What is shown is not asked about."""
+    standing = reading.standing_at(begin, "bare")
+    if standing.shown:
+        return standing.shown
+    quotation = standing.quotation
+    return "quoted" if quotation is not None and (yield from is_closed(reading.src, quotation, end)) else "mid_line"
 
 
 def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:

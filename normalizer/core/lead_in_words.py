@@ -35,19 +35,19 @@ class Row(NamedTuple):
 
 PROHIBITION = {
     "en": Row(
-        "not don neve must shou avoi refr refu",
-        r"(?:do\s+not|don['’]?t|never|must(?:\s+not|n['’]t)|should(?:\s+not|n['’]t)|not\s+(?:(?:meant|supposed|intended)\s+)?to(?:\s+be)?|"
+        "not don dont neve must shou avoi refr refu",
+        r"\b(?:do\s+not|don['’]?t|never|must(?:\s+not|n['’]t)|should(?:\s+not|n['’]t)|not\s+(?:(?:meant|supposed|intended)\s+)?to(?:\s+be)?|"
         r"avoid|refrain\s+from|refuse\s+to)\b(?:\W+\w+){0,3}?\W+"
         r"(?:run|execut|call|us(?:e|ing)\b|writ|emit|cop[yi]|send|invok|paste|issu|repeat|output|trigger)",
     ),
     "de": Row(
         "nich niem nie kein",
-        r"(?:nicht|niemals|nie|keinesfalls)\b(?:\W+\w+){0,4}?\W+(?:ausführ|ausgeführ|aufruf|aufgeruf|benutz|verwend|kopier|send|abschick|nutz)"
-        r"|(?:führ|ruf|verwende|benutze|kopiere|sende|schick)\w*\b(?:\W+\w+){0,6}?\W+(?:nicht|niemals|nie)\b",
+        r"\b(?:nicht|niemals|nie|keinesfalls)\b(?:\W+\w+){0,4}?\W+(?:ausführ|ausgeführ|aufruf|aufgeruf|benutz|verwend|kopier|send|abschick|nutz)"
+        r"|\b(?:führ|ruf|verwende|benutze|kopiere|sende|schick)\w*\b(?:\W+\w+){0,6}?\W+(?:nicht|niemals|nie)\b",
     ),
     "fr": Row(
         "ne n pas jama sans",
-        r"(?:\bne\s+|n['’])(?:\w+\s+)?(?:(?:jamais|pas)\s+)?(?:l['’])?(?:exécut|appel|lanc|utilis|copi|envoy|écri)\w*(?:\s+\w+){0,2}"
+        r"\b(?:ne\s+|n['’])(?:\w+\s+)?(?:(?:jamais|pas)\s+)?(?:l['’])?(?:exécut|appel|lanc|utilis|copi|envoy|écri)\w*(?:\s+\w+){0,2}"
         r"|\bne\s+(?:pas|jamais)\s+\w+|\bsans\s+(?:l['’])?(?:exécuter|appeler|lancer)",
     ),
     "es": Row(
@@ -62,13 +62,15 @@ PROHIBITION = {
     ),
     "zh": Row("", r"(?:不要|请勿|切勿|别|不得|禁止|勿|不能|不可|不应)[^，。,;；]{0,8}?(?:执行|调用|运行|使用|复制|发送|触发)"),
     "ja": Row("", r"(?:実行|呼び出|呼ば|使用|使わ|コピー|送信)\w*?(?:しないで|さないで|ないで|てはいけ|しては|禁止)"),
-    "ko": Row("", r"(?:실행|호출|사용|복사|전송)\w*?(?:하지\s*마|금지|하면\s*안)"),
+    "ko": Row("", r"(?:실행|호출|사용|복사|전송)\w*?\s*(?:하지\s*마|금지|하면\s*안)"),
 }
 BY_THE_SPEAKER = {
     "en": r"\b(?:I|we)(?:['’](?:m|re|ve))?\b(?:\W+\w+){0,4}?\W*\Z",
     "de": r"\b(?:ich|wir)\b(?:\W+\w+){0,4}?\W*\Z",
     "fr": r"\b(?:je|nous|j['’])\W*(?:\w+\W+){0,3}\Z",
     "es": r"\b(?:yo|nosotros|puedo|podemos)\b(?:\W+\w+){0,3}?\W*\Z",
+    "pt": r"\b(?:eu|nós|posso|podemos)\b(?:\W+\w+){0,3}?\W*\Z",
+    "it": r"\b(?:io|noi|posso|possiamo)\b(?:\W+\w+){0,3}?\W*\Z",
     "zh": r"(?:我|我们)[^，。,]{0,6}\Z",
     "ru": r"\b(?:я|мы)\b(?:\W+\w+){0,3}?\W*\Z",
 }
@@ -76,7 +78,7 @@ BY_THE_SPEAKER = {
 REFUSAL = {
     "en": Row(
         "not neve won woul didn have shou must aren refu decl",
-        r"\b(?:I|we)(?:\s+(?:will|would|did|have|must|should|shall|am|are)\s*(?:not|never)|['’](?:ll|d|ve|m|re)\s+(?:not|never)|"
+        r"\b(?:I|we)(?:\s+(?:will|would|did|have|must|should|shall|am|are)\s+(?:not|never)|['’](?:ll|d|ve|m|re)\s+(?:not|never)|"
         r"\s+(?:won|wouldn|didn|haven|shouldn|mustn|aren)['’]t|\s+refuse|\s+decline)"
         r"(?:\s+(?:be|been|going|to|yet|actually|just))*\s+(?:run|ran|execut|call|us(?:e|ing)\b|writ|emit|send|sent|invok|issu|mak|made|do\b|perform)"
         r"\w*(?:(?!\b(?:but|so|instead|until|therefore)\b)[^,;])*\Z",
@@ -85,7 +87,11 @@ REFUSAL = {
     "fr": Row("pas jama", r"\b(?:je|nous)\s+(?:ne\s+|n['’])[^,;]*\b(?:pas|jamais)\b[^,;]*\Z"),
     "es": Row("no", r"\bno\s+(?:voy|vamos|he|hemos|pienso|debo|debemos|quiero)\b[^,;]*\Z"),
     "ru": Row("не", r"\b(?:я|мы)\s+(?:\w+\s+)?не\s+(?:буду|будем|стану|стал|стала|хочу|выполн|запус|вызыв|вызв|отправ)[^,;]*\Z"),
+    "pt": Row("não", r"\bnão\s+(?:vou|vamos|devo|quero|posso)\s+[^,;]*\Z"),
+    "it": Row("non", r"\bnon\s+(?:eseguirò|chiamerò|userò|invierò|voglio|intendo|devo|posso)\b[^,;]*\Z"),
     "zh": Row("", r"(?:我|我们)(?:不会|不能|没有|并未|并没有|拒绝|不想|还没)[^，,；;]*\Z"),
+    "ja": Row("", r"(?:実行|呼び出|使用|送信)\w{0,2}(?:しません|ません|せずに)[^、]*\Z"),
+    "ko": Row("", r"(?:실행|호출|사용|전송)하지\s*않(?:겠습니다|을게요|습니다)[^,]*\Z"),
 }
 """A negation by the speaker of what stands right behind it."""
 ANNOUNCEMENT = {
@@ -109,7 +115,7 @@ SHOWING = re.compile(
     re.IGNORECASE,
 )
 """Verbs of an announcement that announces no call."""
-LABEL_ANCHORS = "exam samp usag synt form docs docu temp sche beis aufb vorl verw exem modè util ejem sint plan uso esem prim прим синт форм доку шабл испо"
+LABEL_ANCHORS = "exam samp usag synt form docs docu doku temp sche beis aufb vorl verw exem modè util ejem sint plan uso esem prim прим синт форм доку шабл испо"
 LABEL = re.compile(
     r"\W*(?:(?:an?|the|from\s+the|ein|eine|das|die|der|aus\s+der|un|une|le|la|el|del?)\s+)*"
     r"(?:examples?(?:\s+(?:call|usage|output|reply|response|format))?|sample(?:\s+(?:call|output|reply|response))?|usage|syntax|format|docs|"
@@ -124,11 +130,11 @@ FORM = {
     "en": Row(
         "like writ spel form enco seri repr synt stru temp shap nota",
         r"\blooks?\s+(?:\w+\s+){0,2}?like\b|\b(?:is|are|be|gets?)\s+(?:\w+\s+)?(?:written|spelled|spelt|formatted|encoded|serialized|serialised|represented)\b"
-        r"|\bcall(?:ed)?\s+(?:it|them|\w+)\s+like\b|\blike\s+so\b|\blike(?:\s+this)?:\W*\Z|\bthe\s+(?:\w+\s+){0,2}?(?:syntax|format|structure)\b(?!\s+of\b)[^.]*\b(?:is|are)\W*\Z"
+        r"|\bcall(?:ed)?\s+(?:it|them|\w+)\s+like\b|\blike\s+so\b|\blike(?:\s+this)?:\W*\Z|\bthe\s+(?:\w+\s+){0,2}?(?:syntax|format|structure)\b(?!\s+of\b(?!\s+(?:\w+\s+){1,3}?calls?\b))[^.]*\b(?:is|are)\W*\Z"
         r"|\bin\s+(?:this|the\s+following)\s+(?:form|format|syntax|notation|shape)\W*\Z|\bhere(?:['’]s|\s+is)\s+(?:the|its?)\s+(?:\w+\s+)?(?:syntax|template)\b|\bhow\s+(?:\w+\s+){1,4}(?:writes?|spells?|formats?|encodes?)\b",
     ),
     "de": Row(
-        "sieh säh schr gesc laut form folg",
+        "sieh sähe schr gesc laut form folg",
         r"\bsieht\b[^.]{0,80}\baus\b|\bsieh[t]?\s+so\b|\bsähe\b[^.]{0,80}\baus\b|\bso\s+sieht\b|\bschreibt\s+(?:man|sich)\b|\bgeschrieben\b|\blautet\s+(?:die|das)\s+(?:syntax|format)\b|\bin\s+dieser\s+form\b|\bwie\s+folgt\s+aufgebaut\b",
     ),
     "fr": Row(
@@ -160,7 +166,7 @@ EXAMPLE = {
     ),
     "fr": Row(
         "exem supp imag pren cons ex",
-        r"\bprenons\b|\bconsidérons\b|\bpar\s+exemple\b|\b(?:un|cet|l['’])\s*exemple\b|\bp\.\s?ex\.|\bsupposons\b|\bimaginons\b",
+        r"\bprenons\b|\bconsidérons\b|\bpar\s+exemple\b|\b(?:(?:un|cet)\s+|l['’])exemple\b|\bp\.\s?ex\.|\bsupposons\b|\bimaginons\b",
     ),
     "es": Row(
         "ejem supo imag ej", r"\bpor\s+ejemplo\b|\b(?:un|este|el\s+siguiente)\s+ejemplo\b|\bp\.\s?ej\.|\bsupongamos\b|\bimagina\b"
@@ -174,7 +180,7 @@ EXAMPLE = {
 }
 REPORT = {
     "en": Row(
-        "cont show says said read wrot writ reco logg quot emit prod gene prin answ repl past had list docu retu resp sent send some yest earl last prev call ran trie exec invo issu",
+        "cont show say says said read wrot writ reco logg quot emit prod gene prin answ repl past had list docu retu resp sent send some yest earl last prev call ran trie exec invo issu emit",
         r"\b(?:log|logs|file|page|attachment|e-?mail|mail|message|document|doc|docs|readme|user|model|assistant|agent|bot|transcript|prompt|line|test|"
         r"config|configuration|ticket|issue|trace|dump|record|snippet|article|tutorial|manual|guide|changelog|commit|diff|database|entry|comment|he|she|they|you|it)\b"
         r"(?:\W+\w+){0,6}?\W+(?:contain(?:s|ed)?|show(?:s|ed)?|says?|said|reads?|wrote|writes?|records?|recorded|logged|quotes?|quoted|emitted|produced|generated|"
@@ -197,9 +203,19 @@ REPORT = {
         r"(?:\W+\w+){0,6}?\W+(?:contiene|contenía|muestra|dice|decía|indica|escribió|respondió|aparece)\b",
     ),
     "ru": Row(
-        "кто вчер ране прош соде пока гово напи запи отве возв верн прис стои было была был есть",
+        "кто вчер ране рань прош соде пока гово напи запи отве возв верн прис стои было была был есть",
         r"\b(?:кто-то|вчера|ранее|раньше|в\s+прошлый\s+раз)\b|\b(?:лог\w*|журнал\w*|файл\w*|страниц\w*|документ\w*|пользовател\w*|модел\w*|ассистент\w*|сообщени\w*|строк\w*|письм\w*)\b"
         r"(?:\W+\w+){0,6}?\W+(?:содерж\w+|показыва\w+|говорит\w*|написал\w*|записан\w*|ответил\w*|возвраща\w+|вернул\w*|прислал\w*|стоит|было|была|был|есть)\b",
+    ),
+    "pt": Row(
+        "algu onte ante últi cont most diz diss indi escr resp apar",
+        r"\b(?:alguém|ontem|anteriormente|da\s+última\s+vez)\b|\b(?:registro|registo|arquivo|ficheiro|página|documento|documentação|usuário|"
+        r"utilizador|modelo|assistente|mensagem|linha|e-mail|log)\b(?:\W+\w+){0,6}?\W+(?:contém|continha|mostra|diz|disse|indica|escreveu|respondeu|aparece)\b",
+    ),
+    "it": Row(
+        "qual ieri prec cont most dice indi scri risp comp",
+        r"\b(?:qualcuno|ieri|in\s+precedenza|precedentemente)\b|\b(?:registro|file|pagina|documento|documentazione|utente|modello|assistente|"
+        r"messaggio|riga|e-mail|mail|log)\b(?:\W+\w+){0,6}?\W+(?:contiene|conteneva|mostra|dice|diceva|indica|scrive|scritto|rispose|risposto|compare)\b",
     ),
     "zh": Row(
         "",
@@ -209,22 +225,30 @@ REPORT = {
         "",
         r"昨日|以前|前回|(?:ログ|ファイル|ページ|文書|ユーザー|モデル|メッセージ|メール)[^。、]{0,16}(?:書かれ|表示|含ま|記録)",
     ),
+    "ko": Row("", r"어제|지난번|누군가|(?:로그|파일|페이지|문서|사용자|모델|메시지|메일)[^.,]{0,16}(?:적혀|표시|포함|기록|보냈)"),
 }
 POSSIBLE = {
     "en": Row(
         "d woul coul migh may shou if want shal",
-        r"\b(?:I|we|you|one|it|they|he|she|that|this|which|someone)(?:['’]d\b|\s+(?:would|could|might|may))(?:\s+\w+){0,3}?\W*(?:\w+\W+){0,5}\W*\Z|\bshould\s+(?:I|we)\b|\bif\s+(?:you|I|we)\b[^,:]*\Z|\bdo\s+you\s+want\s+me\b|\bshall\s+I\b",
+        r"\b(?:I|we|you|one|it|they|he|she|that|this|which|someone)(?:['’]d\b|\s+(?:would|could|might|may)\b)(?:\s+\w+){0,3}?\W*(?:\w+\W+){0,5}\W*\Z|\bshould\s+(?:I|we)\b|\bif\s+(?:you|I|we)\b[^,:]*\Z|\bdo\s+you\s+want\s+me\b|\bshall\s+I\b",
     ),
     "de": Row("würd könn soll", r"\b(?:würde|würdest|könnte|könnten|könntest|würden|soll\s+ich|sollte\s+ich|sollen\s+wir)\b"),
     "fr": Row(
         "dois voul souh sera pour devr appe fera enve écri util lanc exéc supp donn ress",
-        r"\b(?:pourrai[ts]|pourriez|pourrions|dois-je|voulez-vous|souhaitez-vous|\w{2,}rai(?:s|t|ent))\b",
+        r"\b(?:pourriez|pourrions|dois-je|voulez-vous|souhaitez-vous|"
+        r"(?:pour|dev|se|fe|appelle|enver|écri|utilise|lance|exécute|supprime|donne|ressemble)rai(?:s|t|ent))\b",
     ),
-    "es": Row("podr harí llam serí debe quie", r"\b(?:podría\w*|haría|llamaría|sería|debería\w*|quieres\s+que)\b\b"),
+    "es": Row("podr harí llam serí debe quie", r"\b(?:podría\w*|haría|llamaría|sería|debería\w*|quieres\s+que)\b"),
     "ru": Row("бы если могл мог можн стои", r"\b(?:бы|если|могли?\s+бы|мог\s+бы|можно|стоит\s+ли)\b"),
+    "pt": Row("pode deve seri fari cham quer quis", r"\b(?:poderia|deveria|seria|faria|chamaria|quer\s+que|quiser)\b"),
+    "it": Row(
+        "potr dovr sare fare chia vuoi vuol desi",
+        r"\b(?:potre\w+|dovre\w+|sarebbe|farei|chiamerei|vuoi\s+che|vuole\s+che|desidera\s+che)\b",
+    ),
     "zh": Row(
         "", r"如果|要是|大概会|可以(?:调用|使用|这样|用|写)|要不要|是否(?:要|需要)|要我|会是这样|将会是|本来(?:要|会)|需要我"
     ),
     "ja": Row("", r"できます|でしょうか|ますか"),
+    "ko": Row("", r"할까요|드릴까요|만약"),
 }
 """What might be done, or is asked about."""

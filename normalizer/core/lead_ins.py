@@ -90,7 +90,7 @@ def sentence_before(text: str, start: int, at: int) -> str:
 def _framing(before: str) -> int:
     """Where a fence's or a wrapper's opener, or a list sign, begins that ends the text; its length when there is none."""
     line = before.rfind("\n") + 1
-    if before.startswith("```", line) or _LIST_SIGN.match(before, line):
+    if before.startswith(("```", "~~~"), line) or _LIST_SIGN.match(before, line):
         return line
     if before.endswith(">") and (wrapper := _WRAPPER.search(before, line)) is not None:
         return wrapper.start()

@@ -342,9 +342,10 @@ class Reading:
     def stage(self) -> Staged:
         """What is read from here on may be taken back: nobody hears of it until then."""
         teller, self.teller = self.teller, None
+        pieces, self.pieces = self.pieces, self.pieces[-1:]  # only the last one is looked at, and a flood of calls stays linear
         return Staged(
             done=self.done,
-            pieces=list(self.pieces),
+            pieces=pieces,
             drafts=len(self.drafts),
             begun=self.begun,
             near_misses=len(self.near_misses),
@@ -371,7 +372,7 @@ class Reading:
 
     def release(self, staged: Staged) -> None:
         """What was read since then stands: a listener hears of it."""
-        pieces, self.pieces, self.teller = self.pieces, list(staged.pieces), staged.teller
+        pieces, self.pieces, self.teller = self.pieces, staged.pieces, staged.teller
         self.done, self._said_anything = staged.done, staged.said_anything
         waiting, replaced = self.drafts[staged.drafts :], self.replaced[staged.replaced :]
         held = {id(draft) for draft, _ in self.held}
@@ -387,11 +388,10 @@ class Reading:
             while self.teller is not None and replaced and replaced[0][1] <= end:
                 self.teller.instead(replaced.pop(0)[2])
 
-    def shown(self, at: int, end: int, name: str | None, reason: str) -> None:
-        """The call in `at:end` is only shown: content, and a near miss."""
+    def shown(self, end: int, reason: str) -> None:
+        """What ends here is only shown."""
         if self._surroundings is not None:
             self._surroundings.shown(end, reason)
-        self.note(at, end, name, reason)
 
     def call(self, draft: Draft, id: str) -> ToolCall:
         """The call that a draft has become."""

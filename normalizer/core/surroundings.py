@@ -13,7 +13,9 @@ the walk waits for it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from llmcore.normalizer.core.lead_ins import kind_of, sentence_before
@@ -37,18 +39,20 @@ Form = Literal["token", "tag", "bare"]
 _TOKENS = ("<|", "<｜", "<‖", "]<]", "[TOOL_CALLS]", "◁", "<｜｜")
 _WORD = re.compile(r"\w")
 _PARAGRAPH = 2048
-"""Characters before a call in which a quotation may have begun."""
+"""Characters before a call in which a quotation may have begun, and behind it in which it may end."""
 _PARTNERS = {'"': '"', "'": "'", "“": "”", "„": '“”"', "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』"}
 _MARK = re.compile('["“”„«»‹›「」『』]')
-_OPENS_QUOTATION = re.compile(r"[\s(\[{<>=:,;/|*_—–-]")
+_UNSPACED = "\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
+"""Letters and signs of languages that put no space before a quotation mark."""
+_OPENS_QUOTATION = re.compile(rf"[\s(\[{{<>=:,;/|*_—–{_UNSPACED}-]")
 _CODE = re.compile(
-    r"`[^`\n]+`|```.*?(?:```|\Z)|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|examples?|blockquote|q|template)\b[^<>]{0,256}>",
+    r"(?P<run>`{3,}|~{3,}).*?(?:(?P=run)|\Z)|`[^`\n]+`|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|examples?|blockquote|q|template)\b[^<>]{0,256}>",
     re.IGNORECASE | re.DOTALL,
 )
 _ONLY_OPENERS = re.compile(r"\s*(?:<[A-Za-z]+\b[^<>]{0,256}>\s*)+\Z")
 _LIST_SIGN = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _INDENT = re.compile(r"[ \t]*")
-_CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…。，、]|,\s{{1,8}}\w|\Z)") for mark in "\"'"}
+_CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}\w|\Z)") for mark in "\"'"}
 _LONGEST_CLOSER = 16
 _DEEP = 4
 MARKS = frozenset("<[]◁")
@@ -112,11 +116,14 @@ def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
     sought = start
     while True:
         text = src.text
-        over = text.find("\n\n", max(start, sought - 1)) if quotation.within == "paragraph" else -1
+        farthest = start + _PARAGRAPH if quotation.within == "paragraph" else len(text) + 1
+        over = text.find("\n\n", max(start, sought - 1), farthest) if quotation.within == "paragraph" else -1
+        if over < 0 and len(text) >= farthest:
+            over = farthest
         stop = len(text) if over < 0 else over
         told = stop if over >= 0 or src.final else stop - _LONGEST_CLOSER  # what may be a partner depends on what follows it
         reach = min(told, start + 1) if quotation.direct else told
-        closed = min((hit for one in quotation.closers if (hit := _partner(text, one, sought, reach)) >= 0), default=-1)
+        closed = min((hit for one in quotation.closers if (hit := _partner(src, one, sought, reach)) >= 0), default=-1)
         if closed >= 0 and (not quotation.needs_words or has_words(text[closed + 1 : stop])):
             return True
         if over >= 0 or src.final or (quotation.direct and closed < 0 and reach > start):
@@ -126,12 +133,25 @@ def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
         yield None
 
 
-def _partner(text: str, closer: str, start: int, stop: int) -> int:
+def _partner(src: Source, closer: str, start: int, stop: int) -> int:
     """Where the partner of an opened quotation stands: a quotation mark that does not belong to JSON, or a closing tag."""
-    if closer not in _CLOSING_MARK:
-        return text.find(closer, start, stop)
-    found = _CLOSING_MARK[closer].search(text, start, stop + _LONGEST_CLOSER)
-    return -1 if found is None or found.start() >= stop else found.start()
+    if (mark := _CLOSING_MARK.get(closer)) is not None:
+        found = mark.search(src.text, start, stop + _LONGEST_CLOSER)
+        return -1 if found is None or found.start() >= stop else found.start()
+    if len(closer) == 1:
+        return src.text.find(closer, start, stop)
+    tag = _closing_tag(closer)
+    if src.absent.get(tag, start + 1) <= start:
+        return -1
+    at = src.text.find(closer, start, stop)
+    if at < 0 and src.final:  # a flood of calls behind one opener seeks it once
+        src.absent[tag] = start
+    return at
+
+
+@cache
+def _closing_tag(closer: str) -> re.Pattern[str]:
+    return re.compile(closer)
 
 
 def prose_follows(src: Source, start: int) -> Steps[bool]:
@@ -154,12 +174,13 @@ def prose_follows(src: Source, start: int) -> Steps[bool]:
 class Surroundings:
     """Judges places in one text, from left to right. `names`: the tools told; an element of such a name is no code."""
 
-    __slots__ = ("_names", "_open", "_scanned", "_shown_to")
+    __slots__ = ("_depths", "_names", "_open", "_scanned", "_shown_to")
 
     def __init__(self, names: frozenset[str] | None) -> None:
         self._names = names or frozenset[str]()
         self._scanned = 0
-        self._open: list[tuple[str, int, int]] = []  # elements of code: name, start, end of the opener
+        self._open: list[str] = []  # names of elements of code, the outermost first,
+        self._depths: Counter[str] = Counter()  # and how many of each
         self._shown_to: tuple[int, str] = (-1, "")
 
     def shown(self, end: int, reason: str) -> None:
@@ -188,16 +209,20 @@ class Surroundings:
         """Is an element of code open at `at`?"""
         if start > self._scanned:
             self._open.clear()
+            self._depths.clear()
             self._scanned = start
         for found in _CODE.finditer(text, self._scanned, at):
             name = (found["name"] or "").lower()
             if not name or name in self._names:
                 continue
             if not found["closes"]:
-                self._open.append((name, found.start(), found.end()))
-            elif any(one[0] == name for one in self._open):
-                while self._open.pop()[0] != name:
-                    pass
+                self._open.append(name)
+                self._depths[name] += 1
+            elif self._depths[name] > 0:
+                closed = ""
+                while closed != name:
+                    closed = self._open.pop()
+                    self._depths[closed] -= 1
         self._scanned = max(self._scanned, at)
         if not self._open:
             return None
@@ -205,7 +230,7 @@ class Surroundings:
         above = text[max(first, text.rfind("\n", first, max(first, line - 1)) + 1) : line]
         if _ONLY_OPENERS.match(above) is not None and not text[line:at].strip():
             return _QUOTED
-        return Standing(quotation=Quotation(tuple({f"</{name}>": None for name, _, _ in self._open}), within="text"))
+        return Standing(quotation=Quotation(tuple(f"</{name}>" for name, depth in self._depths.items() if depth), within="text"))
 
 
 def _open_quotation(text: str, at: int, start: int) -> Quotation | None:
@@ -230,13 +255,17 @@ def _open_quotation(text: str, at: int, start: int) -> Quotation | None:
 def _begins_quotation(text: str, mark: int, begin: int, at: int) -> bool:
     """Does a quotation mark stand at the start of a word?"""
     behind_space = mark == begin or _OPENS_QUOTATION.match(text, mark - 1) is not None or text[mark] in "„「『"
-    return behind_space and (mark + 1 == at or not text[mark + 1].isspace())
+    return behind_space and (
+        mark + 1 == at or not text[mark + 1].isspace() or text[mark] in "“„«‹「『"
+    )  # French puts a space behind it
 
 
 def _led_in(kind: str, form: Form, sentence: str, fenced: bool) -> Standing:
     """What a lead-in of this kind makes of a form."""
     if fenced:
         return _EXAMPLE
+    if kind == "example" and form == "token":
+        return PLAIN
     if kind == "example" or form == "token":
         return Standing(doubt="example_lead_in", words=sentence)
     return _EXAMPLE

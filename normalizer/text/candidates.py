@@ -52,6 +52,7 @@ class Signs:
             "[": rf"\[(?:(?={brackets})|(?<=[{bare}\\]\[)(?=\s*+(?:{_LIST}|{empty})){words})",
             "{": rf"\{{(?:(?<=[{ends}]\{{)|(?<=[{bare}]\{{)(?=\s*+(?:{OBJECT_BEGINS}|{OBJECT_BEGUN}\Z)))",
             "`": "`",
+            "~": r"~(?<!\S~)(?=~~|~?\Z)",
             "(": rf"\((?<=[{ends}]\()",
             "A": "A(?=ction:)",
             "]": rf"\](?={_begun(table.beginnings, ']')})",
@@ -62,7 +63,7 @@ class Signs:
         self.any_headed = re.compile("|".join({**signs, "{": r"\{"}.values()))
         """After the header `to=NAME` anything may stand before a brace."""
         opener = rf"\[(?={brackets})"
-        self.markers = re.compile("|".join([signs["<"], opener, signs["]"], signs["◁"], signs["`"]]))
+        self.markers = re.compile("|".join([signs["<"], opener, signs["]"], signs["◁"], signs["`"], signs["~"]]))
         self._by_character = [(one, _WORDS.get(one, ""), re.compile(signs[one])) for one in _BY_FREQUENCY]
 
     def occur_in(self, text: str, names: Names) -> bool:

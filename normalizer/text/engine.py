@@ -73,6 +73,7 @@ class TextEngine:
         self._reading = Reading(self, tools, limits=limits, listening=listening, nested=nested, forced_tool=forced_tool)
         if enveloped:
             self._reading.asked_for_envelope()
+        self._teller = self._reading.teller  # the reading has none while it reads what may turn out to be only shown
         self._walk = Walk(self._reading, self._table, _whole_at(self._dialects) if by_shape else None)
         self._room = limits.text
         self._overflow: list[str] = []
@@ -94,7 +95,7 @@ class TextEngine:
         grown += text
         src.text = grown
         del grown
-        teller = reading.teller
+        teller = self._teller
         if teller is None:  # nobody waits for anything: all of it is read at the end, in one go
             return []
         if self._is_running and (self._skim is None or not self._skim(text)):
@@ -108,7 +109,7 @@ class TextEngine:
         if self._is_running:
             self._resume()
         self._close()
-        return reading.teller.drain() if reading.teller is not None else []
+        return self._teller.drain() if self._teller is not None else []
 
     def read(self, text: str, finish_reason: str | None = None) -> TextEngine:
         """The whole text at once: `feed` and `finish` in one resumption. Returns self."""

@@ -32,8 +32,9 @@ _NESTED_SHIFT = 3  # a nested reading has an eighth of the looks: the one around
 _LAYOUT = re.compile(r"\s{0,8}+")  # between an opener that was written twice
 _OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
 _OPEN = ("[", "{")
-_PROSE = re.compile(r"[^`<[{(\]◁=A:\n]*+").fullmatch  # with the others candidates begin, or "Action:" ends, or a new line begins
-_MARKLESS = re.compile(r"[^`<[\]◁]*+").fullmatch  # without what markers and code begin with
+_CODE = ("`", "~")
+_PROSE = re.compile(r"[^`~<[{(\]◁=A:\n]*+").fullmatch  # with the others candidates begin, or "Action:" ends, or a new line begins
+_MARKLESS = re.compile(r"[^`~<[\]◁]*+").fullmatch  # without what markers and code begin with
 _MARKER = 24  # the longest opener
 _FARTHEST = 256  # that a line goes on behind a call without words
 _HELD = ("]", "◁")  # with which a marker may begin that more text must tell
@@ -102,7 +103,7 @@ class Walk:
             handler = HANDLERS.get(trigger)
             # Before `brackets_from` a bracket comes here only because it begins like a marker, and it was none.
             takes = reading.takes_calls or (reading.enveloped and trigger == "{")
-            counts = trigger == "`" or (takes and at >= brackets_from)
+            counts = trigger in _CODE or (takes and at >= brackets_from)
             if handler is not None and counts and reading.text_kind != "reasoning":
                 before = looks.spent
                 went = handler(reading, at)
@@ -338,11 +339,14 @@ class Walk:
         """What was read since then is only shown. A call that is not whole is just text."""
         reading = self._reading
         drafts, end = reading.drafts[staged.drafts :], reading.done
+        is_opener = not drafts and len(reading.near_misses) == staged.near_misses  # of calls that follow, which say it themselves
         reading.take_back(staged)
         if not all(draft.complete for draft in drafts):
             reading.note(at, end, drafts[0].name, reason)
             return False
-        reading.shown(at, end, drafts[0].name if drafts else None, reason)
+        reading.shown(end, reason)
+        if not is_opener:
+            reading.note(at, end, drafts[0].name if drafts else None, reason)
         reading.text(end)
         return True
 
@@ -369,17 +373,18 @@ class Walk:
         """Past the lines of a quotation. What it calls is a near miss."""
         reading = self._reading
         src, start = reading.src, reading.line_start(at)
-        end = start
+        end = sought = start
         while True:
-            line_end = src.text.find("\n", end)
+            line_end = src.text.find("\n", sought)
             if line_end >= 0 and line_end + 1 < len(src.text):
-                end = line_end + 1
+                end = sought = line_end + 1
                 if src.text[end] != ">":
                     break
             elif src.final:
                 end = len(src.text)
                 break
             else:
+                sought = len(src.text) if line_end < 0 else line_end
                 reading.tell(len(src.text))
                 yield None
         inner = reading.nest("\n".join([line.removeprefix(">").removeprefix(" ") for line in src.text[start:end].split("\n")]))

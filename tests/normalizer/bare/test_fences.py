@@ -85,3 +85,58 @@ def test_a_value_that_ends_the_fence_is_read_the_same_however_it_comes() -> None
     body = json.dumps({"name": "get_weather", "arguments": {"city": "f() {}```</pre>"}})
     envelope = read_every_way(f"```json\n{body}\n```")
     assert [call.complete for call in envelope.tool_calls] == [False]
+
+
+PING = '{"name": "ping", "arguments": {}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"~~~json\n{PING}\n~~~",
+        f"~~~~json\n{PING}\n~~~~",
+        f"````json\n{PING}\n````",
+        f"I will ask.\n\n~~~json\n{PING}\n~~~",
+        f"~~~json title=`x`\n{PING}\n~~~\nI asked.",
+        f"~~~\n<tool_call>{PING}</tool_call>\n~~~",
+        f"~~~\n{PING}\n~~~~~",
+        f"~~~\n{PING}",
+        f"Two:\n~~~\n{PING}\n~~~\n```\n{PING}\n```",
+        f"About ~5 or ~~six~~:\n{PING}",
+        f"a ~~~ b\n{PING}",
+    ],
+)
+def test_fences_of_tildes_and_of_more_signs_hold_calls(text: str) -> None:
+    envelope = read_every_way(text)
+    assert {call.name for call in envelope.tool_calls} == {"ping"}
+    assert len(envelope.tool_calls) == text.count(PING)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"So:\n````\n```json\n{PING}\n```\n````\nThat is it.",
+        f"So:\n~~~\n```json\n{PING}\n```\n~~~\nThat is it.",
+        f"So:\n```\n~~~json\n{PING}\n~~~\n```\nThat is it.",
+        f"So:\n~~~~\n~~~\n{PING}\n~~~\n~~~~\nThat is it.",
+        f"So:\n~~~md `x`\n<tool_call>{PING}</tool_call>\n~~~\nThat is it.",
+        f"So:\n~~~\n`\n<tool_call>{PING}</tool_call>\n`\n~~~ no closer\n~~~\nThat is it.",
+        f"So:\n~~~\ncurl -d '{PING}'\n~~~\nThat is it.",
+    ],
+)
+@pytest.mark.parametrize("told", ["told", "none"])
+def test_a_fence_within_the_other_kind_is_text(text: str, told: str) -> None:
+    envelope = read_every_way(text, TOOLS if told == "told" else None)
+    assert not envelope.tool_calls
+    assert envelope.content == text
+
+
+def test_back_ticks_in_fences_of_tildes_hide_no_call() -> None:
+    text = f"A ~ sign.\n~~~md\n```\n~~~\n\n<tool_call>{PING}</tool_call>\n\n~~~md\n```\n~~~\nDone."
+    assert [call.name for call in read_every_way(text, None).tool_calls] == ["ping"]
+
+
+def test_code_says_nothing_in_the_middle_of_a_line() -> None:
+    """Nobody is asked what was meant by a line of a script."""
+    envelope = read_every_way(f"So:\n```sh\ncurl -d '{PING}'\n```\nThat is it.")
+    assert [miss.reason for miss in envelope.near_misses] == ["example"]

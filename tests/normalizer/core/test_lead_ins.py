@@ -1,0 +1,259 @@
+"""What the sentence before a call says of it, in each language: phrases that say it, and near ones that do not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from llmcore.normalizer.core import lead_in_words as words
+from llmcore.normalizer.core import lead_ins
+from llmcore.normalizer.core.lead_ins import kind_of, sentence_before
+from tests.support.growth import assert_linear
+
+TABLES = {
+    "prohibition": words.PROHIBITION,
+    "refusal": words.REFUSAL,
+    "form": words.FORM,
+    "example": words.EXAMPLE,
+    "report": words.REPORT,
+    "possible": words.POSSIBLE,
+}
+STRICT = ("prohibition", "refusal", "form")
+
+PHRASES: dict[tuple[str, str], tuple[list[str], str]] = {
+    ("prohibition", "en"): (
+        ["Do not run this", "Never call it", "It mustn't be executed", "dont send this"],
+        "This does not matter",
+    ),
+    ("prohibition", "de"): (["Bitte nicht ausführen", "Niemals so aufrufen", "Führe das nicht aus"], "Das ist nicht weit"),
+    ("prohibition", "fr"): (["Ne pas exécuter", "N'appelez jamais ceci", "À lire sans lancer"], "Ce n'est pas loin"),
+    ("prohibition", "es"): (["No ejecutes esto", "Nunca se llama así"], "No está lejos"),
+    ("prohibition", "pt"): (["Não execute isto", "Nunca chame esta função"], "Não fica longe"),
+    ("prohibition", "it"): (["Non eseguire questo", "Mai chiamare così"], "Non è lontano"),
+    ("prohibition", "ru"): (["Не выполняйте это", "Никогда не вызывайте так"], "Это не далеко"),
+    ("prohibition", "zh"): (["请勿执行", "不要调用这个"], "这里不远"),
+    ("prohibition", "ja"): (["実行しないでください", "これを呼び出さないで"], "遠くないです"),
+    ("prohibition", "ko"): (["실행하지 마세요", "호출 금지"], "멀지 않습니다"),
+    ("refusal", "en"): (["I will not run this", "We haven't called it", "I refuse to send it"], "I will not be long"),
+    ("refusal", "de"): (["Ich rufe das nicht auf", "Das werden wir nie senden"], "Es regnet nicht"),
+    ("refusal", "fr"): (["Je ne l'exécute pas", "Nous n'appelons jamais cela"], "Il ne pleut pas"),
+    ("refusal", "es"): (["No voy a hacerlo", "No hemos enviado esto"], "No llueve"),
+    ("refusal", "pt"): (["Não vou executar isto", "Não posso chamar"], "Não chove"),
+    ("refusal", "it"): (["Non eseguirò questo", "Non voglio chiamarlo"], "Non piove"),
+    ("refusal", "ru"): (["Я не буду этого делать", "Мы это не запускаем"], "Дождя не было"),
+    ("refusal", "zh"): (["我不会这样做", "我们没有调用"], "今天没有雨"),
+    ("refusal", "ja"): (["これは実行しません", "送信せずに見せます"], "雨は降りません"),
+    ("refusal", "ko"): (["실행하지 않겠습니다", "호출하지 않습니다"], "비가 오지 않습니다"),
+    ("form", "en"): (
+        ["A call looks like this", "It is written as", "The syntax of a call is", "Call it like"],
+        "The look of the sea",
+    ),
+    ("form", "de"): (["So sieht ein Aufruf aus", "Das schreibt man so", "Das sähe so aus"], "Er sieht das Meer"),
+    ("form", "fr"): (["Cela ressemble à ceci", "Un appel s'écrit ainsi"], "Voici la mer"),
+    ("form", "es"): (["Se escribe así", "La sintaxis es"], "Aquí está el mar"),
+    ("form", "pt"): (["Escreve-se assim", "Tem esta forma"], "Aqui está o mar"),
+    ("form", "it"): (["Si scrive così", "Ha questa forma"], "Ecco il mare"),
+    ("form", "ru"): (["Вызов выглядит так", "Это записывается так"], "Вот море"),
+    ("form", "zh"): (["格式如下", "形如"], "这是大海"),
+    ("form", "ja"): (["次のような形式です", "このように書きます"], "海です"),
+    ("form", "ko"): (["형식은 이렇습니다", "이렇게 생겼습니다"], "바다입니다"),
+    ("example", "en"): (["For example", "Suppose it rains", "Here is an example"], "The exam is over"),
+    ("example", "de"): (["Zum Beispiel", "z. B.", "Angenommen, es regnet"], "Das Besteck liegt bereit"),
+    ("example", "fr"): (["Par exemple", "Prenons ceci", "Voici l'exemple"], "Un examen"),
+    ("example", "es"): (["Por ejemplo", "Supongamos que llueve"], "El ejército"),
+    ("example", "pt"): (["Por exemplo", "Um exemplo"], "O exame"),
+    ("example", "it"): (["Per esempio", "Un esempio"], "Un esame"),
+    ("example", "ru"): (["Например", "Допустим, идёт дождь"], "Наконец"),
+    ("example", "zh"): (["例如", "假设下雨"], "下雨了"),
+    ("example", "ja"): (["例えば", "仮に雨なら"], "雨です"),
+    ("example", "ko"): (["예를 들면", "가령 비가 오면"], "비가 옵니다"),
+    ("report", "en"): (["The log says", "Yesterday it was", "They say he called", "The bot emitted this"], "The log is long"),
+    ("report", "de"): (["Im Protokoll steht", "Jemand war hier", "Der Nutzer schrieb"], "Das Protokoll ist lang"),
+    ("report", "fr"): (["Le journal contient", "Hier il pleuvait"], "Le journal est long"),
+    ("report", "es"): (["El registro dice", "Ayer llovió"], "El registro es largo"),
+    ("report", "pt"): (["O registro mostra", "Ontem choveu"], "O registro é longo"),
+    ("report", "it"): (["Il file contiene", "Ieri pioveva"], "Il file è lungo"),
+    ("report", "ru"): (["Файл содержит", "Раньше было так", "Вчера шёл дождь"], "Файл длинный"),
+    ("report", "zh"): (["日志里写着", "昨天下雨"], "日志很长"),
+    ("report", "ja"): (["ログに記録された行", "昨日は雨でした"], "ログは長い"),
+    ("report", "ko"): (["로그에 적혀 있는 줄", "어제는 비"], "로그가 깁니다"),
+    ("possible", "en"): (["I would call", "Should I go", "You may like it", "That might be"], "It will rain"),
+    ("possible", "de"): (["Das könnte man tun", "Soll ich gehen"], "Es regnet"),
+    ("possible", "fr"): (["Dois-je continuer", "Cela serait", "Il pourrait pleuvoir"], "Il pleut"),
+    ("possible", "es"): (["Podría llover", "Quieres que siga"], "Llueve"),
+    ("possible", "pt"): (["Poderia chover", "Quer que siga"], "Chove"),
+    ("possible", "it"): (["Potrebbe piovere", "Vuoi che continui"], "Piove"),
+    ("possible", "ru"): (["Если хотите", "Можно так"], "Идёт дождь"),
+    ("possible", "zh"): (["如果下雨", "要不要继续"], "下雨了"),
+    ("possible", "ja"): (["行けますか", "雨でしょうか"], "雨です"),
+    ("possible", "ko"): (["계속할까요", "만약 비가 오면"], "비가 옵니다"),
+}
+"""(table, language) -> what must be found, and what is near it and must not be."""
+
+ANNOUNCEMENTS = {
+    "en": ["I'll check the example.com page:", "Let me look at the docs:", "I need to read the file, for example:"],
+    "de": ["Ich prüfe das Beispiel.", "Lass mich die Dokumentation lesen:", "Dazu rufe ich das Wetter ab:"],
+    "fr": ["Je vais lire le fichier, par exemple :", "Laissez-moi vérifier l'exemple :"],
+    "es": ["Voy a leer el ejemplo:", "Déjame ver, por ejemplo:"],
+    "pt": ["Vou ler o exemplo:", "Deixe-me ver, por exemplo:"],
+    "it": ["Devo leggere un esempio:", "Fammi vedere, per esempio:"],
+    "ru": ["Сейчас посмотрю пример:", "Я прочитаю, например, файл:"],
+    "zh": ["我来读取示例文件,例如:", "让我查一下格式如下的文件:"],
+    "ja": ["例えば天気を確認します:", "の例を調べてみます:"],
+    "ko": ["예를 들면 날씨를 확인하겠습니다:", "예시 파일을 읽어 볼게요:"],
+}
+SHOWN_ONLY = [
+    "Let me show you an example:",
+    "Ich zeige ein Beispiel:",
+    "Je vais vous montrer un exemple :",
+    "Voy a mostrar un ejemplo:",
+    "Vou mostrar um exemplo:",
+    "Сейчас покажу пример:",
+    "让我举个例子:",
+    "例えば使い方を説明します:",
+    "예를 들면 이렇게 설명하겠습니다:",
+]
+MEANT = [
+    "Here's the function call:",
+    "Here's how you can call it:",
+    "You can use the following function call",
+    "In JSON format:",
+    "Function signature",
+    "Here it is for reference:",
+    "The structure of the house:",
+    "Here is the code that solves it:",
+    "The answer is:",
+    "The weather in Oslo:",
+    "I can't use the cache, so:",
+    "",
+]
+LABELS = [
+    "Example:", "Examples", "Sample call:", "The usage:", "From the docs:", "Syntax:", "Beispiel:", "Dokumentation", "Exemple :",
+    "Ejemplo:", "Exemplo:", "Esempio:", "Пример:", "示例:", "例:", "使用例", "예시:", "형식:",
+]  # fmt: skip
+
+
+def test_every_row_has_its_phrases() -> None:
+    assert set(PHRASES) == {(table, language) for table, rows in TABLES.items() for language in rows}
+    assert set(ANNOUNCEMENTS) == set(words.ANNOUNCEMENT)
+    assert all(len(found) >= 2 for found, _ in PHRASES.values())
+
+
+@pytest.mark.parametrize(("table", "language"), PHRASES)
+def test_phrases(table: str, language: str) -> None:
+    found, near = PHRASES[table, language]
+    expression = re.compile(TABLES[table][language].pattern, re.IGNORECASE)
+    for phrase in found:
+        for sentence in (phrase, f"{phrase}:"):
+            assert expression.search(sentence), sentence
+            assert kind_of(sentence) in (("strict",) if table in STRICT else ("strict", "example")), sentence
+    assert expression.search(near) is None
+    assert kind_of(f"{near}:") is None
+
+
+def test_the_anchors_find_what_the_expressions_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same with and without the look-up of anchors."""
+    sentences = [phrase for found, near in PHRASES.values() for phrase in (*found, near)]
+    sentences += [*SHOWN_ONLY, *MEANT, *LABELS, *(one for more in ANNOUNCEMENTS.values() for one in more)]
+    found = [kind_of.__wrapped__(sentence) for sentence in sentences]
+    rows = {table: set(languages) for table, languages in TABLES.items()} | {"label": set[str]()}
+
+    def every_row(_: str) -> dict[str, set[str]]:
+        return rows
+
+    monkeypatch.setattr(lead_ins, "_rows_of", every_row)
+    assert found == [kind_of.__wrapped__(sentence) for sentence in sentences]
+
+
+@pytest.mark.parametrize(("table", "language"), [key for key in PHRASES if TABLES[key[0]][key[1]].anchors])
+def test_every_phrase_of_an_expression_holds_an_anchor(table: str, language: str) -> None:
+    pattern = TABLES[table][language].pattern
+    letters = sorted(set(pattern.lower()) - set("\\()[]{}?*+|^$<>:=!/_-0123456789") | set("abcdeiorst ',;"))
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+    @given(st.from_regex(re.compile(pattern, re.IGNORECASE), alphabet=st.sampled_from(letters)))
+    def check(sentence: str) -> None:
+        if re.search(pattern, sentence, re.IGNORECASE):
+            rows = lead_ins._rows_of(sentence)  # pyright: ignore[reportPrivateUsage] # what the test is about
+            assert language in rows.get(table, ())
+
+    check()
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(
+    st.from_regex(
+        words.LABEL, alphabet=st.sampled_from(sorted(set(words.LABEL.pattern.lower()) - set("\\()[]{}?*+|^$<>:=!/_-0123456789")))
+    )
+)
+def test_every_label_holds_an_anchor(sentence: str) -> None:
+    if words.LABEL.match(sentence):
+        assert "label" in lead_ins._rows_of(sentence)  # pyright: ignore[reportPrivateUsage] # what the test is about
+
+
+@pytest.mark.parametrize("sentence", [one for more in ANNOUNCEMENTS.values() for one in more] + MEANT)
+def test_what_announces_a_call_introduces_no_example(sentence: str) -> None:
+    assert kind_of(sentence) is None
+
+
+@pytest.mark.parametrize("sentence", SHOWN_ONLY)
+def test_an_announcement_that_something_is_shown_announces_no_call(sentence: str) -> None:
+    assert kind_of(sentence) is not None
+
+
+def test_a_prohibition_beats_an_announcement() -> None:
+    assert kind_of("Let me be clear, do not run this:") == "strict"
+
+
+@pytest.mark.parametrize("sentence", LABELS)
+def test_labels(sentence: str) -> None:
+    assert kind_of(sentence) == "strict"
+    assert kind_of(f"{sentence.rstrip(' :')} 17 Oslo") in (None, "example")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", ""),
+        ("   \n\n", ""),
+        ("One. Two:\n", "Two:"),
+        ("One.\nTwo:\n\n", "Two:"),
+        ("One! Two? Three: ", "Three:"),
+        ("Use it, e.g. so:\n", "Use it, e.g. so:"),
+        ("Nimm z. B. das:\n", "Nimm z. B. das:"),
+        ("First, i.e. this:", "First, i.e. this:"),
+        ("Mr. X. is here. Two:", "Two:"),
+        ("Example:\n\n```json\n", "Example:"),
+        ("Example:\n\n~~~json\n", "Example:"),
+        ("Example:\n<tool_call>\n", "Example:"),
+        ("Example:\n<answer><tool_call>", "Example:"),
+        ("Example:\n<b>", "<b"),
+        ("Example:\n\n- ", "Example:"),
+        ("Example:\n\n1. ", "Example:"),
+        ("Example:\n\n* **", "Example:"),
+        ("## Example\n\n", "Example"),
+        ("**Example:** ", "Example:"),
+        ("これは例です。形式は:", "形式は:"),
+        ("好的\uff01格式如下\uff1a\n", "格式如下\uff1a"),  # full-width signs are what it is about
+        ("真的\uff1f示例\uff1a", "示例\uff1a"),
+        ("Well… Two:", "Two:"),
+    ],
+)
+def test_the_sentence_before(text: str, sentence: str) -> None:
+    assert sentence_before(text, 0, len(text)) == sentence
+    assert sentence_before(f"Before it. {text}", len("Before it. "), len("Before it. ") + len(text)) == sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["a", "é", "中", "の", "한", " ", "\n", ".", ". ", "e.g. ", "`", "~", "-", "1. ", "*", "<", "not ", "not run ", "I ", "the log ", "would ", "以前", "、"])  # fmt: skip
+def test_a_long_text_costs_no_more_than_its_end(unit: str) -> None:
+    def look(size: int) -> None:
+        text = unit * (size // len(unit))
+        for _ in range(20):
+            kind_of.__wrapped__(sentence_before(text, 0, len(text)))
+        kind_of.__wrapped__(text[:4000])
+
+    assert_linear(look, 250_000)

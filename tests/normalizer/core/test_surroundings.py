@@ -1,0 +1,196 @@
+"""What the place of a call makes of it: each row of the table for special tokens, tags and bare forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from llmcore.normalizer.api import Normalizer, normalize
+from llmcore.types.events import NormalizerEvent, ToolCallFinished, ToolCallStarted
+from llmcore.types.tools import ToolSet
+from tests.normalizer.helpers import TOOLS, read_every_way, tool
+from tests.support.growth import assert_linear
+
+JSON = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
+FORMS = {
+    "token": '<|tool_call_start|>[get_weather(city="Oslo")]<|tool_call_end|>',
+    "tag": f"<tool_call>{JSON}</tool_call>",
+    "bare": JSON,
+}
+CALL, GUESS = "call", "guess"
+
+
+@dataclass(frozen=True)
+class Row:
+    """`text` with `{}` where the call stands, and what each form is there: a call, a guess, or a near miss's reason ("": none)."""
+
+    text: str
+    token: str
+    tag: str
+    bare: str
+
+
+def _shown(text: str, reason: str = "quoted") -> Row:
+    return Row(text, reason, reason, reason)
+
+
+TABLE = {
+    "in back-ticks": _shown("Write `{}` here.", ""),
+    "in back-ticks, the whole message": Row("`{}`", CALL, CALL, CALL),
+    "a block quote": _shown("You wrote:\n\n> {}\n\nand no more."),
+    "a block quote that goes on": _shown("> One.\n> {}\n> Two.\n\nAnd?"),
+    "an element round it": _shown("It is <code>{}</code> there."),
+    "an element whose opener is alone on the line before": _shown("<pre>\n{}\n"),
+    "an element whose closer comes much later": _shown("The <samp>first:\n{}\n" + "More of it. " * 400 + "</samp> ends."),
+    "an element within another": _shown("<blockquote>\nText <b>bold</b>\n<code>\n{}\n</code>\n</blockquote>"),
+    "an element that is closed": Row("The <code>city</code> counts.\n{}", CALL, CALL, CALL),
+    "an element that is never closed": Row("The <code>city counts.\n{}", CALL, CALL, CALL),
+    "an element named in back-ticks": Row("The `<code>` element counts.\n{}", CALL, CALL, CALL),
+    "an element named in a fence": Row("The page:\n~~~~html\n<code>\n~~~~\nThat counts.\n{}\n</code>", CALL, CALL, CALL),
+    "in quotation marks": Row('You wrote "{}" there.', CALL, "quoted", "quoted"),
+    "in curly marks": Row("You wrote “\n{}” there.", CALL, "quoted", "quoted"),
+    "in German marks": Row("Da stand „\n{}“ heute.", CALL, "quoted", "quoted"),
+    "in French marks": Row("Il y a «\u00a0\n{}\u00a0» ici.", CALL, "quoted", "quoted"),
+    "in corner marks": Row("そこに「\n{}」とある。", CALL, "quoted", "quoted"),
+    "in marks over two lines": Row("You wrote “so\n{}\nit is” there.", CALL, "quoted", "quoted"),
+    "in marks without words outside": Row('"{}"', CALL, CALL, CALL),
+    "a mark whose partner never comes": Row("The “ sign:\n{}", CALL, CALL, CALL),
+    "a mark whose partner stands in the next paragraph": Row("He said “no:\n{}\n\nwell” then.", CALL, CALL, CALL),
+    "a mark whose partner came before": Row("The “no” counts:\n{}", CALL, CALL, CALL),
+    "an apostrophe before": Row("It's Oslo' turn:\n{}\nIsn't it?", CALL, CALL, CALL),
+    "a strict lead-in": Row("The syntax is:\n{}", GUESS, "example", "example"),
+    "a strict lead-in, fenced": _shown("The syntax is:\n```\n{}\n```", "example"),
+    "a prohibition": Row("Do not run this:\n{}", GUESS, "example", "example"),
+    "a label": Row("**Example:**\n\n{}", GUESS, "example", "example"),
+    "a refusal": Row("I will not call this:\n{}", GUESS, "example", "example"),
+    "an example lead-in": Row("For example:\n{}", CALL, GUESS, GUESS),
+    "an example lead-in, fenced": _shown("For example:\n```\n{}\n```", "example"),
+    "a report": Row("The log says:\n{}", CALL, GUESS, GUESS),
+    "an announcement of an example": Row("I'll fetch the page, for example:\n{}", CALL, CALL, CALL),
+    "a lead-in of another language": Row("Das Format ist klar. Exemple :\n{}", GUESS, "example", "example"),
+    "two languages, the last one announces": Row("Beispiel: egal. Je vais vérifier :\n{}", CALL, CALL, CALL),
+    "a fence with text on both sides": Row("It is\n```\n{}\n```\nthere.", "example", "example", GUESS),
+    "a fence that opens the message": Row("```\n{}\n```\nThere.", CALL, CALL, CALL),
+    "a fence that ends the message": Row("Here:\n```\n{}\n```", CALL, CALL, CALL),
+    "a fence of tildes": Row("It is\n~~~~\n{}\n~~~~\nthere.", "example", "example", GUESS),
+    "indented, prose behind": Row("That was it.\n\n    {}\n\nMore prose.", CALL, "example", "example"),
+    "indented, nothing behind": Row("That was it.\n\n    {}\n", CALL, "example", CALL),
+    "indented by a tab": Row("That was it.\n\n\t{}\n\nMore prose.", CALL, "example", "example"),
+    "indented without a blank line": Row("That was it.\n    {}\n\nMore prose.", CALL, CALL, CALL),
+    "indented as a list's text is": Row("- That was it.\n\n  {}\n\nMore prose.", CALL, CALL, CALL),
+    "indented below a list's text": Row("- That was it.\n\n      {}\n\nMore prose.", CALL, "example", "example"),
+    "words on both sides": Row("When {} comes, I wait.", CALL, GUESS, "mid_line"),
+    "words before": Row("Now {}\nI wait.", CALL, CALL, "mid_line"),
+    "words behind": Row("Now.\n{} I wait.", CALL, CALL, "mid_line"),
+    "on a line of its own": Row("That is it.\n{}\nNow I wait.", CALL, CALL, CALL),
+    "behind a sentence with a colon": Row("That is it: {}\nNow I wait.", CALL, CALL, CALL),
+    "alone": Row("{}", CALL, CALL, CALL),
+}
+
+
+def _found(text: str) -> str:
+    envelope = read_every_way(text, chunkings=2)
+    if envelope.tool_calls:
+        (call,) = envelope.tool_calls
+        assert (call.name, call.arguments, call.complete) == ("get_weather", {"city": "Oslo"}, True)
+        return GUESS if any(repair.safety == "guess" for repair in call.repairs) else CALL
+    assert envelope.content == text
+    return ",".join(miss.reason for miss in envelope.near_misses)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("place", TABLE)
+def test_the_table(place: str, form: str) -> None:
+    row = TABLE[place]
+    assert _found(row.text.replace("{}", FORMS[form])) == getattr(row, form)
+
+
+@pytest.mark.parametrize("mark", ["<code>{}</code>", "<q>{}</q>", "<example>\n{}\n</example>"])
+def test_an_element_that_is_a_tool_shows_nothing(mark: str) -> None:
+    tools = ToolSet([tool("get_weather", ["city"], city="string"), tool("code"), tool("q"), tool("example")])
+    text = f"Now.\n{mark.replace('{}', FORMS['tag'])}"
+    assert "get_weather" in [call.name for call in read_every_way(text, tools).tool_calls]
+
+
+def test_all_that_follows_what_is_shown_is_shown() -> None:
+    text = f"Example:\n{FORMS['tag']}\n{FORMS['tag']}, {FORMS['tag']}"
+    envelope = read_every_way(text)
+    assert not envelope.tool_calls
+    assert [miss.reason for miss in envelope.near_misses] == ["example"] * 3
+    assert [call.name for call in read_every_way(f"{text}\n\nI'll ask now:\n{FORMS['tag']}").tool_calls] == ["get_weather"]
+
+
+def test_all_that_follows_a_guess_is_one() -> None:
+    calls = read_every_way(f"For example:\n{FORMS['tag']}\n{FORMS['tag']}").tool_calls
+    assert [[repair.kind for repair in call.repairs] for call in calls] == [["example_lead_in"], ["example_lead_in"]]
+
+
+@pytest.mark.parametrize(("behind", "kinds"), [(" today", ["words_on_both_sides"]), ("\nToday", []), (".", []), ("</s>", [])])
+def test_several_calls_on_a_line(behind: str, kinds: list[str]) -> None:
+    calls = read_every_way(f"I ask {FORMS['tag']} {FORMS['tag']}{behind}").tool_calls
+    assert [[repair.kind for repair in call.repairs] for call in calls] == [kinds, kinds]
+
+
+def _events(chunks: list[str]) -> list[list[NormalizerEvent]]:
+    normalizer = Normalizer(TOOLS)
+    return [*map(normalizer.feed, chunks), normalizer.finish()]
+
+
+def test_a_call_with_words_before_it_is_finished_when_its_line_is() -> None:
+    told = _events(["I ask ", FORMS["tag"][:50], FORMS["tag"][50:], ".", " ", "\n", "More."])
+    kinds = [[type(event) for event in events] for events in told]
+    assert [ToolCallStarted in events for events in kinds] == [False, True, False, False, False, False, False, False]
+    assert [ToolCallFinished in events for events in kinds] == [False, False, False, False, False, True, False, False]
+
+
+def test_nothing_is_heard_of_a_call_that_a_quotation_may_hold() -> None:
+    told = _events(["You wrote “", FORMS["tag"], " for", "” it.\n\n"])
+    assert not any(isinstance(event, ToolCallStarted | ToolCallFinished) for events in told for event in events)
+    told = _events(["You wrote “", FORMS["tag"], " for", "\n\nthat."])
+    heard = [[type(event) for event in events if isinstance(event, ToolCallStarted | ToolCallFinished)] for events in told]
+    assert heard == [[], [], [], [ToolCallStarted, ToolCallFinished], []]
+
+
+def test_a_quotation_holds_text_back_only_so_far() -> None:
+    told = _events(["You wrote “", FORMS["tag"], " for " + "long " * 600, "more"])
+    assert any(isinstance(event, ToolCallFinished) for event in told[2])
+
+
+_FLOODS: dict[str, Callable[[int], str]] = {
+    "quoted calls": lambda n: f'so "{FORMS["tag"]} ' * (n // 80),
+    "quoted calls on lines": lambda n: f"so “{FORMS['tag']}\n" * (n // 80),
+    "calls in a line": lambda n: "so " + FORMS["tag"] * (n // 76),
+    "calls behind an open element": lambda n: "a <code>b " + f"{FORMS['tag']}\nx " * (n // 79),
+    "open elements": lambda n: "<code>" * (n // 12) + "</pre>" * (n // 12) + FORMS["tag"],
+    "elements and calls": lambda n: f"<code>{FORMS['tag']}\n" * (n // 83),
+    "block quotes": lambda n: f"> {FORMS['tag']}\n" * (n // 79),
+    "a block quote of one line": lambda n: "> {" + "x" * n,
+    "block quotes apart": lambda n: f"> {JSON}\n\n" * (n // 58),
+    "labels": lambda n: f"Example:\n{FORMS['tag']}\n\n" * (n // 87),
+    "mid-line forms": lambda n: f"so {JSON} there " * (n // 64),
+    "mid-line forms in an element": lambda n: "a <q>b " + f"so {JSON} there " * (n // 64),
+    "indented forms": lambda n: f"So.\n\n    {JSON}\n" * (n // 64),
+    "fences of tildes": lambda n: f"So\n~~~\n{JSON}\n~~~\n" * (n // 66),
+    "tildes": lambda n: "~" * n,
+    "lines of tildes": lambda n: "~~~\n" * (n // 4),
+    "longer fences": lambda n: "".join(f"{'~' * (3 + k % 60)}\n" for k in range(n // 33)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", [64, 1 << 20])
+@pytest.mark.parametrize("flood", _FLOODS)
+def test_floods_cost_linear_time(flood: str, piece: int) -> None:
+    def read(size: int) -> None:
+        text = _FLOODS[flood](size)
+        if piece > len(text):
+            normalize(text, TOOLS)
+            return
+        normalizer = Normalizer(TOOLS)
+        for at in range(0, len(text), piece):
+            normalizer.feed(text[at : at + piece])
+        normalizer.finish()
+
+    assert_linear(read, 40_000)
