@@ -16,7 +16,7 @@ from llmcore.normalizer.core.placeholders import is_placeholder
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.source import Steps, past, skip_space
-from llmcore.normalizer.core.surroundings import PLAIN, is_closed, prose_follows
+from llmcore.normalizer.core.surroundings import PLAIN, Standing, is_closed, prose_follows, sentence_goes_on
 from llmcore.normalizer.core.words import TURN_TOKENS
 from llmcore.types.envelope import Repair
 
@@ -168,5 +168,15 @@ def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:
         return "quoted"
     if standing.deep and (yield from prose_follows(reading.src, end)):
         return "example"
-    reading.judged(standing)
+    if standing.in_sentence and (yield from _goes_on(reading, end, standing)):
+        standing = Standing(doubt="within_a_sentence", words=standing.words)
+    reading.judged(Standing(doubt=standing.doubt, words=standing.words))
     return None
+
+
+def _goes_on(reading: Reading, end: int, standing: Standing) -> Steps[bool]:
+    """Does the sentence before a call go on behind it?"""
+    src = reading.src
+    while (goes_on := sentence_goes_on(src.text, end, standing.words)) is None and not src.final:
+        yield None
+    return bool(goes_on)

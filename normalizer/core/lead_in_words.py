@@ -98,7 +98,7 @@ ANNOUNCEMENT = {
     "en": r"\b(?:I['’]ll|I\s+(?:will|shall|need\s+to|am\s+going\s+to|can|have\s+to|must|should)|I['’]m\s+(?:going\s+to\b|\w+ing\b)|"
     r"I\s+am\s+\w+ing\b|let\s+me|let['’]s|let\s+us|we['’]ll|we\s+(?:will|need\s+to)|allow\s+me|time\s+to)\b(?P<en>(?:\W+\w+){0,4})",
     "de": r"\b(?:ich\s+(?:werde\b|muss\b|will\b|möchte\b|(?!hab|hatt|würd|könnt|wollt|sollt|müsst)\w+e\b)|lass(?:en\s+Sie)?\s+(?:mich|uns)|dazu\s+\w+e\s+ich|\w+e\s+ich)\b(?P<de>(?:\W+\w+){0,8})",
-    "fr": r"\b(?:je\s+(?:vais|dois|(?!\w*rai[st]\b)\w+(?:e|s)\b)|laissez?-moi|permettez-moi|allons)\b(?P<fr>(?:\W+\w+){0,4})",
+    "fr": r"\b(?:je\s+(?:vais|dois|(?!\w*(?:rai[st]|ais)\b)\w+(?:e|s)\b)|laissez?-moi|permettez-moi|allons)\b(?P<fr>(?:\W+\w+){0,4})",
     "es": r"\b(?:voy\s+a|vamos\s+a|déjame|déjeme|permíteme|permítame|necesito|tengo\s+que|debo)\b(?P<es>(?:\W+\w+){0,4})",
     "pt": r"\b(?:vou|vamos|deixe-me|preciso)\b(?P<pt>(?:\W+\w+){0,4})",
     "it": r"\b(?:vado\s+a|lasciami|fammi|devo|sto\s+per)\b(?P<it>(?:\W+\w+){0,4})",
@@ -108,10 +108,10 @@ ANNOUNCEMENT = {
     "ko": r"(?P<ko>[^.,]{0,24})(?:겠습니다|할게요|볼게요)",
 }
 SHOWING = re.compile(
-    r"\b(?:show|give|explain|illustrat|describ|writ|demonstrat|quot|walk|sketch|outlin|point\s+out|"
+    r"\b(?:show|give|explain|illustrat|describ|writ|demonstrat|quot|walk|sketch|outlin|point\s+out|wait|ask\b|grade|correct|translat|summari[sz]|"
     r"zeig|erklär|beschreib|erläuter|veranschaulich|skizzier|montr|expliqu|décri|illustr|donn|present|"
     r"mostr|muestr|explic|describ|ilustr|ejemplific|покаж|показ|объясн|опи[сш]|привед|приведу|продемонстр)"
-    r"|展示|说明|解释|举|演示|介绍|描述|示す|説明|紹介|示し|보여|설명",
+    r"|\b(?:wart|frag|attend|esper|pregunt|demand|корректир|жд)|展示|说明|解释|举|演示|介绍|描述|示す|説明|紹介|示し|出力|挙げ|書き|確認させ|お待ち|보여|설명",
     re.IGNORECASE,
 )
 """Verbs of an announcement that announces no call."""
@@ -122,8 +122,8 @@ LABEL = re.compile(
     r"documentation|template|schema|"
     r"beispiele?|beispielaufruf|dokumentation|aufbau|syntax|format|vorlage|verwendung|"
     r"exemples?|syntaxe|modèle|utilisation|ejemplos?|sintaxis|formato|plantilla|uso|documentación|exemplos?|sintaxe|esempi?o?|sintassi|"
-    r"примеры?|пример\s+вызова|синтаксис|формат|документация|шаблон|использование|"
-    r"示例|例子|样例|格式|语法|文档|用法|模板|例|使用例|構文|形式|書式|サンプル|예시?|형식|문법)\W*\Z",
+    r"(?:good|bad|gut|schlecht|bon|mauvais|bueno|malo)e?s?\s+(?:call|example|beispiel|exemple|ejemplo)s?|примеры?|пример\s+вызова|синтаксис|формат|документация|шаблон|использование|"
+    r"示例|例子|样例|格式|语法|文档|用法|模板|例|使用例|構文|形式|書式|サンプル|예시?|형식|문법|悪い例|良い例|正しい例|誤った例|好的例子|坏的例子|正确示例|错误示例)\s*(?:[(（][^()（）]{0,40}[)）])?\W*\Z",
     re.IGNORECASE,
 )
 FORM = {
@@ -152,30 +152,31 @@ FORM = {
         r"\bвыгляд\w+|\bзаписыва\w+|\bпишется\b|\bимеет\s+(?:такой\s+)?вид\b|\bв\s+таком\s+виде\b|\bсинтаксис\s+так\w+|\bв\s+(?:следующем|таком)\s+формате\b",
     ),
     "zh": Row("", r"格式如下|格式为|格式是|形如|写法|语法如下|语法是|写成|长这样|如下所示的格式|的形式|看起来(?:是|像)|样子"),
-    "ja": Row("", r"のように書|次のような形式|形式は|構文は|のような形|と書き|のようになります"),
+    "ja": Row("", r"のように書|次のような(?:形|文字列|出力|テキスト)|形式は|構文は|のような形|と書き|のようになります"),
     "ko": Row("", r"형식은|다음과\s*같은\s*형식|이렇게\s*생겼|처럼\s*씁"),
 }
 EXAMPLE = {
     "en": Row(
-        "exam inst supp imag hypo cons take g",
-        r"\bfor\s+(?:example|instance)\b|\be\.\s?g\.|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)?\s+(?:\w+\s+){0,3}?examples?\b|\ban?\s+(?:\w+\s+){0,2}?example\b|\bsuppose\b|\bconsider\b|\btake\s+(?:this|the\s+following)\b|\bimagine\b|\bhypothetical\w*",
+        "exam inst supp imag hypo cons take g draf illu solu",
+        r"\bfor\s+(?:example|instance)\b|\be\.\s?g\.|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)?\s+(?:\w+\s+){0,3}?examples?\b|\ban?\s+(?:\w+\s+){0,2}?example\b|\bsuppose\b|\bconsider\b|\btake\s+(?:this|the\s+following)\b|\bimagine\b|\bhypothetical\w*|\ba\s+draft\b|\bdraft\s+of\b|\billustrat\w+|\bsolution\b",
     ),
     "de": Row(
-        "beis ange etwa b",
-        r"\bzum\s+beispiel\b|\bz\.\s?B\.|\bbeispielsweise\b|\b(?:ein|folgendes|dieses)\s+(?:\w+\s+)?beispiel\b|\betwa\s+so\b|\bangenommen\b",
+        "beis ange etwa b entw illu lösu",
+        r"\bzum\s+beispiel\b|\bz\.\s?B\.|\bbeispielsweise\b|\b(?:ein|folgendes|dieses)\s+(?:\w+\s+)?beispiel\b|\betwa\s+so\b|\bangenommen\b|\bentwurf\b|\billustration\b|\b(?:muster)?lösung\b",
     ),
     "fr": Row(
-        "exem supp imag pren cons ex",
-        r"\bprenons\b|\bconsidérons\b|\bpar\s+exemple\b|\b(?:(?:un|cet)\s+|l['’])exemple\b|\bp\.\s?ex\.|\bsupposons\b|\bimaginons\b",
+        "exem supp imag pren cons ex illu brou fict solu",
+        r"\bprenons\b|\bconsidérons\b|\bpar\s+exemple\b|\b(?:(?:un|cet)\s+|l['’])exemple\b|\bp\.\s?ex\.|\bsupposons\b|\bimaginons\b|\billustration\b|\bbrouillon\b|\bficti\w+|\bsolution\b",
     ),
     "es": Row(
-        "ejem supo imag ej", r"\bpor\s+ejemplo\b|\b(?:un|este|el\s+siguiente)\s+ejemplo\b|\bp\.\s?ej\.|\bsupongamos\b|\bimagina\b"
+        "ejem supo imag ej borr solu ilus",
+        r"\bpor\s+ejemplo\b|\b(?:un|este|el\s+siguiente)\s+ejemplo\b|\bp\.\s?ej\.|\bsupongamos\b|\bimagina\b|\bborrador\b|\bsolución\b|\bilustraci\w+",
     ),
     "pt": Row("exem", r"\bpor\s+exemplo\b|\bum\s+exemplo\b"),
     "it": Row("esem", r"\b(?:per|ad)\s+esempio\b|\bun\s+esempio\b"),
     "ru": Row("напр прим допу пред", r"\bнапример\b|\bпример\w*|\bк\s+примеру\b|\bдопустим\b|\bпредположим\b"),
-    "zh": Row("", r"例如|比如|举个例子|举例|譬如|假设|假如"),
-    "ja": Row("", r"例えば|たとえば|の例です|例を|例として|仮に"),
+    "zh": Row("", r"草稿|示意|例如|比如|举个例子|举例|譬如|假设|假如"),
+    "ja": Row("", r"見本|下書き|例えば|たとえば|の例です|例を|例として|仮に"),
     "ko": Row("", r"예를\s*들|예시|가령"),
 }
 REPORT = {
@@ -188,19 +189,19 @@ REPORT = {
         r"|\b(?:someone|somebody)\b|\b(?:yesterday|earlier|last\s+(?:time|week|night|year)|previously)\b|\b(?:I|we|you|they|he|she|it)\s+(?:had\s+)?(?:called|ran|tried|executed|invoked|issued|sent)\b",
     ),
     "de": Row(
-        "jema gest vorh zuvo dama letz steh stan enth zeig sagt schr laut schi lief gesc",
-        r"\b(?:jemand|gestern|vorhin|zuvor|damals|letzte\w*)\b|\b(?:protokoll|log|datei|seite|dokument\w*|nutzer\w*|benutzer\w*|modell|assistent\w*|nachricht|mail|e-mail|zeile|eintrag|anhang|handbuch)\b"
-        r"(?:\W+\w+){0,6}?\W+(?:steht|stand|enthält|enthielt|zeigt\w*|sagt\w*|schrieb\w*|schreibt|lautet\w*|schickte|lieferte?|liefert|geschrieben)\b",
+        "jema gest vorh zuvo dama letz steh stan enth zeig sagt schr laut schi lief gesc abge eing geme screens scre sagt",
+        r"\b(?:jemand|gestern|vorhin|zuvor|damals|letzte\w*)\b|\b(?:protokoll|log|datei|seite|dokument\w*|nutzer\w*|benutzer\w*|modell|assistent\w*|nachricht|mail|e-mail|zeile|eintrag|anhang|handbuch|student\w*|schüler\w*|screenshot\w*|forum|kunde\w*|kundin|kolleg\w*)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:steht|stand|enthält|enthielt|zeigt\w*|sagt\w*|schrieb\w*|schreibt|lautet\w*|schickte|lieferte?|liefert|geschrieben|abgegeben|geschickt|eingereicht|gemeldet)\b",
     ),
     "fr": Row(
         "quel hier préc aupa dern cont mont dit disa indi affi écri répo",
-        r"\bquelqu['’]un\b|\b(?:hier|précédemment|auparavant|la\s+dernière\s+fois)\b|\b(?:journal|fichier|page|document\w*|utilisateur|modèle|assistant|message|ligne|courriel|e-mail|mail|pièce\s+jointe)\b"
-        r"(?:\W+\w+){0,6}?\W+(?:contient|contenait|montre|dit|disait|indique|affiche|écrit|écrivait|répondu)\b",
+        r"\bquelqu['’]un\b|\b(?:hier|précédemment|auparavant|la\s+dernière\s+fois)\b|\b(?:journal|fichier|page|document\w*|utilisateur|modèle|assistant|message|ligne|courriel|e-mail|mail|pièce\s+jointe|elle|il)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:contient|contenait|montre|dit|disait|indique|affiche|déclare|écrit|écrivait|répondu)\b",
     ),
     "es": Row(
-        "algu ayer ante últi cont mues dice decí indi escr resp apar",
+        "algu ayer ante últi cont mues dice decí indi escr resp apar conv solt entr",
         r"\b(?:alguien|ayer|anteriormente|la\s+última\s+vez)\b|\b(?:registro|archivo|fichero|página|documento|documentación|usuario|modelo|asistente|mensaje|línea|correo|log)\b"
-        r"(?:\W+\w+){0,6}?\W+(?:contiene|contenía|muestra|dice|decía|indica|escribió|respondió|aparece)\b",
+        r"(?:\W+\w+){0,6}?\W+(?:contiene|contenía|muestra|dice|decía|indica|escribió|respondió|aparece|convierte\s+en|soltó|entregó)\b",
     ),
     "ru": Row(
         "кто вчер ране рань прош соде пока гово напи запи отве возв верн прис стои было была был есть",
@@ -208,7 +209,7 @@ REPORT = {
         r"(?:\W+\w+){0,6}?\W+(?:содерж\w+|показыва\w+|говорит\w*|написал\w*|записан\w*|ответил\w*|возвраща\w+|вернул\w*|прислал\w*|стоит|было|была|был|есть)\b",
     ),
     "pt": Row(
-        "algu onte ante últi cont most diz diss indi escr resp apar",
+        "algu onte ante últi cont most diz diss indi escr resp apar conv solt entr",
         r"\b(?:alguém|ontem|anteriormente|da\s+última\s+vez)\b|\b(?:registro|registo|arquivo|ficheiro|página|documento|documentação|usuário|"
         r"utilizador|modelo|assistente|mensagem|linha|e-mail|log)\b(?:\W+\w+){0,6}?\W+(?:contém|continha|mostra|diz|disse|indica|escreveu|respondeu|aparece)\b",
     ),
@@ -219,7 +220,7 @@ REPORT = {
     ),
     "zh": Row(
         "",
-        r"有人|昨天|之前|上次|刚才(?!我)|(?:日志|文件|页面|文档|用户|模型|助手|消息|邮件|附件|记录|手册)[^，。,]{0,16}(?:写着|写道|显示|包含|说|记录|输出|里有|中有|是这样|如下)",
+        r"有人|当时|昨天|之前|上次|刚才(?!我)|(?:日志|文件|页面|文档|用户|模型|助手|消息|邮件|附件|记录|手册)[^，。,]{0,16}(?:写着|写道|显示|包含|说|记录|输出|里有|中有|是这样|如下)|模型[^，。,]{0,12}(?:用|写成|输出)|[A-Za-z][\w.-]*\s*(?:用|使用|写成|会写)",
     ),
     "ja": Row(
         "",

@@ -19,17 +19,17 @@ from typing import Literal
 
 from llmcore.normalizer.core import lead_in_words as words
 
-__all__ = ["LeadIn", "kind_of", "sentence_before"]
+__all__ = ["LeadIn", "announces", "kind_of", "sentence_before"]
 
 LeadIn = Literal["strict", "example"]
 """`strict`: what follows is shown. `example`: it may be meant."""
 
 _REACH = 320
 """Characters before a call in which its lead-in may stand."""
-_LAYOUT = " \t\r\n*_#"
+_LAYOUT = ' \t\r\n*_#"“„«‹「『'
 _LIST_SIGN = re.compile(r"(?:[-+•]|\d{1,3}[.)])\Z")
 _WRAPPER = re.compile(r"<(?:tool_calls?|function_calls?|tools?|TOOLCALL|answer|response)>\Z")
-_SENTENCE_ENDS = (". ", "? ", "! ", ".\n", "… ", "\n", "。", "！", "？")  # noqa: RUF001 # the full-width ones are meant
+_SENTENCE_ENDS = (". ", "? ", "! ", ".\n", "… ", "\n", "。", "！", "？")  # the full-width ones are meant
 _ABBREVIATED = re.compile(r"\b(?:\w|e\.g|i\.e|etc|bzw|vgl)\Z", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Japanese, Chinese, Korean
@@ -84,7 +84,8 @@ def sentence_before(text: str, start: int, at: int) -> str:
         if begin < 3 or before[begin - 2] != "." or _ABBREVIATED.search(before, 0, begin - 2) is None:
             break
         begin, most = 0, begin - 1
-    return before[begin:].strip(" \t\r\n*_#>-")
+    sentence = before[begin:].strip(" \t\r\n*_#>-")
+    return sentence if _WORDS.search(sentence) is not None or not begin else sentence_before(before, 0, begin)
 
 
 def _framing(before: str) -> int:
@@ -137,6 +138,11 @@ def _fits(table: str, rows: _Rows, sentence: str) -> re.Match[str] | None:
         if (found := _expression(table, language).search(sentence)) is not None:
             return found
     return None
+
+
+def announces(sentence: str) -> bool:
+    """Does it announce a call?"""
+    return _says("announcement", sentence)
 
 
 def _says(rows: str, sentence: str) -> bool:

@@ -25,7 +25,7 @@ from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, settled
 from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.source import Source, SpaceRun, Steps
-from llmcore.normalizer.core.surroundings import IN_LINE, PLAIN, Form, Standing, Surroundings
+from llmcore.normalizer.core.surroundings import PLAIN, Form, Standing, Surroundings
 from llmcore.normalizer.core.telling import Teller
 from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
 from llmcore.types.limits import Limits
@@ -64,7 +64,7 @@ class Staged:
     takes_calls: bool
     needs_more_work: bool | None
     said_anything: bool
-    held: list[tuple[Draft, bool]]
+    held: list[tuple[Draft, Standing]]
     teller: Teller | None
 
 
@@ -151,7 +151,7 @@ class Reading:
         self.repairs: list[Repair] = []
         self.pieces: list[Piece] = []
         self.replaced: list[Replaced] = []
-        self.held: list[tuple[Draft, bool]] = []
+        self.held: list[tuple[Draft, Standing]] = []
         """Calls that are read and not finished; do words behind them on their line make them guesses?"""
         self.teller = Teller(self.src) if listening else None
         self._blank, self._space = SpaceRun(), SpaceRun()
@@ -228,7 +228,7 @@ class Reading:
         if self.blank_before(at):
             if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
                 return self._doubtful[1]
-            return IN_LINE if self.held else PLAIN
+            return self.held[-1][1] if self.held else PLAIN
         if self._surroundings is None:
             self._surroundings = Surroundings(self.names)
         return self._surroundings.standing(self.src.text, at, self.text_start(), self.line_start(at), form, fenced=fenced)
@@ -316,8 +316,8 @@ class Reading:
             self.take("call", end)
         if self.teller is not None and not draft.told:
             self.delta(draft, draft.text)
-        if self.standing.in_line or self.held:
-            self.held.append((draft, self.standing.in_line))
+        if self.standing.in_line or self.standing.in_sentence or self.held:
+            self.held.append((draft, self.standing))
         else:
             self._finished(draft)
 
@@ -327,9 +327,10 @@ class Reading:
 
     def line_over(self, *, has_words: bool) -> None:
         """The line of the calls that are held is over, or words follow them on it."""
-        for draft, in_line in self.held:
-            if has_words and in_line:
-                draft.repairs = [*draft.repairs, Repair(kind="words_on_both_sides", safety="guess")]
+        for draft, standing in self.held:
+            doubt = "words_on_both_sides" if standing.in_line else "within_a_sentence" if standing.in_sentence else ""
+            if has_words and doubt:
+                draft.repairs = [*draft.repairs, Repair(kind=doubt, before=standing.words or None, safety="guess")]
             self._finished(draft)
         self.held = []
 

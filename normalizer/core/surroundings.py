@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from llmcore.normalizer.core.lead_ins import kind_of, sentence_before
+from llmcore.normalizer.core.lead_ins import announces, kind_of, sentence_before
 from llmcore.normalizer.core.source import Source, Steps
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "form_of",
     "is_closed",
     "prose_follows",
+    "sentence_goes_on",
     "words_follow",
 ]
 
@@ -46,9 +47,12 @@ _UNSPACED = "\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
 """Letters and signs of languages that put no space before a quotation mark."""
 _OPENS_QUOTATION = re.compile(rf"[\s(\[{{<>=:,;/|*_—–{_UNSPACED}-]")
 _CODE = re.compile(
-    r"(?P<run>`{3,}|~{3,}).*?(?:(?P=run)|\Z)|`[^`\n]+`|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|examples?|blockquote|q|template)\b[^<>]{0,256}>",
+    r"(?P<run>`{3,}|~{3,}).*?(?:(?P=run)|\Z)|`[^`\n]+`|(?P<comment><!--)|(?P<over>-->)|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|examples?|blockquote|q|template)\b[^<>]{0,256}>",
     re.IGNORECASE | re.DOTALL,
 )
+_COMMENT = "!--"
+_LOG_LINE = re.compile(r"[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+_UNENDED = re.compile(r"[^\W_][,)\"'”’»`*_]*\s*\Z")
 _ONLY_OPENERS = re.compile(r"\s*(?:<[A-Za-z]+\b[^<>]{0,256}>\s*)+\Z")
 _LIST_SIGN = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _INDENT = re.compile(r"[ \t]*")
@@ -82,6 +86,8 @@ class Standing:
     words: str = ""
     quotation: Quotation | None = None
     in_line: bool = False
+    in_sentence: bool = False
+    """The sentence before it has no end: text that goes on with it behind the call makes that a guess."""
     deep: bool = False
     """Indented like code; a bare form is shown if prose at the margin follows."""
 
@@ -109,6 +115,15 @@ def words_follow(text: str, at: int) -> bool | None:
         if char in MARKS:
             return None
     return None if len(text) - at > _REST_OF_LINE else False
+
+
+def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
+    """Does a sentence before a call go on behind it? It does not when it announces the call. None: more text must tell."""
+    behind = text[at : at + _LINE].lstrip()
+    if not behind:
+        return None
+    first = behind[0]
+    return (first == "," or (first.isalpha() and not first.isupper())) and not announces(sentence)
 
 
 def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
@@ -195,15 +210,21 @@ class Surroundings:
             return Standing(shown=reason)
         if (enclosed := self._enclosed(text, at, start, line)) is not None:
             return enclosed
-        if form != "token" and (quotation := _open_quotation(text, at, start)) is not None:
-            return Standing(quotation=quotation, in_line=form == "tag")
+        quotation = _open_quotation(text, at, start) if form != "token" else None
         sentence = sentence_before(text, start, at)
         if (kind := kind_of(sentence)) is not None:
-            return _led_in(kind, form, sentence, fenced)
+            led = _led_in(kind, form, sentence, fenced)
+            return led if led.shown or quotation is None else replace(led, quotation=quotation)
+        if quotation is not None:
+            return Standing(quotation=quotation, in_line=form == "tag")
         if form != "token" and not fenced and _is_deep(text, at, start, line):
             return _EXAMPLE if form == "tag" else Standing(deep=True)
-        in_line = form == "tag" and has_words(text[max(start, line, at - _PARAGRAPH) : at])
-        return IN_LINE if in_line else PLAIN
+        before = text[max(start, line, at - _PARAGRAPH) : at]
+        if has_words(before):
+            if _LOG_LINE.match(before.lstrip()) is not None:
+                return _QUOTED
+            return IN_LINE if form == "tag" else PLAIN
+        return Standing(words=sentence, in_sentence=True) if _UNENDED.search(sentence) is not None else PLAIN
 
     def _enclosed(self, text: str, at: int, start: int, line: int) -> Standing | None:
         """Is an element of code open at `at`?"""
@@ -212,10 +233,10 @@ class Surroundings:
             self._depths.clear()
             self._scanned = start
         for found in _CODE.finditer(text, self._scanned, at):
-            name = (found["name"] or "").lower()
+            name = _COMMENT if found["comment"] or found["over"] else (found["name"] or "").lower()
             if not name or name in self._names:
                 continue
-            if not found["closes"]:
+            if not (found["closes"] or found["over"]):
                 self._open.append(name)
                 self._depths[name] += 1
             elif self._depths[name] > 0:
@@ -230,7 +251,8 @@ class Surroundings:
         above = text[max(first, text.rfind("\n", first, max(first, line - 1)) + 1) : line]
         if _ONLY_OPENERS.match(above) is not None and not text[line:at].strip():
             return _QUOTED
-        return Standing(quotation=Quotation(tuple(f"</{name}>" for name, depth in self._depths.items() if depth), within="text"))
+        closers = tuple("-->" if name == _COMMENT else f"</{name}>" for name, depth in self._depths.items() if depth)
+        return Standing(quotation=Quotation(closers, within="text"))
 
 
 def _open_quotation(text: str, at: int, start: int) -> Quotation | None:

@@ -12,7 +12,16 @@ from typing import NamedTuple
 
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.core.pieces import Piece, joined, settled
-from llmcore.normalizer.core.surroundings import IN_LINE, MARKS, PLAIN, Surroundings, form_of, words_follow
+from llmcore.normalizer.core.surroundings import (
+    IN_LINE,
+    MARKS,
+    PLAIN,
+    Standing,
+    Surroundings,
+    form_of,
+    sentence_goes_on,
+    words_follow,
+)
 from llmcore.normalizer.dialects.registry import is_bare, marker_table
 from llmcore.normalizer.text.begun import is_prose, may_end_in_call
 from llmcore.normalizer.text.candidates import names_of, signs_of
@@ -84,11 +93,18 @@ def _wholes(text: str, tools: ToolSet, dialects: frozenset[str] | None, limits: 
             surroundings = surroundings or Surroundings(tools.names)
             form = "bare" if is_bare(whole.dialect) else form_of(text[at : at + _OPENER])
             standing = surroundings.standing(text, at, start, line, form)
-            if standing is not PLAIN and (standing is not IN_LINE or words_follow(text, whole.end) is not False):
+            if standing is not PLAIN and not _is_plain(standing, text, whole.end):
                 return None
         wholes.append(whole)
         start = whole.end
     return wholes
+
+
+def _is_plain(standing: Standing, text: str, end: int) -> bool:
+    """Does what stands behind the call leave it what it is?"""
+    if standing.in_sentence:
+        return not sentence_goes_on(text, end, standing.words)
+    return standing is IN_LINE and words_follow(text, end) is False
 
 
 def _candidates(text: str, tools: ToolSet, dialects: frozenset[str] | None, wholes: list[Whole]) -> Iterator[int]:

@@ -16,7 +16,16 @@ from llmcore.normalizer.bare.handlers import HANDLERS, settled_text, without_sig
 from llmcore.normalizer.core.reading import Reading, Staged
 from llmcore.normalizer.core.rows import Marker, MarkerTable
 from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
-from llmcore.normalizer.core.surroundings import IN_LINE, MARKS, PLAIN, Form, Standing, form_of, is_closed, words_follow
+from llmcore.normalizer.core.surroundings import (
+    MARKS,
+    PLAIN,
+    Form,
+    Standing,
+    form_of,
+    is_closed,
+    sentence_goes_on,
+    words_follow,
+)
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.text.begun import begun_call, ends_in_opener
 from llmcore.normalizer.text.candidates import Candidates
@@ -124,7 +133,7 @@ class Walk:
         if whole is None:
             return False
         standing = PLAIN if not place else reading.standing_at(at, self._form(whole.dialect, src.text[at : at + _MARKER]))
-        if standing != PLAIN and (standing != IN_LINE or words_follow(src.text, whole.end) is not False):
+        if standing is not PLAIN and not (standing.in_line and words_follow(src.text, whole.end) is False):
             return False
         reading.text(at)
         reading.markup(whole.start)
@@ -354,6 +363,12 @@ class Walk:
         """Is it known whether words follow on the line of the calls that are held, before the next candidate?"""
         reading = self._reading
         text, done = reading.src.text, reading.done
+        if (standing := reading.held[-1][1]).in_sentence:
+            goes_on = sentence_goes_on(text[: at if at >= 0 else len(text)], done, standing.words)
+            if goes_on is None:
+                return False
+            reading.line_over(has_words=goes_on)
+            return True
         for char in text[done : done + _FARTHEST if at < 0 else min(at, done + _FARTHEST)]:
             if char == "\n" or char.isalnum():
                 reading.line_over(has_words=char != "\n")
