@@ -10,6 +10,7 @@ from llmcore.normalizer.calls.call_objects import CallObject, arguments_of
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
+from llmcore.normalizer.core.surroundings import is_closed
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.types.envelope import Repair
@@ -41,8 +42,11 @@ def action(reading: Reading, at: int) -> Steps[int]:
     if src.text[start:at].strip(" \t*_#"):
         return body
     standing = reading.standing_at(_thought_before(reading, at), "bare")
-    if standing.shown:
-        reading.miss(at, body, None, standing.shown)
+    quotation, shown = standing.quotation, standing.shown
+    if not shown and quotation is not None and (yield from is_closed(src, quotation, body)):
+        shown = "quoted"
+    if shown:
+        reading.miss(at, body, None, shown)
         return body
     reading.judged(standing)
     ahead = yield from skip_space(src, body)

@@ -107,6 +107,28 @@ def test_the_table(place: str, form: str) -> None:
     assert _found(row.text.replace("{}", FORMS[form])) == getattr(row, form)
 
 
+REACT = 'Action: get_weather\nAction Input: {"city": "Oslo"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{}", CALL),
+        ("I look.\n{}", CALL),
+        ("The “ sign:\n{}", CALL),
+        ("For example:\n{}", GUESS),
+        ("Example:\n{}", "example"),
+        ("> {}", "quoted"),
+        ("You wrote “\n{}” there.", "quoted"),
+        ("The <code>first:\n{}\n</code> is it.", "quoted"),
+        ("<pre>\n{}\n</pre>", "quoted"),
+    ],
+)
+def test_react_steps(text: str, found: str) -> None:
+    step = REACT.replace("\n", "\n> ") if text.startswith(">") else REACT
+    assert _found(text.replace("{}", step)) == found
+
+
 @pytest.mark.parametrize("mark", ["<code>{}</code>", "<q>{}</q>", "<example>\n{}\n</example>"])
 def test_an_element_that_is_a_tool_shows_nothing(mark: str) -> None:
     tools = ToolSet([tool("get_weather", ["city"], city="string"), tool("code"), tool("q"), tool("example")])
