@@ -161,7 +161,7 @@ EXAMPLE = {
         r"\bfor\s+(?:example|instance)\b|\be\.\s?g\.|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)?\s+(?:\w+\s+){0,3}?examples?\b|\ban?\s+(?:\w+\s+){0,2}?example\b|\bsuppose\b|\bconsider\b|\btake\s+(?:this|the\s+following)\b|\bimagine\b|\bhypothetical\w*|\ba\s+draft\b|\bdraft\s+of\b|\billustrat\w+|\bsolution\b",
     ),
     "de": Row(
-        "beis ange etwa b entw illu lösu",
+        "beis ange etwa b entw illu lösu must",
         r"\bzum\s+beispiel\b|\bz\.\s?B\.|\bbeispielsweise\b|\b(?:ein|folgendes|dieses)\s+(?:\w+\s+)?beispiel\b|\betwa\s+so\b|\bangenommen\b|\bentwurf\b|\billustration\b|\b(?:muster)?lösung\b",
     ),
     "fr": Row(
@@ -194,7 +194,7 @@ REPORT = {
         r"(?:\W+\w+){0,6}?\W+(?:steht|stand|enthält|enthielt|zeigt\w*|sagt\w*|schrieb\w*|schreibt|lautet\w*|schickte|lieferte?|liefert|geschrieben|abgegeben|geschickt|eingereicht|gemeldet)\b",
     ),
     "fr": Row(
-        "quel hier préc aupa dern cont mont dit disa indi affi écri répo",
+        "quel hier préc aupa dern cont mont dit disa indi affi écri répo décl",
         r"\bquelqu['’]un\b|\b(?:hier|précédemment|auparavant|la\s+dernière\s+fois)\b|\b(?:journal|fichier|page|document\w*|utilisateur|modèle|assistant|message|ligne|courriel|e-mail|mail|pièce\s+jointe|elle|il)\b"
         r"(?:\W+\w+){0,6}?\W+(?:contient|contenait|montre|dit|disait|indique|affiche|déclare|écrit|écrivait|répondu)\b",
     ),

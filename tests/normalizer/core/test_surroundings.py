@@ -57,7 +57,7 @@ TABLE = {
     "in marks over two lines": Row("You wrote “so\n{}\nit is” there.", CALL, "quoted", "quoted"),
     "in marks without words outside": Row('"{}"', CALL, CALL, CALL),
     "a mark whose partner never comes": Row("The “ sign:\n{}", CALL, CALL, CALL),
-    "a mark whose partner stands in the next paragraph": Row("He said “no:\n{}\n\nwell” then.", CALL, CALL, CALL),
+    "a mark whose partner stands in the next paragraph": Row("A mark “yes:\n{}\n\nwell” then.", CALL, CALL, CALL),
     "a mark whose partner came before": Row("The “no” counts:\n{}", CALL, CALL, CALL),
     "an apostrophe before": Row("It's Oslo' turn:\n{}\nIsn't it?", CALL, CALL, CALL),
     "a strict lead-in": Row("The syntax is:\n{}", GUESS, "example", "example"),
@@ -133,7 +133,9 @@ def test_react_steps(text: str, found: str) -> None:
 def test_an_element_that_is_a_tool_shows_nothing(mark: str) -> None:
     tools = ToolSet([tool("get_weather", ["city"], city="string"), tool("code"), tool("q"), tool("example")])
     text = f"Now.\n{mark.replace('{}', FORMS['tag'])}"
-    assert "get_weather" in [call.name for call in read_every_way(text, tools).tool_calls]
+    envelope = read_every_way(text, tools)
+    assert envelope.tool_calls
+    assert not envelope.near_misses
 
 
 def test_all_that_follows_what_is_shown_is_shown() -> None:
