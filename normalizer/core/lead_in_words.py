@@ -123,7 +123,7 @@ LABEL = re.compile(
     r"beispiele?|beispielaufruf|dokumentation|aufbau|syntax|format|vorlage|verwendung|"
     r"exemples?|syntaxe|modèle|utilisation|ejemplos?|sintaxis|formato|plantilla|uso|documentación|exemplos?|sintaxe|esempi?o?|sintassi|"
     r"(?:good|bad|gut|schlecht|bon|mauvais|bueno|malo)e?s?\s+(?:call|example|beispiel|exemple|ejemplo)s?|примеры?|пример\s+вызова|синтаксис|формат|документация|шаблон|использование|"
-    r"示例|例子|样例|格式|语法|文档|用法|模板|例|使用例|構文|形式|書式|サンプル|예시?|형식|문법|悪い例|良い例|正しい例|誤った例|好的例子|坏的例子|正确示例|错误示例)\s*(?:[(（][^()（）]{0,40}[)）])?\W*\Z",
+    r"示例|例子|样例|格式|语法|文档|用法|模板|例|使用例|構文|形式|書式|サンプル|예시?|형식|문법|悪い例|良い例|正しい例|誤った例|好的例子|坏的例子|正确示例|错误示例)(?:\s?[(（][^()（）]{0,40}[)）])?\W*\Z",
     re.IGNORECASE,
 )
 FORM = {

@@ -67,7 +67,12 @@ def test_words_and_whole_calls_need_no_engine(name: str, place: str) -> None:
     read_every_way(text)
 
 
-_PAIRS = [("get_weather", GIVEN), ("write_file", {"path": '"', "text": ""}), ("search-web", {"ratio": 0.0}), ("ping", {})]
+_PAIRS: list[tuple[str, dict[str, Any]]] = [
+    ("get_weather", GIVEN),
+    ("write_file", {"path": '"', "text": ""}),
+    ("search-web", {"ratio": 0.0}),
+    ("ping", {}),
+]
 
 
 @pytest.mark.parametrize("before", ["", "Some words.\n"])
