@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from llmcore.normalizer.bare import fences, react
-from llmcore.normalizer.bare.json_forms import calling_tool, json_form, mid_line, named_brace
+from llmcore.normalizer.bare.json_forms import calling_tool, json_form, mid_line, named_brace, opens_object
 from llmcore.normalizer.bare.lost_headers import announced, harmony_header
 from llmcore.normalizer.bare.made_up import wrapper_before
 from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
@@ -21,7 +21,7 @@ from llmcore.normalizer.bare.verdicts import leads_in, rest_is_blank
 from llmcore.normalizer.calls.call_objects import PARALLEL
 from llmcore.normalizer.core.names import is_known, name_start, peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, match_within, skip_space
+from llmcore.normalizer.core.source import Steps, match_within, settle, skip_space
 from llmcore.normalizer.core.words import BEFORE_BARE
 
 __all__ = ["HANDLERS", "settled_text", "without_sign"]
@@ -102,6 +102,8 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
                 )
             )
     elif before.endswith(" ") and (spaced := _spaced_name(reading, start, before)) is not None:
+        if not (yield from settle(reading.src, opens_object, at)):
+            return at + 1
         return (yield from named_brace(reading, spaced[0], at, spaced[1], "name_brace"))
     if (header := harmony_header(reading, start, at, before)) is not None:
         strict = header.in_prose
@@ -109,6 +111,8 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
     if (opener := announced(reading, at)) >= 0:
         return (yield from _announced(reading, opener, at))
     if not before.strip() and (line := _name_line(reading, start)) is not None:
+        if not (yield from settle(reading.src, opens_object, at)):
+            return at + 1
         return (yield from named_brace(reading, line[0], at, line[1], "functionary_v32"))
     if leads_in(before) or wrapper_before(reading, at) is not None:
         return (yield from json_form(reading, at))

@@ -34,7 +34,7 @@ from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_object
 
-__all__ = ["OBJECT_BEGINS", "OBJECT_BEGUN", "calling_tool", "json_form", "mid_line", "named_brace"]
+__all__ = ["OBJECT_BEGINS", "OBJECT_BEGUN", "calling_tool", "json_form", "mid_line", "named_brace", "opens_object"]
 
 _GAP = r"(?:\s|//[^\n]*+\n|/\*[^*]*+\*/)*+"  # with comments
 _KEY = r"""[^"'“”\\\s:{}\[\],]"""
@@ -47,6 +47,8 @@ OBJECT_BEGINS = rf"""(?:["'“”\\/<{{\[}}]|(?!=){_KEY}{{1,128}}+\s*+[:=])"""
 candidate."""
 OBJECT_BEGUN = rf"(?:{_KEY}{{1,128}}+\s*+)?"
 """All that has come of that, at the end of the text."""
+_OBJECT = re.compile(rf"\s*+{OBJECT_BEGINS}")
+_OBJECT_BEGUN = re.compile(rf"\s*+{OBJECT_BEGUN}\Z")
 _BEGINS = re.compile(rf"\[|\{{\s*+{OBJECT_BEGINS}")
 _FLAT = re.compile(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
 """Data that is one object without brackets in it."""
@@ -61,6 +63,13 @@ _CALLING_CLOSED = re.compile(r"\)\s*\]?\Z")  # by the brackets around it, its ow
 _CALLING_CUT = re.compile(r"\)\s*\]\s*(?:\n|\Z)")
 _CALLS_BEGUN = re.compile(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|calls)"\s*+:\s*+(?:\[[\s{]*+)?\Z""")
 _RAW_QUOTES = ('<|"|>', "<escape>")
+
+
+def opens_object(text: str, at: int, final: bool) -> bool | None:
+    """Does what stands behind the brace at `at` make it an object's? Others are no candidates."""
+    if _OBJECT.match(text, at + 1) is not None:
+        return True
+    return None if not final and _OBJECT_BEGUN.match(text, at + 1) is not None else False
 
 
 def named_brace(
