@@ -26,6 +26,7 @@ __all__ = ["DIALECTS"]
 _ROW = "mixed_tags"
 _HEAD_LENGTH = 420
 _NAME = r"[^\s<>{}()\[\]\"'=]{1,256}+"
+_TAG_NAME = r"[^\s<>{}()\[\]\"'=]{1,44}+"  # an opener is decided within 64 characters
 
 
 # ---------------------------------------------------------------------- `<tool_call>` and a name
@@ -166,7 +167,7 @@ def _calling_follows(text: str, at: int, final: bool) -> bool | None:
     return None if not final and len(text) - at < 330 and _CALLING_BEGUN.match(text, at) is not None else False
 
 
-_SPACED_NAME = re.compile(rf"<({WORD})({_NAME})>")
+_SPACED_NAME = re.compile(rf"<({WORD})({_TAG_NAME})>")
 
 
 def _tool_in_a_namespace(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -217,7 +218,7 @@ DIALECTS = (
             call_marker(
                 _ROW,
                 _tool_in_a_namespace,
-                pattern=rf"<{WORD}(?!invoke|parameter|param>|(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)>){_NAME}>",
+                pattern=rf"<{WORD}(?!invoke|parameter|param>|(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)>){_TAG_NAME}>",
                 order=7,
             ),
         ),

@@ -176,3 +176,11 @@ def test_what_is_decided_stays_decided(name: str) -> None:
             if begun.match(text[:length]) is None:
                 assert last is None, (text[:length], text)
                 break
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+def test_an_opener_is_decided_within_64_characters(name: str) -> None:
+    """The walk waits no longer for one (`Walk.is_undecided`), so a longer one would depend on the cut."""
+    for marker in DIALECTS[name].markers:
+        if marker.pattern is not None:
+            assert reach(re.compile(marker.pattern)) <= 64, marker.pattern
