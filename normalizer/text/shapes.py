@@ -51,7 +51,7 @@ _LAYOUT = re.compile(rf"[{_SPACE}]{{0,{_GAP}}}")
 _OPENER_END = re.compile(r"(?<=.)[\s{[(]")
 _GAP_BEHIND = re.compile(r"\s{0,64}")
 _CLOSING = frozenset("}])")
-_TAKEN_ALONG = frozenset("}])<[`\"'|,;")
+_TAKEN_ALONG = frozenset("}])<>[`\"'|,;")
 """What may stand behind a call and belong to it."""
 ON_A_LINE, IN_A_LINE = "Some words.\n", "Some words "
 _PLACES = (ON_A_LINE, IN_A_LINE)

@@ -126,7 +126,7 @@ class Walk:
         """Take the call at `at` in one step, if it is all there in the shape of a row."""
         reading, whole_at = self._reading, self._whole_at
         src, tools = reading.src, reading.tools
-        if whole_at is None or tools is None or reading.text_kind == "reasoning" or not self._may_call():
+        if whole_at is None or tools is None or reading.held or reading.text_kind == "reasoning" or not self._may_call():
             return False
         place = "" if reading.opens_message(at) else ON_A_LINE if reading.line_start(at) == at else IN_A_LINE
         whole = whole_at(src.text, at, tools, reading.limits, place=place, final=src.final)
