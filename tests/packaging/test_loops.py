@@ -11,7 +11,7 @@ import pytest
 
 from tests.packaging.tree import ROOT
 
-_SWEEP = "tests/validator/test_unsound.py::test_it_is_looked_for_in_linear_time"
+_SWEEP = "tests/validator/schema/test_unsound.py::test_it_is_looked_for_in_linear_time"
 
 
 def _collected(*arguments: str) -> list[str]:
