@@ -139,6 +139,9 @@ class Sending:
             yield event
 
     async def _whole(self) -> list[Any]:
+        left = self._seconds_left()
+        if left is not None and left <= 0:  # a timer would let what never waits go through
+            raise Timeout("the run's deadline has passed before the request was sent", status=None)
         reply = await self._asked(self._adapter.complete(self._call))
         self.usage = reply.usage
         self.response_id, self.response_model = reply.id, reply.model
