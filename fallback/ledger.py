@@ -15,6 +15,7 @@ from typing import Any
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
 from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitExceeded, LLMCoreError, OutputMode, Timeout, Usage
+from llmcore.types.others_words import MAX_MESSAGE, bounded
 
 __all__ = ["Ledger"]
 
@@ -88,7 +89,7 @@ class Ledger:
         self.check_deadline()
         begun, waited = self._wait or (self._clock(), 0.0)
         self._wait = None
-        detail = process_scrubber().text(detail) if detail else ""
+        detail = bounded(process_scrubber().text(detail), MAX_MESSAGE) if detail else ""
         attempt = Attempt(n=len(self.attempts) + 1, model=model, mode=mode, reason=reason, detail=detail, waited=waited)
         self.attempts.append(attempt)
         self._begun[attempt.n] = begun

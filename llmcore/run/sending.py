@@ -33,6 +33,7 @@ from llmcore.types import (
 from llmcore.types.copies import updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
+from llmcore.types.others_words import bounded
 from llmcore.types.pacing import Pace
 
 __all__ = ["Sending", "within"]
@@ -132,7 +133,7 @@ class Sending:
         except Exception as error:  # the adapter's contract is broken
             if getattr(self._adapter, "lets_exceptions_through", False):
                 raise
-            raise InternalError(f"the adapter raised {type(error).__name__}: {error}") from error
+            raise InternalError(f"the adapter raised {bounded(f'{type(error).__name__}: {error}')}") from error
 
     async def _at_once(self) -> AsyncGenerator[Event, None]:
         for event in await self._whole():
