@@ -15,6 +15,7 @@ from llmcore.fallback.context import FallbackContext, Plan
 from llmcore.fallback.strategies import Strategy
 from llmcore.types import AttemptReason, ConfigError, ModelNotFound, OutputMode
 from llmcore.types.bounds import is_amount
+from llmcore.types.others_words import bounded
 
 __all__ = ["ask", "check_strategies"]
 
@@ -68,7 +69,7 @@ def ask(strategy: Strategy, context: FallbackContext) -> Plan | None:
             raise TypeError(f"can_handle returned a {type(verdict).__name__}, not a bool; strategies are not async")
         plan: object = strategy.execute(context) if verdict else None
     except Exception as error:
-        raise ConfigError(f"the strategy {name} raised {type(error).__name__}: {error}") from context.failure
+        raise ConfigError(f"the strategy {name} raised {bounded(f'{type(error).__name__}: {error}')}") from context.failure
     if not verdict:
         return None
     problem = _not_a_plan(plan) or _impossible(cast("Plan", plan), context)

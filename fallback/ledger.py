@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
-from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitExceeded, LLMCoreError, OutputMode, Usage
+from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitExceeded, LLMCoreError, OutputMode, Timeout, Usage
+from llmcore.types.others_words import MAX_MESSAGE, bounded
 
 __all__ = ["Ledger"]
 
@@ -80,14 +81,15 @@ class Ledger:
     def start(self, model: str, mode: OutputMode, reason: AttemptReason, detail: str = "") -> Attempt:
         """Enter a request that is about to be made.
 
-        Raises `LimitExceeded` when tokens or cost of the budget are spent.
+        Raises `LimitExceeded` when tokens or cost of the budget are spent, and `Timeout` when the deadline has passed.
         """
         if not detail and reason not in _NEEDS_NO_DETAIL:
             raise InternalError(f"a request of reason {reason!r} without a recorded problem")
         self.check()
+        self.check_deadline()
         begun, waited = self._wait or (self._clock(), 0.0)
         self._wait = None
-        detail = process_scrubber().text(detail) if detail else ""
+        detail = bounded(process_scrubber().text(detail), MAX_MESSAGE) if detail else ""
         attempt = Attempt(n=len(self.attempts) + 1, model=model, mode=mode, reason=reason, detail=detail, waited=waited)
         self.attempts.append(attempt)
         self._begun[attempt.n] = begun
@@ -108,6 +110,13 @@ class Ledger:
             hide_in_error(failure)
             attempt.failure = failure
         attempt.report = report or attempt.report
+
+    def check_deadline(self) -> None:
+        """Raises `Timeout` when the deadline has passed. It looks at the clock, for a timer does not ring while something
+        blocks the event loop."""
+        left = self.seconds_left
+        if left is not None and left <= 0:
+            raise Timeout("the run's deadline has passed", status=None)
 
     def check(self) -> None:
         """Raises `LimitExceeded` when tokens or cost are spent.

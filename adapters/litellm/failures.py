@@ -42,6 +42,7 @@ from llmcore.types import (
     Timeout,
 )
 from llmcore.types.narrowing import is_list, is_object, objects_in
+from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS
 
 __all__ = [
     "ROWS",
@@ -58,9 +59,6 @@ __all__ = [
     "with_servers_status",
 ]
 
-_MAX_MESSAGE = 2000
-_MAX_SCRUBBED = 100_000
-"""Characters of a message that are looked through for secrets: far more than are shown."""
 _FAILED_GENERATIONS = ("tool_use_failed", "json_validate_failed")
 """Groq's codes for a reply of the model's that it could not read."""
 _MAX_CHAIN = 8
@@ -232,13 +230,13 @@ def recordable(error: BaseException, scrubber: Scrubber | None = None) -> dict[s
 
 def _clean(message: str, scrubber: Scrubber | None) -> str:
     """Scrubbed before it is cut to size: half a key is no known one."""
-    return (scrubber or process_scrubber()).text(message[:_MAX_SCRUBBED])[:_MAX_MESSAGE]
+    return (scrubber or process_scrubber()).text(message[:MAX_LOOKED_THROUGH])[:MAX_WORDS]
 
 
 def is_clean(error: BaseException, scrubber: Scrubber) -> bool:
     """May the error be chained: would nothing that it shows be scrubbed? What is too long to look through may not."""
     shown = shown_text(error)
-    return len(shown) <= _MAX_SCRUBBED and scrubber.text(shown) == shown
+    return len(shown) <= MAX_LOOKED_THROUGH and scrubber.text(shown) == shown
 
 
 def shown_text(error: BaseException) -> str:
@@ -292,7 +290,7 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
         capability=refused_capability(said, str(body.get("param") or ""), call),
         connection=not body and not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not beneath.isdisjoint(_TIMEOUTS),
-        speaks_of_model=isinstance(inner, str) and _MODEL.search(inner[:_MAX_MESSAGE]) is not None,
+        speaks_of_model=isinstance(inner, str) and _MODEL.search(inner[:MAX_WORDS]) is not None,
     )
 
 

@@ -15,13 +15,12 @@ from functools import lru_cache
 from llmcore.adapters.secrets.scrubber import Scrubber, is_placeholder, is_secret_name
 from llmcore.types.errors import LLMCoreError
 from llmcore.types.locks import ForkSafeLock
+from llmcore.types.others_words import MAX_LOOKED_THROUGH
 
 __all__ = ["hide_in_error", "process_scrubber", "remember"]
 
 _KEPT = 128
 """Secrets that are remembered, the latest ones. Those of the environment are not among them."""
-_LOOKED_THROUGH = 100_000
-"""Characters of a traceback."""
 
 _lock = ForkSafeLock()
 _known: dict[str, None] = {}
@@ -78,7 +77,7 @@ def _shows_a_secret(error: BaseException, scrubber: Scrubber) -> bool:
         shown = "".join(traceback.format_exception(error))
     except Exception:  # an exception of others that cannot be printed
         return True
-    return len(shown) > _LOOKED_THROUGH or scrubber.text(shown) != shown
+    return len(shown) > MAX_LOOKED_THROUGH or scrubber.text(shown) != shown
 
 
 def _environment() -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Any
 from llmcore.adapters.wire.framing import Sent
 from llmcore.adapters.wire.terminators import is_of_a_wire, is_whole_reply
 from llmcore.types.narrowing import is_object, object_in, objects_in
+from llmcore.types.others_words import MAX_WORDS
 
 __all__ = ["ErrorEvent", "error_in", "is_ping", "plain_words"]
 
@@ -24,7 +25,6 @@ _CODES = ("code", "status", "status_code", "statusCode", "error_code")
 _LIMITED = re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE)
 _PING = re.compile(rb"\W*(?:ping|pong|heart-?beat|keep-?alive)\W*\Z", re.IGNORECASE)
 _PLAIN = re.compile(r"[^{}\[\]\"\\<>]{1,300}\Z")
-_MAX_WORDS = 2000
 
 
 class ErrorEvent(Exception):
@@ -76,7 +76,7 @@ def _words(body: dict[str, Any]) -> str:
 
 def _written(value: object) -> str:
     try:
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)[:_MAX_WORDS]
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)[:MAX_WORDS]
     except RecursionError:
         return "an error that is nested too deep to be shown"
 

@@ -38,6 +38,7 @@ from llmcore.types import (
     OutputMode,
     Refused,
     TerminateLoop,
+    Timeout,
     ToolCall,
     ToolResult,
 )
@@ -94,10 +95,12 @@ class Run:
             async with aclosing(self._turns()) as events:
                 async for event in events:
                     yield event
+            state.ledger.check_deadline()
         except TerminateLoop as ended:
             state.close_open_calls(_STOPPED)
             try:
                 await state.end(ended)
+                state.ledger.check_deadline()
             except BaseException as error:
                 self._attach_partial(error)
                 raise
@@ -116,6 +119,8 @@ class Run:
     def _attach_partial(self, error: BaseException) -> None:
         """Let what was done so far ride on the error; also on cancellation and on what hooks raise."""
         result = self.state.result()
+        if isinstance(error, Timeout) and not result.attempts:
+            error.args = (f"{error}; nothing was sent",)
         if isinstance(error, LLMCoreError):
             hide_in_error(error)
             error.with_partial(result, result.attempts)

@@ -33,6 +33,7 @@ from llmcore.types import (
 from llmcore.types.copies import updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
+from llmcore.types.others_words import bounded
 from llmcore.types.pacing import Pace
 
 __all__ = ["Sending", "within"]
@@ -132,13 +133,16 @@ class Sending:
         except Exception as error:  # the adapter's contract is broken
             if getattr(self._adapter, "lets_exceptions_through", False):
                 raise
-            raise InternalError(f"the adapter raised {type(error).__name__}: {error}") from error
+            raise InternalError(f"the adapter raised {bounded(f'{type(error).__name__}: {error}')}") from error
 
     async def _at_once(self) -> AsyncGenerator[Event, None]:
         for event in await self._whole():
             yield event
 
     async def _whole(self) -> list[Any]:
+        left = self._seconds_left()
+        if left is not None and left <= 0:  # a timer would let what never waits go through
+            raise Timeout("the run's deadline has passed before the request was sent", status=None)
         reply = await self._asked(self._adapter.complete(self._call))
         self.usage = reply.usage
         self.response_id, self.response_model = reply.id, reply.model

@@ -42,6 +42,7 @@ from llmcore.types import (
     ToolResultBlock,
 )
 from llmcore.types.copies import copied
+from llmcore.types.others_words import MAX_WORDS, bounded
 
 __all__ = ["Outcome", "ToolRun", "is_sound", "run_call", "synthetic", "unfinished"]
 
@@ -79,7 +80,18 @@ class Outcome:
 
 
 def failed(call: ToolCall, error: ToolError, max_chars: int) -> Outcome:
+    """The outcome that a tool's own error makes."""
+    if len(error.message) > MAX_WORDS:
+        return _failed_with(call, error.message, error.type, error, max_chars, error.details)
     return Outcome(call, [TextBlock(text=shortened(escaped(error.message), max_chars))], None, error)
+
+
+def _failed_with(call: ToolCall, said: str, kind: Any, cause: BaseException, max_chars: int, details: Any = None) -> Outcome:
+    """The outcome of what a tool raised: its words are the result, which has a bound of its own; the error has the first of
+    them."""
+    error = ToolError(bounded(said), tool_name=call.name, tool_id=call.id, type=kind, details=details)
+    error.__cause__ = cause
+    return Outcome(call, [TextBlock(text=shortened(escaped(said), max_chars))], None, error)
 
 
 def synthetic(call: ToolCall, reason: str) -> Outcome:
@@ -253,23 +265,20 @@ class _Try:
         if isinstance(error, TerminateLoop):
             error.text = as_text(error.value) if error.value is not None else "The run was ended by this tool."
             return Outcome(call, rendered(error.text, max_chars), copied(error.value), ended=error)
-        known: dict[str, Any] = {"tool_name": call.name, "tool_id": call.id}
         if isinstance(error, ToolError) and is_sound(error):
             return failed(call, error, max_chars)
         if isinstance(error, LeftBehind):
-            made = ToolError(f"{call.name} did not answer within {self._timeout:g} s{self.remains}", type="timeout", **known)
-        elif isinstance(error, ArgumentsError):
+            said = f"{call.name} did not answer within {self._timeout:g} s{self.remains}"
+            return _failed_with(call, said, "timeout", error, max_chars)
+        if isinstance(error, ArgumentsError):
             problems = list(map(escaped, error.problems))
-            made = ToolError(f"the arguments do not fit: {'; '.join(problems)}", type="validation", details=problems, **known)
-        elif isinstance(error, RetryTool):
-            said = described(error).partition(": ")[2]
-            made = ToolError(said or "call it again with other arguments", type="validation", **known)
-        elif isinstance(error, UnwritableResult):
-            made = ToolError(str(error), type="execution", **known)
-        else:
-            made = ToolError(described(error), type="execution", **known)
-        made.__cause__ = error
-        return failed(call, made, max_chars)
+            said = f"the arguments do not fit: {'; '.join(problems)}"
+            return _failed_with(call, said, "validation", error, max_chars, problems)
+        if isinstance(error, RetryTool):
+            said = described(error).partition(": ")[2] or "call it again with other arguments"
+            return _failed_with(call, said, "validation", error, max_chars)
+        said = str(error) if isinstance(error, UnwritableResult) else described(error)
+        return _failed_with(call, said, "execution", error, max_chars)
 
     @property
     def remains(self) -> str:

@@ -24,8 +24,11 @@ from pydantic_core import PydanticUndefined
 from llmcore.tools.context import RunContext
 from llmcore.tools.docstrings import documentation
 from llmcore.types import JsonSchema, ToolDefinitionError
+from llmcore.types.others_words import bounded
 
-__all__ = ["ArgumentsError", "SignatureSchema", "UnresolvedAnnotation", "schema_of_type"]
+__all__ = ["ArgumentsError", "SignatureSchema", "UnresolvedAnnotation", "problems_of", "schema_of_type"]
+
+_MAX_PROBLEMS = 20
 
 _UNUSABLE = (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema, PydanticUserError)
 
@@ -177,7 +180,7 @@ class SignatureSchema:
         try:
             filled = self._model.model_validate(dict(arguments))
         except ValidationError as error:
-            raise ArgumentsError([_described(problem) for problem in error.errors(include_url=False)]) from None
+            raise ArgumentsError(problems_of(error)) from None
         given = filled.model_fields_set
         keywords = {
             name: getattr(filled, field)
@@ -185,6 +188,14 @@ class SignatureSchema:
             if field in given or name in self._always_passed
         }
         return keywords | (filled.__pydantic_extra__ or {})
+
+
+def problems_of(error: ValidationError) -> list[str]:
+    """What a validator found, each in words of bounded length; of very many the first, and how many more there are."""
+    found = error.errors(include_url=False)
+    left_out = len(found) - _MAX_PROBLEMS
+    more = [f"and {left_out} more"] if left_out > 0 else []
+    return [bounded(_described(problem)) for problem in found[:_MAX_PROBLEMS]] + more
 
 
 def _described(problem: Mapping[str, Any]) -> str:

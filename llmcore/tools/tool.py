@@ -24,7 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from llmcore.tools.docstrings import documentation
 from llmcore.tools.schema_fragments import is_dynamic, merge_fragments, resolve
-from llmcore.tools.signature import ArgumentsError, SignatureSchema, UnresolvedAnnotation, schema_of_type
+from llmcore.tools.signature import ArgumentsError, SignatureSchema, UnresolvedAnnotation, problems_of, schema_of_type
 from llmcore.types import JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.bounds import is_amount
 from llmcore.types.locks import ForkSafeLock
@@ -321,8 +321,7 @@ def _validated(adapter: TypeAdapter[Any], arguments: Mapping[str, Any]) -> Any:
     try:
         return adapter.validate_python(dict(arguments))
     except ValidationError as error:
-        problems = [f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}" for item in error.errors()]
-        raise ArgumentsError(problems) from None
+        raise ArgumentsError(problems_of(error)) from None
 
 
 def _name_of(function: Callable[..., Any]) -> str:

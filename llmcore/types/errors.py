@@ -42,6 +42,7 @@ from pydantic import ConfigDict, Field, field_serializer, field_validator
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonText, encodable, json_data
 from llmcore.types.narrowing import is_object
+from llmcore.types.others_words import MAX_MESSAGE, bounded
 from llmcore.types.usage import AttemptReason, OutputMode, Usage
 
 __all__ = [
@@ -83,7 +84,7 @@ class LLMCoreError(Exception):
     Every error can be copied and sent to another process, with its fields, `partial` and `attempts`, unless a value that
     a tool returned to the run (`partial.tool_results`) cannot. Its cause goes along as it is when it is ours or a plain
     builtin exception; of any other the name and the text. Its message can be encoded, whatever a server or a hook put
-    into it.
+    into it, and is at most `MAX_MESSAGE` characters long.
     """
 
     partial: Any = None
@@ -133,7 +134,7 @@ _PLAIN = (str, bytes, int, float, bool, type(None))
 
 
 def _sayable(arg: Any) -> Any:
-    return encodable(arg) if isinstance(arg, str) else arg
+    return encodable(bounded(arg, MAX_MESSAGE)) if isinstance(arg, str) else arg
 
 
 def _made(kind: type[E], args: tuple[Any, ...], fields: Mapping[str, Any] = MappingProxyType({})) -> E:
@@ -146,7 +147,10 @@ def _made(kind: type[E], args: tuple[Any, ...], fields: Mapping[str, Any] = Mapp
 def _portable(cause: BaseException) -> BaseException:
     """The cause, or what another process can know of it: exceptions of other libraries seldom survive a pickle."""
     plain = type(cause).__module__ == "builtins" and not vars(cause) and all(type(arg) in _PLAIN for arg in cause.args)
-    return cause if isinstance(cause, LLMCoreError) or plain else RuntimeError(f"{type(cause).__name__}: {cause}")
+    short = plain and not any(isinstance(arg, str | bytes) and len(arg) > MAX_MESSAGE for arg in cause.args)
+    if isinstance(cause, LLMCoreError) or short:
+        return cause
+    return RuntimeError(bounded(f"{type(cause).__name__}: {cause}", MAX_MESSAGE))
 
 
 class CallerError(LLMCoreError):

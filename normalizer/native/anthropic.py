@@ -92,11 +92,10 @@ class AnthropicReader:
         content = message.get("content")
         if isinstance(content, str) and content:
             yield Text(content)
-        elif is_data(content):
+        elif is_data(content, any_kind=True):
             yield Data(content)
             content = None
-        blocks: object = [single] if (single := as_dict(content)) else content
-        for index, block in enumerate(dicts(blocks)):
+        for index, block in enumerate(dicts(content)):
             yield from self._start(f"whole {index}", block, whole=True)
             yield from self._stop(f"whole {index}")
         yield from _finish_word(message)

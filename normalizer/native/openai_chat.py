@@ -36,6 +36,7 @@ _CALL_ANNOTATIONS = ("extra_content", "provider_specific_fields")
 _TEXT_PARTS = frozenset({"text", "output_text", "input_text"})
 _LEGACY = "function_call"
 _REASONING = "reasoning"
+_ANSWERS = (Text, Data, Refusal, CallStart)
 
 
 def is_body(body: dict[str, Any]) -> bool:
@@ -97,15 +98,27 @@ class MessageReader:
         self._identity = CallIdentity()
         self._reasoning_field = ""
         self._details: list[_Detail] = []
+        self._empty: object = None  # an empty list or object in the place of content
+        self._answered = False
 
     def read(self, message: dict[str, Any], *, whole: bool = True) -> Iterator[Piece]:
+        for piece in self._pieces(message, whole):
+            self._answered = self._answered or isinstance(piece, _ANSWERS)
+            yield piece
+
+    def _pieces(self, message: dict[str, Any], whole: bool) -> Iterator[Piece]:
         if not _ALL_REASONING.isdisjoint(message):
             yield from self._reasoning(message, whole)
         content = message.get("content")
-        if is_data(content):
+        if content in ([], {}):
+            self._empty = content
+        elif isinstance(content, str):
+            if content:
+                yield Text(content)
+        elif is_data(content):
             yield Data(content)
         elif content:
-            yield from self._content(content)
+            yield from self._parts(content)
         if refusal := as_text(message.get("refusal")):
             yield Refusal(refusal)
         if calls := message.get("tool_calls"):
@@ -119,7 +132,10 @@ class MessageReader:
                     yield Opaque({field: value})
 
     def finish(self) -> Iterator[Piece]:
-        """OpenRouter wants its reasoning details back as they were."""
+        """OpenRouter wants its reasoning details back as they were. An empty list or object is the answer where no other
+        came: beside calls or words it stands for nothing."""
+        if self._empty is not None and not self._answered:
+            yield Data(self._empty)
         if self._details:
             yield Opaque({"reasoning_details": [detail.whole() for detail in self._details]}, key=_REASONING)
 
@@ -162,18 +178,15 @@ class MessageReader:
 
     # Content
 
-    def _content(self, content: object) -> Iterator[Piece]:
-        if isinstance(content, str):
-            yield Text(content)
-            return
-        for part in as_list(content) or [content]:
+    def _parts(self, content: object) -> Iterator[Piece]:
+        for part in as_list(content):
             if isinstance(part, str):
                 yield Text(part)
             elif found := as_dict(part):
                 yield from self._part(found)
 
     def _part(self, part: dict[str, Any]) -> Iterator[Piece]:
-        kind = as_text(part.get("type", "text" if "text" in part else "thinking"))
+        kind = as_text(part.get("type"))
         if kind in _TEXT_PARTS:
             yield Text(as_text(part.get("text")))
         elif kind == "thinking":

@@ -16,7 +16,30 @@ from llmcore.types.numbers import exact_json, exact_loads, holds_exact_floats
 __all__ = ["as_dict", "as_list", "as_text", "dicts", "dumped", "is_data", "json_text", "parsed", "says_something"]
 
 
-_PART_KEYS = frozenset({"type", "text", "thinking", "refusal"})
+_WORDS_OF = {"text": "text", "output_text": "text", "input_text": "text", "thinking": "thinking", "refusal": "refusal"}
+"""The kinds of parts that hold words, and where."""
+_KNOWN_PARTS = frozenset(
+    {
+        *_WORDS_OF,
+        "audio",
+        "document",
+        "document_url",
+        "file",
+        "image",
+        "image_url",
+        "input_audio",
+        "input_file",
+        "input_image",
+        "output_audio",
+        "output_image",
+        "reasoning",
+        "redacted_thinking",
+        "reference",
+        "video",
+        "video_url",
+    }
+)
+"""Kinds of parts in messages of OpenAI's shape, whoever sends them."""
 
 
 def as_dict(value: object) -> dict[str, Any]:
@@ -43,12 +66,31 @@ def dicts(value: object) -> Iterator[dict[str, Any]]:
             yield found
 
 
-def is_data(content: object) -> bool:
-    """Is it JSON data where text or parts of content belong: a number, a truth value, an object or a list that holds no parts?"""
-    if isinstance(content, dict):
-        found = cast("dict[str, Any]", content)
-        return bool(found) and _PART_KEYS.isdisjoint(found)
-    return isinstance(content, (int, float)) or any(isinstance(item, (int, float)) for item in as_list(content))
+def is_data(content: object, *, any_kind: bool = False) -> bool:
+    """Is it JSON data where text or a list of content parts belongs?
+
+    A list is one of parts when each item is a sound part and one at least is of a kind that is known, so that objects
+    which only have a key `type` are data. `any_kind`: of a wire that makes up kinds all the time, where any will do. An
+    empty list is none of both: its reader knows what it means.
+    """
+    if content is None or isinstance(content, (str, bytes)):
+        return False
+    if not isinstance(content, (list, tuple)):
+        return isinstance(content, (int, float, dict)) or dumped(content) is not None
+    items = as_list(content)
+    parts = [as_dict(item) for item in items if item is not None and not isinstance(item, str)]
+    known = any(any_kind or as_text(part.get("type")) in _KNOWN_PARTS for part in parts)
+    return bool(items) and not (known and all(map(_is_sound_part, parts)))
+
+
+def _is_sound_part(part: dict[str, Any]) -> bool:
+    """Has it a kind, and the words of its kind where they belong, so that nothing of it is lost when it is read?"""
+    kind = as_text(part.get("type"))
+    field = _WORDS_OF.get(kind)
+    words = part.get(field) if field is not None else ""
+    if words is None:
+        return part.keys() <= {"type", field}
+    return bool(kind) and (isinstance(words, str) or (kind == "thinking" and isinstance(words, list)))
 
 
 def dumped(value: object) -> dict[str, Any] | None:

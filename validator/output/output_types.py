@@ -21,6 +21,7 @@ from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_json, holds_floats
+from llmcore.types.others_words import bounded
 from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
 from llmcore.validator.schema.compiled import CompiledSchema, compile_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
@@ -214,11 +215,9 @@ def _problems_of(error: ValidationError) -> list[Problem]:
 
 
 def _problem(detail: dict[str, Any]) -> Problem:
-    path = join_path(detail["loc"])
-    expected = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-    return Problem(
-        kind="value", path=path, expected=expected, got=shown(detail.get("input")), message=f"`{path}`: {detail['msg']}"
-    )
+    path, said = join_path(detail["loc"]), bounded(str(detail["msg"]))
+    expected = said.removeprefix("Value error, ").removeprefix("Input should be ")
+    return Problem(kind="value", path=path, expected=expected, got=shown(detail.get("input")), message=f"`{path}`: {said}")
 
 
 def _raised(error: BaseException) -> Problem:

@@ -1,0 +1,25 @@
+"""How much of the words of others (a server, a validator, a tool) stands in an error or a result.
+
+They may be of any length, and an error's message is written again and again: into the attempt, the report, the error of the run,
+a log. So each is cut where it enters, and what is made of several has a bound of its own.
+"""
+
+from __future__ import annotations
+
+__all__ = ["MAX_LOOKED_THROUGH", "MAX_MESSAGE", "MAX_WORDS", "bounded"]
+
+MAX_WORDS = 2000
+"""Characters of one text of others."""
+MAX_MESSAGE = 10 * MAX_WORDS
+"""Characters of an error's whole message, which may quote several."""
+MAX_LOOKED_THROUGH = 100_000
+"""Characters of a text that are looked through for secrets: far more than are shown."""
+
+
+def bounded(text: str, most: int = MAX_WORDS) -> str:
+    """The text, or its beginning and how long it is, in `most` characters. The dots tell a scrubber that half a key may
+    stand before them."""
+    if len(text) <= most:
+        return text
+    note = f"... ({len(text)} characters)"
+    return text[: most - len(note)] + note

@@ -1,0 +1,105 @@
+"""A number beyond every float is read wherever a type keeps every digit, and refused wherever it does not."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, TypeAdapter
+
+from llmcore.orchestrator import Orchestrator
+from llmcore.testing import FakeModel
+from llmcore.tools import Tool, tool
+from llmcore.types import LLMCoreError, OutputParseError, ToolDefinition
+from llmcore.validator import parse, parse_detailed
+from tests.orchestrator.support import called
+
+HUGE = Decimal("1e400")
+AMOUNT = TypeAdapter(Decimal).json_schema()
+
+
+class Bill(BaseModel):
+    amount: Decimal
+    note: str = ""
+
+
+READ: list[tuple[str, Any, Any]] = [
+    ("1e400", Decimal, HUGE),
+    ("[1e400]", list[Decimal], [HUGE]),
+    (
+        "[1e400, 0.1, -12345678901234567890.5E+380]",
+        list[Decimal],
+        [HUGE, Decimal("0.1"), Decimal("-12345678901234567890.5E+380")],
+    ),
+    ('{"a": 1e400}', dict[str, Decimal], {"a": HUGE}),
+    ('{"amount": 1e400, "note": "so \\"1e400\\" it is, [1e400]"}', Bill, Bill(amount=HUGE, note='so "1e400" it is, [1e400]')),
+    ('Here it is:\n```json\n{"amount": 1e400}\n```', Bill, Bill(amount=HUGE)),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "value"), READ)
+def test_it_is_read_exactly(text: str, kind: Any, value: Any) -> None:
+    assert parse(text, kind) == value
+    for mode in ({}, {"strictness": "lenient"}):
+        assert Orchestrator(FakeModel(text)).execute_sync("x", kind, **mode) == value
+
+
+def test_it_is_recorded() -> None:
+    assert [repair.kind for repair in parse_detailed("[1e400]", list[Decimal]).repairs] == ["number_as_text"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("[1e400]", list[float]),
+        ('{"a": 1e400}', dict[str, float]),
+        ("[1e400]", list[str]),
+        ("[NaN]", list[Decimal]),
+        ("[1e99999999999999999999]", list[Decimal]),
+    ],
+)
+def test_it_is_refused_where_no_digit_would_stay(text: str, kind: Any) -> None:
+    with pytest.raises(OutputParseError):
+        parse(text, kind)
+
+
+paid: list[Any] = []
+
+
+@tool
+def pay(amount: Decimal) -> str:
+    """Pays."""
+    paid.append(amount)
+    return "paid"
+
+
+@tool
+def measure(length: float) -> str:
+    """Measures."""
+    paid.append(length)
+    return "measured"
+
+
+@pytest.mark.parametrize("arguments", ['{"amount": 1e400}', '{"amount": -1.5E+400}'])
+def test_a_tool_is_given_it(arguments: str) -> None:
+    paid.clear()
+    Orchestrator(FakeModel(called("pay", arguments), "done"), [pay]).run_sync("x")
+    assert paid == [Decimal(arguments[11:-1])]
+
+
+@pytest.mark.parametrize("more", [{}, {"type": "string"}, {"type": "number"}])
+def test_an_argument_of_any_other_kind_is_not_made_a_text(more: dict[str, Any]) -> None:
+    fake = FakeModel(default=called("pay", '{"amount": 1e400, "more": 1e400}'))
+    tool_of_both = Tool.from_definition(
+        ToolDefinition(name="pay", parameters={"type": "object", "properties": {"amount": AMOUNT, "more": more}})
+    )
+    with pytest.raises(LLMCoreError, match="finite number"):
+        Orchestrator(fake, [tool_of_both]).run_sync("x")
+
+
+def test_a_tool_that_cannot_hold_it_is_not() -> None:
+    paid.clear()
+    with pytest.raises(LLMCoreError, match="finite number"):
+        Orchestrator(FakeModel(default=called("measure", '{"length": 1e400}')), [measure]).run_sync("x")
+    assert paid == []
