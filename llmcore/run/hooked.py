@@ -198,7 +198,7 @@ async def hooked_call(hooks: HookChain, call: ToolCall, context: Any, toolbox: T
     if isinstance(given, Veto):
         return given
     changed = updated(_read(hook, ToolCall, given), {"id": call.id})
-    if same_call(changed, call):
+    if same_call(changed, call) and changed.complete:
         return Decided(copied(call))
     report = validate(Envelope(toolCalls=[restated(changed)]), toolbox.tool_set(), strictness=strictness)
     changed = fit_call(report.calls[0])

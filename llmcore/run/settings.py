@@ -25,6 +25,7 @@ from llmcore.types import (
     ToolSet,
 )
 from llmcore.types.copies import updated
+from llmcore.types.narrowing import objects_in
 from llmcore.types.tools import tools_in
 
 __all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
@@ -164,6 +165,8 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
         base: dict[str, Any] = {name: getattr(given, name) for name in given.model_fields_set}
     else:
         base = {"messages": [given] if isinstance(given, Message) else given}
+    _check_messages(base.get("messages", ()))
+    _check_messages(history)
     try:
         if history and isinstance(base["messages"], str):
             base["messages"] = [Message(role="user", content=[TextBlock(text=base["messages"])])]
@@ -176,6 +179,40 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
         raise CallerError(f"the request's {where}: {problem['msg']}") from None
     except TypeError as error:
         raise CallerError(f"the request cannot be read: {error}") from None
+
+
+_OF_OPENAI = frozenset({"tool_calls", "tool_call_id", "function_call", "refusal", "audio"})
+_GIVE = "give text, a list of messages or a Request"
+
+
+def _check_messages(given: object) -> None:
+    """Raises `CallerError` for what is plainly no history, in words that say what is."""
+    kind = type(given).__name__
+    if isinstance(given, (str, Message)):
+        return
+    if isinstance(given, (bytes, bytearray, Mapping)) or not isinstance(given, Iterable):
+        raise CallerError(f"the request is of type {kind}; {_GIVE}")
+    if not isinstance(given, Sequence):
+        return  # it can be read once only
+    for index, message in enumerate(cast("Sequence[object]", given)):
+        if isinstance(message, Message):
+            continue
+        if not isinstance(message, Mapping):
+            raise CallerError(
+                f"message {index} of the request is of type {type(message).__name__}; give a Message, or a dict of one"
+            )
+        fields = cast("Mapping[str, Any]", message)
+        if fields.get("role") == "developer" or not _OF_OPENAI.isdisjoint(fields) or _is_openai_content(fields):
+            raise CallerError(
+                f"message {index} of the request is written as OpenAI's API has it; give llmcore's messages, whose `content` is "
+                "text or a list of blocks: a call is a ToolUseBlock, its result a ToolResultBlock in a message of role 'tool'. "
+                "A history that llmcore made (`result.messages`) can be given as it is"
+            )
+
+
+def _is_openai_content(message: Mapping[str, Any]) -> bool:
+    kinds = {part.get("type") for part in objects_in(message.get("content")) if isinstance(part.get("type"), str)}
+    return not kinds.isdisjoint({"image_url", "input_audio", "input_text", "output_text"})
 
 
 def _owned(request: Request) -> Request:

@@ -42,7 +42,8 @@ class Ending:
 
 
 def no_arguments(tool: CompiledTool | None, whole: bool) -> Arguments:
-    """Nothing was written: `{}` unless a known tool requires something."""
+    """Nothing was written (no text, blanks or `null`): `{}` unless a known tool requires something. No repair tells of it, for
+    servers write a call without arguments in all of these ways."""
     value: dict[str, Any] | None = {} if tool is None or not tool.required else None
     return Arguments(value if whole else None, "", whole)
 

@@ -75,12 +75,12 @@ def is_data(content: object, *, any_kind: bool = False) -> bool:
     """
     if content is None or isinstance(content, (str, bytes)):
         return False
-    if not isinstance(content, (list, tuple)):
-        return isinstance(content, (int, float, dict)) or dumped(content) is not None
     items = as_list(content)
+    if not items:
+        return isinstance(content, (int, float, dict)) or dumped(content) is not None
     parts = [as_dict(item) for item in items if item is not None and not isinstance(item, str)]
     known = any(any_kind or as_text(part.get("type")) in _KNOWN_PARTS for part in parts)
-    return bool(items) and not (known and all(map(_is_sound_part, parts)))
+    return not (known and all(map(_is_sound_part, parts)))
 
 
 def _is_sound_part(part: dict[str, Any]) -> bool:

@@ -75,7 +75,8 @@ def test_a_stream_of_it_is_read_as_a_whole_body_is(content: str) -> None:
     whole = normalize(exact_loads(_body("openai", content)))
     normalizer = Normalizer()
     told = [*normalizer.feed(exact_loads(f'{{"choices": [{{"index": 0, "delta": {{"content": {content}}}}}]}}'))]
-    told += normalizer.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    end: dict[str, Any] = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    told += normalizer.feed(end)
     told += normalizer.finish()
     assert normalizer.envelope == whole
     assert "".join(event.text for event in told if isinstance(event, TextDelta)) == whole.content
@@ -103,9 +104,10 @@ def test_strings_among_parts_and_parts_without_words_stay_parts() -> None:
     assert (envelope.content, envelope.repairs) == ("Hi you", [])
 
 
-@pytest.mark.parametrize("wrap", [lambda call: call, lambda call: [call]])
-def test_call_objects_are_read_as_their_text_would_be(wrap: Any) -> None:
-    content = wrap({"name": "pay", "arguments": {"amount": 1}})
+@pytest.mark.parametrize("listed", [True, False])
+def test_call_objects_are_read_as_their_text_would_be(listed: bool) -> None:
+    made = {"name": "pay", "arguments": {"amount": 1}}
+    content: Any = [made] if listed else made
     pay = ToolDefinition(name="pay", parameters={"type": "object", "properties": {"amount": {"type": "integer"}}})
     [call] = normalize({"choices": [{"message": {"role": "assistant", "content": content}}]}, ToolSet([pay])).tool_calls
     assert (call.name, call.arguments) == ("pay", {"amount": 1})

@@ -13,6 +13,7 @@ from llmcore.hooks import Hooks, Veto
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
+from llmcore.tools import tool
 from llmcore.tools.execution import Outcome
 from llmcore.types import (
     Finished,
@@ -27,7 +28,7 @@ from llmcore.types import (
     ToolUseBlock,
 )
 from tests.orchestrator.hooked import everything_in, note, ran, refused, run, without
-from tests.orchestrator.support import assert_valid, calls_in
+from tests.orchestrator.support import assert_valid, called, calls_in
 
 pytestmark = pytest.mark.anyio
 
@@ -337,3 +338,23 @@ async def test_results_that_a_hook_reordered_stand_in_call_order() -> None:
     result = await run(fake, Hooks(on_tool_response=turned))
     assert [block.text for block in result.messages[2].tool_results] == ["noted a", "noted b"]
     assert result.messages[2].text == "All."
+
+
+async def test_a_call_that_a_hook_says_is_not_whole_does_not_run() -> None:
+    ran: list[int] = []
+
+    @tool
+    def spend(amount: int) -> str:
+        """Spends."""
+        ran.append(amount)
+        return "spent"
+
+    class Doubts(Hooks):
+        async def before_tool_run(self, call: ToolCall, context: Any) -> ToolCall:
+            return call.model_copy(update={"complete": False})
+
+    fake = FakeModel(called("spend", {"amount": 1}), "done")
+    [record] = (await Orchestrator(fake, [spend], hooks=[Doubts()]).run("x")).tool_results
+    assert ran == []
+    assert record.error is not None
+    assert "a whole call" in record.error.message
