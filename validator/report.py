@@ -11,6 +11,7 @@ A call that needs no change is returned as the same object; schemas are compiled
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -162,11 +163,13 @@ class _Judge:
         # What takes a number and its text and nothing else is a Decimal: elsewhere a number would become a text unasked.
         numbers, truths = huge_numbers_probed(call.raw_arguments)
         try:
-            arguments = exact_loads(text)
-            taken = bool(numbers) and all(fits(exact_loads(each), "off") for each in numbers)
-            if not (taken and fits(arguments, self.strictness)) or any(fits(exact_loads(each), "off") for each in truths):
+            arguments = exact_loads(text, json.loads)
+            taken = bool(numbers) and all(fits(exact_loads(each, json.loads), "off") for each in numbers)
+            if not (taken and fits(arguments, self.strictness)) or any(
+                fits(exact_loads(each, json.loads), "off") for each in truths
+            ):
                 return None
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return updated(call, {"arguments": arguments, "repairs": [*call.repairs, NUMBER_AS_TEXT]})
 

@@ -126,7 +126,7 @@ async def test_a_request_that_a_hook_changed_in_place_is_sent_and_the_history_is
         ({"tools": (5,)}, "not a tool: int"),
         ({"tools": 5}, "tools: Value error, give a list of tools, not int"),
         ({"tools": "abc"}, "give a list of tools, not str"),
-        ({"messages": [5]}, "messages.0"),
+        ({"messages": [5]}, "message 0 of the request is of type int"),
         ({"system": "\ud800"}, "a lone surrogate"),
         ({"tools": ({"name": "x"}, {"name": "x", "description": "other"})}, "two tools are called 'x'"),
     ],
