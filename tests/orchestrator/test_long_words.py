@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+from multiprocessing.reduction import ForkingPickler
 from typing import Annotated, Any
 
 import pytest
@@ -16,6 +16,7 @@ from llmcore.types import LLMCoreError, OutputParseError, RetryTool, ToolError
 from llmcore.types.others_words import MAX_MESSAGE, MAX_WORDS, bounded
 from llmcore.validator import parse
 from tests.orchestrator.support import called
+from tests.support.processes import sent
 
 LENGTH = 1_000_000
 
@@ -38,7 +39,7 @@ def test_what_a_validator_says_of_an_answer() -> None:
     assert len(str(error)) <= MAX_MESSAGE
     assert all(len(attempt.detail) <= MAX_MESSAGE for attempt in error.attempts)
     assert len(error.partial.model_dump_json()) < 40 * MAX_MESSAGE
-    assert len(pickle.dumps(error)) < 40 * MAX_MESSAGE
+    assert len(ForkingPickler.dumps(error)) < 40 * MAX_MESSAGE
 
 
 def test_what_a_validator_says_to_parse() -> None:
@@ -96,7 +97,7 @@ def test_what_an_adapter_raises() -> None:
 def test_no_errors_message_is_longer() -> None:
     error = LLMCoreError("x" * LENGTH)
     assert len(str(error)) == MAX_MESSAGE
-    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(sent(error)) == str(error)
 
 
 def test_a_key_that_is_cut_in_half_is_hidden_all_the_same() -> None:

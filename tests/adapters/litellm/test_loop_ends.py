@@ -10,6 +10,7 @@ import pytest
 
 from llmcore.adapters.litellm import loop_ends
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.litellm.engine import litellm
 from tests.adapters.conftest import call_of, endpoint_at
 from tests.packaging.tree import ROOT
 from tests.support.wire_server import WireServer
@@ -62,7 +63,10 @@ def test_runs_on_one_loop_after_the_other_are_quiet(provider: str, listening: st
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-async def test_a_call_leaves_no_task_behind(adapter: LiteLLMAdapter, provider: str) -> None:
+async def test_a_call_leaves_no_task_behind(adapter: LiteLLMAdapter, provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = await litellm()
+    for name in loop_ends._LISTENERS:  # pyright: ignore[reportPrivateUsage]  # other tests may have left callbacks of their own
+        monkeypatch.setattr(module, name, [])
     with WireServer(["Hi"]) as server:
         before = asyncio.all_tasks()
         await adapter.complete(call_of(endpoint_at(server, provider)))
