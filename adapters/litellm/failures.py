@@ -389,6 +389,7 @@ ROWS: tuple[Row, ...] = (
     _row(_timed_out, also=lambda facts: facts.timeout),
     # before any status or class: LiteLLM looks for "403" and "429" in all of the text, a port or an address included
     _row(lambda facts: RemoteServerError(facts.message), also=lambda facts: facts.connection),
+    _row(lambda facts: RemoteServerError(facts.message), text=("which is another one, so nothing was sent there",)),  # transport
     _row(_installation, kinds=("ImportError", "ModuleNotFoundError")),
     _row(_installation, text=("no module named 'mcp'",)),
     _row(_unknown_provider, text=("llm provider not provided",)),

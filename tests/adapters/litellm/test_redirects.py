@@ -7,6 +7,7 @@ import pytest
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.transport import same_server
 from llmcore.types import RemoteServerError, Request
 from tests.adapters.conftest import PROVIDERS, call_of, endpoint_at
@@ -69,3 +70,14 @@ PATHS = {"openai": "/chat/completions", "anthropic": "/v1/messages", "groq": "/c
 )
 def test_what_one_server_is(url: str, other: str, same: bool) -> None:
     assert same_server(httpx.URL(url), httpx.URL(other)) is same
+
+
+def test_the_port_of_another_server_is_no_status() -> None:
+    """LiteLLM looks for "403" in all of an error's text for Gemini."""
+    words = (
+        "the server redirects to http://127.0.0.1:44037/, which is another one, so nothing was sent there: make it the base_url"
+    )
+    error = httpx.HTTPStatusError(
+        words, request=httpx.Request("POST", "http://x"), response=httpx.Response(403, json={"error": {"message": words}})
+    )
+    assert isinstance(classify(error), RemoteServerError)
