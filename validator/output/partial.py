@@ -33,6 +33,9 @@ __all__ = ["certain_part", "partial_value"]
 
 _ABSENT: Any = object()
 
+_HALVES = "".join(map(chr, range(0xD800, 0xDC00)))
+"""First halves of surrogate pairs: of a text that is still coming, the other half may follow."""
+
 
 def certain_part(candidate: Candidate, schema: CompiledSchema, strictness: Strictness) -> Any:
     """What of an incomplete value is certain, in the schema's shape; None when nothing is."""
@@ -53,7 +56,7 @@ class _Pruner:
 
     def part(self, value: Any, subschema: Any, path: str) -> Any:
         if isinstance(value, str) and path in self.cut:
-            return value if self._is_free_text(subschema) else _ABSENT
+            return value.rstrip(_HALVES) if self._is_free_text(subschema) else _ABSENT
         if not (is_object(value) or is_list(value)):
             return self._settled(value, subschema, _ABSENT)
         return self._container(value, subschema, path)

@@ -161,3 +161,9 @@ def _within(part: Any, whole: Any) -> bool:
     if isinstance(part, str) and isinstance(whole, str):
         return whole.startswith(part)
     return type(part) is type(whole) and part == whole
+
+
+def test_half_a_surrogate_pair_waits_for_the_other() -> None:
+    for cut in ('{"a": "x\\ud800', '{"a": "x\\ud800\\u', '{"a": "x\\ud800\\udc'):
+        assert parse(cut, dict, partial=True) == {"a": "x"}
+    assert parse('{"a": "x\\ud800\\udc00"}', dict, partial=True) == {"a": "x\U00010000"}
