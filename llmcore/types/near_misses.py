@@ -31,6 +31,7 @@ NEAR_MISS_REASONS: Mapping[str, str] = MappingProxyType(
         "calls_limit": "The reply holds more calls than `Limits.calls` allows.",
         "text_limit": "The text is longer than `Limits.text` allows: this part was not searched.",
         "looks_limit": "So much of the text looks like the beginning of a call that the search was cut short.",
+        "bare_call_beside_native": "It has no marker, and the reply makes other calls natively.",
         "failed_at_provider": "The provider could not read it as a call.",
     }
 )

@@ -1,8 +1,7 @@
 """What the words before a call say of it: that it is meant, an example, or not to be run.
 
 A lead-in is the last sentence before a call. Models announce calls they mean (`Let me check:`) and introduce calls that they
-only show (`The syntax is:`). `lead_in_words` holds the phrases. Words behind a call say nothing: models go on talking after calls
-that they mean.
+only show (`The syntax is:`). `lead_in_words` holds the phrases.
 
 Kinds, in the order in which they win: a prohibition (`do not run`), an announcement (`I'll look`), a form (`looks like`) or a
 label (`Example:`), and what only mentions: examples (`for instance`), reports (`the log says`), what might be done (`I would`).

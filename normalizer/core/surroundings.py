@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 Form = Literal["token", "tag", "bare"]
-_TOKENS = ("<|", "<｜", "<‖", "]<]", "[TOOL_CALLS]", "◁", "<｜｜")
+_TOKENS = ("<|", "<｜", "<‖", "]<]", "[TOOL_CALLS]", "◁")
 _WORD = re.compile(r"\w")
 _PARAGRAPH = 2048
 """Characters before a call in which a quotation may have begun, and behind it in which it may end."""
