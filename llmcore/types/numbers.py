@@ -108,7 +108,10 @@ def may_hold_exact_floats(text: str | bytes, start: int = 0, end: int | None = N
     stop = len(text) if end is None else end
     if isinstance(text, bytes):
         return any(pattern.search(text, start, stop) is not None for pattern in _WRITTEN_OTHERWISE_IN_BYTES)
-    return any(pattern.search(text, start, stop) is not None for pattern in _WRITTEN_OTHERWISE)
+    for sign, pattern in zip(".eE", _WRITTEN_OTHERWISE, strict=True):
+        if text.find(sign, start, stop) >= 0 and pattern.search(text, start, stop) is not None:
+            return True
+    return False
 
 
 def exact_loads(text: str | bytes, parse: Callable[[str | bytes], Any] = from_json) -> Any:

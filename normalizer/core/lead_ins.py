@@ -79,7 +79,8 @@ def sentence_before(text: str, start: int, at: int) -> str:
         before = before[:framed].rstrip(_LAYOUT)
     begin, most = 0, len(before)
     while most > 0:
-        begin = max([before.rfind(end, 0, most - 1) + len(end) for end in _SENTENCE_ENDS if end in before[: most - 1]], default=0)
+        said = before[: most - 1]
+        begin = max([said.rfind(end) + len(end) for end in _SENTENCE_ENDS if end in said], default=0)
         if begin < 3 or before[begin - 2] != "." or _ABBREVIATED.search(before, 0, begin - 2) is None:
             break
         begin, most = 0, begin - 1

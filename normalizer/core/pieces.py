@@ -28,12 +28,12 @@ def settled(pieces: list[Piece], text: str, replaced: Sequence[Replaced]) -> lis
     """White space next to removed markup is markup: alone between two blocks, or at either end of the content."""
     if len(pieces) < 2 or all(piece[2] != "content" for piece in pieces):
         return pieces
-    said = [
+    saying = [
         k
         for k, (start, end, kind) in enumerate(pieces)
         if (not text[start:end].isspace() if kind == "content" else any(replacing(replaced, start, end)))
     ]
-    first, last = (said[0], said[-1]) if said else (-1, -1)
+    first, last = (saying[0], saying[-1]) if saying else (-1, -1)
     tiles: list[Piece] = []
     for k, (start, end, kind) in enumerate(pieces):
         if kind != "content":
@@ -41,25 +41,22 @@ def settled(pieces: list[Piece], text: str, replaced: Sequence[Replaced]) -> lis
         elif k not in (first, last) and text[start:end].isspace():
             _lay(tiles, start, end, "markup")
         else:
-            for tile in _trimmed(text, start, end, k == first and k > 0, k == last and k < len(pieces) - 1):
-                _lay(tiles, *tile)
+            said = text[start:end]
+            begin = end - len(said.lstrip()) if k == first and k > 0 else start
+            stop = start + len(said.rstrip()) if k == last and k < len(pieces) - 1 else end
+            _lay(tiles, start, begin, "markup")
+            _lay(tiles, begin, stop, "content")
+            _lay(tiles, stop, end, "markup")
     return tiles
 
 
 def _lay(tiles: list[Piece], start: int, end: int, kind: SegmentKind) -> None:
-    """Add a tile; what touches markup and is markup is one piece with it."""
+    """Add a tile, if it is any; what touches markup and is markup is one piece with it."""
+    if start == end:
+        return
     if kind == "markup" and tiles and tiles[-1][2] == "markup":
         start = tiles.pop()[0]
     tiles.append((start, end, kind))
-
-
-def _trimmed(text: str, start: int, end: int, first: bool, last: bool) -> list[Piece]:
-    """A piece of content without the white space at its start (`first`) or end (`last`), which is markup."""
-    said = text[start:end]
-    begin = end - len(said.lstrip()) if first else start
-    stop = start + len(said.rstrip()) if last else end
-    tiles: list[Piece] = [(start, begin, "markup"), (begin, stop, "content"), (stop, end, "markup")]
-    return [tile for tile in tiles if tile[0] < tile[1]]
 
 
 def joined(pieces: Sequence[Piece], kind: SegmentKind, text: str, replaced: Sequence[Replaced]) -> str:

@@ -8,10 +8,17 @@ from typing import Any
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list
 
-__all__ = ["is_placeholder", "placeholders_in"]
+__all__ = ["is_placeholder", "may_hold_placeholders", "placeholders_in"]
 
 _PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{2,80}>|\.\.\.|…)\s*\Z")
 _SELF_CLOSED = re.compile(r"</?[a-z]{1,10}>\Z")
+_SIGNS = ("...", "…", "<", "&", "\\u")
+"""One of them stands in the text of every value that is a placeholder, escaped or not."""
+
+
+def may_hold_placeholders(written: str) -> bool:
+    """May arguments that are written so hold one? A look that costs little."""
+    return any(sign in written for sign in _SIGNS)
 
 
 def is_placeholder(value: Any) -> bool:

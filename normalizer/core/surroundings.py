@@ -50,9 +50,11 @@ _CODE = re.compile(
     r"(?P<run>`{3,}|~{3,}).*?(?:(?P=run)|\Z)|`[^`\n]+`|(?P<comment><!--)|(?P<over>-->)|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|examples?|blockquote|q|template)\b[^<>]{0,256}>",
     re.IGNORECASE | re.DOTALL,
 )
+_CODE_SIGNS = ("<", "`", "~~~", "-->")
 _COMMENT = "!--"
 _LOG_LINE = re.compile(r"[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
-_UNENDED = re.compile(r"[^\W_][,)\"'”’»`*_]*\s*\Z")
+_ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
+"""What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = re.compile(r"\s*(?:<[A-Za-z]+\b[^<>]{0,256}>\s*)+\Z")
 _LIST_SIGN = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _INDENT = re.compile(r"[ \t]*")
@@ -224,7 +226,7 @@ class Surroundings:
             if _LOG_LINE.match(before.lstrip()) is not None:
                 return _QUOTED
             return IN_LINE if form == "tag" else PLAIN
-        return Standing(words=sentence, in_sentence=True) if _UNENDED.search(sentence) is not None else PLAIN
+        return Standing(words=sentence, in_sentence=True) if sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() else PLAIN
 
     def _enclosed(self, text: str, at: int, start: int, line: int) -> Standing | None:
         """Is an element of code open at `at`?"""
@@ -232,7 +234,8 @@ class Surroundings:
             self._open.clear()
             self._depths.clear()
             self._scanned = start
-        for found in _CODE.finditer(text, self._scanned, at):
+        may_hold = any(text.find(sign, self._scanned, at) >= 0 for sign in _CODE_SIGNS)
+        for found in _CODE.finditer(text, self._scanned, at) if may_hold else ():
             name = _COMMENT if found["comment"] or found["over"] else (found["name"] or "").lower()
             if not name or name in self._names:
                 continue
@@ -295,7 +298,7 @@ def _led_in(kind: str, form: Form, sentence: str, fenced: bool) -> Standing:
 
 def _is_deep(text: str, at: int, start: int, line: int) -> bool:
     """Is the line indented as code is: deeper than the prose above, a blank line between?"""
-    if line <= start or text[line:at].strip():
+    if line <= start or line == at or text[line:at].strip():
         return False
     first = max(start, line - _LINE)
     above = text[first:line].rstrip(" \t\r\n")

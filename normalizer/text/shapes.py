@@ -22,7 +22,7 @@ from llmcore.normalizer.bare.fences import holds_closer
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.pieces import Piece
-from llmcore.normalizer.core.placeholders import is_placeholder
+from llmcore.normalizer.core.placeholders import is_placeholder, may_hold_placeholders
 from llmcore.normalizer.core.rows import Dialect, as_json
 from llmcore.normalizer.core.source import past
 from llmcore.normalizer.dialects.registry import DIALECTS
@@ -158,7 +158,7 @@ class _Sample:
 
     def whole(self, head: re.Match[str], end: int, arguments: dict[str, Any], raw: str) -> Whole | None:
         """The call of this shape that ends at `end`, its markup included; None when a value makes a guess of it."""
-        if any(map(is_placeholder, arguments.values())):
+        if may_hold_placeholders(raw) and any(map(is_placeholder, arguments.values())):
             return None
         name, start, stop = head["name"], head.start("call"), end - (len(self.text) - self.span[1])
         return Whole(name, self.call.id.replace(_NAME, name), self.call.dialect, start, stop, end, arguments, raw, head.start())
