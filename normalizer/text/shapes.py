@@ -25,6 +25,7 @@ from llmcore.normalizer.core.pieces import Piece
 from llmcore.normalizer.core.placeholders import is_placeholder, may_hold_placeholders
 from llmcore.normalizer.core.rows import Dialect, as_json
 from llmcore.normalizer.core.source import past
+from llmcore.normalizer.core.surroundings import form_of
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.notations.strict import sound_object
 from llmcore.types.envelope import ToolCall
@@ -185,9 +186,10 @@ def _calls(sample: _Sample, name: str) -> bool:
 
 class _JsonShape:
     """`head`: up to the arguments; its empty group `call` is where the call begins. `tail`: what follows the arguments, from the
-    last token to the first. `fenced`: back-ticks in a value may end it."""
+    last token to the first. `fenced`: back-ticks in a value may end it. `repeats`: a call may end where the next one's special
+    token stands."""
 
-    __slots__ = ("brackets", "closers", "fenced", "head", "sample")
+    __slots__ = ("brackets", "closers", "fenced", "head", "repeats", "sample")
 
     def __init__(self, sample: _Sample) -> None:
         text, at = sample.text, sample.text.index(_WRITTEN)
@@ -196,6 +198,7 @@ class _JsonShape:
         tail = [token[0] for token in _TOKENS.finditer(text, at + len(_WRITTEN))]
         first = next((k for k, token in enumerate(tail) if token not in _CLOSING), len(tail))
         self.brackets, self.closers = tail[:first][::-1], tail[first:]
+        self.repeats = not self.closers and form_of(sample.opener) == "token"
 
     def read(self, text: str, at: int, tools: ToolSet, limits: Limits, *, final: bool) -> Whole | None:
         """The call, if one of this shape stands at `at` and its arguments are sound."""
@@ -215,8 +218,8 @@ class _JsonShape:
         return None
 
     def _ends(self, text: str, start: int, limits: Limits, *, final: bool) -> Iterator[tuple[int, int]]:
-        """Where the markup behind the arguments may begin, its brackets apart, and where it ends: at the first closer, and where
-        the text ends; in a value a closer may stand as well. Without a closer that is no bracket only the text's end tells."""
+        """Where the markup behind the arguments may begin, its brackets apart, and where it ends: at the first closer, or before
+        the next call of a row that has none, and where the text ends; either may stand in a value as well."""
         if self.closers:
             stop = text.find(self.closers[0], start, start + limits.arguments + _BEHIND_ARGUMENTS)
             if stop < 0:
@@ -229,6 +232,11 @@ class _JsonShape:
                 end += len(closer)
             else:
                 yield stop, end
+        elif self.repeats:
+            following = text.find(self.sample.opener, start, start + limits.arguments + _BEHIND_ARGUMENTS)
+            if following >= 0:
+                stop = _before_space(text, following)
+                yield stop, stop
         if final:
             stop = said = len(text.rstrip(_SPACE))
             for closer in reversed(self.closers):
