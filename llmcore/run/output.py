@@ -30,6 +30,8 @@ __all__ = ["OutputSpec", "take_final_call"]
 _HEAD = 200  # of a text, within which it shows how it begins
 _FENCE = re.compile(r"\s*(?:```\w*\s*)?")
 _KEY = f'{{"{WRAPPER}":'
+_EMPTY_LIST = re.compile(r"(?:\A|</[\w:]+>)\s*(?P<list>(?:```\w*\s*)?\[\s*(?:null|None)?\s*\]\s*(?:```)?)\s*\Z")
+"""Alone or behind the closer of reasoning."""
 
 
 class OutputSpec:
@@ -150,10 +152,13 @@ def _kept(output_type: Any) -> OutputSpec:
 def take_final_call(envelope: Envelope, output: OutputSpec | None) -> tuple[Envelope, ToolCall | None]:
     """The envelope without the call of the output tool, and that call (the last, if there are several).
 
-    Without other calls its arguments become the content, to be parsed like any answer.
+    Without other calls its arguments become the content, to be parsed like any answer. So does an empty list: the normaliser
+    knows no output type, and to it that is an empty list of calls.
     """
-    if output is None or not any(call.name == FINAL_RESULT for call in envelope.tool_calls):
+    if output is None:
         return envelope, None
+    if not any(call.name == FINAL_RESULT for call in envelope.tool_calls):
+        return _with_empty_list(envelope), None
     final = [call for call in envelope.tool_calls if call.name == FINAL_RESULT][-1]
     others = [call for call in envelope.tool_calls if call.name != FINAL_RESULT]
     changes: dict[str, Any] = {"tool_calls": others, "needs_more_work": True if others else None}
@@ -162,3 +167,14 @@ def take_final_call(envelope: Envelope, output: OutputSpec | None) -> tuple[Enve
         changes["truncated"] = not final.complete
     changed = updated(envelope, changes)
     return changed.attach(envelope.source, envelope.segments, envelope.blocks), final
+
+
+def _with_empty_list(envelope: Envelope) -> Envelope:
+    """The envelope with an empty list as its content, if that is all that the reply says."""
+    if envelope.content.strip() or envelope.tool_calls:
+        return envelope
+    said = "".join([envelope.source[one.start : one.end] for one in envelope.segments if one.kind != "reasoning"])
+    found = _EMPTY_LIST.search(said)
+    if found is None:
+        return envelope
+    return updated(envelope, {"content": found["list"]}).attach(envelope.source, envelope.segments, envelope.blocks)

@@ -186,3 +186,22 @@ async def test_what_fits_neither_form_is_told_by_its_place() -> None:
     fake = FakeModel('{"result": "many"}', '{"result": 3}')
     assert await Orchestrator(fake).execute("go", int) == 3
     assert "`result`" in str(fake.requests[-1].messages[-1])
+
+
+@pytest.mark.parametrize("tools", [[], [add]])
+@pytest.mark.parametrize(
+    "reply",
+    ["[]", " [ ]\n", "```json\n[]\n```", {"choices": [{"message": {"content": []}, "finish_reason": "stop"}]}, _anthropic("[]")],
+)
+async def test_an_empty_list_is_an_answer_of_a_list(reply: Any, tools: list[Any]) -> None:
+    assert await Orchestrator(FakeModel(reply), tools=tools).execute("go", list[int]) == []
+
+
+async def test_an_empty_list_behind_reasoning_is_an_answer_too() -> None:
+    assert await Orchestrator(FakeModel("<think>None fits.</think>\n[]")).execute("go", list[str]) == []
+
+
+async def test_an_empty_list_is_asked_about_where_no_list_is_wanted() -> None:
+    model = FakeModel("[]", '{"name": "Oslo", "people": 7}')
+    assert (await Orchestrator(model).execute("go", City)).name == "Oslo"
+    assert "got empty array" in str(model.requests[1].messages[-1])
