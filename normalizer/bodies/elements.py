@@ -154,7 +154,7 @@ def _held_in_attribute(reading: Reading, key: str, text: str) -> dict[str, Any] 
 def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") -> Grammar:
     """`<parameter name="city">Paris</parameter>` until `</tag>`, every tag with the namespace `space`; `outer`: the element that
     `tag` stands in."""
-    ns = re.escape(space)
+    ns, tag, word, outer = map(re.escape, (space, tag, word, outer))
     names = "param(?:eter)?" if tag == "function" and word.startswith("param") else word
     key = r"""[\sĠ]{0,16}(?:name\s{0,16})?=\s{0,16}(?P<key>"[^"\n>]{0,128}"|'[^'\n>]{0,128}'|[^\s"'<>/]{1,128}+)"""
     declared = r"""(?:\s{1,16}string\s{0,16}=\s{0,16}["']?(?P<declared>\w{1,16})["']?)?"""
@@ -313,9 +313,9 @@ def _grammar_at(reading: Reading, call: ElementCall, start: int, holder: str) ->
 
 def _children_grammar(call: ElementCall, holder: str) -> Grammar:
     ns = re.escape(call.space)
-    own = rf"</{ns}(?:invoke|function|tool_call{f'|{call.tag}' if call.tag else ''})>"
+    own = rf"</{ns}(?:invoke|function|tool_call{f'|{re.escape(call.tag)}' if call.tag else ''})>"
     if holder:
-        return _children(f"(?P<end></{holder}>)", own, "</function_calls>")
+        return _children(f"(?P<end></{re.escape(holder)}>)", own, "</function_calls>")
     return _children(f"(?P<end>{own})", f"</{ns}{WRAPPERS}>")
 
 

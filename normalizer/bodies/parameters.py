@@ -227,7 +227,7 @@ def _value(
     found.literal_open = found.literal_open or value.literal_open
     text = _without_element(value.text, key, tool, grammar, found)
     _enter(reading, found, stream if told is None else None, key, text, tool, declared)
-    found.cut = value.group is None or value.group == "again"
+    found.cut = value.group is None or (value.group == "again" and not value.is_literal)
     found.whole = value.closed or value.is_literal or value.group == "end"
     if value.group == "again" and not value.is_literal:
         found.repairs.append(Repair(kind="closer_missing", path=key, safety="truncated"))

@@ -211,7 +211,7 @@ DIALECTS = (
             call_marker(
                 _ROW,
                 _record,
-                pattern=r"""<[^\s<>/]{1,24}(?= (?:tool|name)=(?:"[^"<>\s]{1,28}"|'[^'<>\s]{1,28}'))""",
+                pattern=r"""<[^\s<>/(){}\[\]\\"'=]{1,24}(?= (?:tool|name)=(?:"[^"<>\s]{1,28}"|'[^'<>\s]{1,28}'))""",
                 order=9,
             ),
             call_marker(_ROW, _calling, "[Calling tool:", follows=_calling_follows),

@@ -34,8 +34,8 @@ from llmcore.types.tools import ToolSet
 
 __all__ = ["Quick", "read_quickly"]
 
-_MOST = 8
-"""Calls in one reply; more are the engine's."""
+_MOST = 9
+"""Calls in one reply; so many are the engine's, as those are that reach the limit."""
 _OPENER = 24  # the longest
 
 
@@ -78,7 +78,7 @@ def _wholes(text: str, tools: ToolSet, dialects: frozenset[str] | None, limits: 
     surroundings: Surroundings | None = None
     start, said = 0, False
     for at in _candidates(text, tools, dialects, wholes):
-        if at < 0 or len(wholes) >= min(limits.calls, _MOST):
+        if at < 0 or len(wholes) + 1 >= min(limits.calls, _MOST):
             return None
         blank = text[start:at].isspace() or start == at
         said = said or not blank

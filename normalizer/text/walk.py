@@ -17,6 +17,7 @@ from llmcore.normalizer.core.reading import Reading, Staged
 from llmcore.normalizer.core.rows import Marker, MarkerTable
 from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
 from llmcore.normalizer.core.surroundings import (
+    IN_LINE,
     MARKS,
     PLAIN,
     Form,
@@ -39,7 +40,8 @@ _ROW = 4  # each row that shares it,
 _TRIED = 16  # and each reader that declined
 _NESTED_SHIFT = 3  # a nested reading has an eighth of the looks: the one around it learns what it spent only when it is over
 _LAYOUT = re.compile(r"\s{0,8}+")  # between an opener that was written twice
-_OVERLAP = len("Action:") - 1  # of the text's end, in which the one trigger that is a word may have begun
+_WORD_OPENER = "Action:"  # the one trigger that is a word,
+_OVERLAP = len(_WORD_OPENER) - 1  # and the text's end in which it may have begun
 _OPEN = ("[", "{")
 _CODE = ("`", "~")
 _PROSE = re.compile(r"[^`~<[{(\]◁=A:\n]*+").fullmatch  # with the others candidates begin, or "Action:" ends, or a new line begins
@@ -126,14 +128,16 @@ class Walk:
         """Take the call at `at` in one step, if it is all there in the shape of a row."""
         reading, whole_at = self._reading, self._whole_at
         src, tools = reading.src, reading.tools
-        if whole_at is None or tools is None or reading.held or reading.text_kind == "reasoning" or not self._may_call():
+        if whole_at is None or tools is None or reading.held or reading.text_kind == "reasoning" or not reading.takes_calls:
+            return False
+        if len(reading.drafts) + 1 >= reading.limits.calls:  # at the limit the readers say what counts
             return False
         place = "" if reading.opens_message(at) else ON_A_LINE if reading.line_start(at) == at else IN_A_LINE
         whole = whole_at(src.text, at, tools, reading.limits, place=place, final=src.final)
         if whole is None:
             return False
         standing = PLAIN if not place else reading.standing_at(at, self._form(whole.dialect, src.text[at : at + _MARKER]))
-        if standing is not PLAIN and not (standing.in_line and words_follow(src.text, whole.end) is False):
+        if standing is not PLAIN and not (standing is IN_LINE and words_follow(src.text, whole.end) is False):
             return False
         reading.text(at)
         reading.markup(whole.start)
@@ -371,6 +375,8 @@ class Walk:
             return True
         for char in text[done : done + _FARTHEST if at < 0 else min(at, done + _FARTHEST)]:
             if char == "\n" or char.isalnum():
+                if at < 0 and not reading.src.final and _WORD_OPENER.startswith(text[done:].lstrip()[:_OVERLAP]):
+                    return False
                 reading.line_over(has_words=char != "\n")
                 return True
         if (len(text) if at < 0 else at) - done >= _FARTHEST:

@@ -19,6 +19,8 @@ _CASES = sorted((Path(__file__).parent / "fuzz_cases").glob("*.json"))
 @pytest.mark.parametrize("path", _CASES, ids=lambda path: path.stem)
 def test_a_case_that_was_found(path: Path) -> None:
     case, more = load(path)
+    for _ in range(2):  # shapes are learnt for what is asked for often
+        judge(case, chunkings=1)
     envelope = judge(case, chunkings=5)
     assert path.stem[:2] in ("y_", "n_", "i_")
     if path.stem.startswith("y_"):
