@@ -118,7 +118,8 @@ class _Server(ThreadingHTTPServer):
 
 
 class RecordingProxy:
-    """See the module. `upstream` is the provider's root URL without a path; `port` 0 takes a free one."""
+    """See the module. `upstream`: the URL that paths of requests are put behind, a provider's root or its usual base URL;
+    `port` 0 takes a free one. Raises OSError when the port is taken."""
 
     def __init__(
         self,
@@ -133,6 +134,8 @@ class RecordingProxy:
         self._path = Path(path)
         self._provider, self._provenance = provider, provenance
         self._file = TranscriptFile(path)
+        self.exchanges = 0
+        """How many have been written."""
         self._going_on = 0
         self._changed = threading.Condition()
         self._server = _Server(("127.0.0.1", port), _Handler)
@@ -142,7 +145,7 @@ class RecordingProxy:
 
     @property
     def url(self) -> str:
-        """Where the proxy listens; put the provider's usual path behind it."""
+        """Where the proxy listens; what stands behind it in a request is put behind `upstream`."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def secrets(self, path: str, sent: Mapping[str, str]) -> list[str]:
@@ -183,6 +186,8 @@ class RecordingProxy:
             tools=[definition_of(tool) for tool in _tools(request)],
         )
         self._file.append(scrubber.value(line))  # bytes that are no UTF-8 stand as lone surrogates
+        with self._changed:
+            self.exchanges += 1
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -24,9 +24,11 @@ _EXIT_RUN_FAILED = 1
 
 
 def record(
-    model: Annotated[str, typer.Argument(help="PROVIDER/MODEL, or an alias of the registry given by --models.", metavar="MODEL")],
-    prompts: Annotated[list[str], typer.Argument(help="Each is a run of its own.", metavar="PROMPT...")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The transcript file; runs are appended.")],
+    model: Annotated[
+        str, typer.Argument(help="PROVIDER/MODEL, or an alias of the registry given by --models.", metavar="MODEL")
+    ] = "",
+    prompts: Annotated[list[str] | None, typer.Argument(help="Each is a run of its own.", metavar="PROMPT...")] = None,
     tools: Annotated[
         str | None,
         typer.Option(
@@ -44,24 +46,46 @@ def record(
     provenance: Annotated[
         str | None, typer.Option(help="Where the replies are from; begin it with `live` for a real provider.")
     ] = None,
+    proxy: Annotated[
+        str | None,
+        typer.Option(
+            help="In place of MODEL and PROMPT: listen on loopback, send what any client asks to this URL, record it.",
+            metavar="URL",
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where the proxy listens; 0 is any free port.")] = 0,
+    provider: Annotated[str | None, typer.Option(help="The provider behind the proxy, where its URL does not tell.")] = None,
 ) -> None:
-    """Record runs: tool loop, re-asks and fallbacks included. No key or secret is written.
+    """Record runs, tool loop, re-asks and fallbacks included, or with --proxy what any client asks. No key or secret is written.
 
     Exit code 0; 1: a run ended in an error (what went over is recorded all the same); 2: the command or its
     configuration is wrong.
     """
     import asyncio
 
+    from llmcore.cli.record_proxy import record_by_proxy
     from llmcore.cli.tool_files import tool_objects
 
+    _check_named(model, prompts, proxy=proxy)
+    if proxy is not None:
+        _check_writable(output)
+        record_by_proxy(proxy, output, port=port, provider=provider, provenance=provenance)
+        return
     registry, config = _registry(model, models, base_url)
     offered = tool_objects(tools) if tools is not None else []
     _check_writable(output)
     session = _Session(registry, config, offered, output, provenance or _provenance(config))
     settings = {"system": system, "max_tool_turns": max_turns}
-    failed = asyncio.run(session.record(prompts, settings, stream=stream))
+    failed = asyncio.run(session.record(prompts or [], settings, stream=stream))
     if failed:
         raise typer.Exit(_EXIT_RUN_FAILED)
+
+
+def _check_named(model: str, prompts: list[str] | None, *, proxy: str | None) -> None:
+    if proxy is not None and model:
+        fail("--proxy records what clients ask: it goes with no MODEL and no PROMPT")
+    if proxy is None and not (model and prompts):
+        fail("record needs a MODEL and a PROMPT, or --proxy URL")
 
 
 def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:

@@ -1,0 +1,52 @@
+"""`llmcore record --proxy`: record whatever any client asks through a proxy on loopback."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from urllib.parse import urlsplit
+
+from llmcore.cli.output import fail, note, write
+
+__all__ = ["record_by_proxy"]
+
+
+def record_by_proxy(upstream: str, output: Path, *, port: int, provider: str | None, provenance: str | None) -> None:
+    """Listen until SIGINT or SIGTERM; each exchange is a line of `output` as soon as it is over."""
+    from llmcore.adapters.recording.proxy import RecordingProxy
+    from llmcore.transcripts.formats.hosts import provider_of
+
+    place = urlsplit(upstream)
+    if place.scheme not in ("http", "https") or not place.hostname:
+        fail("--proxy takes the URL that requests go to, such as https://api.openai.com/v1")
+    if place.query or place.fragment or place.username is not None:
+        fail("--proxy takes a URL without credentials and query; what a client sends of them is passed on")
+    named = provider or provider_of(upstream)
+    try:
+        proxy = RecordingProxy(upstream, output, provider=named, provenance=provenance or _provenance(upstream, named), port=port)
+    except OSError as error:
+        fail(f"port {port}: {error.strerror or error}")
+    ended = threading.Event()
+
+    def end(signum: int, frame: FrameType | None) -> None:
+        ended.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with proxy:
+            write(proxy.url)
+            note(f"requests to {proxy.url} go to {upstream} and are recorded in {output}; Ctrl-C ends")
+            ended.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    note(f"recorded: {proxy.exchanges} exchanges")
+
+
+def _provenance(upstream: str, provider: str) -> str:
+    from llmcore.transcripts.formats.hosts import is_local
+
+    return f"{'local' if is_local(upstream) else 'live'}: {provider} by proxy, {datetime.now(UTC):%Y-%m-%d}"
