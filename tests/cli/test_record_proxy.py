@@ -41,16 +41,16 @@ def recording(upstream: str, path: Path, *options: str) -> Generator[tuple[str, 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_any_client_is_recorded_and_the_recording_replays(invoke: Invoke, tmp_path: Path, ending: signal.Signals) -> None:
     path = tmp_path / "runs.jsonl"
-    with WireServer([Turn(calls=CALLS), Turn("Sunny.")]) as server:
-        with recording(server.base_url("openai_compatible"), path) as (url, process):
-            for stream in (False, True):
-                reply = httpx.post(
-                    f"{url}/chat/completions", json={**REQUEST, "stream": stream}, headers={"Authorization": f"Bearer {KEY}"}
-                )
-                assert reply.status_code == 200
-            process.send_signal(ending)
-            _, told = process.communicate(timeout=30)
-            assert process.returncode == 0
+    server = WireServer([Turn(calls=CALLS), Turn("Sunny.")])
+    with server, recording(server.base_url("openai_compatible"), path) as (url, process):
+        for stream in (False, True):
+            reply = httpx.post(
+                f"{url}/chat/completions", json={**REQUEST, "stream": stream}, headers={"Authorization": f"Bearer {KEY}"}
+            )
+            assert reply.status_code == 200
+        process.send_signal(ending)
+        _, told = process.communicate(timeout=30)
+        assert process.returncode == 0
     assert "recorded: 2 exchanges" in told
     runs = list(read_transcripts(path))
     assert [(run.level, run.model) for run in runs] == [("wire", "some-model")] * 2

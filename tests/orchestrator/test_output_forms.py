@@ -188,11 +188,17 @@ async def test_what_fits_neither_form_is_told_by_its_place() -> None:
     assert "`result`" in str(fake.requests[-1].messages[-1])
 
 
+_EMPTY_LISTS: list[Any] = [
+    "[]",
+    " [ ]\n",
+    "```json\n[]\n```",
+    {"choices": [{"message": {"content": []}, "finish_reason": "stop"}]},
+    _anthropic("[]"),
+]
+
+
 @pytest.mark.parametrize("tools", [[], [add]])
-@pytest.mark.parametrize(
-    "reply",
-    ["[]", " [ ]\n", "```json\n[]\n```", {"choices": [{"message": {"content": []}, "finish_reason": "stop"}]}, _anthropic("[]")],
-)
+@pytest.mark.parametrize("reply", _EMPTY_LISTS)
 async def test_an_empty_list_is_an_answer_of_a_list(reply: Any, tools: list[Any]) -> None:
     assert await Orchestrator(FakeModel(reply), tools=tools).execute("go", list[int]) == []
 
