@@ -227,7 +227,7 @@ class PythonPreview:
                 return True
             if quote.startswith(text[end:]):
                 return False
-        elif len(quote) == 1 or "\ud800" <= char <= "\udfff":
+        elif len(quote) == 1 or 0xD800 <= ord(char) <= 0xDFFF:
             return self._pause()
         self._tell_text(char)
         self._at += 1
@@ -238,7 +238,7 @@ class PythonPreview:
         if found is None:
             return False
         said, end = found
-        if said is None or any("\ud800" <= char <= "\udfff" for char in said):
+        if said is None or any(0xD800 <= ord(char) <= 0xDFFF for char in said):
             return self._pause()
         self._tell_text(said)
         self._at = end

@@ -280,7 +280,7 @@ def _enveloped(written: Any, tools: ToolSet | None) -> tuple[list[CallObject], i
         values = list(written.values())
         numbered = bool(values) and all(call_object(value, tools) is not None for value in values)
         written = values if numbered else [{name: given} for name, given in written.items()]
-    if written is None or (isinstance(written, str) and written.strip() in ("", *_NO_CALL_NAMES)):
+    if written is None or (isinstance(written, str) and (not written.strip() or written.strip() in _NO_CALL_NAMES)):
         return [], 0
     entries: list[Any] = written if is_list(written) else [written]
     calls = [call for entry in entries if (call := _entry(entry, tools)) is not None]

@@ -33,7 +33,7 @@ class Row(NamedTuple):
     pattern: str
 
 
-PROHIBITION = {
+PROHIBITION: dict[str, Row] = {
     "en": Row(
         "not don dont neve must shou avoi refr refu",
         r"\b(?:do\s+not|don['’]?t|never|must(?:\s+not|n['’]t)|should(?:\s+not|n['’]t)|not\s+(?:(?:meant|supposed|intended)\s+)?to(?:\s+be)?|"
@@ -64,7 +64,7 @@ PROHIBITION = {
     "ja": Row("", r"(?:実行|呼び出|呼ば|使用|使わ|コピー|送信)\w*?(?:しないで|さないで|ないで|てはいけ|しては|禁止)"),
     "ko": Row("", r"(?:실행|호출|사용|복사|전송)\w*?\s*(?:하지\s*마|금지|하면\s*안)"),
 }
-BY_THE_SPEAKER = {
+BY_THE_SPEAKER: dict[str, str] = {
     "en": r"\b(?:I|we)(?:['’](?:m|re|ve))?\b(?:\W+\w+){0,4}?\W*\Z",
     "de": r"\b(?:ich|wir)\b(?:\W+\w+){0,4}?\W*\Z",
     "fr": r"\b(?:je|nous|j['’])\W*(?:\w+\W+){0,3}\Z",
@@ -75,7 +75,7 @@ BY_THE_SPEAKER = {
     "ru": r"\b(?:я|мы)\b(?:\W+\w+){0,3}?\W*\Z",
 }
 """The subject of a negation that forbids the reader nothing: `I don't use the cache, so:`."""
-REFUSAL = {
+REFUSAL: dict[str, Row] = {
     "en": Row(
         "not neve won woul didn have shou must aren refu decl",
         r"\b(?:I|we)(?:\s+(?:will|would|did|have|must|should|shall|am|are)\s+(?:not|never)|['’](?:ll|d|ve|m|re)\s+(?:not|never)|"
@@ -94,7 +94,7 @@ REFUSAL = {
     "ko": Row("", r"(?:실행|호출|사용|전송)하지\s*않(?:겠습니다|을게요|습니다)[^,]*\Z"),
 }
 """A negation by the speaker of what stands right behind it."""
-ANNOUNCEMENT = {
+ANNOUNCEMENT: dict[str, str] = {
     "en": r"\b(?:I['’]ll|I\s+(?:will|shall|need\s+to|am\s+going\s+to|can|have\s+to|must|should)|I['’]m\s+(?:going\s+to\b|\w+ing\b)|"
     r"I\s+am\s+\w+ing\b|let\s+me|let['’]s|let\s+us|we['’]ll|we\s+(?:will|need\s+to)|allow\s+me|time\s+to)\b(?P<en>(?:\W+\w+){0,4})",
     "de": r"\b(?:ich\s+(?:werde\b|muss\b|will\b|möchte\b|(?!hab|hatt|würd|könnt|wollt|sollt|müsst)\w+e\b)|lass(?:en\s+Sie)?\s+(?:mich|uns)|dazu\s+\w+e\s+ich|\w+e\s+ich)\b(?P<de>(?:\W+\w+){0,8})",
@@ -126,7 +126,7 @@ LABEL = re.compile(
     r"示例|例子|样例|格式|语法|文档|用法|模板|例|使用例|構文|形式|書式|サンプル|예시?|형식|문법|悪い例|良い例|正しい例|誤った例|好的例子|坏的例子|正确示例|错误示例)(?:\s?[(（][^()（）]{0,40}[)）])?\W*\Z",
     re.IGNORECASE,
 )
-FORM = {
+FORM: dict[str, Row] = {
     "en": Row(
         "like writ spel form enco seri repr synt stru temp shap nota",
         r"\blooks?\s+(?:\w+\s+){0,2}?like\b|\b(?:is|are|be|gets?)\s+(?:\w+\s+)?(?:written|spelled|spelt|formatted|encoded|serialized|serialised|represented)\b"
@@ -155,7 +155,7 @@ FORM = {
     "ja": Row("", r"のように書|次のような(?:形|文字列|出力|テキスト)|形式は|構文は|のような形|と書き|のようになります"),
     "ko": Row("", r"형식은|다음과\s*같은\s*형식|이렇게\s*생겼|처럼\s*씁"),
 }
-EXAMPLE = {
+EXAMPLE: dict[str, Row] = {
     "en": Row(
         "exam inst supp imag hypo cons take g draf illu solu",
         r"\bfor\s+(?:example|instance)\b|\be\.\s?g\.|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)?\s+(?:\w+\s+){0,3}?examples?\b|\ban?\s+(?:\w+\s+){0,2}?example\b|\bsuppose\b|\bconsider\b|\btake\s+(?:this|the\s+following)\b|\bimagine\b|\bhypothetical\w*|\ba\s+draft\b|\bdraft\s+of\b|\billustrat\w+|\bsolution\b",
@@ -179,7 +179,7 @@ EXAMPLE = {
     "ja": Row("", r"見本|下書き|例えば|たとえば|の例です|例を|例として|仮に"),
     "ko": Row("", r"예를\s*들|예시|가령"),
 }
-REPORT = {
+REPORT: dict[str, Row] = {
     "en": Row(
         "cont show say says said read wrot writ reco logg quot emit prod gene prin answ repl past had list docu retu resp sent send some yest earl last prev call ran trie exec invo issu emit",
         r"\b(?:log|logs|file|page|attachment|e-?mail|mail|message|document|doc|docs|readme|user|model|assistant|agent|bot|transcript|prompt|line|test|"
@@ -228,7 +228,7 @@ REPORT = {
     ),
     "ko": Row("", r"어제|지난번|누군가|(?:로그|파일|페이지|문서|사용자|모델|메시지|메일)[^.,]{0,16}(?:적혀|표시|포함|기록|보냈)"),
 }
-POSSIBLE = {
+POSSIBLE: dict[str, Row] = {
     "en": Row(
         "d woul coul migh may shou if want shal",
         r"\b(?:I|we|you|one|it|they|he|she|that|this|which|someone)(?:['’]d\b|\s+(?:would|could|might|may)\b)(?:\s+\w+){0,3}?\W*(?:\w+\W+){0,5}\W*\Z|\bshould\s+(?:I|we)\b|\bif\s+(?:you|I|we)\b[^,:]*\Z|\bdo\s+you\s+want\s+me\b|\bshall\s+I\b",

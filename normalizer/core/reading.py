@@ -112,10 +112,10 @@ class Reading:
     """A result was written after a call: the model invented it, and later calls are guesses."""
     begun = 0
     """How many calls were begun, withdrawn ones too."""
-    standing = PLAIN
+    standing: Standing
     """What its surroundings make of the call that is being read."""
     _surroundings: Surroundings | None = None
-    _doubtful = (-1, PLAIN)
+    _doubtful: tuple[int, Standing]
     """Where a doubtful call or its wrapper ended, and why it is: so is one right behind it."""
     _answer = ""
     _lead: tuple[int, int] | None = None
@@ -155,6 +155,8 @@ class Reading:
         """Calls that are read and not finished; do words behind them on their line make them guesses?"""
         self.teller = Teller(self.src) if listening else None
         self._blank, self._space = SpaceRun(), SpaceRun()
+        self.standing = PLAIN
+        self._doubtful = (-1, PLAIN)
 
     # ------------------------------------------------------------------ asks: tools
 

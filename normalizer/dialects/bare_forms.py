@@ -93,7 +93,7 @@ def _bare(name: str, models: str, write: Writer, *, single: bool = False) -> Dia
     return Dialect(name, models, write, trust="bare", single=single)
 
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     _bare("bare_json", "every small model", _object()),
     _bare("bare_array", "xLAM, servers with tool_choice=required", _array),
     _bare("fenced_json", "any model", _fenced("json")),

@@ -445,7 +445,7 @@ def _write_gemma4(calls: Calls) -> str:
 _GEMMA_QUOTE = '<|"|>'
 _GEMMA_CLOSERS = ("<tool_call|>", "</tool_call>")
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "functiongemma",
         "FunctionGemma 270M",

@@ -135,7 +135,7 @@ def _write_v31(calls: Calls) -> str:
     return f"<｜tool▁calls▁begin｜>{blocks}<｜tool▁calls▁end｜>"
 
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "deepseek_v3",
         "DeepSeek V3, R1 and distils",

@@ -254,7 +254,7 @@ _PLAMO_TOKENS = (
     "<|plamo:end_tool_name:plamo|>",
 )
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "kimi_k3",
         "Kimi K3",

@@ -240,7 +240,7 @@ def _row(name: str, models: str, write: Writer, *markers: Marker) -> Dialect:
     return Dialect(name, models, write, markers, typed_by_schema=True, read_by=() if name == _FIRST_ROW else (_FIRST_ROW,))
 
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     _row(
         "qwen3_coder",
         "Qwen3-Coder, Qwen3.5, Nemotron 3 Nano, Granite thinking builds, Step-3.5, Nanbeige",

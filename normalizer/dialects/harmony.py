@@ -138,7 +138,7 @@ def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
     header = _header(begin, end, reading.src.text[begin:end])
     if header.role.startswith("functions.") or header.role == "tool":
         return (yield from _result(reading, header))
-    if header.recipient == "self" or (header.channel == "analysis" and header.recipient in ("", *_PEOPLE)):
+    if header.recipient == "self" or (header.channel == "analysis" and (not header.recipient or header.recipient in _PEOPLE)):
         return (yield from _thought(reading, header))
     if header.recipient in _NOT_THE_USER or header.role in _NOT_THE_USER:
         return (yield from _thought(reading, header))
@@ -309,7 +309,7 @@ _ATEM = (
 )
 _RFL = "<|start|>assistant to={name}<|channel|>analysis <|constrain|>xml<|message|>{body}<|call|>"
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "harmony",
         "gpt-oss 20B and 120B",

@@ -182,7 +182,7 @@ def _write_rocket(calls: Calls) -> str:
     )
 
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "hash_rocket",
         "MiniMax drift",

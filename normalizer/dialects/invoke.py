@@ -230,7 +230,7 @@ def _row(name: str, models: str, write: Writer, *markers: Marker, read_by: tuple
 
 _NAMED = rf"<{_SPACE}invoke(?=[\s]|name=)"
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     _row(
         "anthropic_function_calls",
         "Claude through text or a gateway, models trained on its traces, prompts",

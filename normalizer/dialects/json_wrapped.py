@@ -185,7 +185,7 @@ def _objects(text: str, at: int, final: bool) -> bool | None:
 _PROMPTED_TAGS = ("tool_use", "tool", "use_tool", "call", "call_tool", "action", "function", "invoke", "execute", "api_call")
 _OBJECT, _ARRAY, _EITHER = starts("{"), starts("["), starts("[", "{")
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     _row(
         "hermes",
         "Hermes 2/3, Qwen2 to 3, QwQ, Granite 4, SmolLM3, MiMo-VL, ERNIE 4.5 and many fine-tunes",

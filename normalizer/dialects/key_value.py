@@ -135,7 +135,7 @@ _NAME_THEN_KEY = name_then(
 )
 _SUFFIX = r":[^\s<>]{1,32}"
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     _row(
         "glm45",
         "GLM-4.5, 4.6, Poolside Laguna",

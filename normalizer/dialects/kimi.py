@@ -162,7 +162,7 @@ def _write_kimi_short(calls: Calls) -> str:
     return f"<|tool_calls_section_begin|>{blocks}<|tool_calls_section_end|>"
 
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "kimi_k2",
         "Kimi K2, K2 Thinking, K2.5",

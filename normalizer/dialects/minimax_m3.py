@@ -267,7 +267,7 @@ def _write_m3(calls: Calls) -> str:
     return f"{_PREFIX}<tool_call>\n{invokes}\n{_PREFIX}</tool_call>"
 
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "minimax_m3",
         "MiniMax M3",

@@ -200,7 +200,7 @@ def _write(calls: Calls) -> str:
     return "\n".join(f'<functioncall {{"name": {as_json(name)}, "arguments": {as_json(given)}}}>' for name, given in calls)
 
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         _ROW,
         "GLM-4.7, Gemini, DeepSeek, MiniMax and others, drifting",

@@ -155,7 +155,7 @@ def _write_laguna(calls: Calls) -> str:
     return "\n".join(f"<tool_call>{name}\n{as_json(given)}</tool_call>" for name, given in calls)
 
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "mistral_v11",
         "Mistral Small 3, Ministral 3, Devstral (tokenizers v11 and later)",

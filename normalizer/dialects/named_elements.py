@@ -111,7 +111,7 @@ def _write_pair(calls: Calls) -> str:
     return "\n".join(f"<tool>{name}</tool>\n<tool_input>{as_json(given)}</tool_input>" for name, given in calls)
 
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "function_name_arguments",
         "VibeThinker-3B and prompt-made formats",

@@ -172,7 +172,7 @@ _JSON_MARKERS = {
 }
 """Markers of JSON dialects, behind which drifting models write Python calls."""
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect("pythonic", "Llama 3.2, Llama 4, most models asked for it in a prompt", _list(), trust="bare"),
     Dialect(
         "llama4_pythonic",

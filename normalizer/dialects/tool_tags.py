@@ -311,7 +311,7 @@ def _write_name_line(calls: Calls) -> str:
     return "\n".join(text if given else f"<{name}></{name}>" for text, name, given in written)
 
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "cline",
         "Cline and Roo Code prompts, any model",

@@ -326,7 +326,7 @@ def _write_in_tool_call(calls: Calls) -> str:
     return "\n".join(f"<tool_call>\n{block}</tool_call>" for block in blocks)
 
 
-DIALECTS = (
+DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "yaml_in_tag",
         "prompts that ask for YAML, any model; Claude Sonnet 4.5, Mistral Small",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Any
 
 from llmcore.normalizer.native.pieces import CallStart
 from llmcore.types.envelope import ToolCall
@@ -31,7 +32,7 @@ class NativeCall:
     name: str = ""
     free_text: bool = False
     pieces: list[str] = field(default_factory=list[str])
-    value: object = _ABSENT
+    value: Any = _ABSENT
     whole: bool = False
     index: int = -1
     told: bool = False

@@ -39,7 +39,7 @@ class Text:
 class Data:
     """JSON data in the place of text; its JSON is the text."""
 
-    value: object
+    value: Any
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class CallArguments:
     """A piece of the arguments' text, or the arguments as a JSON value."""
 
     key: Hashable
-    value: object
+    value: Any
 
 
 @dataclass(slots=True)

@@ -50,7 +50,8 @@ class TextEngine:
 
     # What nothing has been read of yet says; here and not in __init__, which runs once a reply.
     truncated = False
-    content = reasoning = ""
+    content = ""
+    reasoning = ""
     _is_running = True
     _skim: Skim | None = None
     """What the reader that waits leaves for text that it need not look at yet."""
