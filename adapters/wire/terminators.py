@@ -5,7 +5,7 @@ the events themselves are read, below LiteLLM.
 
 | wire | what ends a reply |
 |---|---|
-| OpenAI chat | a `finish_reason`, or `data: [DONE]` |
+| OpenAI chat | a `finish_reason` of the choice that is read, the first, or `data: [DONE]` |
 | OpenAI Responses | `response.completed`, `response.incomplete`, `response.failed` |
 | Anthropic | a `stop_reason`, or `message_stop` |
 | Gemini | a `finishReason`, or the `blockReason` of a prompt |
@@ -46,6 +46,7 @@ _END_TYPES = frozenset(
 )
 _PLACES = ("choices", "candidates", "delta", "messageStop", "results", "details")
 """Where beside the event itself a finish reason stands. Nothing is looked for in a message: its calls may hold the same words."""
+_CHOICES = ("choices", "candidates")
 _GOING_ON = frozenset({"queued", "in_progress"})
 _END_FLAGS = ("done", "is_finished")
 _KNOWN_KEYS = frozenset({"choices", "candidates", "done", "contentBlockIndex", "promptFeedback"})
@@ -94,7 +95,7 @@ def finish_of(event: object) -> str | None:
         return None
     if _finishes(object_in(event.get("promptFeedback"))):
         return "content_filter"  # the words for why a prompt was blocked mean other things at the end of a reply
-    parts = (event, *(part for place in _PLACES if place in event for part in _parts(event[place])))
+    parts = (event, *(part for place in _PLACES if place in event for part in _parts(event[place]) if _is_read(place, part)))
     if word := next((word for part in parts if (word := _finishes(part))), ""):
         return word
     if any(isinstance(kind := event.get(key), str) and kind in _END_TYPES for key in _TYPE_KEYS):
@@ -105,6 +106,11 @@ def finish_of(event: object) -> str | None:
 
 def _parts(value: object) -> list[dict[str, Any]]:
     return list(objects_in(value)) if is_list(value) else [object_in(value)]
+
+
+def _is_read(place: str, part: dict[str, Any]) -> bool:
+    """Of several choices only the first is read: the end of another one ends nothing."""
+    return place not in _CHOICES or part.get("index") in (None, 0) or not isinstance(part["index"], int)
 
 
 def _finishes(part: dict[str, Any]) -> str:

@@ -34,6 +34,8 @@ NO_ENDS: list[dict[str, Any]] = [
     {"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": None}]},
     {"choices": [{"index": 0, "delta": {"content": '"finish_reason": "stop"'}, "finish_reason": ""}]},
     {"choices": [{"index": 0, "delta": {"content": "[DONE]"}, "finish_reason": "null"}]},
+    {"choices": [{"index": 1, "delta": {}, "finish_reason": "stop"}]},
+    {"candidates": [{"index": 1, "finishReason": "STOP"}]},
     {"choices": [], "usage": {"prompt_tokens": 1}},
     {"type": "message_start", "message": {"stop_reason": None, "type": "message"}},
     {"type": "content_block_delta", "delta": {"text": "message_stop"}},
