@@ -23,10 +23,17 @@ _CAPABILITY_OF: dict[OutputMode, str] = {
 
 
 def usable_modes(config: ModelConfig, can: Capabilities) -> tuple[OutputMode, ...]:
-    """The model's modes in its order of preference, without those known to be refused; `text` when nothing is left."""
+    """The model's modes in its order of preference, without those known to be refused; `text` when nothing is left.
+
+    Of an endpoint that writes its calls as text (`emits_text_calls`, the registry's `expect_xml`) `text` comes first, which
+    teaches them: a server that reads no calls out of the text hardly puts tools and results into it better than our prompt
+    does. An order that the registry itself gives is the user's word, and stays.
+    """
     modes: list[OutputMode] = [
         mode for mode in config.modes if mode not in _CAPABILITY_OF or getattr(can, _CAPABILITY_OF[mode]) is not False
     ]
+    if can.emits_text_calls and "text" in modes and not config.orders_modes:
+        modes = ["text", *(mode for mode in modes if mode != "text")]
     return tuple(modes) or ("text",)
 
 
@@ -73,6 +80,7 @@ def build_call(
         mode=mode,
         tools=tuple(tools),
         output_schema=output.schema if output else None,
+        capabilities=can,
         writer=None if mode == "native_tools" else writer_for(_known_dialect(can.text_dialect, config)),
         strict_json_instructions=config.strict_json_instructions,
         enforce_limits=enforce_limits,
