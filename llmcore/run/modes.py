@@ -13,7 +13,7 @@ from llmcore.run.output import OutputSpec
 from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Request, ToolDefinition
 from llmcore.types.copies import updated
 
-__all__ = ["DialectWriter", "build_call", "usable_modes", "writer_for"]
+__all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "writer_for"]
 
 _CAPABILITY_OF: dict[OutputMode, str] = {
     "native_tools": "native_tools",
@@ -81,7 +81,7 @@ def build_call(
         tools=tuple(tools),
         output_schema=output.schema if output else None,
         capabilities=can,
-        writer=None if mode == "native_tools" else writer_for(_known_dialect(can.text_dialect, config)),
+        writer=None if mode == "native_tools" else writer_for(taught_dialect(can, config)),
         strict_json_instructions=config.strict_json_instructions,
         enforce_limits=enforce_limits,
         timeout=config.timeout,
@@ -90,9 +90,10 @@ def build_call(
     )
 
 
-def _known_dialect(name: str, config: ModelConfig) -> str:
+def taught_dialect(can: Capabilities, config: ModelConfig) -> str:
     """The dialect to teach: what the user names must exist; what our table names and the registry lacks is the
-    default's."""
+    default's. Raises `ConfigError`."""
+    name = can.text_dialect
     try:
         dialect(name)
     except ConfigError:
