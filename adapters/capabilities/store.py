@@ -36,6 +36,10 @@ __all__ = ["CapabilityStore", "shared_facts"]
 _Name = tuple[str, str]
 """An endpoint's key, and a capability or parameter."""
 
+_SHARE_OF_A_RUN = 0.25
+_LONG = 0.2
+"""Seconds after which a backend that has not answered counts as failed, however short of time the run was."""
+
 _log = logger("capabilities")
 
 
@@ -203,7 +207,8 @@ class CapabilityStore:
             await self._publish(self._backend, self._bounded(seconds))
 
     def _bounded(self, seconds: float | None) -> float:
-        return self._patience if seconds is None else min(self._patience, max(0.0, seconds))
+        """How long to wait for the backend: of the time that a run has left most is for its own requests."""
+        return self._patience if seconds is None else min(self._patience, max(0.0, seconds) * _SHARE_OF_A_RUN)
 
     def _is_left_alone(self) -> bool:
         return time.monotonic() < self._left_alone_until
@@ -252,7 +257,7 @@ class CapabilityStore:
             async with asyncio.timeout(patience):
                 await exchange()
         except Exception as error:  # whatever a backend raises
-            if not (isinstance(error, TimeoutError) and patience < self._patience):  # else the run was short of time
+            if not isinstance(error, TimeoutError) or patience >= min(self._patience, _LONG):  # else the run was short of time
                 self._left_alone_until = time.monotonic() + self._fresh_for
                 self._warn(error)
             return False

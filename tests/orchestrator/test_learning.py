@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.capabilities import CapabilityStore
+from llmcore.adapters.capabilities import CapabilityStore, Fact
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.modes import usable_modes
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
-from llmcore.types import CapabilityRefused, FallbackExhausted, Finished
+from llmcore.types import Budget, CapabilityRefused, FallbackExhausted, Finished
 from tests.orchestrator.support import FAST, called, get_weather
 from tests.support.redis_server import redis_server
 from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
@@ -186,6 +187,41 @@ async def test_a_web_search_that_only_the_registry_knows_of_is_asked_for(made: M
     with WireServer(["Found it."]) as server:
         await made(server, supports_web_search=True).run("Search!", allow_web_search=True)
     assert "web_search_options" in server.requests[0].body
+
+
+class Sleepy:
+    """A backend that never answers, until it is awake."""
+
+    def __init__(self) -> None:
+        self.awake = False
+        self.saved: dict[str, Any] = {}
+
+    async def load(self) -> Mapping[str, Mapping[str, Fact]]:
+        await self._answer()
+        return {}
+
+    async def save(self, facts: Mapping[str, Mapping[str, Fact]]) -> None:
+        await self._answer()
+        self.saved |= facts
+
+    async def _answer(self) -> None:
+        if not self.awake:
+            await asyncio.Event().wait()
+
+
+async def test_a_backend_that_hangs_costs_a_run_a_part_of_its_time_and_is_told_at_the_end(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    backend = Sleepy()
+    store = CapabilityStore(backend=backend, fresh_for=0.5)
+    fake = FakeModel(called("get_weather", {"city": "Rome"}), "Done.")
+    async with Orchestrator(fake, [get_weather], capabilities=store) as orchestrator:
+        result = await orchestrator.run("Weather?", budget=Budget(deadline=2.0))
+        assert result.content == "Done."
+        assert [record.levelname for record in caplog.records] == ["WARNING"]
+        backend.awake = True
+        await asyncio.sleep(0.5)
+    assert list(backend.saved[fake.endpoint.key]) == ["native_tools"]  # by the orchestrator's end
 
 
 # Calls as text

@@ -23,6 +23,7 @@ from llmcore.adapters.capabilities import (
     is_learnable,
 )
 from llmcore.adapters.litellm.refusals import PHRASES, refused_capability
+from llmcore.adapters.providers.model_table import table_capabilities
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.types import CallerError, ConfigError
 
@@ -76,6 +77,19 @@ def test_the_order_of_trust() -> None:
     assert known.native_tools is False  # learnt, over the table
     assert known.json_schema is True  # told, over learnt
     assert known.parallel_tools is None  # unknown: to be tried
+
+
+def test_the_order_of_trust_over_the_real_tables() -> None:
+    chat = Endpoint(provider="deepseek", model="deepseek-chat")
+    store = CapabilityStore()
+    assert table_capabilities(chat).json_schema is True  # LiteLLM's
+    assert store.get(chat).json_schema is False  # ours: the API knows JSON mode only
+    assert table_capabilities(chat).context_window == store.get(chat).context_window  # where ours says nothing
+    assert store.get(chat.model_copy(update={"model": "nobody-knows"})).reasoning is None
+    store.record_success(chat, "json_schema")
+    assert store.get(chat).json_schema is True
+    store.override("deepseek-chat", json_schema=False)
+    assert store.get(chat).json_schema is False
 
 
 def test_an_override_by_alias_or_model() -> None:
