@@ -97,9 +97,9 @@ class Endpoint(Value):
 
     @property
     def key(self) -> str:
-        """What learnt capabilities are filed under: base URL and model, for they belong to the endpoint, not to the
-        model."""
-        return f"{self.shown_url or self.provider}|{self.model}"
+        """What learnt capabilities are filed under: base URL (without its query) and model, for they belong to the endpoint,
+        not to the model."""
+        return f"{self.shown_url.partition('?')[0].rstrip('/') or self.provider}|{self.model}"
 
     @property
     def shown_url(self) -> str:
@@ -129,7 +129,8 @@ class Capabilities(Value):
     web_search: bool | None = None
     """The provider searches the web itself when `Request.allow_web_search` is set."""
     emits_text_calls: bool | None = None
-    """Known to write calls as text although native tools were offered (the document's `emitsXmlToolCalls`)."""
+    """Known to write calls as text although native tools were offered (the document's `emitsXmlToolCalls`): it is asked in the
+    `text` mode before `native_tools`, unless the registry gives an order of its own."""
     context_window: int | None = None
     max_output_tokens: int | None = None
     max_tools: int | None = None
@@ -159,6 +160,9 @@ class ModelCall(Value):
     tool called `final_result` (in every mode where tools are offered as well): a call of that name holds the final
     output.
     """
+    capabilities: SkipValidation[Capabilities | None] = None
+    """What the endpoint can do, as whoever made the call knows it, the registry's word included; None = the adapter's own
+    knowledge."""
     writer: SkipValidation[CallWriter | None] = None
     """Writes example calls and history calls as text in the prompted modes; None in native mode."""
     strict_json_instructions: bool = False

@@ -173,7 +173,8 @@ class Orchestrator:
         return run_in_background("execute", lambda: self.execute(request, output_type, **options))
 
     async def aclose(self) -> None:
-        """Close the adapters' connections in the running loop."""
+        """Close the adapters' connections in the running loop; share what was learnt and could not be shared before."""
+        await self._catalog.store.tell()
         for adapter in self._catalog.adapters:
             close = getattr(adapter, "close", None)
             if close is not None:

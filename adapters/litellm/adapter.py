@@ -150,8 +150,10 @@ class LiteLLMAdapter:
 
     def _prepare(self, call: ModelCall) -> Prepared:
         check_requests_allowed(call.endpoint.model)
-        store = self._store
-        prepared = prepare(call, store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint))
+        store, can = self._store, call.capabilities
+        if can is None:
+            can = store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint)
+        prepared = prepare(call, can)
         hide_in_logs(secrets_in(prepared.arguments))
         self._observe(call, "request", unmarked(prepared.arguments) if self._observer is not None else None)
         return prepared

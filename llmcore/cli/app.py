@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from llmcore.cli.models import models
 from llmcore.cli.normalize import normalize
 from llmcore.cli.output import fail, write
+from llmcore.cli.probe import probe
 from llmcore.cli.record import record
 from llmcore.cli.replay import replay
 
@@ -22,6 +23,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     normalize,
     record,
     models,
+    probe,
 )
 
 

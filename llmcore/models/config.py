@@ -26,7 +26,8 @@ class ModelConfig(Value):
 
     `prices` in US dollars per million tokens. `preferred_modes`: the output modes to use, in this order;
     `prefer_native_tools` puts that mode first, `force_text_mode` leaves only `text`. `expect_xml`: known to write
-    calls as text although tools were offered. `max_retries`: requests of one turn after the first (None = the
+    calls as text although tools were offered, so `text` is asked before `native_tools` where neither of the two before
+    gives an order. `max_retries`: requests of one turn after the first (None = the
     budget's). `retry_with_different_format` False = no change of mode. `strict_json_instructions`: the prompt says
     what not to write ("no XML"). `escalates_to`: aliases, in order. `text_dialect`: the dialect to teach in the
     prompted modes. `timeout`: seconds for each read.
@@ -79,6 +80,11 @@ class ModelConfig(Value):
             first: Literal["native_tools"] = "native_tools"
             return (first, *(mode for mode in self.preferred_modes if mode != first))
         return self.preferred_modes
+
+    @property
+    def orders_modes(self) -> bool:
+        """Does the user say in which order the modes are tried?"""
+        return self.force_text_mode or self.prefer_native_tools or "preferred_modes" in self.model_fields_set
 
     @property
     def endpoint(self) -> Endpoint:

@@ -21,7 +21,7 @@ from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
-from llmcore.run.choices import RunModels, admitted_tools, forced_tool
+from llmcore.run.choices import RunModels, admitted_tools, forced_tool, ignores_tools
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
@@ -40,6 +40,7 @@ from llmcore.types import (
     Envelope,
     Event,
     LLMCoreError,
+    ModelError,
     OutputParseError,
     Repaired,
     Request,
@@ -103,6 +104,7 @@ class TurnAttempt:
         self._envelope = Envelope()
         self._final: ToolCall | None = None
         self._was_silent = False
+        self._ignored_by: set[str] = set()
         self.accepted: Accepted | None = None
 
     @property
@@ -122,6 +124,7 @@ class TurnAttempt:
         loop = await self._typed(lambda: self._loop(request))
         self._judged(loop)
         self._refuse_empty()
+        self._refuse_ignored(config, plan, request, loop)
         while (correction := loop.next()) is not None:  # each a request of its own that replaces the bad turn
             asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
             async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
@@ -131,6 +134,7 @@ class TurnAttempt:
             self._judged(loop)
         for event in await self._accept(loop.result):
             yield event
+        self._learn_by_contrast(config, plan)
 
     # One request
 
@@ -331,8 +335,34 @@ class TurnAttempt:
         if any(made.dialect == "native" for made in envelope.tool_calls):
             if can.native_tools is None:
                 self._models.learn(config, "native_tools", works=True)
-        elif can.emits_text_calls is None:
+            if can.emits_text_calls and not config.expect_xml:
+                self._models.learn(config, "emits_text_calls", works=False)
+        elif can.emits_text_calls is None and can.native_tools is not True:  # else it is the slip of one reply
             self._models.learn(config, "emits_text_calls", works=True)
+
+    def _refuse_ignored(self, config: ModelConfig, plan: Plan, request: Request, loop: CorrectionLoop) -> None:
+        """Raises `ModelError` for a reply that cannot be used and by its form comes from an endpoint that ignores what the mode
+        asks for: asked again in the same words it would say the same, so the next mode is asked at once, where there is one."""
+        modes, result = self._models.modes(config.alias), loop.result
+        is_cut = result.envelope.truncated or result.envelope.finish_reason == "length"
+        if not result.problems or is_cut or not self._models.may_change_mode(config.alias) or not set(modes) - {plan.mode}:
+            return
+        if plan.mode in _JSON_MODES and plan.mode not in modes:
+            failure = ModelError("words came where JSON was asked for: the endpoint seems to ignore the output format")
+        elif plan.mode == "native_tools" and ignores_tools(request, result.envelope, self._models.can(config)):
+            self._ignored_by.add(config.alias)
+            failure = ModelError("a call was required and words came: the endpoint seems to ignore tools")
+        else:
+            return
+        self._state.ledger.finish(self._state.ledger.attempts[-1], failure=failure)
+        raise failure
+
+    def _learn_by_contrast(self, config: ModelConfig, plan: Plan) -> None:
+        """A call came in words where none had come by the provider's own tool calling: that is what was ignored."""
+        called = self.accepted is not None and self.accepted.envelope.tool_calls
+        if called and plan.mode != "native_tools" and config.alias in self._ignored_by:
+            self._ignored_by.discard(config.alias)
+            self._models.learn(config, "native_tools", works=False)
 
 
 def _fit(sending: Sending) -> Envelope:

@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmcore.adapters.base import Capabilities
+from llmcore.adapters.capabilities import is_learnable
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, has_price, unknown_price
 from llmcore.run.modes import usable_modes
 from llmcore.tools import compile_tools
-from llmcore.types import OutputMode, Request, ToolDefinition, ToolSet
+from llmcore.types import Envelope, OutputMode, Request, ToolDefinition, ToolSet
 from llmcore.types.logs import logger
 
-__all__ = ["RunModels", "admitted_tools", "forced_tool"]
+__all__ = ["RunModels", "admitted_tools", "forced_tool", "ignores_tools"]
 
 _log = logger("run")
 
@@ -68,7 +69,8 @@ class RunModels:
         return self._catalog.registry.get(model).retry_with_different_format
 
     def learn_refused(self, model: str, capability: str) -> None:
-        self.learn(self._catalog.registry.get(model), capability, works=False)
+        if is_learnable(capability):  # an adapter of one's own may name anything
+            self.learn(self._catalog.registry.get(model), capability, works=False)
 
     def _fits(self, alias: str) -> bool:
         config = self._catalog.registry.get(alias)
@@ -90,3 +92,11 @@ def admitted_tools(request: Request, tools: ToolSet) -> ToolSet:
         return ToolSet()
     named = tools.get(choice.get("name", "")) if isinstance(choice, dict) else None
     return compile_tools([named.definition]) if named else tools
+
+
+def ignores_tools(request: Request, reply: Envelope, can: Capabilities) -> bool:
+    """Does a reply in native mode look as if its endpoint never looked at the tools? It was told that a call is required, which
+    was sent, answered with nothing but words, and was never seen to make a native call."""
+    required = request.tool_choice == "required" or isinstance(request.tool_choice, dict)
+    told = required and can.tool_choice_required is not False and can.native_tools is not True
+    return told and not reply.tool_calls and not reply.near_misses and bool(reply.content.strip())

@@ -92,6 +92,7 @@ class Run:
         """Everything that happens, ending with `Finished(RunResult)`. Errors carry the partial result."""
         state = self.state
         try:
+            await self._machinery.catalog.store.keep_up(self._seconds_left())
             async with aclosing(self._turns()) as events:
                 async for event in events:
                     yield event
@@ -128,7 +129,7 @@ class Run:
             error.__dict__.update(partial=result, attempts=result.attempts)
 
     async def _turns(self) -> AsyncGenerator[Event, None]:
-        state = self.state
+        state, store = self.state, self._machinery.catalog.store
         reason: AttemptReason = "first"
         while True:
             attempt = TurnAttempt(
@@ -142,9 +143,14 @@ class Run:
                 reason=reason,
             )
             context = self._begin_turn(attempt)
-            async with aclosing(self._machinery.fallback.run(context, attempt)) as events:
-                async for event in events:
-                    yield event
+            try:
+                async with aclosing(self._machinery.fallback.run(context, attempt)) as events:
+                    async for event in events:
+                        yield event
+            except LLMCoreError:
+                await store.tell(self._seconds_left())  # what failed may have taught most
+                raise
+            await store.tell(self._seconds_left())
             # Later turns stay with what worked.
             self._model, self._mode = self._machinery.catalog.registry.get(context.plan.model), context.plan.mode
             accepted = attempt.accepted
@@ -177,8 +183,11 @@ class Run:
         )
 
     def _first_mode(self, mode_matters: bool) -> OutputMode:
+        """What worked, where later turns stay. But an endpoint that was seen to write its calls as text is asked for text
+        from the next request on: in native mode its server may drop calls and results from the history."""
         modes = self._models.modes(self._model.alias)
-        if self._mode is not None and self._mode in modes:
+        writes_text = self._mode == "native_tools" and modes[0] == "text"
+        if self._mode is not None and self._mode in modes and not writes_text:
             return self._mode
         plain: OutputMode = "native_tools" if "native_tools" in modes else "text"
         return modes[0] if mode_matters else plain

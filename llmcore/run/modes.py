@@ -13,7 +13,7 @@ from llmcore.run.output import OutputSpec
 from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Request, ToolDefinition
 from llmcore.types.copies import updated
 
-__all__ = ["DialectWriter", "build_call", "usable_modes", "writer_for"]
+__all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "writer_for"]
 
 _CAPABILITY_OF: dict[OutputMode, str] = {
     "native_tools": "native_tools",
@@ -23,10 +23,17 @@ _CAPABILITY_OF: dict[OutputMode, str] = {
 
 
 def usable_modes(config: ModelConfig, can: Capabilities) -> tuple[OutputMode, ...]:
-    """The model's modes in its order of preference, without those known to be refused; `text` when nothing is left."""
+    """The model's modes in its order of preference, without those known to be refused; `text` when nothing is left.
+
+    Of an endpoint that writes its calls as text (`emits_text_calls`, the registry's `expect_xml`) `text` comes first, which
+    teaches them: a server that reads no calls out of the text hardly puts tools and results into it better than our prompt
+    does. An order that the registry itself gives is the user's word, and stays.
+    """
     modes: list[OutputMode] = [
         mode for mode in config.modes if mode not in _CAPABILITY_OF or getattr(can, _CAPABILITY_OF[mode]) is not False
     ]
+    if can.emits_text_calls and "text" in modes and not config.orders_modes:
+        modes = ["text", *(mode for mode in modes if mode != "text")]
     return tuple(modes) or ("text",)
 
 
@@ -73,7 +80,8 @@ def build_call(
         mode=mode,
         tools=tuple(tools),
         output_schema=output.schema if output else None,
-        writer=None if mode == "native_tools" else writer_for(_known_dialect(can.text_dialect, config)),
+        capabilities=can,
+        writer=None if mode == "native_tools" else writer_for(taught_dialect(can, config)),
         strict_json_instructions=config.strict_json_instructions,
         enforce_limits=enforce_limits,
         timeout=config.timeout,
@@ -82,9 +90,10 @@ def build_call(
     )
 
 
-def _known_dialect(name: str, config: ModelConfig) -> str:
+def taught_dialect(can: Capabilities, config: ModelConfig) -> str:
     """The dialect to teach: what the user names must exist; what our table names and the registry lacks is the
-    default's."""
+    default's. Raises `ConfigError`."""
+    name = can.text_dialect
     try:
         dialect(name)
     except ConfigError:

@@ -5,6 +5,7 @@
 | `llmcore.run` | each request and reply (DEBUG), re-asks and what was learnt of an endpoint (INFO) |
 | `llmcore.fallback` | waits, retries, other output modes and other models (INFO) |
 | `llmcore.adapters` | what a provider does not take and was left out (WARNING) |
+| `llmcore.capabilities` | that what was learnt of endpoints cannot be shared (WARNING, once until it can again) |
 | `llmcore.tools` | what tools leave behind |
 | `llmcore.models` | a registry's change that could not be taken over (WARNING) |
 

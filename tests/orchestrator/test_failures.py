@@ -169,7 +169,7 @@ async def test_words_instead_of_a_corrected_call_are_an_answer() -> None:
 
 
 async def test_a_required_call_that_does_not_come_is_asked_for() -> None:
-    fake = FakeModel("I would rather talk.").tool_call("add", GOOD).text("3")
+    fake = FakeModel("I would rather talk.", capabilities=Capabilities(native_tools=True)).tool_call("add", GOOD).text("3")
     result = await run(fake, tool_choice="required")
     assert steps(result.attempts)[1] == ("native_tools", "reask")
     assert fake.requests[1].tool_choice == "required"

@@ -161,8 +161,14 @@ async def test_schema_mode_is_given_up_when_the_endpoint_ignores_it() -> None:
     fake = FakeModel("Well,", "well", "well!", JSON, capabilities=can)
     orchestrator = Orchestrator(fake, strategies=FAST)
     result = await orchestrator.run("Which city?", output_type=City)
-    assert [attempt.mode for attempt in result.attempts] == ["json_schema"] * 3 + ["json_object"]
-    assert orchestrator.capabilities.learnt(fake.endpoint) == {"json_schema": False}
+    assert [(attempt.mode, attempt.reason) for attempt in result.attempts] == [
+        ("json_schema", "first"),
+        ("json_object", "mode"),  # asked again in the same mode, it would be ignored again
+        ("text", "mode"),
+        ("text", "reask"),
+    ]
+    assert "ignore the output format" in result.attempts[1].detail
+    assert orchestrator.capabilities.learnt(fake.endpoint) == {"json_schema": False, "json_object": False}
 
 
 async def test_the_schema_and_the_mode_reach_the_adapter() -> None:

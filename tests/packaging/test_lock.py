@@ -13,7 +13,12 @@ from tests.packaging.tree import ROOT, pyproject
 LOCK = (ROOT / "requirements.lock").read_text("utf-8")
 ENTRY = re.compile(r"^(?P<name>[a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==(?P<version>[^\s;]+)(?P<rest>.*(?:\n .*)*)", re.MULTILINE)
 LOCKED = {canonicalize_name(entry["name"]): entry for entry in ENTRY.finditer(LOCK)}
-ASKED = [*pyproject()["project"]["dependencies"], *pyproject()["dependency-groups"]["dev"]]
+_PROJECT = pyproject()["project"]
+ASKED = [
+    *_PROJECT["dependencies"],
+    *(asked for extra in _PROJECT["optional-dependencies"].values() for asked in extra),
+    *pyproject()["dependency-groups"]["dev"],
+]
 
 
 @pytest.mark.parametrize("asked", ASKED)

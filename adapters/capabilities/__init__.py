@@ -1,0 +1,27 @@
+"""What an endpoint can do: told by the user, learnt at run time, or known beforehand (docs/capabilities.md).
+
+`store` is the one place that knows; `known` says what is known without asking, `facts` what can be learnt at all, `file_facts`
+and `redis_facts` share it with other processes.
+"""
+
+from __future__ import annotations
+
+from llmcore.adapters.capabilities.facts import DAY, LEARNABLE, PARAMETERS, Fact, SharedFacts, is_learnable
+from llmcore.adapters.capabilities.file_facts import FileFacts
+from llmcore.adapters.capabilities.known import known_capabilities
+from llmcore.adapters.capabilities.redis_facts import RedisFacts
+from llmcore.adapters.capabilities.store import CapabilityStore, shared_facts
+
+__all__ = [
+    "DAY",
+    "LEARNABLE",
+    "PARAMETERS",
+    "CapabilityStore",
+    "Fact",
+    "FileFacts",
+    "RedisFacts",
+    "SharedFacts",
+    "is_learnable",
+    "known_capabilities",
+    "shared_facts",
+]

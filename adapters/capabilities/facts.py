@@ -1,0 +1,94 @@
+"""What can be learnt of an endpoint: the names, one fact, and the interface through which processes share facts.
+
+A fact is a yes or a no about one capability or one request parameter, with the time at which it was learnt. Nothing else is
+shared: no prompt, no reply, no key.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple, Protocol, cast, runtime_checkable
+
+from llmcore.adapters.base import Capabilities
+from llmcore.types import ConfigError
+
+__all__ = ["DAY", "LEARNABLE", "PARAMETERS", "Fact", "SharedFacts", "check_name", "fact_of", "is_learnable"]
+
+DAY = 86_400.0
+LEARNABLE = frozenset(name for name, field in Capabilities.model_fields.items() if field.annotation == (bool | None))
+"""The yes/no capabilities."""
+PARAMETERS = frozenset(
+    {
+        "frequency_penalty",
+        "logit_bias",
+        "logprobs",
+        "max_tokens",
+        "n",
+        "presence_penalty",
+        "reasoning_effort",
+        "seed",
+        "stop",
+        "stream_options",
+        "system_message",
+        "temperature",
+        "thinking",
+        "top_k",
+        "top_p",
+        "user",
+    }
+)
+"""The request parameters that an endpoint may refuse by themselves; such a one is in `Capabilities.unsupported_parameters`."""
+
+
+class Fact(NamedTuple):
+    """One thing learnt of an endpoint. `learnt_at` is wall-clock time in seconds, so that processes can compare."""
+
+    value: bool
+    learnt_at: float
+
+
+@runtime_checkable
+class SharedFacts(Protocol):
+    """A backend that several processes learn through: endpoint key -> capability or parameter -> fact.
+
+    Both methods may raise anything and take any time: the store bounds the wait, warns once and goes on with what it knows.
+    """
+
+    async def load(self) -> Mapping[str, Mapping[str, Fact]]:
+        """Everything that is shared."""
+        ...
+
+    async def save(self, facts: Mapping[str, Mapping[str, Fact]]) -> None:
+        """Add these to what is shared; of two facts about the same the later one stands."""
+        ...
+
+
+def is_learnable(name: str) -> bool:
+    """Is it a capability or a parameter that a fact may be about?"""
+    return name in LEARNABLE or name in PARAMETERS
+
+
+def check_name(name: str) -> None:
+    """Raises `ConfigError`, naming the nearest one, for what is neither a capability nor a parameter."""
+    if is_learnable(name):
+        return
+    near = get_close_matches(name, [*sorted(LEARNABLE), *sorted(PARAMETERS)], n=1)
+    hint = (
+        f"did you mean {near[0]!r}?"
+        if near
+        else f"there are the capabilities {', '.join(sorted(LEARNABLE))} and the parameters {', '.join(sorted(PARAMETERS))}"
+    )
+    raise ConfigError(f"no such capability or request parameter: {name!r}; {hint}")
+
+
+def fact_of(entry: object) -> Fact | None:
+    """A fact from what another process wrote, a pair of a boolean and a number; None for what is none."""
+    pair = cast("Sequence[object]", entry) if isinstance(entry, tuple | list) else ()
+    if len(pair) != 2:
+        return None
+    value, learnt_at = pair
+    if not isinstance(value, bool) or isinstance(learnt_at, bool) or not isinstance(learnt_at, int | float):
+        return None
+    return Fact(value, float(learnt_at)) if math.isfinite(learnt_at) else None

@@ -1,0 +1,139 @@
+"""Learnt facts in a local file that several processes share.
+
+Rules: a reader sees the file as it was before or after a write, never half of one (it is replaced as a whole); writers merge
+under a lock, so none undoes another's; the file is bounded, the latest facts stand. A file that holds something else is never
+written over. The lock is `flock` on a file beside it; on a system without it (Windows) two that write in the same moment may
+lose a fact, which is then learnt again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from llmcore.adapters.capabilities.aside import aside
+from llmcore.adapters.capabilities.facts import DAY, Fact, fact_of
+from llmcore.types import ConfigError
+from llmcore.types.narrowing import is_object, object_in
+
+__all__ = ["FileFacts"]
+
+_MAX_BYTES = 16_000_000
+_LOCK_SECONDS = 1.5
+_BETWEEN_TRIES = 0.01
+_MAX_KEY = 2048
+
+
+class FileFacts:
+    """Learnt facts in the file `path`, which is made with its folder when the first fact is saved.
+
+    `maxsize`: how many facts it holds, the latest ones. `ttl`: after so many seconds a fact is left out. Raises `ConfigError`
+    for a path that is a folder.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        maxsize: int = 10_000,
+        ttl: float = DAY,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._path = Path(path)
+        self._maxsize = maxsize
+        self._ttl = ttl
+        self._clock = clock
+        if self._path.is_dir():
+            raise ConfigError(f"{self._path}: is a folder; learnt capabilities are kept in a file")
+
+    def __repr__(self) -> str:
+        return f"FileFacts({str(self._path)!r})"
+
+    async def load(self) -> Mapping[str, Mapping[str, Fact]]:
+        """Raises `OSError` for a file that cannot be read, `ValueError` for one that holds something else."""
+        return await aside(self._read)
+
+    async def save(self, facts: Mapping[str, Mapping[str, Fact]]) -> None:
+        """Raises what `load` raises, and `TimeoutError` when another process holds the lock."""
+        await aside(partial(self._merge, facts))
+
+    def _read(self) -> dict[str, dict[str, Fact]]:
+        try:
+            with self._path.open("rb") as file:
+                text = file.read(_MAX_BYTES + 1)
+        except FileNotFoundError:
+            return {}
+        if len(text) > _MAX_BYTES:
+            raise ValueError(f"{self._path}: larger than {_MAX_BYTES} bytes")
+        return _facts_in(text) if text.strip() else {}
+
+    def _merge(self, facts: Mapping[str, Mapping[str, Fact]]) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(self._path.with_name(f"{self._path.name}.lock")):
+            merged = {(key, name): fact for key, found in self._read().items() for name, fact in found.items()}
+            for key, found in facts.items():
+                for name, fact in found.items():
+                    known = merged.get((key, name))
+                    if known is None or known.learnt_at <= fact.learnt_at:
+                        merged[key, name] = fact
+            self._write(self._bounded(merged))
+
+    def _bounded(self, facts: dict[tuple[str, str], Fact]) -> dict[str, dict[str, Fact]]:
+        """Those that are not forgotten yet, at most `maxsize`."""
+        oldest = self._clock() - self._ttl
+        latest = sorted(facts.items(), key=lambda item: item[1].learnt_at, reverse=True)[: self._maxsize]
+        kept: dict[str, dict[str, Fact]] = {}
+        for (key, name), fact in latest:
+            if fact.learnt_at > oldest and len(key) <= _MAX_KEY:
+                kept.setdefault(key, {})[name] = fact
+        return kept
+
+    def _write(self, facts: dict[str, dict[str, Fact]]) -> None:
+        new = self._path.with_name(f"{self._path.name}.new")  # only one process writes at a time
+        try:
+            new.write_text(json.dumps({"llmcore_capabilities": 1, "facts": facts}, indent=1, sort_keys=True), "utf-8")
+            os.replace(new, self._path)
+        except OSError:
+            new.unlink(missing_ok=True)
+            raise
+
+
+def _facts_in(text: bytes) -> dict[str, dict[str, Fact]]:
+    """The facts of a file's text; entries that are none are left out. Raises `ValueError` for another kind of file."""
+    data: Any = json.loads(text)
+    if not is_object(data) or data.get("llmcore_capabilities") != 1:
+        raise ValueError("it holds something else than learnt capabilities; name another file")
+    found: dict[str, dict[str, Fact]] = {}
+    for key, entries in object_in(data.get("facts")).items():
+        for name, entry in object_in(entries).items():
+            fact = fact_of(entry)
+            if fact is not None:
+                found.setdefault(key, {})[name] = fact
+    return found
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[None, None, None]:
+    """Hold the lock of a file. Raises `TimeoutError`."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    until = time.monotonic() + _LOCK_SECONDS
+    with path.open("a") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise TimeoutError(f"{path}: another process holds the lock") from None
+                time.sleep(_BETWEEN_TRIES)
+        yield  # closing the file gives the lock back

@@ -1,0 +1,158 @@
+"""Learnt facts in Redis, for processes on several machines. Needs the extra `redis`, which is imported at the first use.
+
+One hash holds everything: a field is an endpoint's key and a name, its value a yes or no and the time. Each exchange opens a
+connection of its own, in a thread: there are few (one load in half a minute, one save when something was learnt), and so
+nothing is tied to an event loop or survives a fork. A script on the server merges, so that of two facts the later one stands
+whoever saves last; the hash is bounded, and gone when nothing was learnt for a whole TTL.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, contextmanager
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from llmcore.adapters.capabilities.aside import aside
+from llmcore.adapters.capabilities.facts import DAY, Fact, fact_of
+from llmcore.adapters.secrets.known_secrets import remember
+from llmcore.types import ConfigError
+from llmcore.types.narrowing import is_list
+
+__all__ = ["RedisFacts"]
+
+_SCHEMES = ("redis", "rediss", "unix")
+_MERGE = """
+local function time_of(text) return tonumber(string.match(text, ' (.+)$')) or 0 end
+local ttl, most = tonumber(ARGV[1]), tonumber(ARGV[2])
+for i = 3, #ARGV, 2 do
+    local old = redis.call('HGET', KEYS[1], ARGV[i])
+    if not old or time_of(old) <= time_of(ARGV[i + 1]) then redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+end
+redis.call('EXPIRE', KEYS[1], ttl)
+local over = redis.call('HLEN', KEYS[1]) - most
+if over > 0 then
+    local all, fields = redis.call('HGETALL', KEYS[1]), {}
+    for i = 1, #all, 2 do fields[#fields + 1] = {all[i], time_of(all[i + 1])} end
+    table.sort(fields, function(a, b) return a[2] < b[2] end)
+    for i = 1, over do redis.call('HDEL', KEYS[1], fields[i][1]) end
+end
+"""
+
+
+class RedisFacts:
+    """Learnt facts in the Redis at `url` (`redis://`, `rediss://` with TLS, `unix://`), in the hash `name`.
+
+    `client`: a `redis.Redis` of one's own in place of a URL (Sentinel, a cluster); it is never closed here. `timeout`: seconds
+    for connecting and for each answer. `maxsize`: how many facts the hash holds, the latest ones. Raises `ConfigError` for a URL
+    that is none, and where the package is not installed.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        client: Any = None,
+        name: str = "llmcore:capabilities",
+        timeout: float = 1.0,
+        maxsize: int = 10_000,
+        ttl: float = DAY,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if (url is None) == (client is None):
+            raise ConfigError("RedisFacts takes a url or a client")
+        if client is None and find_spec("redis") is None:
+            raise ConfigError("sharing capabilities by Redis needs the package redis: pip install 'llmcore-engine[redis]'")
+        self._url = url
+        self._client = client
+        self._name = name
+        self._timeout = timeout
+        self._maxsize = maxsize
+        self._ttl = ttl
+        self._clock = clock
+        self._shown = "a client" if url is None else _checked(url)
+
+    def __repr__(self) -> str:
+        return f"RedisFacts({self._shown!r})"
+
+    async def load(self) -> Mapping[str, Mapping[str, Fact]]:
+        """Raises what `redis` raises."""
+        return await aside(self._read)
+
+    async def save(self, facts: Mapping[str, Mapping[str, Fact]]) -> None:
+        """Raises what `redis` raises."""
+        await aside(partial(self._merge, facts))
+
+    def _read(self) -> dict[str, dict[str, Fact]]:
+        with self._connected() as client:
+            stored: Mapping[Any, Any] = client.hgetall(self._name)
+        oldest = self._clock() - self._ttl
+        found: dict[str, dict[str, Fact]] = {}
+        for field, value in stored.items():
+            read = _entry(_text(field), _text(value))
+            if read is not None and read[2].learnt_at > oldest:
+                found.setdefault(read[0], {})[read[1]] = read[2]
+        return found
+
+    def _merge(self, facts: Mapping[str, Mapping[str, Fact]]) -> None:
+        entries = [
+            text
+            for key, found in facts.items()
+            for name, fact in found.items()
+            for text in (json.dumps([key, name]), f"{int(fact.value)} {fact.learnt_at!r}")
+        ]
+        with self._connected() as client:
+            client.eval(_MERGE, 1, self._name, max(1, round(self._ttl)), self._maxsize, *entries)
+
+    @contextmanager
+    def _connected(self) -> Generator[Any, None, None]:
+        if self._client is not None:
+            yield self._client
+            return
+        redis, backoff, retry = _package("redis"), _package("redis.backoff"), _package("redis.retry")
+        assert self._url is not None  # one of the two was given
+        seconds, once = self._timeout, retry.Retry(backoff.NoBackoff(), 0)
+        with closing(
+            redis.Redis.from_url(self._url, socket_timeout=seconds, socket_connect_timeout=seconds, retry=once)
+        ) as client:
+            yield client
+
+
+def _package(name: str) -> Any:
+    """A module of the extra, without its types, which are incomplete."""
+    return import_module(name)
+
+
+def _checked(url: str) -> str:
+    """The URL as it may be shown. What is secret in it is known as such from now on."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        raise ConfigError("the URL of the Redis is none; expected redis://host:port/number") from None
+    remember([parts.password, unquote(parts.password or "")])
+    if parts.scheme not in _SCHEMES or not (parts.hostname or parts.scheme == "unix"):
+        raise ConfigError(f"the URL of the Redis must be {', '.join(f'{scheme}://...' for scheme in _SCHEMES)}")
+    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
+
+
+def _text(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _entry(field: str, value: str) -> tuple[str, str, Fact] | None:
+    """An entry of the hash; None for what is none of ours."""
+    try:
+        place: Any = json.loads(field)
+        said, _, learnt_at = value.partition(" ")
+        fact = fact_of(({"1": True, "0": False}.get(said), float(learnt_at)))
+    except ValueError:
+        return None
+    if fact is None or not is_list(place) or len(place) != 2 or not all(isinstance(part, str) for part in place):
+        return None
+    return str(place[0]), str(place[1]), fact

@@ -1,0 +1,271 @@
+"""`CapabilityStore`: the one place that knows what endpoints can do.
+
+Order of trust: told by the user > learnt (per endpoint, forgotten after 24 hours) > our provider table > LiteLLM's table >
+optimistic defaults (None = try it). Capabilities belong to the endpoint (base URL and model), not to the model: two servers of
+the same model differ.
+
+Reads are synchronous, of this process only, and cost a few dict look-ups. `refresh` and `publish` share what was learnt with
+other processes through a backend; runs call them by `keep_up` and `publish`. Nothing a backend does or fails to do ends a run:
+it is waited for `patience` seconds at most, warned of once, and left alone for a while. Safe to use from several threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from cachetools import TLRUCache, TTLCache
+
+from llmcore.adapters.base import Capabilities, Endpoint
+from llmcore.adapters.capabilities.facts import DAY, LEARNABLE, Fact, SharedFacts, check_name, fact_of, is_learnable
+from llmcore.adapters.capabilities.file_facts import FileFacts
+from llmcore.adapters.capabilities.known import known_capabilities
+from llmcore.adapters.capabilities.redis_facts import RedisFacts
+from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.types import ConfigError
+from llmcore.types.locks import ForkSafeLock
+from llmcore.types.logs import logger
+from llmcore.types.others_words import bounded
+
+__all__ = ["CapabilityStore", "shared_facts"]
+
+_Name = tuple[str, str]
+"""An endpoint's key, and a capability or parameter."""
+
+_SHARE_OF_A_RUN = 0.25
+_LONG = 0.2
+"""Seconds after which a backend that has not answered counts as failed, however short of time the run was."""
+
+_log = logger("capabilities")
+
+
+def shared_facts(where: str | os.PathLike[str]) -> SharedFacts:
+    """The backend that a text names: a URL of a Redis, else the path of a file. Raises `ConfigError`."""
+    if isinstance(where, str) and "://" in where:
+        return RedisFacts(where)
+    return FileFacts(where)
+
+
+class CapabilityStore:
+    """What endpoints can do.
+
+    `table` gives what is known beforehand (an adapter's `capabilities`, by default our tables). `ttl`: seconds after which a
+    learnt fact is forgotten. `backend` shares what is learnt: a `SharedFacts`, the URL of a Redis (`redis://host/0`) or the path
+    of a file. `fresh_for`: seconds for which a run is content with what was last read from it; a backend that failed is left
+    alone as long. `patience`: seconds that one exchange with it may take. `clock` gives wall-clock seconds. Raises `ConfigError`.
+    """
+
+    def __init__(
+        self,
+        *,
+        table: Callable[[Endpoint], Capabilities] = known_capabilities,
+        ttl: float = DAY,
+        maxsize: int = 10_000,
+        backend: SharedFacts | str | os.PathLike[str] | None = None,
+        fresh_for: float = 30.0,
+        patience: float = 2.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._table = table
+        self._clock = clock
+        self._backend = shared_facts(backend) if isinstance(backend, str | os.PathLike) else backend
+        if self._backend is not None and not isinstance(self._backend, SharedFacts):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise ConfigError("a backend of capabilities has the methods load() and save(facts), or is a Redis URL or a path")
+        self._fresh_for, self._patience = fresh_for, patience
+        self._lock = ForkSafeLock()
+        self._overrides: dict[str, Capabilities] = {}
+        self._names: defaultdict[str, set[str]] = defaultdict(set)  # of the facts, by endpoint key
+
+        def expiry(key: _Name, fact: Fact, now: float) -> float:
+            return fact.learnt_at + ttl
+
+        self._facts: TLRUCache[_Name, Fact] = TLRUCache(maxsize=maxsize, ttu=expiry, timer=clock)
+        self._forgotten: TTLCache[str, float] = TTLCache(maxsize=maxsize, ttl=ttl, timer=clock)
+        self._unshared: dict[_Name, Fact] = {}
+        self._fresh_until: float | None = None  # by the monotonic clock, as `_left_alone_until`
+        self._left_alone_until = 0.0
+        self._warned = False
+
+    def get(self, endpoint: Endpoint) -> Capabilities:
+        """Everything known of an endpoint, the most trusted source first."""
+        known, learnt = self._table(endpoint), self._learnt_capabilities(endpoint)
+        merged = known.updated(learnt).model_copy(
+            update={"unsupported_parameters": known.unsupported_parameters | learnt.unsupported_parameters}
+        )
+        for told in self._told(endpoint):
+            merged = merged.updated(told)
+        return merged
+
+    def _told(self, endpoint: Endpoint) -> list[Capabilities]:
+        """What was told of an endpoint, the most particular name last."""
+        if not self._overrides:
+            return []
+        names = (endpoint.model, f"{endpoint.provider}/{endpoint.model}", endpoint.alias, endpoint.key)
+        with self._lock:
+            return [self._overrides[name] for name in dict.fromkeys(names) if name in self._overrides]
+
+    def override(self, endpoint: Endpoint | str, capabilities: Capabilities | None = None, **fields: Any) -> None:
+        """Tell what an endpoint can do, above everything known and learnt.
+
+        `endpoint`: itself, or a name: a model (`gpt-4o`, at every place where it is served), `provider/model`, an alias of the
+        registry, an `Endpoint.key`. Where several were told of, the more particular one stands, in this order. Raises
+        `ConfigError` for a field that is no capability.
+        """
+        unknown = fields.keys() - Capabilities.model_fields.keys()
+        if unknown:
+            raise ConfigError(
+                f"no such capability: {', '.join(sorted(unknown))}; there are {', '.join(Capabilities.model_fields)}"
+            )
+        key = endpoint if isinstance(endpoint, str) else endpoint.key
+        told = (capabilities or Capabilities()).updated(Capabilities(**fields))
+        with self._lock:
+            self._overrides[key] = self._overrides.get(key, Capabilities()).updated(told)
+
+    # What is learnt
+
+    def record_success(self, endpoint: Endpoint, capability: str) -> None:
+        """The endpoint was seen to do it. Raises `ConfigError` for what is no capability, with the nearest one."""
+        self._learn(endpoint, capability, True)
+
+    def record_failure(self, endpoint: Endpoint, capability: str) -> None:
+        """The endpoint refused it, or ignored it. `capability`: one of `LEARNABLE`, or of `PARAMETERS`, the request parameters
+        that are left out once they were refused. Raises `ConfigError` for any other name, with the nearest one."""
+        self._learn(endpoint, capability, False)
+
+    def learnt(self, endpoint: Endpoint) -> dict[str, bool]:
+        """What was learnt of an endpoint and is not yet forgotten, by capability or parameter."""
+        key = endpoint.key
+        with self._lock:
+            names = self._names.get(key)
+            if names is None:
+                return {}
+            found = {name: fact for name in names if (fact := self._facts.get((key, name))) is not None}
+            if not found:
+                del self._names[key]
+            return {name: fact.value for name, fact in found.items()}
+
+    def forget(self, endpoint: Endpoint) -> None:
+        """Drop what was learnt of an endpoint until now, in this process; overrides stay."""
+        with self._lock:
+            self._forgotten[endpoint.key] = self._clock()
+            for name in self._names.pop(endpoint.key, ()):
+                self._facts.pop((endpoint.key, name), None)
+                self._unshared.pop((endpoint.key, name), None)
+
+    def _learn(self, endpoint: Endpoint, capability: str, value: bool) -> None:
+        check_name(capability)
+        key, fact = (endpoint.key, capability), Fact(value, self._clock())
+        with self._lock:
+            self._keep(key, fact)
+            if self._backend is not None:
+                self._unshared[key] = fact
+
+    def _keep(self, key: _Name, fact: Fact) -> None:
+        known = self._facts.get(key)
+        if known is None or known.learnt_at <= fact.learnt_at:
+            self._facts[key] = fact
+            self._names[key[0]].add(key[1])
+
+    def _learnt_capabilities(self, endpoint: Endpoint) -> Capabilities:
+        facts = self.learnt(endpoint)
+        known: dict[str, Any] = {name: value for name, value in facts.items() if name in LEARNABLE}
+        refused = {name for name, value in facts.items() if name not in LEARNABLE and not value}
+        if known.get("parallel_tools") is False:
+            refused.add("parallel_tool_calls")  # the parameter by which it was refused
+        if refused:
+            known["unsupported_parameters"] = frozenset(refused)
+        return Capabilities(**known)
+
+    # What is shared
+
+    async def refresh(self) -> bool:
+        """Take over what other processes learnt; of two facts the later one stands. Whether the backend could be read: never
+        raises for it. Does nothing without a backend."""
+        return self._backend is not None and await self._refresh(self._backend, self._patience)
+
+    async def publish(self) -> bool:
+        """Give what was learnt here since the last time to other processes. Whether the backend took it: never raises for it,
+        and what it did not take goes with the next. Does nothing without a backend."""
+        return self._backend is not None and await self._publish(self._backend, self._patience)
+
+    async def keep_up(self, seconds: float | None = None) -> None:
+        """What a run does before it asks: refresh, unless that was done lately. `seconds`: that the run has left."""
+        if self._backend is None or self._is_left_alone():
+            return
+        if self._fresh_until is None or time.monotonic() >= self._fresh_until:
+            if self._fresh_until is not None:  # other runs need not do it, too
+                self._fresh_until = time.monotonic() + self._fresh_for
+            await self._refresh(self._backend, self._bounded(seconds))
+
+    async def tell(self, seconds: float | None = None) -> None:
+        """What a run does when it may have learnt something: publish it, unless the backend has just failed."""
+        if self._backend is not None and self._unshared and not self._is_left_alone():
+            await self._publish(self._backend, self._bounded(seconds))
+
+    def _bounded(self, seconds: float | None) -> float:
+        """How long to wait for the backend: of the time that a run has left most is for its own requests."""
+        return self._patience if seconds is None else min(self._patience, max(0.0, seconds) * _SHARE_OF_A_RUN)
+
+    def _is_left_alone(self) -> bool:
+        return time.monotonic() < self._left_alone_until
+
+    async def _refresh(self, backend: SharedFacts, patience: float) -> bool:
+        async def take_over() -> None:
+            shared = await backend.load()
+            with self._lock:
+                for key, facts in shared.items():
+                    for name, entry in facts.items():
+                        self._take((key, name), entry)
+
+        if not await self._done(take_over, patience):
+            return False
+        self._fresh_until = time.monotonic() + self._fresh_for
+        return True
+
+    def _take(self, key: _Name, entry: object) -> None:
+        """Take over what another process says, if it is a fact: a later version may know more, and its clock may be ahead."""
+        fact = fact_of(entry)
+        if fact is None or not is_learnable(key[1]):
+            return
+        fact = fact._replace(learnt_at=min(fact.learnt_at, self._clock()))
+        if fact.learnt_at > self._forgotten.get(key[0], float("-inf")):
+            self._keep(key, fact)
+
+    async def _publish(self, backend: SharedFacts, patience: float) -> bool:
+        with self._lock:
+            unshared = dict(self._unshared)
+        shared: dict[str, dict[str, Fact]] = {}
+        scrubber = process_scrubber()
+        for (key, name), fact in unshared.items():
+            if scrubber.text(key) == key:  # else a key stands where only the names of servers and models should
+                shared.setdefault(key, {})[name] = fact
+        if shared and not await self._done(lambda: backend.save(shared), patience):
+            return False
+        with self._lock:
+            for about, fact in unshared.items():
+                if self._unshared.get(about) is fact:  # nothing newer was learnt meanwhile
+                    del self._unshared[about]
+        return True
+
+    async def _done(self, exchange: Callable[[], Awaitable[None]], patience: float) -> bool:
+        """Whether an exchange with the backend went well, in time."""
+        try:
+            async with asyncio.timeout(patience):
+                await exchange()
+        except Exception as error:  # whatever a backend raises
+            if not isinstance(error, TimeoutError) or patience >= min(self._patience, _LONG):  # else the run was short of time
+                self._left_alone_until = time.monotonic() + self._fresh_for
+                self._warn(error)
+            return False
+        self._left_alone_until, self._warned = 0.0, False
+        return True
+
+    def _warn(self, error: Exception) -> None:
+        if not self._warned:
+            words = bounded(process_scrubber().text(f"{type(error).__name__}: {error}"))
+            _log.warning("what was learnt of endpoints is not shared, %r failed (%s); going on without", self._backend, words)
+        self._warned = True

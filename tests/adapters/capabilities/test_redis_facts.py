@@ -1,0 +1,137 @@
+"""Facts shared through a real redis-server."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from llmcore.adapters.base import Endpoint
+from llmcore.adapters.capabilities import CapabilityStore, Fact, RedisFacts
+from llmcore.adapters.capabilities import redis_facts as module
+from llmcore.types import ConfigError
+from tests.support.redis_server import client_of, redis_server
+
+pytestmark = pytest.mark.anyio
+
+LOCAL = Endpoint(provider="openai_compatible", model="qwen3-8b", base_url="http://127.0.0.1:1/v1")
+NAME = "llmcore:capabilities"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with redis_server(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture
+def url(server: str) -> str:
+    with client_of(server) as client:
+        client.flushall()
+    return server
+
+
+async def test_another_process_knows_what_one_learnt(url: str) -> None:
+    one, other = CapabilityStore(backend=url), CapabilityStore(backend=url)
+    one.record_failure(LOCAL, "native_tools")
+    one.record_failure(LOCAL, "temperature")
+    assert await one.publish()
+    assert await other.refresh()
+    assert other.learnt(LOCAL) == {"native_tools": False, "temperature": False}
+
+
+async def test_of_two_facts_the_later_one_stands_whoever_saves_last(url: str) -> None:
+    facts, now = RedisFacts(url), time.time()
+    await facts.save({"k": {"native_tools": Fact(True, now - 1.25)}})
+    await facts.save({"k": {"native_tools": Fact(False, now - 2.5), "json_schema": Fact(False, now)}})
+    assert await facts.load() == {"k": {"native_tools": Fact(True, now - 1.25), "json_schema": Fact(False, now)}}
+    await facts.save({"k": {"native_tools": Fact(False, now)}})
+    assert (await facts.load())["k"]["native_tools"] == Fact(False, now)
+
+
+async def test_it_is_bounded_and_the_latest_stand(url: str) -> None:
+    facts, now = RedisFacts(url, maxsize=3), time.time()
+    for at in (4, 1, 3, 2, 5):
+        await facts.save({f"k{at}": {"images": Fact(True, now - 10 + at)}})
+    assert sorted(await facts.load()) == ["k3", "k4", "k5"]
+
+
+async def test_what_is_old_is_left_out_and_the_hash_does_not_stay_for_ever(url: str) -> None:
+    facts, now = RedisFacts(url, ttl=100), time.time()
+    await facts.save({"k": {"images": Fact(True, now - 101), "streaming": Fact(True, now)}})
+    assert list((await facts.load())["k"]) == ["streaming"]
+    with client_of(url) as client:
+        assert 90 <= int(client.ttl(NAME)) <= 100
+
+
+async def test_entries_of_others_are_left_out(url: str) -> None:
+    with client_of(url) as client:
+        client.hset(
+            NAME,
+            mapping={"a": "b", '["k"]': "1 2", '["k", "images"]': "1 soon", '["k", 1]': f"1 {time.time()}", b"\xff": b"\xfe"},
+        )
+    assert await RedisFacts(url).load() == {}
+
+
+async def test_a_client_of_ones_own_is_used_and_left_open(url: str) -> None:
+    with client_of(url, decode_responses=True) as client:
+        facts, now = RedisFacts(client=client, name="mine"), time.time()
+        await facts.save({"k": {"images": Fact(True, now)}})
+        assert await facts.load() == {"k": {"images": Fact(True, now)}}
+        assert client.exists("mine") == 1
+
+
+async def test_nothing_but_names_yes_or_no_and_times_is_stored(url: str) -> None:
+    store = CapabilityStore(backend=url)
+    store.record_failure(LOCAL.model_copy(update={"base_url": "http://127.0.0.1:1/v1?tenant=top-secret"}), "native_tools")
+    assert await store.publish()
+    with client_of(url, decode_responses=True) as client:
+        stored = client.hgetall(NAME)
+    assert list(stored) == ['["http://127.0.0.1:1/v1|qwen3-8b", "native_tools"]']
+
+
+async def test_a_password_works_and_is_shown_nowhere(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with redis_server(tmp_path, password="hunter22-secret") as url:
+        store = CapabilityStore(backend=url)
+        store.record_failure(LOCAL, "native_tools")
+        assert await store.publish()
+    with caplog.at_level(logging.DEBUG):
+        assert not await store.refresh()  # it is gone
+    assert "RedisFacts('redis://127.0.0.1:" in caplog.text
+    assert "hunter22" not in caplog.text + repr(RedisFacts(url))
+
+
+async def test_a_server_that_goes_and_comes_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with redis_server(tmp_path) as url:
+        store = CapabilityStore(backend=url, fresh_for=0)
+        assert await store.refresh()
+    store.record_failure(LOCAL, "native_tools")
+    for _ in range(3):
+        await store.keep_up()
+        await store.tell()
+    assert store.learnt(LOCAL) == {"native_tools": False}
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    port = int(url.rsplit(":", 1)[1].split("/")[0])
+    with redis_server(tmp_path, port=port) as url:
+        await store.tell()
+        assert (await RedisFacts(url).load())[LOCAL.key]["native_tools"].value is False
+
+
+@pytest.mark.parametrize("wrong", ["http://127.0.0.1", "redis://", "redis://host:port/0", "nonsense"])
+def test_a_url_that_is_none(wrong: str) -> None:
+    with pytest.raises(ConfigError, match="URL of the Redis"):
+        RedisFacts(wrong)
+
+
+def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    with pytest.raises(ConfigError, match=r"llmcore-engine\[redis\]"):
+        RedisFacts("redis://127.0.0.1/0")
+
+
+def test_a_url_or_a_client() -> None:
+    with pytest.raises(ConfigError, match="url or a client"):
+        RedisFacts()

@@ -1,0 +1,318 @@
+"""What a run learns of its endpoint, and what that changes: in the same run, in the next one, after a restart, beside others."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llmcore.adapters.base import Capabilities
+from llmcore.adapters.capabilities import CapabilityStore, Fact
+from llmcore.models import ModelRegistry
+from llmcore.orchestrator import Orchestrator
+from llmcore.run.modes import usable_modes
+from llmcore.run.result import RunResult
+from llmcore.testing import FakeModel
+from llmcore.types import Budget, CapabilityRefused, FallbackExhausted, Finished
+from tests.orchestrator.support import FAST, called, get_weather
+from tests.support.redis_server import redis_server
+from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
+
+pytestmark = pytest.mark.anyio
+
+MODEL = "nobody/knows-this-1"
+"""In no table."""
+CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
+AS_TEXT = f"<tool_call>\n{CALL}\n</tool_call>"
+ENVELOPED = '{{"toolCalls": [{calls}], "content": "{text}", "needsMoreWork": false}}'
+SUNNY = "It is sunny in Paris."
+
+
+def _behind(server: Callable[[Seen], Step | None]) -> Callable[[Seen], Step]:
+    """A model that calls a tool it was told of in the form it was taught, and else says that it cannot know; `server` may answer in
+    its place."""
+
+    def script(seen: Seen) -> Step:
+        told = json.dumps(seen.body["messages"])
+        answered = server(seen)
+        if answered is not None:
+            return answered
+        enveloped = "toolCalls" in told
+        if "sunny for" in told:
+            return ENVELOPED.format(calls="", text=SUNNY) if enveloped else SUNNY
+        if "get_weather" not in told:
+            return "I cannot look up the weather."
+        return ENVELOPED.format(calls=CALL, text="") if enveloped else f"<tool_call>\n{CALL}\n</tool_call>"
+
+    return script
+
+
+def _refuses(seen: Seen) -> Step | None:
+    refusal = {"error": {"message": "this model does not support tools", "type": "invalid_request_error"}}
+    return Failure(400, refusal) if "tools" in seen.body else None
+
+
+def _refuses_all(seen: Seen) -> Step | None:
+    refusal = {"error": {"message": "'response_format' is not supported", "type": "invalid_request_error"}}
+    return Failure(400, refusal) if "response_format" in seen.body else _refuses(seen)
+
+
+def _ignores(seen: Seen) -> Step | None:
+    """It neither refuses nor reads tools, tool choices and formats."""
+    return None
+
+
+def _reads_no_calls(seen: Seen) -> Step | None:
+    """It puts the tools into the prompt, and leaves the calls in the text."""
+    return AS_TEXT if "tools" in seen.body and "sunny for" not in json.dumps(seen.body["messages"]) else None
+
+
+SERVERS = {
+    "refuses tools": (_refuses, "auto", "json_schema"),
+    "refuses tools and formats": (_refuses_all, "auto", "text"),
+    "ignores tools": (_ignores, "required", "json_schema"),
+    "reads no calls": (_reads_no_calls, "auto", "text"),
+}
+"""What each does, how the call is asked for, and the mode that is learnt to work."""
+
+
+class Made:
+    """Orchestrators over one server, closed with the test's event loop."""
+
+    def __init__(self) -> None:
+        self.all: list[Orchestrator] = []
+
+    def __call__(self, server: WireServer, store: CapabilityStore | None = None, **settings: Any) -> Orchestrator:
+        model = {"provider": "openai_compatible", "model": MODEL, "base_url": server.base_url("openai"), **settings}
+        registry = ModelRegistry.from_dict({"models": {"m": model}})
+        self.all.append(Orchestrator(registry, [get_weather], capabilities=store, strategies=FAST))
+        return self.all[-1]
+
+
+@pytest.fixture
+async def made() -> AsyncIterator[Made]:
+    made = Made()
+    yield made
+    for orchestrator in made.all:
+        await orchestrator.aclose()
+
+
+@pytest.fixture(params=["memory", "file", "redis"])
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str | Path | None]:
+    if request.param == "redis":
+        with redis_server(tmp_path) as url:
+            yield url
+    else:
+        yield tmp_path / "facts.json" if request.param == "file" else None
+
+
+async def _ask(orchestrator: Orchestrator, tool_choice: str, streamed: bool = False) -> RunResult:
+    if not streamed:
+        return await orchestrator.run("Weather in Paris?", tool_choice=tool_choice)
+    events = [event async for event in orchestrator.stream("Weather in Paris?", tool_choice=tool_choice)]
+    (result,) = [event.result for event in events if isinstance(event, Finished)]
+    assert isinstance(result, RunResult)
+    return result
+
+
+def _modes(result: RunResult) -> list[str]:
+    return [attempt.mode for attempt in result.attempts]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("behaviour", list(SERVERS))
+async def test_an_unknown_model_completes_a_call_and_the_next_request_goes_straight_to_the_learnt_mode(
+    behaviour: str, streamed: bool, backend: str | Path | None, made: Made
+) -> None:
+    server_does, tool_choice, learnt = SERVERS[behaviour]
+    with WireServer(_behind(server_does)) as server:
+        store = CapabilityStore(backend=backend)
+        first = await _ask(made(server, store), tool_choice, streamed)
+        assert first.content == SUNNY
+        assert [call.name for call in first.tool_results] == ["get_weather"]
+        assert (_modes(first)[0], _modes(first)[-1]) == ("native_tools", learnt)
+        asked = len(server.requests)
+        restarted = store if backend is None else CapabilityStore(backend=backend)
+        second = await _ask(made(server, restarted), tool_choice, streamed)
+        assert (second.content, _modes(second)) == (SUNNY, [learnt] * 2)
+        assert not any("tools" in seen.body for seen in server.requests[asked:])
+
+
+@pytest.mark.slow
+async def test_a_dead_backend_ends_no_run(made: Made, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    with redis_server(tmp_path) as url:
+        pass
+    store = CapabilityStore(backend=url)
+    with WireServer(_behind(_refuses)) as server:
+        await _ask(made(server, store), "auto")
+        result = await _ask(made(server, store), "auto")
+    assert result.content == SUNNY
+    assert _modes(result) == ["json_schema"] * 2  # in this process it is known
+    assert [record.name for record in caplog.records if record.levelno >= logging.WARNING] == ["llmcore.capabilities"]
+
+
+@pytest.mark.slow
+async def test_what_a_failed_run_learnt_is_shared(made: Made, tmp_path: Path) -> None:
+    with WireServer(_behind(_refuses)) as server:
+        store = CapabilityStore(backend=tmp_path / "facts.json")
+        with pytest.raises(FallbackExhausted):
+            await _ask(made(server, store, preferred_modes=["native_tools"], retry_with_different_format=False), "auto")
+        second = await _ask(made(server, CapabilityStore(backend=tmp_path / "facts.json")), "auto")
+    assert "native_tools" not in _modes(second)
+
+
+@pytest.mark.slow
+async def test_what_the_registry_says_reaches_the_request_above_what_was_learnt(made: Made) -> None:
+    with WireServer([Turn(calls=[("get_weather", {"city": "Paris"})]), SUNNY]) as server:
+        orchestrator = made(server, supports_tools=True)
+        (config,) = orchestrator.models
+        orchestrator.capabilities.record_failure(config.endpoint, "native_tools")
+        orchestrator.capabilities.record_failure(config.endpoint, "tool_choice_required")
+        result = await _ask(orchestrator, "required")
+        assert _modes(result) == ["native_tools"] * 2
+        assert "tool_choice" not in server.requests[0].body
+        orchestrator.capabilities.override("m", tool_choice_required=True)
+        await _ask(orchestrator, "required")
+        assert server.requests[2].body["tool_choice"] == "required"
+
+
+@pytest.mark.slow
+async def test_a_web_search_that_only_the_registry_knows_of_is_asked_for(made: Made) -> None:
+    with WireServer(["Found it."]) as server:
+        await made(server, supports_web_search=True).run("Search!", allow_web_search=True)
+    assert "web_search_options" in server.requests[0].body
+
+
+class Sleepy:
+    """A backend that never answers, until it is awake."""
+
+    def __init__(self) -> None:
+        self.awake = False
+        self.saved: dict[str, Any] = {}
+
+    async def load(self) -> Mapping[str, Mapping[str, Fact]]:
+        await self._answer()
+        return {}
+
+    async def save(self, facts: Mapping[str, Mapping[str, Fact]]) -> None:
+        await self._answer()
+        self.saved |= facts
+
+    async def _answer(self) -> None:
+        if not self.awake:
+            await asyncio.Event().wait()
+
+
+async def test_a_backend_that_hangs_costs_a_run_a_part_of_its_time_and_is_told_at_the_end(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    backend = Sleepy()
+    store = CapabilityStore(backend=backend, fresh_for=0.5)
+    fake = FakeModel(called("get_weather", {"city": "Rome"}), "Done.")
+    async with Orchestrator(fake, [get_weather], capabilities=store) as orchestrator:
+        result = await orchestrator.run("Weather?", budget=Budget(deadline=2.0))
+        assert result.content == "Done."
+        assert [record.levelname for record in caplog.records] == ["WARNING"]
+        backend.awake = True
+        await asyncio.sleep(0.5)
+    assert list(backend.saved[fake.endpoint.key]) == ["native_tools"]  # by the orchestrator's end
+
+
+# Calls as text
+
+
+def _usable(can: Capabilities, **settings: Any) -> tuple[str, ...]:
+    registry = ModelRegistry.from_dict({"models": {"m": {"provider": "x", "model": "y", **settings}}})
+    (config,) = registry
+    return usable_modes(config, can.updated(config.told))
+
+
+def test_who_writes_calls_as_text_is_asked_for_text_first() -> None:
+    writes = Capabilities(emits_text_calls=True)
+    assert _usable(Capabilities()) == ("native_tools", "json_schema", "json_object", "text")
+    assert _usable(writes) == ("text", "native_tools", "json_schema", "json_object")
+    assert _usable(Capabilities(), expect_xml=True) == _usable(writes)
+    assert _usable(Capabilities(emits_text_calls=False)) == _usable(Capabilities())
+
+
+def test_an_order_of_the_users_own_stays() -> None:
+    writes = Capabilities(emits_text_calls=True)
+    assert _usable(writes, prefer_native_tools=True)[0] == "native_tools"
+    assert _usable(writes, preferred_modes=["native_tools", "text"]) == ("native_tools", "text")
+    assert _usable(Capabilities(), expect_xml=True, preferred_modes=["json_object", "text"]) == ("json_object", "text")
+
+
+async def test_expect_xml_teaches_the_calls_from_the_first_request() -> None:
+    fake = FakeModel(AS_TEXT, SUNNY)
+    settings = {"provider": "fake", "model": "m", "expect_xml": True}
+    orchestrator = Orchestrator({"models": {"m": settings}}, [get_weather], adapter=fake)
+    assert _modes(await orchestrator.run("Weather in Paris?")) == ["text", "text"]
+
+
+async def test_one_slip_of_a_model_that_calls_natively_changes_nothing() -> None:
+    fake = FakeModel(
+        called("get_weather", {"city": "Rome"}), "Done.", AS_TEXT, SUNNY, called("get_weather", {"city": "Rome"}), "Done."
+    )
+    orchestrator = Orchestrator(fake, [get_weather])
+    for _ in range(3):
+        assert _modes(await orchestrator.run("Weather?")) == ["native_tools"] * 2
+    assert orchestrator.capabilities.learnt(fake.endpoint) == {"native_tools": True}
+
+
+async def test_a_native_call_takes_back_that_calls_are_written_as_text() -> None:
+    fake = FakeModel(called("get_weather", {"city": "Rome"}), "Done.")
+    settings = {"provider": "fake", "model": "m", "preferred_modes": ["native_tools", "text"]}
+    orchestrator = Orchestrator({"models": {"m": settings}}, [get_weather], adapter=fake)
+    (config,) = orchestrator.models
+    orchestrator.capabilities.record_success(config.endpoint, "emits_text_calls")
+    await orchestrator.run("Weather?")
+    assert orchestrator.capabilities.learnt(config.endpoint) == {"native_tools": True, "emits_text_calls": False}
+
+
+# Tools that are ignored
+
+
+async def test_a_required_call_that_comes_only_in_words_teaches_that_tools_are_ignored() -> None:
+    fake = FakeModel("No.", ENVELOPED.format(calls=CALL, text=""), ENVELOPED.format(calls="", text="Done."))
+    orchestrator = Orchestrator(fake, [get_weather], strategies=FAST)
+    result = await orchestrator.run("Weather?", tool_choice="required")
+    assert [(attempt.mode, attempt.reason) for attempt in result.attempts[:2]] == [
+        ("native_tools", "first"),
+        ("json_schema", "mode"),
+    ]
+    assert "ignore tools" in result.attempts[1].detail
+    assert orchestrator.capabilities.learnt(fake.endpoint) == {"native_tools": False}
+
+
+async def test_a_model_that_calls_nothing_in_any_mode_teaches_nothing_of_tools() -> None:
+    fake = FakeModel(default="No.")
+    orchestrator = Orchestrator(fake, [get_weather], strategies=FAST)
+    await orchestrator.run("Weather?", tool_choice="required")
+    assert "native_tools" not in orchestrator.capabilities.learnt(fake.endpoint)
+
+
+@pytest.mark.parametrize(
+    ("can", "settings"),
+    [
+        (Capabilities(native_tools=True), {}),
+        (Capabilities(tool_choice_required=False), {}),  # that a call is required was never sent
+        (Capabilities(), {"retry_with_different_format": False}),
+        (Capabilities(), {"preferred_modes": ["native_tools"]}),
+    ],
+)
+async def test_where_nothing_tells_that_tools_are_ignored_the_call_is_asked_for_again(can: Capabilities, settings: Any) -> None:
+    fake = FakeModel("No.", called("get_weather", {"city": "Rome"}), "Done.", capabilities=can)
+    registry = {"models": {"m": {"provider": "fake", "model": "m", **settings}}}
+    result = await Orchestrator(registry, [get_weather], adapter=fake, strategies=FAST).run("Weather?", tool_choice="required")
+    assert [attempt.reason for attempt in result.attempts] == ["first", "reask", "turn"]
+
+
+async def test_a_refusal_of_something_that_cannot_be_learnt_ends_no_run() -> None:
+    fake = FakeModel(CapabilityRefused("no frobnication", capability="frobnicate"), "Done.")
+    assert (await Orchestrator(fake, [get_weather], strategies=FAST).run("Go.")).content == "Done."
