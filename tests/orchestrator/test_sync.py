@@ -159,8 +159,14 @@ def test_nothing_that_runs_on_the_loop_ends_it(error: BaseException) -> None:
         await asyncio.sleep(0.001)
         return "went on"
 
+    async def shuts_its_executor_down() -> str:
+        await asyncio.get_running_loop().shutdown_default_executor()
+        return "went on"
+
     def use_it() -> None:
         assert background.run(in_a_task_of_its_own()) == "went on"
+        assert background.run(shuts_its_executor_down()) == "went on"
+        assert background.run(asyncio.to_thread(str)) == ""
         assert background.run(stops_it()) == "went on"
         with pytest.raises(type(error)):
             background.run(itself())
