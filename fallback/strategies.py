@@ -90,7 +90,8 @@ class OtherMode:
     """The next output mode in the model's order of preference that was not tried.
 
     A refused capability that is not the mode's own (a tool choice, a parameter) was learnt by now, so the same mode
-    makes another request: that is tried first, once for each capability.
+    makes another request: that is tried first, once for each capability. The last attempt that a refused model has left
+    is made in its last mode, which most servers take: text.
     """
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
@@ -107,7 +108,11 @@ class OtherMode:
         model = context.plan.model
         if not context.mode_matters or not context.models.may_change_mode(model):
             return None
-        return next((mode for mode in context.models.modes(model) if not context.was_tried(model, mode)), None)
+        left = [mode for mode in context.models.modes(model) if not context.was_tried(model, mode)]
+        if not left:
+            return None
+        is_last = isinstance(context.failure, CapabilityRefused) and context.ledger.attempts_left(model) == 1
+        return left[-1] if is_last else left[0]
 
     def _same_mode_may_do(self, context: FallbackContext) -> bool:
         failure, mode = context.failure, context.plan.mode

@@ -26,10 +26,10 @@ class ModelConfig(Value):
 
     `prices` in US dollars per million tokens. `preferred_modes`: the output modes to use, in this order;
     `prefer_native_tools` puts that mode first, `force_text_mode` leaves only `text`. `expect_xml`: known to write
-    calls as text although tools were offered. `max_retries`: requests of one turn after the first (None = the
-    budget's). `retry_with_different_format` False = no change of mode. `strict_json_instructions`: the prompt says
-    what not to write ("no XML"). `escalates_to`: aliases, in order. `text_dialect`: the dialect to teach in the
-    prompted modes. `timeout`: seconds for each read.
+    calls as text although tools were offered. `max_retries`: requests to this model in one turn after the first, re-asks
+    apart (None = the budget's). `retry_with_different_format` False = no change of mode. `strict_json_instructions`:
+    the prompt says what not to write ("no XML"). `escalates_to`: aliases, in order. `text_dialect`: the dialect to
+    teach in the prompted modes. `timeout`: seconds for each read.
     """
 
     model_config = ConfigDict(

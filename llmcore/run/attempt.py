@@ -99,6 +99,7 @@ class TurnAttempt:
         self._listening = listening
         self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
+        self._plan = Plan("", "text")
         self._request = Request(messages=[])
         self._envelope = Envelope()
         self._final: ToolCall | None = None
@@ -111,6 +112,7 @@ class TurnAttempt:
         return len(self._tools) > 0 or self._state.settings.output is not None
 
     async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
+        self._plan = plan
         config = self._catalog.registry.get(plan.model)
         self._models.check_price(config)
         self.toolbox, self._tools = self._given, self._offered
@@ -259,7 +261,7 @@ class TurnAttempt:
         return CorrectionLoop(
             self._envelope,
             admitted_tools(request, self._tools),
-            reasks=self._state.ledger.reasks_left,
+            reasks=self._state.ledger.reasks_left(self._plan.model),
             required=choice not in ("auto", "none"),
             strictness=settings.strictness,
             output_type=None if unfinished else settings.request.output_type,

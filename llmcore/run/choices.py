@@ -46,6 +46,11 @@ class RunModels:
         if self._priced_only and not has_price(config):
             raise unknown_price(config)
 
+    def attempts(self, model: str) -> int | None:
+        """How many requests of one turn the registry allows with this model; None leaves it to the budget."""
+        retries = self._catalog.registry.get(model).max_retries if model in self._catalog.registry else None
+        return None if retries is None else retries + 1
+
     def modes(self, model: str) -> Sequence[OutputMode]:
         config = self._catalog.registry.get(model)
         return usable_modes(config, self.can(config))

@@ -168,7 +168,7 @@ class Run:
     def _begin_turn(self, attempt: TurnAttempt) -> FallbackContext:
         """What layer 4 is told, which sees to one accepted reply, by whatever attempts it takes."""
         model = self._model
-        self.state.ledger.start_turn(None if self._attempts_fixed or model.max_retries is None else model.max_retries + 1)
+        self.state.ledger.start_turn(None if self._attempts_fixed else self._models.attempts)
         return FallbackContext(
             models=self._models,
             ledger=self.state.ledger,

@@ -277,6 +277,45 @@ async def test_the_budget_ends_it() -> None:
     assert len(await plans_after(*[ModelError("bad")] * 9, attempts=3)) == 2
 
 
+async def test_a_models_spent_attempts_leave_the_next_models_alone() -> None:
+    table = Table(chain={"m": ["l"], "l": ["xl"]})
+    plans = await plans_after(*[ModelError("bad")] * 99, table=table, attempts=2)
+    assert [(plan.model, plan.mode) for plan in plans] == [
+        ("m", "json_schema"),
+        ("l", "native_tools"),
+        ("l", "json_schema"),
+        ("xl", "native_tools"),
+        ("xl", "json_schema"),
+    ]
+
+
+async def test_the_last_attempt_of_a_model_that_refuses_is_made_in_its_last_mode() -> None:
+    refusals = [CapabilityRefused(mode, capability=mode) for mode in ("native_tools", "json_schema", "json_object")]
+    plans = await plans_after(RateLimited("slow", retry_after=0.0), *refusals, attempts=4)
+    assert [plan.mode for plan in plans] == ["native_tools", "json_schema", "text"]
+    assert [plan.mode for plan in await plans_after(ModelError("bad"), attempts=2)] == ["json_schema"]
+
+
+@pytest.mark.parametrize("wait", [0.0, 50.0])
+async def test_the_requests_of_the_budget_end_it_before_any_wait(wait: float) -> None:
+    ledger = Ledger(Budget(requests=1))
+    context = FallbackContext(Table(), ledger, Plan("m", "native_tools"))
+    failure, started = RateLimited("slow", retry_after=wait), time.perf_counter()
+    with pytest.raises(LimitExceeded, match="budget of 1 requests") as caught:
+        async for _ in FallbackManager().run(context, Script(context, failure)):
+            pass
+    assert time.perf_counter() - started < 5
+    assert caught.value.__cause__ is failure
+
+
+async def test_exhaustion_tells_whose_attempts_are_spent() -> None:
+    context = context_for(Table(preferred={"m": ["native_tools", "text"]}, chain={"m": ["l"]}), attempts=3)
+    with pytest.raises(FallbackExhausted) as caught:
+        async for _ in FallbackManager(STRATEGIES).run(context, Script(context, *[ModelError("bad")] * 9)):
+            pass
+    assert str(caught.value).startswith("no strategy is left (l's 3 attempts of this turn are spent: see Budget.attempts")
+
+
 async def test_exhaustion_is_raised_from_the_first_failure_with_all_attempts() -> None:
     context = context_for(Table(preferred={"m": ["native_tools", "text"]}))
     first = ModelError("first")
