@@ -9,6 +9,7 @@
 | context overflow | a model with a larger window only |
 | request too large | nothing: the caller must shorten it |
 | a capability refused | learn it; the same mode without it, the next mode, another model, text only |
+| a refusal of the request that is not understood | nothing is learnt; the next mode, another model, text only |
 | server error, timeout | the same again after a back-off, then another model |
 | refused, cut short | another model |
 | a bad answer | the next mode, another model, text only; where no mode makes another request, the same once more |
@@ -35,6 +36,7 @@ from llmcore.types import (
     QuotaExceeded,
     RateLimited,
     Refused,
+    RequestRefused,
     RequestTooLarge,
     Truncated,
 )
@@ -54,6 +56,7 @@ _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
     (ContextOverflow, frozenset({"larger_window"})),
     (RequestTooLarge, frozenset()),
     (CapabilityRefused, frozenset({"mode", "model", "text"})),
+    (RequestRefused, frozenset({"mode", "model", "text"})),
     (ProviderError, frozenset({"retry", "model"})),
     (Refused, frozenset({"model"})),
     (Truncated, frozenset({"model"})),

@@ -22,6 +22,7 @@ from llmcore.types import (
     OutputMode,
     Overloaded,
     RateLimited,
+    RequestRefused,
     RetryConfig,
 )
 from llmcore.types.bounds import is_amount
@@ -108,10 +109,10 @@ class OtherMode:
         model = context.plan.model
         if not context.mode_matters or not context.models.may_change_mode(model):
             return None
-        left = [mode for mode in context.models.modes(model) if not context.was_tried(model, mode)]
+        left: list[OutputMode] = [mode for mode in context.models.modes(model) if not context.was_tried(model, mode)]
         if not left:
             return None
-        is_last = isinstance(context.failure, CapabilityRefused) and context.ledger.attempts_left(model) == 1
+        is_last = isinstance(context.failure, CapabilityRefused | RequestRefused) and context.ledger.attempts_left(model) == 1
         return left[-1] if is_last else left[0]
 
     def _same_mode_may_do(self, context: FallbackContext) -> bool:

@@ -38,6 +38,7 @@ from llmcore.types import (
     RateLimited,
     Refused,
     RemoteServerError,
+    RequestRefused,
     RequestTooLarge,
     Timeout,
 )
@@ -363,6 +364,10 @@ def _ours(facts: Facts) -> LLMCoreError:
     return InternalError(f"the request was not accepted as llmcore made it: {facts.message}")
 
 
+def _refused(facts: Facts) -> LLMCoreError:
+    return RequestRefused(f"the server refused the request (HTTP {facts.status}): {facts.message}", status=facts.status)
+
+
 def _fault(facts: Facts) -> LLMCoreError:
     return InternalError(f"a fault in litellm or llmcore: {facts.message or min(facts.kinds)}")
 
@@ -384,6 +389,9 @@ _MISSING_MODEL = (
     "model not found",
     "unknown model",
 )
+
+_REFUSALS = (400, 405, 409, 415, 422, 501)
+"""Statuses by which a server refuses a request as it is: the same again would be refused again."""
 
 ROWS: tuple[Row, ...] = (
     _row(_timed_out, also=lambda facts: facts.timeout),
@@ -446,6 +454,7 @@ ROWS: tuple[Row, ...] = (
     _row(
         _with_status(RemoteServerError),
         text=("<html", "<!doctype", "expecting value: line", "converting to valid response"),
+        also=lambda facts: facts.status not in _REFUSALS,
     ),
     _row(_ours, kinds=("APIConnectionError",), text=("traceback (most recent call last)",)),
     _row(
@@ -458,7 +467,7 @@ ROWS: tuple[Row, ...] = (
         status=(400, 422),
         also=lambda facts: any(facts.param.startswith(name) for name in _CALLERS_PARAMETERS),
     ),
-    _row(_ours, status=(400, 405, 409, 415, 422)),
+    _row(_refused, status=_REFUSALS),
     _row(_with_status(RemoteServerError), also=lambda facts: facts.status is not None),
     _row(_with_status(RemoteServerError), kinds=("APIError", "OpenAIError")),
     _row(_fault),

@@ -20,6 +20,7 @@
     │   ├── Overloaded
     │   ├── RemoteServerError
     │   ├── CapabilityRefused
+    │   ├── RequestRefused
     │   └── Timeout
     ├── InternalError             ours: please report it
     ├── ToolError                 a tool failed
@@ -66,6 +67,7 @@ __all__ = [
     "RateLimited",
     "Refused",
     "RemoteServerError",
+    "RequestRefused",
     "RequestTooLarge",
     "RetryTool",
     "TerminateLoop",
@@ -248,6 +250,11 @@ class CapabilityRefused(ProviderError):
     def __init__(self, message: str, *, capability: str, status: int | None = 400) -> None:
         super().__init__(message, status=status)
         self.capability = capability
+
+
+class RequestRefused(ProviderError):
+    """The server refused the request (400, 422, ...) and did not say of what in it, in words that we know: another output
+    mode may do, or another model. Nothing is learnt from it, and the same request is not sent again."""
 
 
 class Timeout(ProviderError):

@@ -29,6 +29,7 @@ from llmcore.types import (
     RateLimited,
     Refused,
     RemoteServerError,
+    RequestRefused,
     RequestTooLarge,
     RetryConfig,
     Timeout,
@@ -71,6 +72,7 @@ ESCALATING = Table(chain={"m": ["l"], "l": ["xl"]}, windows={"m": 10, "l": 10, "
         (Timeout("late"), ("m", "native_tools", "retry")),
         (InternalError("bug"), ("m", "native_tools", "retry")),
         (CapabilityRefused("no tools", capability="native_tools"), ("m", "json_schema", "mode")),
+        (RequestRefused("no"), ("m", "json_schema", "mode")),
         (ModelError("bad calls"), ("m", "json_schema", "mode")),
         (OutputParseError("no JSON"), ("m", "json_schema", "mode")),
         (Refused("no"), ("l", "native_tools", "model")),
@@ -255,6 +257,14 @@ async def test_a_refused_parameter_is_left_out_in_the_same_mode_once() -> None:
     choice = CapabilityRefused("no", capability="tool_choice_required")
     assert steps(await plans_after(choice)) == [("m", "native_tools", "mode")]
     assert steps(await plans_after(choice, choice)) == [("m", "native_tools", "mode"), ("m", "json_schema", "mode")]
+
+
+async def test_a_refusal_that_is_not_understood_teaches_nothing_and_is_not_repeated() -> None:
+    table = Table(chain={"m": ["l"]})
+    plans = await plans_after(*[RequestRefused("no")] * 9, table=table, attempts=9)
+    every_mode = ["native_tools", "json_schema", "json_object", "text"]
+    assert [(plan.model, plan.mode) for plan in plans] == [(model, mode) for model in "ml" for mode in every_mode][1:]
+    assert table.refused == []
 
 
 async def test_no_change_of_mode_where_it_is_configured_so_or_makes_no_difference() -> None:
