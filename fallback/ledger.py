@@ -51,10 +51,12 @@ class Ledger:
         own = self._allowed(model)
         return self.budget.attempts if own is None else own
 
-    def attempts_left(self, model: str) -> int:
-        """How many of them are left in this turn. Re-asks are counted apart."""
-        made = sum(attempt.model == model and attempt.reason != "reask" for attempt in self._of_turn)
-        return max(0, self.attempts_allowed(model) - made - self._unsent[model])
+    def attempts_left(self, model: str, deployment: str | None = None) -> int:
+        """How many of them are left in this turn, at this deployment. Re-asks are counted apart, and so is the first
+        attempt at each further deployment."""
+        places = [one.deployment for one in self._of_turn if one.model == model and one.reason != "reask"]
+        further = len({*places, *([] if deployment is None else [deployment])}) - 1
+        return max(0, self.attempts_allowed(model) + max(0, further) - len(places) - self._unsent[model])
 
     def reasks_left(self, model: str) -> int:
         """How many self-corrections this turn may still ask of this model."""
@@ -92,7 +94,7 @@ class Ledger:
             return None
         return self._started + self.budget.deadline - self._clock()
 
-    def start(self, model: str, mode: OutputMode, reason: AttemptReason, detail: str = "") -> Attempt:
+    def start(self, model: str, mode: OutputMode, reason: AttemptReason, detail: str = "", deployment: str = "") -> Attempt:
         """Enter a request that is about to be made.
 
         Raises `LimitExceeded` when requests, tokens or cost of the budget are spent, and `Timeout` when the deadline has passed.
@@ -104,7 +106,15 @@ class Ledger:
         begun, waited = self._wait or (self._clock(), 0.0)
         self._wait = None
         detail = bounded(process_scrubber().text(detail), MAX_MESSAGE) if detail else ""
-        attempt = Attempt(n=len(self.attempts) + 1, model=model, mode=mode, reason=reason, detail=detail, waited=waited)
+        attempt = Attempt(
+            n=len(self.attempts) + 1,
+            model=model,
+            mode=mode,
+            reason=reason,
+            deployment=deployment,
+            detail=detail,
+            waited=waited,
+        )
         self.attempts.append(attempt)
         self._begun[attempt.n] = begun
         return attempt

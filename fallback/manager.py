@@ -63,6 +63,7 @@ class FallbackManager:
                 async with aclosing(attempt(context.plan)) as events:
                     async for event in events:
                         yield event
+                context.models.worked(context.plan.model, context.plan.deployment)
                 return
             except LLMCoreError as failure:
                 context.failed(failure)
@@ -72,18 +73,20 @@ class FallbackManager:
             number = len(ledger.attempts) + 1
             _tell(context, number)
             if plan.wait > 0:
-                yield Waiting(number, plan.model, plan.mode, plan.reason, plan.detail, plan.wait)
+                yield Waiting(number, plan.model, plan.mode, plan.reason, plan.detail, plan.wait, plan.deployment)
                 with ledger.waiting():
                     await asyncio.sleep(_bounded(plan.wait, ledger.seconds_left))
 
     def next_plan(self, context: FallbackContext) -> Plan:
         """What to try after the latest failure. Raises what `run` raises."""
         failure = context.failure
+        failed = context.plan
         if isinstance(failure, CapabilityRefused):
-            context.models.learn_refused(context.plan.model, failure.capability)
+            context.models.learn_refused(failed.model, failure.capability, failed.deployment)
         left = context.ledger.seconds_left
         if left is not None and left <= 0:
             raise failure  # the deadline has passed: whatever failed, nothing more can be tried
+        context.models.failed(failed.model, failed.deployment, failure)
         plan = self._chosen(context)
         if plan is not None and not _too_late(plan, left):
             self._check_budget(context)
@@ -106,7 +109,7 @@ class FallbackManager:
         left, held = context.ledger.seconds_left, None
         for strategy in self.strategies:
             plan = ask(strategy, replace(context))  # a copy: what a strategy does to it is its own affair
-            if plan is None or context.ledger.attempts_left(plan.model) <= 0:
+            if plan is None or context.ledger.attempts_left(plan.model, plan.deployment) <= 0:
                 continue
             if held is None or _too_late(held, left) or (plan.model != held.model and plan.wait <= PATIENCE):
                 held = plan
@@ -129,7 +132,7 @@ def _tell(context: FallbackContext, number: int) -> None:
     _log.info(
         "attempt %d: %s (%s), %s after %s, waiting %.2f s",
         number,
-        plan.model,
+        plan.place,
         plan.mode,
         plan.reason,
         failure_name(context.failure),
@@ -140,7 +143,7 @@ def _tell(context: FallbackContext, number: int) -> None:
 def _exhausted(context: FallbackContext) -> FallbackExhausted:
     attempts = context.ledger.attempts
     words = "; then ".join(
-        f"{plan.model} ({plan.mode}): {type(failure).__name__}: {failure}"
+        f"{plan.place} ({plan.mode}): {type(failure).__name__}: {failure}"
         for plan, failure in zip(context.tried, context.failures, strict=True)
     )
     return FallbackExhausted(f"no strategy is left{_spent(context)}: {words}", attempts)

@@ -113,7 +113,7 @@ class TurnAttempt:
 
     async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
         self._plan = plan
-        config = self._catalog.registry.get(plan.model)
+        config = self._models.config(plan.model, plan.deployment)
         self._models.check_price(config)
         self.toolbox, self._tools = self._given, self._offered
         reason = self._first_reason if plan.reason == "first" else plan.reason
@@ -151,12 +151,12 @@ class TurnAttempt:
             config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason, detail=detail
         )
         self._state.refused.check(self._catalog.adapter(config), call)
-        attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail)
+        attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail, plan.deployment)
         level = logging.INFO if reason == "reask" else logging.DEBUG
-        _log.log(level, "request %d: %s (%s), %s", attempt.n, plan.model, plan.mode, reason)
+        _log.log(level, "request %d: %s (%s), %s", attempt.n, plan.place, plan.mode, reason)
         sending = self._sending(config, call, tools, can)
         try:
-            yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason)
+            yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment)
             values = PartialValues(output) if output else None
             async with aclosing(sending.events()) as events:
                 async for event in events:

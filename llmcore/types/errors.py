@@ -330,6 +330,8 @@ class Attempt(Value):
     model: str
     mode: OutputMode = "native_tools"
     reason: AttemptReason = "first"
+    deployment: JsonText = ""
+    """Which of the model's deployments was asked; empty where it has none of its own."""
     detail: JsonText = ""
     """Why this request was made, in words: the recorded problem behind `reason`. Empty only for the first and for turns."""
     failure: Any = None

@@ -68,7 +68,8 @@ class Budget(Value):
 
         models x (attempts + reasks)
 
-    requests, where models are the first one and those it may escalate to, and a run as many as that for each of its
+    requests (and one more for each further deployment of a model), where models are the first one and those it may
+    escalate to, and a run as many as that for each of its
     `max_tool_turns + 1` turns. `requests` bounds the whole run, whatever makes them: 3 models and the defaults are at
     most 18 a turn, 198 in 11 turns, and 20 with `Budget(requests=20)`.
 

@@ -9,7 +9,18 @@ from typing import Any
 
 import pytest
 
-from llmcore.fallback import EscalateModel, FallbackContext, FallbackManager, Ledger, OtherMode, Plan, Retry, TextOnly, remedies
+from llmcore.fallback import (
+    EscalateModel,
+    FallbackContext,
+    FallbackManager,
+    Ledger,
+    OtherDeployment,
+    OtherMode,
+    Plan,
+    Retry,
+    TextOnly,
+    remedies,
+)
 from llmcore.types import (
     AttemptStarted,
     AuthenticationFailed,
@@ -243,6 +254,88 @@ async def test_a_listener_that_takes_its_time_moves_no_deadline() -> None:
         if isinstance(event, Waiting):
             now[0] = 9.99
     assert time.perf_counter() - started < 5
+
+
+# Several deployments of one alias
+
+PLACES = Table(places={"m": ["a", "b", "c"]}, chain={"m": ["l"]})
+FIRST = Plan("m", "native_tools", deployment="a")
+
+
+async def places_after(*failures: LLMCoreError, table: Table = PLACES, attempts: int = 10) -> list[tuple[str, float]]:
+    ledger = Ledger(Budget(attempts=attempts))
+    ledger.start_turn()
+    context = FallbackContext(table, ledger, FIRST)
+    script = Script(context, *failures)
+    strategies = (OtherDeployment(), *STRATEGIES)
+    try:
+        async for _ in FallbackManager(strategies).run(context, script):
+            pass
+    except FallbackExhausted:
+        pass
+    return [(plan.place, plan.wait) for plan in script.plans[1:]]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        RateLimited("slow", retry_after=60.0),
+        RemoteServerError("502"),
+        Timeout("late"),
+        QuotaExceeded("spent"),
+        ModelNotFound("?"),
+    ],
+    ids=lambda failure: type(failure).__name__,
+)
+async def test_another_deployment_is_asked_at_once(failure: LLMCoreError) -> None:
+    assert await places_after(failure) == [("m@b", 0)]
+
+
+async def test_every_deployment_is_asked_before_another_model_whatever_the_attempts() -> None:
+    for attempts in (1, 10):
+        for fault in (RemoteServerError("502"), RateLimited("slow", retry_after=60.0), RateLimited("slow", retry_after=0.0)):
+            assert [place for place, _ in await places_after(*[fault] * 3, attempts=attempts)] == ["m@b", "m@c", "l"]
+
+
+async def test_a_deployment_that_rests_is_asked_last() -> None:
+    table = Table(places={"m": ["a", "b", "c"]}, rests={("m", "b"): 9.0})
+    assert [place for place, _ in await places_after(Timeout("late"), Timeout("late"), table=table)] == ["m@c", "m@b"]
+
+
+def test_the_deployment_that_is_ready_first_is_waited_for() -> None:
+    table = Table(places={"m": ["a", "b"]}, rests={("m", "a"): 0.5, ("m", "b"): 60.0})
+    context = FallbackContext(table, Ledger(Budget()), FIRST)
+    context.failed(RateLimited("slow", retry_after=0.5))
+    context.plan = Plan("m", "native_tools", "retry", "slow", deployment="b")
+    context.failed(RateLimited("slow", retry_after=60.0))
+    plan = FallbackManager().next_plan(context)
+    assert plan.place == "m@a"
+    assert 0.5 <= plan.wait < 0.6
+
+
+async def test_other_failures_stay_with_the_deployment() -> None:
+    assert await places_after(ModelError("bad")) == [("m@a", 0)]
+    assert await places_after(CapabilityRefused("no", capability="native_tools")) == [("m@a", 0)]
+
+
+async def test_what_became_of_each_deployment_is_told() -> None:
+    table = Table(places={"m": ["a", "b"]})
+    await places_after(Timeout("late"), table=table)
+    assert table.seen == [("m", "a", "Timeout"), ("m", "b", "worked")]
+
+
+async def test_a_strategy_that_names_a_deployment_which_is_not_there_is_at_fault() -> None:
+    class Wrong:
+        def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
+            return True
+
+        def execute(self, context: FallbackContext) -> Plan:
+            return Plan("m", "text", deployment="mars")
+
+    context = FallbackContext(PLACES, Ledger(Budget()), FIRST)
+    context.failed(Timeout("late"))
+    with pytest.raises(ConfigError, match="names the deployment 'mars' of m; there are a, b, c"):
+        FallbackManager([Wrong()]).next_plan(context)
 
 
 async def test_a_refused_capability_is_learnt_and_its_mode_never_asked_again() -> None:
