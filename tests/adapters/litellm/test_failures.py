@@ -20,9 +20,9 @@ from llmcore.adapters.litellm.failures import (
     error_body,
     failed_generation,
     is_clean,
-    retry_after,
     shown_text,
 )
+from llmcore.adapters.litellm.waits import retry_after
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types import (
     AuthenticationFailed,
