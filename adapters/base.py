@@ -181,6 +181,9 @@ class ModelCall(Value):
 class Adapter(Protocol):
     """Layer 1's one protocol.
 
+    An adapter may have a method `request_key(call) -> str` as well, the same for two calls that would make the same request: what
+    a server has refused is then never sent again in the same run, whichever mode it would be sent in.
+
     A test double that runs the test's own code says so by an attribute `lets_exceptions_through = True`: what it raises
     that is no `LLMCoreError` ends the run as it is. Any other adapter's is an `InternalError`.
     """

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast, get_args
 
-from llmcore.fallback.context import FallbackContext, Plan
+from llmcore.fallback.context import FallbackContext, Plan, best_place
 from llmcore.fallback.strategies import Strategy
 from llmcore.types import AttemptReason, ConfigError, ModelNotFound, OutputMode
 from llmcore.types.bounds import is_amount
@@ -95,7 +95,7 @@ def _not_a_plan(plan: object) -> str:
 
 def _impossible(plan: Plan, context: FallbackContext) -> str:
     """What is wrong with a plan, in words that follow the strategy's name."""
-    fields: dict[str, Any] = {name: getattr(plan, name) for name in ("model", "mode", "reason", "detail", "wait")}
+    fields: dict[str, Any] = {name: getattr(plan, name) for name in ("model", "mode", "reason", "detail", "wait", "deployment")}
     for name, known in (("mode", _MODES), ("reason", _REASONS)):
         if fields[name] not in known:
             return f"names the {name} {fields[name]!r}; there are {', '.join(known)}"
@@ -109,6 +109,9 @@ def _impossible(plan: Plan, context: FallbackContext) -> str:
         context.models.modes(plan.model)
     except ModelNotFound as error:
         return f"names a model that cannot be asked: {error}"
+    places = context.models.deployments(plan.model)
+    if fields["deployment"] and fields["deployment"] not in places:
+        return f"names the deployment {fields['deployment']!r} of {plan.model}; there are {', '.join(places) or 'none'}"
     if plan == context.plan and plan.reason != "retry" and not plan.wait:
         return f"gives the plan that just failed ({plan.model}, {plan.mode}) again; change it, or make it a retry or a wait"
     return ""
@@ -118,4 +121,6 @@ def _filled_in(plan: Plan, context: FallbackContext) -> Plan:
     failed, reason = context.plan, plan.reason
     if reason in _TOLD_BY_THE_PLAN:
         reason = "model" if plan.model != failed.model else "mode" if plan.mode != failed.mode else "retry"
-    return replace(plan, reason=reason, detail=plan.detail.strip() or context.problem)
+    here = failed.deployment if plan.model == failed.model else best_place(context.models, plan.model)
+    detail = plan.detail.strip() or context.problem
+    return replace(plan, reason=reason, detail=detail, deployment=plan.deployment or here)

@@ -10,15 +10,16 @@ from llmcore.fallback.ledger import Ledger
 from llmcore.fallback.remedies import PATIENCE, TRIES, remedies
 from llmcore.types import AttemptReason, LLMCoreError, OutputMode
 
-__all__ = ["FallbackContext", "Models", "Plan"]
+__all__ = ["FallbackContext", "Models", "Plan", "best_place", "first_well", "resting"]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The next attempt: which model (alias), in which mode, why (`detail`: the recorded problem), after how many
-    seconds.
+    seconds, at which of the model's deployments.
 
-    What a strategy leaves out of `reason` and `detail` is filled in: what the plan changes, and the latest failure.
+    What a strategy leaves out is filled in: of `reason` and `detail`, what the plan changes, and the latest failure; of
+    `deployment`, the one that is asked at present, or the first of another model that is well.
     """
 
     model: str
@@ -26,12 +27,18 @@ class Plan:
     reason: AttemptReason = "first"
     detail: str = ""
     wait: float = 0.0
+    deployment: str = ""
+
+    @property
+    def place(self) -> str:
+        """Model and deployment as logs and messages name them."""
+        return f"{self.model}@{self.deployment}" if self.deployment else self.model
 
 
 class Models(Protocol):
     """What strategies may ask about models. Answers reflect what was learnt meanwhile."""
 
-    def modes(self, model: str) -> Sequence[OutputMode]:
+    def modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
         """The modes this model may be asked in, best first; those known to be refused left out. One entry at least.
 
         Raises `ModelNotFound` for an alias that does not exist.
@@ -50,8 +57,24 @@ class Models(Protocol):
 
     def may_change_mode(self, model: str) -> bool: ...
 
-    def learn_refused(self, model: str, capability: str) -> None:
+    def learn_refused(self, model: str, capability: str, deployment: str = "") -> None:
         """The endpoint refused a capability or parameter."""
+        ...
+
+    def deployments(self, model: str) -> Sequence[str]:
+        """The names of the model's places, best first; one empty name where there is only one."""
+        ...
+
+    def resting(self, model: str, deployment: str) -> float:
+        """Seconds for which this place is to be left aside while another is there; 0 = it is well."""
+        ...
+
+    def failed(self, model: str, deployment: str, failure: LLMCoreError) -> None:
+        """A request to this place failed."""
+        ...
+
+    def worked(self, model: str, deployment: str) -> None:
+        """This place answered."""
         ...
 
 
@@ -84,23 +107,27 @@ class FallbackContext:
     def was_tried(self, model: str, mode: OutputMode | None = None) -> bool:
         return any(plan.model == model and mode in (None, plan.mode) for plan in self.tried)
 
+    def places_tried(self, model: str) -> set[str]:
+        return {plan.deployment for plan in self.tried if plan.model == model}
+
     def overstays(self, plan: Plan) -> bool:
         """Does the plan keep to a model that was asked often enough, or would be waited for too long, while another is
-        left? See `remedies`."""
+        left? A deployment that was not asked yet may be. See `remedies`."""
         if plan.model != self.plan.model or "retry" not in remedies(self.failure):
             return False
         faults = sum(
             past.model == plan.model and "retry" in remedies(failure)
             for past, failure in zip(self.tried, self.failures, strict=True)
         )
-        return faults >= TRIES or plan.wait > PATIENCE
+        is_new = plan.deployment not in self.places_tried(plan.model)
+        return (faults >= TRIES and not is_new) or plan.wait > PATIENCE
 
     @property
     def retries_in_a_row(self) -> int:
-        """How many times the current model and mode were already asked again for the same reason."""
-        count = 0
+        """How many times the current place was already asked again, in the same mode, for the same reason."""
+        count, now = 0, (self.plan.model, self.plan.deployment, self.plan.mode)
         for plan in reversed(self.tried):
-            if plan.reason != "retry" or (plan.model, plan.mode) != (self.plan.model, self.plan.mode):
+            if plan.reason != "retry" or (plan.model, plan.deployment, plan.mode) != now:
                 break
             count += 1
         return count
@@ -109,3 +136,24 @@ class FallbackContext:
     def problem(self) -> str:
         """The latest failure in words, for `Attempt.detail`."""
         return f"{type(self.failure).__name__}: {self.failure}"
+
+
+def first_well(models: Models, model: str) -> str:
+    """The model; where all its places are to be left aside, the first that is well of those it may escalate to, if there
+    is one."""
+    waiting = [model]
+    for one in waiting:  # grows meanwhile
+        if not resting(models, one):
+            return one
+        waiting += [listed for listed in models.escalations(one) if listed not in waiting]
+    return model
+
+
+def best_place(models: Models, model: str) -> str:
+    """The first of the model's places that is well, else the one that will be soonest."""
+    return min(models.deployments(model), key=lambda name: models.resting(model, name))
+
+
+def resting(models: Models, model: str) -> float:
+    """Seconds for which all places of the model are to be left aside; 0 = one is well."""
+    return models.resting(model, best_place(models, model))

@@ -16,7 +16,16 @@ from llmcore.fallback.checks import ask, check_strategies
 from llmcore.fallback.context import FallbackContext, Plan
 from llmcore.fallback.remedies import PATIENCE
 from llmcore.fallback.strategies import DEFAULT_STRATEGIES, Strategy
-from llmcore.types import CallerError, CapabilityRefused, Event, FallbackExhausted, LLMCoreError, ProviderError, Waiting
+from llmcore.types import (
+    CallerError,
+    CapabilityRefused,
+    Event,
+    FallbackExhausted,
+    LimitExceeded,
+    LLMCoreError,
+    ProviderError,
+    Waiting,
+)
 from llmcore.types.logs import failure_name, logger
 
 __all__ = ["Attempting", "FallbackManager"]
@@ -49,46 +58,58 @@ class FallbackManager:
         """
         ledger = context.ledger
         while True:
-            entered = ledger.attempts_in_turn
+            entered = len(ledger.attempts)
             try:
                 async with aclosing(attempt(context.plan)) as events:
                     async for event in events:
                         yield event
+                context.models.worked(context.plan.model, context.plan.deployment)
                 return
             except LLMCoreError as failure:
                 context.failed(failure)
-            if ledger.attempts_in_turn == entered:
-                ledger.count_unsent()
+            if len(ledger.attempts) == entered:
+                ledger.count_unsent(context.plan.model)
             plan = context.plan = self.next_plan(context)
             number = len(ledger.attempts) + 1
             _tell(context, number)
             if plan.wait > 0:
-                yield Waiting(number, plan.model, plan.mode, plan.reason, plan.detail, plan.wait)
+                yield Waiting(number, plan.model, plan.mode, plan.reason, plan.detail, plan.wait, plan.deployment)
                 with ledger.waiting():
                     await asyncio.sleep(_bounded(plan.wait, ledger.seconds_left))
 
     def next_plan(self, context: FallbackContext) -> Plan:
         """What to try after the latest failure. Raises what `run` raises."""
         failure = context.failure
+        failed = context.plan
         if isinstance(failure, CapabilityRefused):
-            context.models.learn_refused(context.plan.model, failure.capability)
+            context.models.learn_refused(failed.model, failure.capability, failed.deployment)
         left = context.ledger.seconds_left
         if left is not None and left <= 0:
             raise failure  # the deadline has passed: whatever failed, nothing more can be tried
-        plan = self._chosen(context) if context.ledger.attempts_left > 0 else None
+        context.models.failed(failed.model, failed.deployment, failure)
+        plan = self._chosen(context)
         if plan is not None and not _too_late(plan, left):
+            self._check_budget(context)
             return plan
         no_time = plan is not None and isinstance(failure, ProviderError)
         if no_time or isinstance(failure, CallerError):
             raise failure
         raise _exhausted(context) from context.first_failure
 
+    def _check_budget(self, context: FallbackContext) -> None:
+        """Before a wait that nothing would follow. Raises `LimitExceeded` from the failure."""
+        try:
+            context.ledger.check()
+        except LimitExceeded as spent:
+            raise spent from context.failure
+
     def _chosen(self, context: FallbackContext) -> Plan | None:
-        """The plan of the first strategy that has one, unless a later one's is better."""
+        """The plan of the first strategy that has one for a model whose attempts are not spent, unless a later one's is
+        better."""
         left, held = context.ledger.seconds_left, None
         for strategy in self.strategies:
             plan = ask(strategy, replace(context))  # a copy: what a strategy does to it is its own affair
-            if plan is None:
+            if plan is None or context.ledger.attempts_left(plan.model, plan.deployment) <= 0:
                 continue
             if held is None or _too_late(held, left) or (plan.model != held.model and plan.wait <= PATIENCE):
                 held = plan
@@ -111,7 +132,7 @@ def _tell(context: FallbackContext, number: int) -> None:
     _log.info(
         "attempt %d: %s (%s), %s after %s, waiting %.2f s",
         number,
-        plan.model,
+        plan.place,
         plan.mode,
         plan.reason,
         failure_name(context.failure),
@@ -122,8 +143,15 @@ def _tell(context: FallbackContext, number: int) -> None:
 def _exhausted(context: FallbackContext) -> FallbackExhausted:
     attempts = context.ledger.attempts
     words = "; then ".join(
-        f"{plan.model} ({plan.mode}): {type(failure).__name__}: {failure}"
+        f"{plan.place} ({plan.mode}): {type(failure).__name__}: {failure}"
         for plan, failure in zip(context.tried, context.failures, strict=True)
     )
-    spent = "" if context.ledger.attempts_left else f" (the budget's {context.ledger.attempts_per_turn} attempts are spent)"
-    return FallbackExhausted(f"no strategy is left{spent}: {words}", attempts)
+    return FallbackExhausted(f"no strategy is left{_spent(context)}: {words}", attempts)
+
+
+def _spent(context: FallbackContext) -> str:
+    """Which models' attempts are spent, in words."""
+    ledger = context.ledger
+    models = [model for model in dict.fromkeys(plan.model for plan in context.tried) if not ledger.attempts_left(model)]
+    told = ", ".join(f"{model}'s {ledger.attempts_allowed(model)} attempts" for model in models)
+    return f" ({told} of this turn are spent: see Budget.attempts and max_retries)" if told else ""

@@ -3,20 +3,22 @@
 | failure | what may help |
 |---|---|
 | a caller's error (key, configuration, limits) | nothing: stop at once |
-| quota spent | another provider; waiting does not help |
-| model unknown or not accessible | another model, if one is listed |
-| rate limit, overloaded | wait as told, in the same mode; else another model. It is no reason to change the mode |
+| quota spent | another deployment, another provider; waiting does not help |
+| model unknown or not accessible | another deployment; another model, if one is listed |
+| rate limit, overloaded | another deployment; wait as told; another model. It is no reason to change the mode |
 | context overflow | a model with a larger window only |
 | request too large | nothing: the caller must shorten it |
 | a capability refused | learn it; the same mode without it, the next mode, another model, text only |
-| server error, timeout | the same again after a back-off, then another model |
+| a refusal of the request that is not understood | nothing is learnt; the next mode, another model, text only |
+| server error, timeout | another deployment; the same again after a back-off, then another model |
 | refused, cut short | another model |
 | a bad answer | the next mode, another model, text only; where no mode makes another request, the same once more |
 | ours | once more at most |
 
-Where another model is left, a model may fail `TRIES` times in a turn by what a retry may help against (a rate limit, an
-overload, a server error, a timeout), and is waited for `PATIENCE` seconds at most: then the other one is asked. Where
-none is left, a wait may take all the time the run's deadline leaves (without a deadline: `Retry.max_wait`).
+Another deployment of the same alias is asked at once, each once a turn. Where another model is left, a model may fail
+`TRIES` times in a turn by what a retry may help against (a rate limit, an overload, a server error, a timeout), and is
+waited for `PATIENCE` seconds at most: then the other one is asked. Where none is left, a wait may take all the time the
+run's deadline leaves (without a deadline: `Retry.max_wait`).
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from llmcore.types import (
     QuotaExceeded,
     RateLimited,
     Refused,
+    RequestRefused,
     RequestTooLarge,
     Truncated,
 )
@@ -44,17 +47,18 @@ __all__ = ["PATIENCE", "TRIES", "Remedy", "remedies"]
 TRIES = 2
 PATIENCE = 5.0
 
-Remedy = Literal["retry", "retry_once", "again", "mode", "model", "larger_window", "other_provider", "text"]
+Remedy = Literal["deployment", "retry", "retry_once", "again", "mode", "model", "larger_window", "other_provider", "text"]
 
 _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
-    (QuotaExceeded, frozenset({"other_provider"})),
-    (ModelNotFound, frozenset({"model"})),
+    (QuotaExceeded, frozenset({"deployment", "other_provider"})),
+    (ModelNotFound, frozenset({"deployment", "model"})),
     (CallerError, frozenset()),
-    (RateLimited, frozenset({"retry", "model"})),
+    (RateLimited, frozenset({"deployment", "retry", "model"})),
     (ContextOverflow, frozenset({"larger_window"})),
     (RequestTooLarge, frozenset()),
     (CapabilityRefused, frozenset({"mode", "model", "text"})),
-    (ProviderError, frozenset({"retry", "model"})),
+    (RequestRefused, frozenset({"mode", "model", "text"})),
+    (ProviderError, frozenset({"deployment", "retry", "model"})),
     (Refused, frozenset({"model"})),
     (Truncated, frozenset({"model"})),
     (ModelError, frozenset({"again", "mode", "model", "text"})),

@@ -1,4 +1,4 @@
-"""The strategies: the same again later, another output mode, a more capable model, text only.
+"""The strategies: another deployment, the same again later, another output mode, a more capable model, text only.
 
 A strategy says whether it can help against a failure (`can_handle`) and what to try (`execute`, which gives the next
 `Plan`; the manager carries it out, unless a later strategy's suits better: see `remedies`). Which failures a strategy
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from llmcore.fallback.context import FallbackContext, Plan
+from llmcore.fallback.context import FallbackContext, Plan, best_place, resting
 from llmcore.fallback.remedies import remedies
 from llmcore.types import (
     CapabilityRefused,
@@ -22,11 +22,12 @@ from llmcore.types import (
     OutputMode,
     Overloaded,
     RateLimited,
+    RequestRefused,
     RetryConfig,
 )
 from llmcore.types.bounds import is_amount
 
-__all__ = ["DEFAULT_STRATEGIES", "EscalateModel", "OtherMode", "Retry", "Strategy", "TextOnly"]
+__all__ = ["DEFAULT_STRATEGIES", "EscalateModel", "OtherDeployment", "OtherMode", "Retry", "Strategy", "TextOnly"]
 
 
 @runtime_checkable
@@ -38,6 +39,24 @@ class Strategy(Protocol):
     def execute(self, context: FallbackContext) -> Plan:
         """The next attempt, with the reason and the recorded problem in it."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class OtherDeployment:
+    """The same request at once at the next place of the alias that was not asked in this turn, one that is well first."""
+
+    def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
+        return "deployment" in remedies(failure) and bool(self._left(context))
+
+    def execute(self, context: FallbackContext) -> Plan:
+        models, model, mode = context.models, context.plan.model, context.plan.mode
+        place = min(self._left(context), key=lambda name: models.resting(model, name))
+        modes = models.modes(model, place)
+        return Plan(model, mode if mode in modes else modes[0], "retry", context.problem, deployment=place)
+
+    def _left(self, context: FallbackContext) -> list[str]:
+        tried = context.places_tried(context.plan.model)
+        return [name for name in context.models.deployments(context.plan.model) if name not in tried]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +84,21 @@ class Retry:
         most = self.backoff.max_retries if "retry" in allowed else 1 if once else 0
         if context.retries_in_a_row >= most:
             return False
-        return context.ledger.seconds_left is not None or self._wait(failure, context, 0.0) <= self.max_wait
+        return context.ledger.seconds_left is not None or self._when(failure, context, 0.0)[0] <= self.max_wait
 
     def execute(self, context: FallbackContext) -> Plan:
-        wait = self._wait(context.failure, context, self.random())
-        return Plan(context.plan.model, context.plan.mode, "retry", context.problem, wait)
+        wait, place = self._when(context.failure, context, self.random())
+        return Plan(context.plan.model, context.plan.mode, "retry", context.problem, wait, place)
+
+    def _when(self, failure: LLMCoreError, context: FallbackContext, jitter: float) -> tuple[float, str]:
+        """After how many seconds, and at which place: another one where that is ready sooner."""
+        models, model, here = context.models, context.plan.model, context.plan.deployment
+        wait = self._wait(failure, context, jitter)
+        sooner = best_place(models, model)
+        rest = models.resting(model, sooner)
+        if sooner == here or rest >= wait or context.plan.mode not in models.modes(model, sooner):
+            return wait, here
+        return min(wait, max(rest, self.backoff.delay(1, jitter))), sooner
 
     def _wait(self, failure: LLMCoreError, context: FallbackContext, jitter: float) -> float:
         told = failure.retry_after if isinstance(failure, RateLimited | Overloaded) else None
@@ -90,7 +119,8 @@ class OtherMode:
     """The next output mode in the model's order of preference that was not tried.
 
     A refused capability that is not the mode's own (a tool choice, a parameter) was learnt by now, so the same mode
-    makes another request: that is tried first, once for each capability.
+    makes another request: that is tried first, once for each capability. The last attempt that a refused model has left
+    is made in its last mode, which most servers take: text.
     """
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
@@ -99,7 +129,7 @@ class OtherMode:
     def execute(self, context: FallbackContext) -> Plan:
         mode = self._next(context)
         assert mode is not None  # can_handle said so
-        return Plan(context.plan.model, mode, "mode", context.problem)
+        return Plan(context.plan.model, mode, "mode", context.problem, deployment=context.plan.deployment)
 
     def _next(self, context: FallbackContext) -> OutputMode | None:
         if self._same_mode_may_do(context):
@@ -107,13 +137,18 @@ class OtherMode:
         model = context.plan.model
         if not context.mode_matters or not context.models.may_change_mode(model):
             return None
-        return next((mode for mode in context.models.modes(model) if not context.was_tried(model, mode)), None)
+        usable = context.models.modes(model, context.plan.deployment)
+        left: list[OutputMode] = [mode for mode in usable if not context.was_tried(model, mode)]
+        if not left:
+            return None
+        is_last = isinstance(context.failure, CapabilityRefused | RequestRefused) and context.ledger.attempts_left(model) == 1
+        return left[-1] if is_last else left[0]
 
     def _same_mode_may_do(self, context: FallbackContext) -> bool:
         failure, mode = context.failure, context.plan.mode
         if not isinstance(failure, CapabilityRefused) or failure.capability == _OWN_CAPABILITY.get(mode):
             return False
-        if mode not in context.models.modes(context.plan.model):
+        if mode not in context.models.modes(context.plan.model, context.plan.deployment):
             return False
         refused = [
             past.capability
@@ -135,14 +170,15 @@ class EscalateModel:
     def execute(self, context: FallbackContext) -> Plan:
         model = self._next(context.failure, context)
         assert model is not None  # can_handle said so
-        return Plan(model, context.models.modes(model)[0], "model", context.problem)
+        place = best_place(context.models, model)
+        return Plan(model, context.models.modes(model, place)[0], "model", context.problem, deployment=place)
 
     def _next(self, failure: LLMCoreError, context: FallbackContext) -> str | None:
         allowed, models = remedies(failure), context.models
         asked = dict.fromkeys([context.plan.model, *(plan.model for plan in reversed(context.tried))])
-        for model in (listed for one in asked for listed in models.escalations(one)):
-            if context.was_tried(model):
-                continue
+        listed = dict.fromkeys(listed for one in asked for listed in models.escalations(one))
+        left = [model for model in listed if not context.was_tried(model)]
+        for model in sorted(left, key=lambda model: resting(models, model) > 0):  # the sick ones last
             if (
                 "model" in allowed
                 or ("larger_window" in allowed and _is_larger(context, model))
@@ -171,8 +207,9 @@ class TextOnly:
         )
 
     def execute(self, context: FallbackContext) -> Plan:
-        return Plan(context.plan.model, "text", "mode", f"text only after {context.problem}")
+        detail, place = f"text only after {context.problem}", context.plan.deployment
+        return Plan(context.plan.model, "text", "mode", detail, deployment=place)
 
 
-DEFAULT_STRATEGIES: Sequence[Strategy] = (Retry(), OtherMode(), EscalateModel(), TextOnly())
+DEFAULT_STRATEGIES: Sequence[Strategy] = (OtherDeployment(), Retry(), OtherMode(), EscalateModel(), TextOnly())
 """In the order in which they are asked."""

@@ -41,7 +41,7 @@ class Orchestrator:
     or an adapter (`FakeModel`, `ReplayAdapter`). `tools`: functions, `Tool`s, a `ToolRegistry`, provider tool dicts
     (those have no function: their calls come back as `RunResult.pending`). `strategies`: layer 4's, in order.
     `tool_errors`: tell the model (`"continue"`), end the run (`"abort"`), or run again with back-off first
-    (`"retry"`). `budget` None = `Budget()`: 4 attempts a turn, 2 of them re-asks. `adapter`: who makes the requests,
+    (`"retry"`). `budget` None = `Budget()`: 4 attempts and 2 re-asks a model and turn. `adapter`: who makes the requests,
     for all models or by alias. `enforce_limits`: refuse tools over the providers' unverified limits too. The other
     arguments are defaults that each call may override.
 

@@ -25,7 +25,7 @@ CONTRACT = """
     PartialOutput Finished Waiting
     LLMCoreError CallerError ToolDefinitionError ConfigError ModelNotFound LimitExceeded AuthenticationFailed QuotaExceeded
     ModelError OutputParseError Refused MaxToolTurns Truncated
-    ProviderError RateLimited ContextOverflow RequestTooLarge Overloaded RemoteServerError CapabilityRefused Timeout
+    ProviderError RateLimited ContextOverflow RequestTooLarge Overloaded RemoteServerError CapabilityRefused RequestRefused Timeout
     InternalError ToolError FallbackExhausted TerminateLoop RetryTool
 """
 

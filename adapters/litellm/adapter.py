@@ -8,9 +8,11 @@ without secrets. litellm is imported with the first request. Deadlines over the 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
+from hashlib import sha256
 from typing import Any, NoReturn
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
@@ -148,12 +150,21 @@ class LiteLLMAdapter:
         """Close the HTTP clients of the running event loop, which its end does, too, where `asyncio.run` or the like ends it."""
         await close_clients()
 
-    def _prepare(self, call: ModelCall) -> Prepared:
-        check_requests_allowed(call.endpoint.model)
+    def request_key(self, call: ModelCall) -> str:
+        """What the request would send, and where, as a digest: the same for two calls that would make the same request. With
+        what is known of the endpoint at this time."""
+        sent = self._prepared(call).arguments
+        return sha256(json.dumps(sent, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _prepared(self, call: ModelCall) -> Prepared:
         store, can = self._store, call.capabilities
         if can is None:
             can = store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint)
-        prepared = prepare(call, can)
+        return prepare(call, can)
+
+    def _prepare(self, call: ModelCall) -> Prepared:
+        check_requests_allowed(call.endpoint.model)
+        prepared = self._prepared(call)
         hide_in_logs(secrets_in(prepared.arguments))
         self._observe(call, "request", unmarked(prepared.arguments) if self._observer is not None else None)
         return prepared

@@ -9,19 +9,18 @@ message.
 from __future__ import annotations
 
 import json
-import math
 import re
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 from pydantic_core import from_json
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.refusals import is_quoted, own_words, refused_capability
+from llmcore.adapters.litellm.waits import retry_after
+from llmcore.adapters.litellm.words import key_words, place_words, provider_words, said_by_server
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types import (
@@ -38,10 +37,11 @@ from llmcore.types import (
     RateLimited,
     Refused,
     RemoteServerError,
+    RequestRefused,
     RequestTooLarge,
     Timeout,
 )
-from llmcore.types.narrowing import is_list, is_object, objects_in
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS
 
 __all__ = [
@@ -54,7 +54,6 @@ __all__ = [
     "failed_generation",
     "is_clean",
     "recordable",
-    "retry_after",
     "shown_text",
     "with_servers_status",
 ]
@@ -115,37 +114,6 @@ def _inner(body: dict[str, Any]) -> dict[str, Any]:
     return inner if is_object(inner) else body
 
 
-def retry_after(error: BaseException, body: Mapping[str, Any]) -> float | None:
-    """Seconds the provider asks to wait, from its header (seconds or an HTTP date) or Gemini's `RetryInfo`; None if
-    unsaid."""
-    headers: Any = getattr(error, "litellm_response_headers", None) or {}  # `error.response` is a fake
-    milliseconds = _finite(headers.get("retry-after-ms"))  # OpenAI's and Azure's, the more exact of the two
-    if milliseconds is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after")
-    for detail in objects_in(body.get("details")):
-        value = value or str(detail.get("retryDelay", "")).removesuffix("s")
-    return _seconds(value)
-
-
-def _finite(value: Any) -> float | None:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return max(0.0, number) if math.isfinite(number) else None
-
-
-def _seconds(value: Any) -> float | None:
-    """Of a number or an HTTP date; None for what is neither (`inf`, `1e400`)."""
-    if (number := _finite(value)) is not None:
-        return number
-    try:
-        return max(0.0, parsedate_to_datetime(str(value)).timestamp() - time.time())
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
 def failed_generation(error: BaseException) -> dict[str, Any] | None:
     """The error object of a Groq `tool_use_failed`, whose `failed_generation` is the model's text, "" where the server does not
     tell it or it was cut; None for other errors."""
@@ -177,6 +145,13 @@ class Facts:
     """A wait for the network ended beneath it."""
     speaks_of_model: bool
     """The message of the server's error object speaks of a model; a plain page or a text is none."""
+    call: ModelCall | None = None
+    """What was asked for; None = not told."""
+
+    def placed(self, what: str) -> str:
+        """In our words: where, what, and what was said there."""
+        place = place_words(self.call)
+        return f"{place}: {what}; it says: {self.message}" if place else self.message
 
 
 _SOCKET_FAILURES = frozenset({"ClientError", "ConnectError", "OSError", "ReadError", "RemoteProtocolError", "WriteError"})
@@ -285,12 +260,13 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
         codes=frozenset(str(word).lower() for word in words if word is not None),
         param=str(body.get("param") or getattr(error, "param", None) or ""),
         text=said,
-        message=_clean(shown.partition(_TRACEBACK)[0], scrubber),
+        message=said_by_server(_clean(shown.partition(_TRACEBACK)[0], scrubber)),
         retry_after=retry_after(error, body),
         capability=refused_capability(said, str(body.get("param") or ""), call),
         connection=not body and not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not beneath.isdisjoint(_TIMEOUTS),
         speaks_of_model=isinstance(inner, str) and _MODEL.search(inner[:MAX_WORDS]) is not None,
+        call=call,
     )
 
 
@@ -356,11 +332,27 @@ def _installation(facts: Facts) -> LLMCoreError:
 
 
 def _unknown_provider(facts: Facts) -> LLMCoreError:
-    return ConfigError(f"litellm does not know this provider: {facts.message}")
+    return ConfigError(provider_words(facts.call))
+
+
+def _authentication(facts: Facts) -> LLMCoreError:
+    status = f" (HTTP {facts.status})" if facts.status else ""
+    return AuthenticationFailed(facts.placed(f"the server does not let us in{status}; {key_words(facts.call)}"))
+
+
+def _no_model(facts: Facts) -> LLMCoreError:
+    model = facts.call.endpoint.model if facts.call is not None else ""
+    status = f" (HTTP {facts.status})" if facts.status else ""
+    return ModelNotFound(facts.placed(f"the server has no model {model!r}, or not for this key{status}"))
 
 
 def _ours(facts: Facts) -> LLMCoreError:
     return InternalError(f"the request was not accepted as llmcore made it: {facts.message}")
+
+
+def _refused(facts: Facts) -> LLMCoreError:
+    what = f"the server refused the request (HTTP {facts.status})"
+    return RequestRefused(facts.placed(what) if facts.call is not None else f"{what}: {facts.message}", status=facts.status)
 
 
 def _fault(facts: Facts) -> LLMCoreError:
@@ -384,6 +376,9 @@ _MISSING_MODEL = (
     "model not found",
     "unknown model",
 )
+
+_REFUSALS = (400, 405, 409, 415, 422, 501)
+"""Statuses by which a server refuses a request as it is: the same again would be refused again."""
 
 ROWS: tuple[Row, ...] = (
     _row(_timed_out, also=lambda facts: facts.timeout),
@@ -419,20 +414,20 @@ ROWS: tuple[Row, ...] = (
             "input is too long",
         ),
     ),
-    _row(_plain(AuthenticationFailed), status=(401,)),
-    _row(_plain(AuthenticationFailed), kinds=("AuthenticationError",)),
-    _row(_plain(AuthenticationFailed), text=("api_key_invalid", "api key not valid", "invalid api key", "security token")),
-    _row(_plain(AuthenticationFailed), text=("api_key client option must be set", "missing credentials")),
+    _row(_authentication, status=(401,)),
+    _row(_authentication, kinds=("AuthenticationError",)),
+    _row(_authentication, text=("api_key_invalid", "api key not valid", "invalid api key", "security token")),
+    _row(_authentication, text=("api_key client option must be set", "missing credentials")),
     _row(_capability_refused, also=lambda facts: facts.capability is not None and facts.status != 429),
     _row(_plain(Refused), kinds=("ContentPolicyViolationError",)),
     _row(_plain(Refused), codes=("content_filter", "content_policy_violation", "content_filter_error")),
-    _row(_plain(ModelNotFound), codes=("model_not_found",)),
-    _row(_plain(ModelNotFound), status=(403,), also=lambda facts: facts.speaks_of_model),
-    _row(_plain(AuthenticationFailed), status=(403,)),
-    _row(_plain(ModelNotFound), status=(404,)),
-    _row(_plain(ModelNotFound), kinds=("NotFoundError",)),
-    _row(_plain(AuthenticationFailed), kinds=("PermissionDeniedError",)),
-    _row(_plain(ModelNotFound), status=(400,), text=_MISSING_MODEL),
+    _row(_no_model, codes=("model_not_found",)),
+    _row(_no_model, status=(403,), also=lambda facts: facts.speaks_of_model),
+    _row(_authentication, status=(403,)),
+    _row(_no_model, status=(404,)),
+    _row(_no_model, kinds=("NotFoundError",)),
+    _row(_authentication, kinds=("PermissionDeniedError",)),
+    _row(_no_model, status=(400,), text=_MISSING_MODEL),
     _row(_rate_limited, status=(429,)),
     _row(_rate_limited, kinds=("RateLimitError",)),
     _row(_overloaded, status=(503, 529)),
@@ -446,6 +441,7 @@ ROWS: tuple[Row, ...] = (
     _row(
         _with_status(RemoteServerError),
         text=("<html", "<!doctype", "expecting value: line", "converting to valid response"),
+        also=lambda facts: facts.status not in _REFUSALS,
     ),
     _row(_ours, kinds=("APIConnectionError",), text=("traceback (most recent call last)",)),
     _row(
@@ -458,7 +454,7 @@ ROWS: tuple[Row, ...] = (
         status=(400, 422),
         also=lambda facts: any(facts.param.startswith(name) for name in _CALLERS_PARAMETERS),
     ),
-    _row(_ours, status=(400, 405, 409, 415, 422)),
+    _row(_refused, status=_REFUSALS),
     _row(_with_status(RemoteServerError), also=lambda facts: facts.status is not None),
     _row(_with_status(RemoteServerError), kinds=("APIError", "OpenAIError")),
     _row(_fault),

@@ -44,6 +44,10 @@ def _as_data(config: ModelConfig) -> dict[str, Any]:
         **config.model_dump(mode="json", exclude={"api_key", "extra_headers"}),
         "modes": list(config.modes),
         "has_api_key": config.api_key is not None,
+        "deployments": [
+            one.model_dump(mode="json", exclude={"api_key", "extra_headers"}) | {"has_api_key": one.api_key is not None}
+            for one in config.deployments
+        ],
     }
 
 
@@ -60,7 +64,7 @@ def _cells(config: ModelConfig) -> tuple[str, ...]:
     prices = config.prices
     return (
         config.alias,
-        f"{config.provider}/{config.model}" + (f" at {config.endpoint.shown_url}" if config.base_url else ""),
+        f"{config.provider}/{config.model}{_where(config)}",
         ", ".join(config.modes),
         _told(config.supports_tools),
         _told(config.supports_web_search),
@@ -69,6 +73,12 @@ def _cells(config: ModelConfig) -> tuple[str, ...]:
         "yes" if config.api_key is not None else "-",
         ", ".join(config.escalates_to) or "-",
     )
+
+
+def _where(config: ModelConfig) -> str:
+    if config.deployments:
+        return f" at {', '.join(config.places)}"
+    return f" at {config.endpoint.shown_url}" if config.base_url else ""
 
 
 def _told(known: bool | None) -> str:

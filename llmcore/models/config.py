@@ -5,11 +5,12 @@ Field names are the keys of the YAML file. Unknown keys are errors. Keys are `Se
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, field_validator
 
 from llmcore.adapters.base import ApiKey, BaseUrl, Capabilities, Endpoint, Prices, SecretHeaders
+from llmcore.models.deployment import Deployment
 from llmcore.tools.config import ToolConfig
 from llmcore.types import OutputMode
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
@@ -20,6 +21,8 @@ __all__ = ["DEFAULT_MODES", "ModelConfig"]
 DEFAULT_MODES: tuple[OutputMode, ...] = get_args(OutputMode)
 """The order in which output modes are tried: native_tools, json_schema, json_object, text."""
 
+_OF_A_PLACE = ("provider", "model", "api_key", "base_url", "extra_headers")
+
 
 class ModelConfig(Value):
     """One entry of `llm.models`. None = not told: then the capability store decides, optimistically.
@@ -27,10 +30,11 @@ class ModelConfig(Value):
     `prices` in US dollars per million tokens. `preferred_modes`: the output modes to use, in this order;
     `prefer_native_tools` puts that mode first, `force_text_mode` leaves only `text`. `expect_xml`: known to write
     calls as text although tools were offered, so `text` is asked before `native_tools` where neither of the two before
-    gives an order. `max_retries`: requests of one turn after the first (None = the
+    gives an order. `max_retries`: requests to this model in one turn after the first, re-asks apart (None = the
     budget's). `retry_with_different_format` False = no change of mode. `strict_json_instructions`: the prompt says
     what not to write ("no XML"). `escalates_to`: aliases, in order. `text_dialect`: the dialect to teach in the
-    prompted modes. `timeout`: seconds for each read.
+    prompted modes. `timeout`: seconds for each read. `deployments`: the same model at several places (see `Deployment`),
+    which are asked in this order: one that fails by a fault or limit of its own gives way to the next.
     """
 
     model_config = ConfigDict(
@@ -56,6 +60,7 @@ class ModelConfig(Value):
     retry_with_different_format: bool = True
     strict_json_instructions: bool = False
     escalates_to: tuple[str, ...] = ()
+    deployments: tuple[Deployment, ...] = ()
     tools: ToolConfig = ToolConfig()
     text_dialect: str | None = None
     timeout: PositiveAmount = 60.0
@@ -70,6 +75,30 @@ class ModelConfig(Value):
     @classmethod
     def _one_is_a_list(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
+
+    @field_validator("deployments")
+    @classmethod
+    def _told_apart(cls, value: tuple[Deployment, ...]) -> tuple[Deployment, ...]:
+        names = _names(value)
+        if len(set(names)) < len(names):
+            raise ValueError("two deployments have one name; rename one")
+        return value
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The names of the deployments, in order; one empty name where there are none."""
+        return _names(self.deployments) or ("",)
+
+    def at(self, place: str) -> ModelConfig:
+        """The model at one of its places, without the others; at the first one for a name that is not there (any more)."""
+        if not self.deployments:
+            return self
+        names = _names(self.deployments)
+        one = self.deployments[names.index(place) if place in names else 0]
+        changes: dict[str, Any] = {name: getattr(one, name) for name in _OF_A_PLACE if getattr(one, name) is not None}
+        if one.provider not in (None, self.provider):
+            changes = {"api_key": None, "base_url": None, "extra_headers": dict[str, str](), **changes}
+        return self.model_copy(update={**changes, "deployments": ()})
 
     @property
     def modes(self) -> tuple[OutputMode, ...]:
@@ -88,7 +117,9 @@ class ModelConfig(Value):
 
     @property
     def endpoint(self) -> Endpoint:
-        """What an adapter needs to reach it."""
+        """What an adapter needs to reach it: the first of its places, where it has several."""
+        if self.deployments:
+            return self.at("").endpoint
         return Endpoint(
             provider=self.provider,
             model=self.model,
@@ -114,3 +145,7 @@ class ModelConfig(Value):
             "text_dialect": self.text_dialect,
         }
         return Capabilities.model_validate({name: value for name, value in said.items() if value is not None})
+
+
+def _names(deployments: tuple[Deployment, ...]) -> tuple[str, ...]:
+    return tuple(one.name or str(number) for number, one in enumerate(deployments, 1))

@@ -100,6 +100,7 @@ class TurnAttempt:
         self._listening = listening
         self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
+        self._plan = Plan("", "text")
         self._request = Request(messages=[])
         self._envelope = Envelope()
         self._final: ToolCall | None = None
@@ -113,7 +114,8 @@ class TurnAttempt:
         return len(self._tools) > 0 or self._state.settings.output is not None
 
     async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
-        config = self._catalog.registry.get(plan.model)
+        self._plan = plan
+        config = self._models.config(plan.model, plan.deployment)
         self._models.check_price(config)
         self.toolbox, self._tools = self._given, self._offered
         reason = self._first_reason if plan.reason == "first" else plan.reason
@@ -146,19 +148,19 @@ class TurnAttempt:
         Between the events of the reply come the partial values of a typed output.
         """
         request, tools = await self._asked(request, tools)
-        attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail)
+        can = self._models.can(config)
+        output = self._state.settings.output
+        limits = self._enforce_limits
+        call = build_call(
+            config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason, detail=detail
+        )
+        self._state.refused.check(self._catalog.adapter(config), call)
+        attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail, plan.deployment)
         level = logging.INFO if reason == "reask" else logging.DEBUG
-        _log.log(level, "request %d: %s (%s), %s", attempt.n, plan.model, plan.mode, reason)
-        sending: Sending | None = None
+        _log.log(level, "request %d: %s (%s), %s", attempt.n, plan.place, plan.mode, reason)
+        sending = self._sending(config, call, tools, can)
         try:
-            can = self._models.can(config)
-            output = self._state.settings.output
-            limits = self._enforce_limits
-            call = build_call(
-                config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason, detail=detail
-            )
-            sending = self._sending(config, call, tools, can)
-            yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason)
+            yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment)
             values = PartialValues(output) if output else None
             async with aclosing(sending.events()) as events:
                 async for event in events:
@@ -167,6 +169,7 @@ class TurnAttempt:
                     if value is not None:
                         yield value
         except BaseException as error:
+            self._state.refused.note(self._catalog.adapter(config), call, error)
             self._broken_off(sending, attempt, error)
             raise
         await self._came(sending, attempt, call, config)
@@ -198,16 +201,16 @@ class TurnAttempt:
             forced_tool=forced_tool(call.request, call.tools),
         )
 
-    def _broken_off(self, sending: Sending | None, attempt: Attempt, error: BaseException) -> None:
+    def _broken_off(self, sending: Sending, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
         self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
-        if sending is not None and sending.envelope is not None and not self._hooks.has("on_response"):
+        if sending.envelope is not None and not self._hooks.has("on_response"):
             self._state.note(_fit(sending))  # such a hook sees whole replies only, and may have hidden a part
         _log.debug("request %d failed after %.2f s: %s", attempt.n, attempt.duration, failure_name(error))
 
-    def _charged(self, sending: Sending | None) -> Usage | None:
+    def _charged(self, sending: Sending) -> Usage | None:
         """The usage of a request that was broken off: of what came, it is paid for; None when nothing did."""
-        if sending is None or not sending.came:
+        if not sending.came:
             return None
         return self._usage(sending.usage, sending.call, sending.envelope or Envelope())
 
@@ -263,7 +266,7 @@ class TurnAttempt:
         return CorrectionLoop(
             self._envelope,
             admitted_tools(request, self._tools),
-            reasks=self._state.ledger.reasks_left,
+            reasks=self._state.ledger.reasks_left(self._plan.model),
             required=choice not in ("auto", "none"),
             strictness=settings.strictness,
             output_type=None if unfinished else settings.request.output_type,

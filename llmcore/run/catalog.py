@@ -9,6 +9,7 @@ from typing import Any
 from llmcore.adapters.base import Adapter, Capabilities
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.litellm.usage import cost_of
+from llmcore.fallback import Cooldown
 from llmcore.models import ModelConfig, ModelRegistry, Needs
 from llmcore.models.selection import lacking
 from llmcore.types import ConfigError, Usage
@@ -37,6 +38,7 @@ class Catalog:
         self._default: Adapter | None = None if given is None or isinstance(given, Mapping) else given
         self._store = capabilities
         self._store_is_theirs = capabilities is not None
+        self.cooldown = Cooldown()
         for alias in self._by_alias:
             self.registry.get(alias)
 
@@ -106,8 +108,9 @@ def _registry_of(adapter: Any) -> ModelRegistry:
 
 
 def has_price(config: ModelConfig) -> bool:
-    """Can the cost of this model's requests be told?"""
-    return cost_of(Usage(input_tokens=1, output_tokens=1), config.endpoint) is not None
+    """Can the cost of this model's requests be told, wherever they are made?"""
+    one = Usage(input_tokens=1, output_tokens=1)
+    return all(cost_of(one, config.at(place).endpoint) is not None for place in config.places)
 
 
 def unknown_price(config: ModelConfig) -> ConfigError:

@@ -11,7 +11,7 @@ from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, has_price, unknown_price
 from llmcore.run.modes import usable_modes
 from llmcore.tools import compile_tools
-from llmcore.types import Envelope, OutputMode, Request, ToolDefinition, ToolSet
+from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolDefinition, ToolSet
 from llmcore.types.logs import logger
 
 __all__ = ["RunModels", "admitted_tools", "forced_tool", "ignores_tools"]
@@ -26,29 +26,39 @@ class RunModels:
         self._catalog = catalog
         self._needs = needs
         self._priced_only = priced_only
-        self._can: dict[str, Capabilities] = {}
+        self._can: dict[tuple[str, str], Capabilities] = {}
 
     def can(self, config: ModelConfig) -> Capabilities:
         """What the model can do; looked up once a run, and again after this run learnt something of it."""
-        found = self._can.get(config.alias)
+        key = (config.alias, config.endpoint.key)
+        found = self._can.get(key)
         if found is None:
-            found = self._can[config.alias] = self._catalog.can(config)
+            found = self._can[key] = self._catalog.can(config)
         return found
+
+    def config(self, model: str, deployment: str = "") -> ModelConfig:
+        """The model as it is at one of its places."""
+        return self._catalog.registry.get(model).at(deployment)
 
     def learn(self, config: ModelConfig, capability: str, *, works: bool) -> None:
         """Record what an endpoint showed."""
         store = self._catalog.store
         (store.record_success if works else store.record_failure)(config.endpoint, capability)
         _log.info("learnt of %s: %s is %s", config.alias, capability, works)
-        self._can.pop(config.alias, None)
+        self._can.pop((config.alias, config.endpoint.key), None)
 
     def check_price(self, config: ModelConfig) -> None:
         """Raises `ConfigError` for a model without a price under a cost budget, by whatever way it was chosen."""
         if self._priced_only and not has_price(config):
             raise unknown_price(config)
 
-    def modes(self, model: str) -> Sequence[OutputMode]:
-        config = self._catalog.registry.get(model)
+    def attempts(self, model: str) -> int | None:
+        """How many requests of one turn the registry allows with this model; None leaves it to the budget."""
+        retries = self._catalog.registry.get(model).max_retries if model in self._catalog.registry else None
+        return None if retries is None else retries + 1
+
+    def modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
+        config = self.config(model, deployment)
         return usable_modes(config, self.can(config))
 
     def escalations(self, model: str) -> Sequence[str]:
@@ -68,9 +78,21 @@ class RunModels:
     def may_change_mode(self, model: str) -> bool:
         return self._catalog.registry.get(model).retry_with_different_format
 
-    def learn_refused(self, model: str, capability: str) -> None:
+    def learn_refused(self, model: str, capability: str, deployment: str = "") -> None:
         if is_learnable(capability):  # an adapter of one's own may name anything
-            self.learn(self._catalog.registry.get(model), capability, works=False)
+            self.learn(self.config(model, deployment), capability, works=False)
+
+    def deployments(self, model: str) -> Sequence[str]:
+        return self._catalog.registry.get(model).places
+
+    def resting(self, model: str, deployment: str) -> float:
+        return self._catalog.cooldown.left(model, deployment)
+
+    def failed(self, model: str, deployment: str, failure: LLMCoreError) -> None:
+        self._catalog.cooldown.failed(model, deployment, failure)
+
+    def worked(self, model: str, deployment: str) -> None:
+        self._catalog.cooldown.worked(model, deployment)
 
     def _fits(self, alias: str) -> bool:
         config = self._catalog.registry.get(alias)

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
-from llmcore.fallback import FallbackContext, FallbackManager, Plan
+from llmcore.fallback import FallbackContext, FallbackManager, Plan, best_place, first_well, resting
 from llmcore.hooks import HookChain, Veto
 from llmcore.models import ModelConfig, needs_of
 from llmcore.run.attempt import Accepted, TurnAttempt
@@ -43,9 +43,11 @@ from llmcore.types import (
     ToolResult,
 )
 from llmcore.types.copies import updated
+from llmcore.types.logs import logger
 
 __all__ = ["Machinery", "Run"]
 
+_log = logger("run")
 _GO_ON = "Go on."
 _STOPPED = "The run ended before this call was answered."
 _RAN = "The tool ran, and the run ended before its result was taken."
@@ -72,6 +74,7 @@ class Run:
         needs = needs_of(request, tools=len(settings.toolbox) > 0)
         self._model: ModelConfig = machinery.catalog.select(request.model, needs)
         self._mode: OutputMode | None = None
+        self._place = ""
         self._withheld: dict[str, Outcome] = {}
         budget = settings.budget or Budget()
         if budget.cost is not None and not has_price(self._model):
@@ -153,6 +156,7 @@ class Run:
             await store.tell(self._seconds_left())
             # Later turns stay with what worked.
             self._model, self._mode = self._machinery.catalog.registry.get(context.plan.model), context.plan.mode
+            self._place = context.plan.deployment
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final)
@@ -173,19 +177,31 @@ class Run:
 
     def _begin_turn(self, attempt: TurnAttempt) -> FallbackContext:
         """What layer 4 is told, which sees to one accepted reply, by whatever attempts it takes."""
-        model = self._model
-        self.state.ledger.start_turn(None if self._attempts_fixed or model.max_retries is None else model.max_retries + 1)
+        self.state.ledger.start_turn(None if self._attempts_fixed else self._models.attempts)
         return FallbackContext(
             models=self._models,
             ledger=self.state.ledger,
-            plan=Plan(model.alias, self._first_mode(attempt.mode_matters)),
+            plan=self._first_plan(attempt.mode_matters),
             mode_matters=attempt.mode_matters,
         )
 
-    def _first_mode(self, mode_matters: bool) -> OutputMode:
+    def _first_plan(self, mode_matters: bool) -> Plan:
+        """The turn's model, or another one that it may escalate to while it is to be left aside."""
+        models, wanted = self._models, self._model.alias
+        model = first_well(models, wanted)
+        place = self._place if model == wanted and self._place in models.deployments(model) else ""
+        if not place or models.resting(model, place):
+            place = best_place(models, model)
+        mode = self._first_mode(models.modes(model, place), mode_matters)
+        if model == wanted:
+            return Plan(model, mode, deployment=place)
+        detail = f"{wanted} failed before and is left aside for {resting(models, wanted):.1f} s more"
+        _log.info("%s; %s is asked", detail, model)
+        return Plan(model, mode, "model", detail, deployment=place)
+
+    def _first_mode(self, modes: Sequence[OutputMode], mode_matters: bool) -> OutputMode:
         """What worked, where later turns stay. But an endpoint that was seen to write its calls as text is asked for text
         from the next request on: in native mode its server may drop calls and results from the history."""
-        modes = self._models.modes(self._model.alias)
         writes_text = self._mode == "native_tools" and modes[0] == "text"
         if self._mode is not None and self._mode in modes and not writes_text:
             return self._mode

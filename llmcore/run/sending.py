@@ -18,6 +18,7 @@ from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.types import (
+    CapabilityRefused,
     Envelope,
     Event,
     InternalError,
@@ -25,6 +26,7 @@ from llmcore.types import (
     ReasoningDelta,
     RemoteServerError,
     Reply,
+    RequestRefused,
     TextDelta,
     Timeout,
     ToolSet,
@@ -36,7 +38,7 @@ from llmcore.types.narrowing import is_object, object_in
 from llmcore.types.others_words import bounded
 from llmcore.types.pacing import Pace
 
-__all__ = ["Sending", "within"]
+__all__ = ["RefusedRequests", "Sending", "within"]
 
 T = TypeVar("T")
 
@@ -60,6 +62,29 @@ async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
         if limit.expired():
             raise Timeout("the run's deadline has passed", status=None) from error
         raise
+
+
+class RefusedRequests:
+    """What servers refused in one run. Two output modes may make the same request, and so may a mode without what was refused
+    where that was not in it: none goes out again. Only the requests of adapters with a `request_key` are known."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, str] = {}
+
+    def note(self, adapter: Adapter, call: ModelCall, error: BaseException) -> None:
+        """A request failed. Before anything is learnt from it: what is known of an endpoint changes what is sent."""
+        if isinstance(error, CapabilityRefused | RequestRefused) and (key := _request_key(adapter, call)):
+            self._words[key] = str(error)
+
+    def check(self, adapter: Adapter, call: ModelCall) -> None:
+        """Raises `RequestRefused` for the very request that was refused before."""
+        if self._words and (words := self._words.get(_request_key(adapter, call) or "")):
+            raise RequestRefused(f"in this mode it would be the request that was refused before, and is not sent again: {words}")
+
+
+def _request_key(adapter: Adapter, call: ModelCall) -> str | None:
+    ask: Callable[[ModelCall], str] | None = getattr(adapter, "request_key", None)
+    return ask(call) if ask is not None else None
 
 
 class Sending:

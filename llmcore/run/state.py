@@ -10,6 +10,7 @@ from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import mended, recorded
 from llmcore.run.history import assistant_message, fit_call, ids_in, open_calls, results_message, with_unique_ids
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
+from llmcore.run.sending import RefusedRequests
 from llmcore.run.settings import RunSettings
 from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cut_shown
@@ -40,6 +41,7 @@ class RunState:
     def __init__(self, settings: RunSettings, budget: Budget) -> None:
         self.settings = settings
         self.ledger = Ledger(budget)
+        self.refused = RefusedRequests()
         self.messages: list[Message] = list(settings.request.messages)
         self.envelope = Envelope()
         self.output: Any = None

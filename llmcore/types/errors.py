@@ -20,6 +20,7 @@
     │   ├── Overloaded
     │   ├── RemoteServerError
     │   ├── CapabilityRefused
+    │   ├── RequestRefused
     │   └── Timeout
     ├── InternalError             ours: please report it
     ├── ToolError                 a tool failed
@@ -66,6 +67,7 @@ __all__ = [
     "RateLimited",
     "Refused",
     "RemoteServerError",
+    "RequestRefused",
     "RequestTooLarge",
     "RetryTool",
     "TerminateLoop",
@@ -250,6 +252,11 @@ class CapabilityRefused(ProviderError):
         self.capability = capability
 
 
+class RequestRefused(ProviderError):
+    """The server refused the request (400, 422, ...) and did not say of what in it, in words that we know: another output
+    mode may do, or another model. Nothing is learnt from it, and the same request is not sent again."""
+
+
 class Timeout(ProviderError):
     """No answer in time."""
 
@@ -323,6 +330,8 @@ class Attempt(Value):
     model: str
     mode: OutputMode = "native_tools"
     reason: AttemptReason = "first"
+    deployment: JsonText = ""
+    """Which of the model's deployments was asked; empty where it has none of its own."""
     detail: JsonText = ""
     """Why this request was made, in words: the recorded problem behind `reason`. Empty only for the first and for turns."""
     failure: Any = None

@@ -87,6 +87,7 @@ class AttemptStarted:
     model: str
     mode: OutputMode
     reason: AttemptReason
+    deployment: str = ""
 
 
 @dataclass(slots=True)
@@ -100,6 +101,7 @@ class Waiting:
     reason: AttemptReason
     detail: str
     seconds: float
+    deployment: str = ""
 
 
 @dataclass(slots=True)

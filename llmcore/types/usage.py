@@ -61,10 +61,21 @@ class Usage(Value):
 class Budget(Value):
     """What one run may spend. Passed down through every layer; whoever makes a request draws on it.
 
-    `attempts` counts the requests of one turn: the first and at most `attempts - 1` retries of any kind; `reasks` bounds the
-    self-corrections among them. An attempt that failed before its request went out counts as well. `tokens` and `cost`
-    (US dollars) bound the whole run and are looked at before each request; where a reply tells no believable usage, it is
-    estimated. `deadline` is the whole run's time in seconds. None = unbounded.
+    `attempts` and `reasks` count per model and per turn, so that one model's failures take nothing from the next one:
+    `attempts` are the first request to a model and its repetitions (another output mode, the same again), also those
+    that failed before they went out; `reasks` are the self-corrections beside them. The default's four attempts are
+    one for each output mode; where faults took some, the last one is made in the last mode. So a turn makes at most
+
+        models x (attempts + reasks)
+
+    requests (and one more for each further deployment of a model), where models are the first one and those it may
+    escalate to, and a run as many as that for each of its
+    `max_tool_turns + 1` turns. `requests` bounds the whole run, whatever makes them: 3 models and the defaults are at
+    most 18 a turn, 198 in 11 turns, and 20 with `Budget(requests=20)`.
+
+    `tokens` and `cost` (US dollars) bound the whole run as well; where a reply tells no believable usage, it is
+    estimated. These three are looked at before each request: one too many is a `LimitExceeded`. `deadline` is the whole
+    run's time in seconds. None = unbounded.
 
     Raises `pydantic.ValidationError` for an unknown field and for anything but a finite number in range.
     """
@@ -73,6 +84,7 @@ class Budget(Value):
 
     attempts: PositiveCount = 4
     reasks: Count = 2
+    requests: PositiveCount | None = None
     tokens: PositiveCount | None = None
     cost: PositiveAmount | None = None
     deadline: PositiveAmount | None = None

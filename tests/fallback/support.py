@@ -20,8 +20,11 @@ class Table:
     fixed_mode: bool = False
     unknown: frozenset[str] = frozenset()
     refused: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    places: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    rests: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
+    seen: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
-    def modes(self, model: str) -> Sequence[OutputMode]:
+    def modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
         if model in self.unknown:
             raise ModelNotFound(f"there is no model {model!r}")
         refused = [capability for name, capability in self.refused if name == model]
@@ -40,8 +43,20 @@ class Table:
     def may_change_mode(self, model: str) -> bool:
         return not self.fixed_mode
 
-    def learn_refused(self, model: str, capability: str) -> None:
+    def learn_refused(self, model: str, capability: str, deployment: str = "") -> None:
         self.refused.append((model, capability))
+
+    def deployments(self, model: str) -> Sequence[str]:
+        return self.places.get(model, [""])
+
+    def resting(self, model: str, deployment: str) -> float:
+        return self.rests.get((model, deployment), 0.0)
+
+    def failed(self, model: str, deployment: str, failure: LLMCoreError) -> None:
+        self.seen.append((model, deployment, type(failure).__name__))
+
+    def worked(self, model: str, deployment: str) -> None:
+        self.seen.append((model, deployment, "worked"))
 
 
 def context_for(table: Table, *, attempts: int = 10, mode_matters: bool = True, deadline: float | None = None) -> FallbackContext:
@@ -60,7 +75,7 @@ class Script:
 
     async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
         self.plans.append(plan)
-        attempt = self._context.ledger.start(plan.model, plan.mode, plan.reason, plan.detail)
+        attempt = self._context.ledger.start(plan.model, plan.mode, plan.reason, plan.detail, plan.deployment)
         yield AttemptStarted(attempt.n, plan.model, plan.mode, plan.reason)
         if self._failures:
             failure = self._failures.pop(0)

@@ -19,20 +19,42 @@ class Clock:
         return self.now
 
 
-def test_attempts_and_reasks_count_within_a_turn() -> None:
+def left(ledger: Ledger, model: str = "m") -> tuple[int, int]:
+    return ledger.attempts_left(model), ledger.reasks_left(model)
+
+
+def test_attempts_and_reasks_count_per_model_and_turn() -> None:
     ledger = Ledger(Budget(attempts=3, reasks=2))
     ledger.start_turn()
     ledger.start("m", "text", "first")
-    assert (ledger.attempts_left, ledger.reasks_left) == (2, 2)
+    assert left(ledger) == (2, 2)
     ledger.start("m", "text", "reask", "a problem")
-    assert (ledger.attempts_left, ledger.reasks_left) == (1, 1)
+    assert left(ledger) == (2, 1)
     ledger.start("m", "text", "mode", "another")
-    assert (ledger.attempts_left, ledger.reasks_left) == (0, 0)
+    ledger.start("m", "text", "retry", "another")
+    assert (left(ledger), left(ledger, "l")) == ((0, 1), (3, 2))
+    ledger.start("l", "text", "model", "a fourth")
+    ledger.start("l", "text", "reask", "a fifth")
+    assert (left(ledger), left(ledger, "l")) == ((0, 1), (2, 1))
     ledger.start_turn()
-    assert (ledger.attempts_left, ledger.reasks_left) == (3, 2)
-    ledger.start_turn(1)
-    assert (ledger.attempts_left, ledger.reasks_left) == (1, 1)
-    assert [attempt.n for attempt in ledger.attempts] == [1, 2, 3]
+    assert (left(ledger), left(ledger, "l")) == ((3, 2), (3, 2))
+    ledger.start_turn({"m": 1}.get)
+    assert (left(ledger), left(ledger, "l")) == ((1, 2), (3, 2))
+    assert [attempt.n for attempt in ledger.attempts] == [1, 2, 3, 4, 5, 6]
+
+
+def test_requests_count_over_the_whole_run_whoever_makes_them() -> None:
+    ledger = Ledger(Budget(requests=3))
+    ledger.start("m", "text", "first")
+    ledger.start("m", "text", "reask", "a problem")
+    assert (ledger.requests_left, ledger.reasks_left("m")) == (1, 1)
+    ledger.start_turn()
+    assert (ledger.requests_left, ledger.reasks_left("m")) == (1, 1)  # no re-ask that could not be made
+    ledger.start("l", "text", "turn")
+    with pytest.raises(LimitExceeded, match="the budget of 3 requests is spent"):
+        ledger.start("m", "text", "turn")
+    assert len(ledger.attempts) == 3
+    assert Ledger(Budget()).requests_left is None
 
 
 @pytest.mark.parametrize("reason", ["reask", "mode", "model", "retry"])
@@ -99,11 +121,11 @@ def test_an_attempt_without_a_request_counts_in_its_turn_and_its_wait_is_nobodys
     ledger.start_turn()
     with ledger.waiting():
         clock.now += 5
-    ledger.count_unsent()
-    assert (ledger.attempts_left, ledger.attempts_in_turn) == (1, 0)
+    ledger.count_unsent("m")
+    assert (ledger.attempts_left("m"), ledger.attempts_left("l"), ledger.attempts) == (1, 2, [])
     assert ledger.start("m", "text", "first").waited == 0
     ledger.start_turn()
-    assert ledger.attempts_left == 2
+    assert ledger.attempts_left("m") == 2
 
 
 @pytest.mark.parametrize(
@@ -111,6 +133,7 @@ def test_an_attempt_without_a_request_counts_in_its_turn_and_its_wait_is_nobodys
     [
         ("attempts", "a whole number of at least 1"),
         ("reasks", "a whole number of at least 0"),
+        ("requests", "a whole number of at least 1"),
         ("tokens", "a whole number of at least 1"),
         ("cost", "a finite number above 0"),
         ("deadline", "a finite number above 0"),

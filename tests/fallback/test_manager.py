@@ -9,7 +9,18 @@ from typing import Any
 
 import pytest
 
-from llmcore.fallback import EscalateModel, FallbackContext, FallbackManager, Ledger, OtherMode, Plan, Retry, TextOnly, remedies
+from llmcore.fallback import (
+    EscalateModel,
+    FallbackContext,
+    FallbackManager,
+    Ledger,
+    OtherDeployment,
+    OtherMode,
+    Plan,
+    Retry,
+    TextOnly,
+    remedies,
+)
 from llmcore.types import (
     AttemptStarted,
     AuthenticationFailed,
@@ -29,6 +40,7 @@ from llmcore.types import (
     RateLimited,
     Refused,
     RemoteServerError,
+    RequestRefused,
     RequestTooLarge,
     RetryConfig,
     Timeout,
@@ -71,6 +83,7 @@ ESCALATING = Table(chain={"m": ["l"], "l": ["xl"]}, windows={"m": 10, "l": 10, "
         (Timeout("late"), ("m", "native_tools", "retry")),
         (InternalError("bug"), ("m", "native_tools", "retry")),
         (CapabilityRefused("no tools", capability="native_tools"), ("m", "json_schema", "mode")),
+        (RequestRefused("no"), ("m", "json_schema", "mode")),
         (ModelError("bad calls"), ("m", "json_schema", "mode")),
         (OutputParseError("no JSON"), ("m", "json_schema", "mode")),
         (Refused("no"), ("l", "native_tools", "model")),
@@ -243,6 +256,88 @@ async def test_a_listener_that_takes_its_time_moves_no_deadline() -> None:
     assert time.perf_counter() - started < 5
 
 
+# Several deployments of one alias
+
+PLACES = Table(places={"m": ["a", "b", "c"]}, chain={"m": ["l"]})
+FIRST = Plan("m", "native_tools", deployment="a")
+
+
+async def places_after(*failures: LLMCoreError, table: Table = PLACES, attempts: int = 10) -> list[tuple[str, float]]:
+    ledger = Ledger(Budget(attempts=attempts))
+    ledger.start_turn()
+    context = FallbackContext(table, ledger, FIRST)
+    script = Script(context, *failures)
+    strategies = (OtherDeployment(), *STRATEGIES)
+    try:
+        async for _ in FallbackManager(strategies).run(context, script):
+            pass
+    except FallbackExhausted:
+        pass
+    return [(plan.place, plan.wait) for plan in script.plans[1:]]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        RateLimited("slow", retry_after=60.0),
+        RemoteServerError("502"),
+        Timeout("late"),
+        QuotaExceeded("spent"),
+        ModelNotFound("?"),
+    ],
+    ids=lambda failure: type(failure).__name__,
+)
+async def test_another_deployment_is_asked_at_once(failure: LLMCoreError) -> None:
+    assert await places_after(failure) == [("m@b", 0)]
+
+
+async def test_every_deployment_is_asked_before_another_model_whatever_the_attempts() -> None:
+    for attempts in (1, 10):
+        for fault in (RemoteServerError("502"), RateLimited("slow", retry_after=60.0), RateLimited("slow", retry_after=0.0)):
+            assert [place for place, _ in await places_after(*[fault] * 3, attempts=attempts)] == ["m@b", "m@c", "l"]
+
+
+async def test_a_deployment_that_rests_is_asked_last() -> None:
+    table = Table(places={"m": ["a", "b", "c"]}, rests={("m", "b"): 9.0})
+    assert [place for place, _ in await places_after(Timeout("late"), Timeout("late"), table=table)] == ["m@c", "m@b"]
+
+
+def test_the_deployment_that_is_ready_first_is_waited_for() -> None:
+    table = Table(places={"m": ["a", "b"]}, rests={("m", "a"): 0.5, ("m", "b"): 60.0})
+    context = FallbackContext(table, Ledger(Budget()), FIRST)
+    context.failed(RateLimited("slow", retry_after=0.5))
+    context.plan = Plan("m", "native_tools", "retry", "slow", deployment="b")
+    context.failed(RateLimited("slow", retry_after=60.0))
+    plan = FallbackManager().next_plan(context)
+    assert plan.place == "m@a"
+    assert 0.5 <= plan.wait < 0.6
+
+
+async def test_other_failures_stay_with_the_deployment() -> None:
+    assert await places_after(ModelError("bad")) == [("m@a", 0)]
+    assert await places_after(CapabilityRefused("no", capability="native_tools")) == [("m@a", 0)]
+
+
+async def test_what_became_of_each_deployment_is_told() -> None:
+    table = Table(places={"m": ["a", "b"]})
+    await places_after(Timeout("late"), table=table)
+    assert table.seen == [("m", "a", "Timeout"), ("m", "b", "worked")]
+
+
+async def test_a_strategy_that_names_a_deployment_which_is_not_there_is_at_fault() -> None:
+    class Wrong:
+        def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
+            return True
+
+        def execute(self, context: FallbackContext) -> Plan:
+            return Plan("m", "text", deployment="mars")
+
+    context = FallbackContext(PLACES, Ledger(Budget()), FIRST)
+    context.failed(Timeout("late"))
+    with pytest.raises(ConfigError, match="names the deployment 'mars' of m; there are a, b, c"):
+        FallbackManager([Wrong()]).next_plan(context)
+
+
 async def test_a_refused_capability_is_learnt_and_its_mode_never_asked_again() -> None:
     table = Table(chain={"m": ["l"]})
     refused = [CapabilityRefused(mode, capability=mode) for mode in ("native_tools", "json_schema", "json_object")]
@@ -255,6 +350,14 @@ async def test_a_refused_parameter_is_left_out_in_the_same_mode_once() -> None:
     choice = CapabilityRefused("no", capability="tool_choice_required")
     assert steps(await plans_after(choice)) == [("m", "native_tools", "mode")]
     assert steps(await plans_after(choice, choice)) == [("m", "native_tools", "mode"), ("m", "json_schema", "mode")]
+
+
+async def test_a_refusal_that_is_not_understood_teaches_nothing_and_is_not_repeated() -> None:
+    table = Table(chain={"m": ["l"]})
+    plans = await plans_after(*[RequestRefused("no")] * 9, table=table, attempts=9)
+    every_mode = ["native_tools", "json_schema", "json_object", "text"]
+    assert [(plan.model, plan.mode) for plan in plans] == [(model, mode) for model in "ml" for mode in every_mode][1:]
+    assert table.refused == []
 
 
 async def test_no_change_of_mode_where_it_is_configured_so_or_makes_no_difference() -> None:
@@ -275,6 +378,45 @@ async def test_every_further_attempt_tells_the_problem_behind_it() -> None:
 
 async def test_the_budget_ends_it() -> None:
     assert len(await plans_after(*[ModelError("bad")] * 9, attempts=3)) == 2
+
+
+async def test_a_models_spent_attempts_leave_the_next_models_alone() -> None:
+    table = Table(chain={"m": ["l"], "l": ["xl"]})
+    plans = await plans_after(*[ModelError("bad")] * 99, table=table, attempts=2)
+    assert [(plan.model, plan.mode) for plan in plans] == [
+        ("m", "json_schema"),
+        ("l", "native_tools"),
+        ("l", "json_schema"),
+        ("xl", "native_tools"),
+        ("xl", "json_schema"),
+    ]
+
+
+async def test_the_last_attempt_of_a_model_that_refuses_is_made_in_its_last_mode() -> None:
+    refusals = [CapabilityRefused(mode, capability=mode) for mode in ("native_tools", "json_schema", "json_object")]
+    plans = await plans_after(RateLimited("slow", retry_after=0.0), *refusals, attempts=4)
+    assert [plan.mode for plan in plans] == ["native_tools", "json_schema", "text"]
+    assert [plan.mode for plan in await plans_after(ModelError("bad"), attempts=2)] == ["json_schema"]
+
+
+@pytest.mark.parametrize("wait", [0.0, 50.0])
+async def test_the_requests_of_the_budget_end_it_before_any_wait(wait: float) -> None:
+    ledger = Ledger(Budget(requests=1))
+    context = FallbackContext(Table(), ledger, Plan("m", "native_tools"))
+    failure, started = RateLimited("slow", retry_after=wait), time.perf_counter()
+    with pytest.raises(LimitExceeded, match="budget of 1 requests") as caught:
+        async for _ in FallbackManager().run(context, Script(context, failure)):
+            pass
+    assert time.perf_counter() - started < 5
+    assert caught.value.__cause__ is failure
+
+
+async def test_exhaustion_tells_whose_attempts_are_spent() -> None:
+    context = context_for(Table(preferred={"m": ["native_tools", "text"]}, chain={"m": ["l"]}), attempts=3)
+    with pytest.raises(FallbackExhausted) as caught:
+        async for _ in FallbackManager(STRATEGIES).run(context, Script(context, *[ModelError("bad")] * 9)):
+            pass
+    assert str(caught.value).startswith("no strategy is left (l's 3 attempts of this turn are spent: see Budget.attempts")
 
 
 async def test_exhaustion_is_raised_from_the_first_failure_with_all_attempts() -> None:

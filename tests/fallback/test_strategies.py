@@ -158,7 +158,7 @@ async def test_an_attempt_that_fails_before_its_request_counts_as_well(failure: 
     assert len(tried) == 5
     assert context.ledger.attempts == []
     context.ledger.start_turn()
-    assert context.ledger.attempts_left == 5
+    assert context.ledger.attempts_left("m") == 5
 
 
 async def test_what_a_plan_leaves_out_is_filled_in() -> None:

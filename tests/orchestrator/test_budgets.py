@@ -11,7 +11,17 @@ from llmcore.fallback import FallbackContext, Plan
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
-from llmcore.types import Budget, ConfigError, Finished, LimitExceeded, LLMCoreError, Overloaded, RemoteServerError, Usage
+from llmcore.types import (
+    Budget,
+    ConfigError,
+    FallbackExhausted,
+    Finished,
+    LimitExceeded,
+    LLMCoreError,
+    Overloaded,
+    RemoteServerError,
+    Usage,
+)
 from tests.orchestrator.support import FAST, add, called, stack
 
 pytestmark = pytest.mark.anyio
@@ -116,3 +126,42 @@ def test_a_price_that_is_none_is_refused_when_the_registry_is_read(price: str, t
     file.write_text(f"llm: {{models: {{a: {{provider: openai, model: m, prices: {{input: {price}, output: 1}}}}}}}}")
     with pytest.raises(ConfigError, match=r"llm\.models\.a\.prices\.input: must be a finite number of at least 0"):
         ModelRegistry.from_yaml(file)
+
+
+# Requests
+
+
+async def test_a_stronger_model_is_reached_whatever_the_first_one_spent() -> None:
+    small, large = FakeModel(*(called("add", {"a": n}) for n in range(99))), FakeModel().tool_call("add", {"a": 1, "b": 2})
+    result = await stack({"small": small, "large": large.text("3")}, [add]).run("go")
+    assert (result.content, small.call_count) == ("3", 6)
+    assert {call.mode for call in small.calls} == {"native_tools", "json_schema", "json_object", "text"}
+    assert [attempt.model for attempt in result.attempts[6:]] == ["large", "large"]
+
+
+async def test_the_most_requests_are_what_the_docstring_says() -> None:
+    """Models that never get anything right, in ever new words: models x (attempts + reasks) a turn."""
+    for attempts, reasks in ((4, 2), (2, 1), (1, 0), (3, 5)):
+        fakes = {alias: FakeModel(*(called("add", {"a": n}) for n in range(99))) for alias in "abc"}
+        budget = Budget(attempts=attempts, reasks=reasks)
+        with pytest.raises(FallbackExhausted) as caught:
+            await stack(fakes, [add]).run("go", budget=budget)
+        assert len(caught.value.attempts) == 3 * (attempts + reasks)
+        assert sum(fake.call_count for fake in fakes.values()) == 3 * (attempts + reasks)
+
+
+@pytest.mark.parametrize("requests", [1, 2, 3, 5, 8])
+async def test_requests_are_a_hard_cap_over_turns_re_asks_and_models(requests: int) -> None:
+    small = FakeModel(called("add", {"a": 1, "b": 2}), *(called("add", {"a": n}) for n in range(99)))
+    fakes = {"small": small, "large": FakeModel(default=called("add", {"a": 1}))}
+    with pytest.raises(LimitExceeded, match=f"the budget of {requests} requests is spent") as caught:
+        await stack(fakes, [add]).run("go", budget=Budget(requests=requests))
+    assert sum(fake.call_count for fake in fakes.values()) == requests == len(caught.value.attempts)
+    assert caught.value.partial.tool_results[0].value == 3
+
+
+async def test_a_models_own_retries_count_for_it_alone() -> None:
+    fakes = {alias: FakeModel(default=called("add", {"a": 1})) for alias in "ab"}
+    with pytest.raises(FallbackExhausted):
+        await stack(fakes, [add], settings={"a": {"max_retries": 0}, "b": {"max_retries": 1}}).run("go")
+    assert [len({call.mode for call in fake.calls}) for fake in fakes.values()] == [1, 2]

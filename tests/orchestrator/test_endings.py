@@ -230,7 +230,7 @@ async def test_a_cost_budget_escalates_only_to_models_with_a_price() -> None:
 async def test_the_budgets_attempts_bound_every_kind_of_repetition() -> None:
     fake = FakeModel(default=called("add", {"a": 1}))
     with pytest.raises(FallbackExhausted) as caught:
-        await Orchestrator(fake, [add], strategies=FAST).run("go", budget=Budget(attempts=1))
+        await Orchestrator(fake, [add], strategies=FAST).run("go", budget=Budget(attempts=1, reasks=0))
     assert fake.call_count == 1
     assert len(caught.value.attempts) == 1
     with pytest.raises(FallbackExhausted):

@@ -130,12 +130,14 @@ async def test_bad_arguments_for_ever_end_in_an_error_or_the_best_text() -> None
         ("native_tools", "reask"),
         ("native_tools", "reask"),
         ("json_schema", "mode"),
+        ("json_object", "mode"),
+        ("text", "mode"),
     ]
     assert isinstance(caught.value.__cause__, ModelError)
     assert_valid(caught.value.partial.messages)
     talking = [called("add", {"a": n}, text=f"Try {n}.") for n in range(9)]
     degraded = await run(FakeModel(*talking))
-    assert (degraded.content, degraded.degraded) == ("Try 3.", True)
+    assert (degraded.content, degraded.degraded) == ("Try 5.", True)
     assert calls_in(degraded.messages) == []
 
 
@@ -143,7 +145,7 @@ async def test_a_model_that_repeats_itself_is_not_asked_for_ever() -> None:
     fake = FakeModel(default=called("add", {"a": 1}))
     with pytest.raises(FallbackExhausted):
         await run(fake)
-    assert [attempt.reason for attempt in _attempts(fake)] == ["first", "reask", "mode", "reask"]
+    assert [attempt.reason for attempt in _attempts(fake)] == ["first", "reask", "mode", "reask", "mode", "mode"]
 
 
 def _attempts(fake: FakeModel) -> list[Any]:

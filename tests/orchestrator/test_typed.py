@@ -151,9 +151,9 @@ async def test_when_nothing_helps_the_first_failure_and_all_attempts_are_told() 
     error = caught.value
     assert isinstance(error.__cause__, OutputParseError)
     assert error.__cause__.text == "No idea 2."
-    assert [attempt.reason for attempt in error.attempts] == ["first", "reask", "reask", "mode"]
+    assert [attempt.reason for attempt in error.attempts] == ["first", "reask", "reask", "mode", "mode", "mode"]
     assert all(attempt.detail for attempt in error.attempts[1:])
-    assert error.partial.envelope.content == "No idea 3."
+    assert error.partial.envelope.content == "No idea 5."
 
 
 async def test_schema_mode_is_given_up_when_the_endpoint_ignores_it() -> None:

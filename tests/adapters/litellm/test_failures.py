@@ -20,9 +20,9 @@ from llmcore.adapters.litellm.failures import (
     error_body,
     failed_generation,
     is_clean,
-    retry_after,
     shown_text,
 )
+from llmcore.adapters.litellm.waits import retry_after
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types import (
     AuthenticationFailed,
@@ -38,6 +38,7 @@ from llmcore.types import (
     RateLimited,
     Refused,
     RemoteServerError,
+    RequestRefused,
     RequestTooLarge,
     Timeout,
 )
@@ -76,7 +77,7 @@ ON_THE_WIRE: dict[str, tuple[Step, type[LLMCoreError]]] = {
         Failure(400, body("Invalid 'temperature': above maximum value", "above_max", param="temperature")),
         CallerError,
     ),
-    "bad_history": (Failure(400, body("No tool output found for function call call_1.", param="input")), InternalError),
+    "bad_history": (Failure(400, body("No tool output found for function call call_1.", param="input")), RequestRefused),
     "overloaded": (Failure(503, body("overloaded", "overloaded_error")), Overloaded),
     "overloaded_529": (Failure(529, body("Overloaded", kind="overloaded_error")), Overloaded),
     "odd_503": (Failure(503, body("x", kind="invalid_request_error")), Overloaded),
@@ -214,7 +215,7 @@ def named(kind: str, *bases: type[Exception]) -> type[Made]:
         (named("APIConnectionError")("Traceback (most recent call last): KeyError", 500), InternalError),
         (named("APIConnectionError")("Server disconnected", 500), RemoteServerError),
         (named("APIError")("upstream", 502), RemoteServerError),
-        (Made("schema is invalid", 422), InternalError),
+        (Made("schema is invalid", 422), RequestRefused),
         (named("APIError")("no status"), RemoteServerError),
         (KeyError("anything"), InternalError),
     ],

@@ -13,10 +13,10 @@ from llmcore.adapters.litellm.failures import classify
 from llmcore.types import (
     CapabilityRefused,
     ContextOverflow,
-    InternalError,
     Message,
     QuotaExceeded,
     Request,
+    RequestRefused,
     TextBlock,
     ToolDefinition,
     ToolResultBlock,
@@ -48,7 +48,7 @@ def meaning(message: str, call: ModelCall | None, **body: Any) -> Any:
 )
 def test_words_of_the_user_teach_nothing(quote: str) -> None:
     call = call_of(ENDPOINT, ASKED)
-    assert isinstance(meaning(f"messages.0: Input is invalid: {quote} (at 0)", call), InternalError)
+    assert isinstance(meaning(f"messages.0: Input is invalid: {quote} (at 0)", call), RequestRefused)
     assert isinstance(meaning(f"messages.0: Input is invalid: {quote} (at 0)", None), CapabilityRefused)
 
 
@@ -70,19 +70,19 @@ def said_in() -> dict[str, ModelCall]:
 @pytest.mark.parametrize("call", said_in().values(), ids=said_in())
 def test_words_from_anywhere_in_the_request_teach_nothing(call: ModelCall) -> None:
     text = "Schema rejected near 'Note: function calling is not enabled here.'"
-    assert isinstance(meaning(text, call), InternalError)
+    assert isinstance(meaning(text, call), RequestRefused)
 
 
 def test_words_of_the_user_decide_nothing_else_either() -> None:
     words = "Tell me what 'insufficient credits' means"
-    assert isinstance(meaning(f"bad input: {words}", call_of(ENDPOINT, words)), InternalError)
-    assert isinstance(meaning("Insufficient credits.", call_of(ENDPOINT, words)), InternalError)  # a quotation as likely
+    assert isinstance(meaning(f"bad input: {words}", call_of(ENDPOINT, words)), RequestRefused)
+    assert isinstance(meaning("Insufficient credits.", call_of(ENDPOINT, words)), RequestRefused)  # a quotation as likely
     assert isinstance(meaning("You have insufficient credits.", call_of(ENDPOINT, "What are credits?")), QuotaExceeded)
 
 
 def test_a_named_parameter_in_a_quotation_teaches_nothing() -> None:
     words = "It said: Unsupported parameter 'stream'."
-    assert isinstance(meaning(f"cannot parse {words!r}", call_of(ENDPOINT, words)), InternalError)
+    assert isinstance(meaning(f"cannot parse {words!r}", call_of(ENDPOINT, words)), RequestRefused)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_quotation_beside_the_servers_own_words_does_not_hide_them() -> None:
 def test_json_of_the_user_is_no_body_of_the_server() -> None:
     words = 'What does {"error": {"code": "context_length_exceeded", "param": "tools"}} mean?'
     message = f"bad input: {words} This is not supported."
-    assert isinstance(classify(Made(message, 400), call_of(ENDPOINT, words)), InternalError)
+    assert isinstance(classify(Made(message, 400), call_of(ENDPOINT, words)), RequestRefused)
     assert isinstance(classify(Made(message, 400), call_of(ENDPOINT, "Hello")), ContextOverflow)
 
 
@@ -131,5 +131,5 @@ def test_json_of_the_user_is_no_body_of_the_server() -> None:
     ],
 )
 def test_half_a_quotation_and_half_of_the_servers_words_teach_nothing(words: str, message: str) -> None:
-    assert isinstance(meaning(message.format(words), call_of(ENDPOINT, words)), InternalError)
+    assert isinstance(meaning(message.format(words), call_of(ENDPOINT, words)), RequestRefused)
     assert isinstance(meaning(message.format(words), call_of(ENDPOINT, "Hello")), CapabilityRefused)

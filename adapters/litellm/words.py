@@ -1,0 +1,66 @@
+"""Failures in our words: which model, where, with whose key; never a key, nor LiteLLM's tips for other services."""
+
+from __future__ import annotations
+
+import os
+import re
+from difflib import get_close_matches
+
+from llmcore.adapters.base import Endpoint, ModelCall
+from llmcore.adapters.providers import PROVIDERS, provider_of
+
+__all__ = ["key_words", "place_words", "provider_words", "said_by_server"]
+
+_LITELLMS = re.compile(r"(?:litellm\.\w+: *)?(?:\w*(?:Error|Exception)(?: \w+Error)?(?: - |: *))*(?:Error code: \d{3}(?: - )?)?")
+"""What LiteLLM and the OpenAI SDK put before the words of a server."""
+
+
+def said_by_server(message: str) -> str:
+    """The message without what the clients put before it; what is left of an empty body says so."""
+    found = _LITELLMS.match(message) if message.startswith(("litellm.", "Error code: ")) else None
+    return message[found.end() :].strip() or "(no words)" if found else message
+
+
+def place_words(call: ModelCall | None) -> str:
+    """`alias at URL`; empty without a call."""
+    if call is None:
+        return ""
+    endpoint = call.endpoint
+    name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
+    return f"{name} at {endpoint.shown_url or endpoint.provider}"
+
+
+def key_words(call: ModelCall | None) -> str:
+    """Which key was used, by where it came from."""
+    if call is None:
+        return ""
+    endpoint = call.endpoint
+    variable = provider_of(endpoint).api_key_variable
+    if endpoint.api_key is not None:
+        source = _variable_of(endpoint)
+        return (
+            f"the key is the model's `api_key`, the value of the variable {source}"
+            if source
+            else "the key is the model's `api_key`"
+        )
+    if endpoint.base_url or endpoint.provider == "ollama":
+        return "no key was sent, for none was given: give `api_key`"
+    return f"the key is the value of the variable {variable}" if variable else "no `api_key` was given"
+
+
+def _variable_of(endpoint: Endpoint) -> str | None:
+    """The variable of the environment that holds the key, as `${NAME}` in a registry takes it from there."""
+    assert endpoint.api_key is not None  # only then it is asked for
+    key = endpoint.api_key.get_secret_value()
+    return next((name for name, value in os.environ.items() if value == key), None)
+
+
+def provider_words(call: ModelCall | None) -> str:
+    """What to do about a provider that nobody knows."""
+    name = call.endpoint.provider if call is not None else ""
+    near = get_close_matches(name.lower(), PROVIDERS, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return (
+        f"there is no provider {name!r}; {hint}llmcore knows {', '.join(sorted(PROVIDERS))}, and LiteLLM some more; "
+        "any server that speaks OpenAI's protocol is `openai_compatible` with its base_url"
+    )

@@ -1,0 +1,81 @@
+"""Which places rest, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from llmcore.fallback import Cooldown, best_place, first_well, resting
+from llmcore.types import CapabilityRefused, LLMCoreError, ModelError, Overloaded, RateLimited, RemoteServerError, Timeout
+from tests.fallback.support import Table
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def fault() -> RemoteServerError:
+    return RemoteServerError("502", status=502)
+
+
+@pytest.mark.parametrize("kind", [fault, lambda: Timeout("late"), lambda: Overloaded("busy")])
+def test_several_faults_in_a_row_make_a_place_sick_for_a_while(kind: Callable[[], LLMCoreError]) -> None:
+    clock = Clock()
+    health = Cooldown(clock=clock)
+    for _ in range(2):
+        health.failed("m", "eu", kind())
+        assert health.left("m", "eu") == 0
+    health.failed("m", "eu", kind())
+    assert (health.left("m", "eu"), health.left("m", "us"), health.left("l", "eu")) == (30, 0, 0)
+    clock.now += 31
+    assert health.left("m", "eu") == 0
+    health.failed("m", "eu", kind())  # one more is enough
+    assert health.left("m", "eu") == 30
+    health.worked("m", "eu")
+    health.failed("m", "eu", kind())
+    assert health.left("m", "eu") == 0
+
+
+def test_an_answer_in_between_makes_it_well_also_a_bad_one() -> None:
+    health = Cooldown(clock=Clock())
+    for failure in (fault(), fault(), ModelError("bad"), fault(), fault(), CapabilityRefused("no", capability="native_tools")):
+        health.failed("m", "", failure)
+    assert health.left("m", "") == 0
+
+
+@pytest.mark.parametrize(
+    ("failure", "rest"),
+    [
+        (RateLimited("slow", retry_after=60.0), 60),
+        (RateLimited("slow", retry_after=0.0), 0),
+        (RateLimited("slow"), 5),
+        (RateLimited("slow", retry_after=float("nan")), 5),
+        (RateLimited("slow", retry_after=1e9), 600),
+        (Overloaded("busy", retry_after=7.0), 7),
+        (Overloaded("busy"), 0),
+    ],
+    ids=repr,
+)
+def test_a_limited_place_rests_as_long_as_it_was_told_to(failure: LLMCoreError, rest: float) -> None:
+    health = Cooldown(clock=Clock())
+    health.failed("m", "", failure)
+    assert health.left("m", "") == rest
+
+
+def test_the_first_place_that_is_well_is_asked_else_the_one_that_is_soonest() -> None:
+    table = Table(places={"m": ["a", "b", "c"]}, rests={("m", "a"): 9.0})
+    assert (best_place(table, "m"), resting(table, "m")) == ("b", 0)
+    table.rests |= {("m", "b"): 3.0, ("m", "c"): 5.0}
+    assert (best_place(table, "m"), resting(table, "m")) == ("b", 3)
+
+
+def test_a_sick_model_is_left_aside_for_one_it_may_escalate_to() -> None:
+    table = Table(chain={"m": ["l"], "l": ["m", "xl"]}, rests={("m", ""): 9.0, ("l", ""): 9.0})
+    assert first_well(table, "m") == "xl"
+    table.rests[("xl", "")] = 1.0
+    assert first_well(table, "m") == "m"
+    assert first_well(Table(chain={"m": ["l"]}), "m") == "m"

@@ -1,0 +1,133 @@
+"""A server that takes no tools, or no response format, and says so in words that nobody has listed: each run ends well in a
+later mode or another model, and no request goes out twice unchanged. Over real sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from llmcore.models import ModelRegistry
+from llmcore.orchestrator import Orchestrator
+from llmcore.types import FallbackExhausted, Finished, RequestRefused
+from tests.orchestrator.support import FAST, assert_valid, get_weather
+from tests.support.refusal_wordings import WORDINGS, Wording
+from tests.support.wire_server import Failure, Seen, Step, WireServer
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+AS_TEXT = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+AS_ENVELOPE: dict[str, Any] = {
+    "toolCalls": [{"name": "get_weather", "arguments": {"city": "Paris"}}],
+    "content": "",
+    "needsMoreWork": True,
+}
+ANSWER: dict[str, Any] = {"toolCalls": [], "content": "It is sunny.", "needsMoreWork": False}
+
+
+class City(BaseModel):
+    name: str
+    people: int
+
+
+def registry(server: WireServer, **settings: Any) -> ModelRegistry:
+    model = {"provider": "openai_compatible", "model": "local", "base_url": server.base_url("openai_compatible")}
+    return ModelRegistry.from_dict({"models": {"m": {**model, "api_key": "none", **settings}}})
+
+
+def refusing(wording: Wording, answer: Callable[[Seen], Step], *more: str) -> Callable[[Seen], Step]:
+    """A script that refuses what the wording is about, and whatever else is named."""
+    refused = {wording.refused, *more}
+    return lambda seen: answer(seen) if refused.isdisjoint(seen.body) else Failure(wording.status, wording.body)
+
+
+def weather(seen: Seen) -> Step:
+    """Calls the tool in whatever mode it is asked, then answers."""
+    in_json = "response_format" in seen.body
+    if "sunny for 1 days" in json.dumps(seen.body):
+        return json.dumps(ANSWER) if in_json else "It is sunny."
+    return json.dumps(AS_ENVELOPE) if in_json else AS_TEXT
+
+
+def assert_never_twice(requests: Sequence[Seen]) -> None:
+    bodies = [json.dumps({**seen.body, "stream": None}, sort_keys=True) for seen in requests]
+    assert len(set(bodies)) == len(bodies), [seen.body for seen in requests]
+
+
+async def ended(orchestrator: Orchestrator, streamed: bool, *request: Any) -> Any:
+    if not streamed:
+        return await (orchestrator.execute(*request) if len(request) > 1 else orchestrator.run(*request))
+    events = [event async for event in orchestrator.stream(*request)]
+    result = next(event.result for event in events if isinstance(event, Finished))
+    return result.output if len(request) > 1 else result
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("wording", WORDINGS, ids=map(str, range(25)))
+async def test_a_run_with_tools_ends_well_in_a_later_mode(wording: Wording, streamed: bool) -> None:
+    modes = ["native_tools", "json_schema", "json_object", "text"][wording.refused == "response_format" :]
+    with WireServer(refusing(wording, weather)) as server:
+        async with Orchestrator(registry(server, preferred_modes=modes), [get_weather], strategies=FAST) as orchestrator:
+            result = await ended(orchestrator, streamed, "Weather in Paris?")
+    assert (result.content, result.degraded) == ("It is sunny.", False)
+    assert [record.value for record in result.tool_results] == ["Paris: sunny for 1 days"]
+    assert result.attempts[-1].mode == ("json_schema" if wording.refused == "tools" else "text")
+    assert all(attempt.detail for attempt in result.attempts if attempt.reason not in ("first", "turn"))
+    assert_valid(result.messages)
+    assert_never_twice(server.requests)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["execute", "stream"])
+@pytest.mark.parametrize("wording", WORDINGS, ids=map(str, range(25)))
+async def test_a_typed_answer_is_got_in_a_later_mode(wording: Wording, streamed: bool) -> None:
+    script = refusing(wording, lambda _: '{"name": "Oslo", "people": 700000}', "tools", "response_format")
+    with WireServer(script) as server:
+        async with Orchestrator(registry(server), strategies=FAST) as orchestrator:
+            value = await ended(orchestrator, streamed, "Which city?", City)
+    assert value == City(name="Oslo", people=700_000)
+    assert "response_format" not in server.requests[-1].body
+    assert_never_twice(server.requests)
+
+
+async def test_what_was_refused_and_cannot_be_left_out_is_not_sent_again() -> None:
+    """The capability is known by its words, but nothing in the request changes by knowing it."""
+    wording = Wording("tools", 400, {"error": {"message": "this model does not support image input, nor much else"}})
+    with WireServer(refusing(wording, weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            assert (await orchestrator.run("Weather in Paris?")).content == "It is sunny."
+    assert_never_twice(server.requests)
+
+
+@pytest.mark.parametrize("wording", WORDINGS[:14:5], ids=str)
+async def test_nothing_is_learnt_from_words_that_are_not_understood(wording: Wording) -> None:
+    with WireServer(refusing(wording._replace(body={"error": {"message": "Not like this."}}), weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            result = await orchestrator.run("Weather in Paris?")
+            assert orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint) == {}
+    assert [type(attempt.failure) for attempt in result.attempts] == [RequestRefused, type(None), type(None)]
+
+
+async def test_the_next_model_is_asked_when_a_request_is_refused_in_every_mode() -> None:
+    with WireServer(lambda seen: Failure(400, "No.") if seen.body["model"] == "local" else weather(seen)) as server:
+        model = {"provider": "openai_compatible", "base_url": server.base_url("openai_compatible"), "api_key": "none"}
+        models = {"m": {**model, "model": "local", "escalates_to": "n"}, "n": {**model, "model": "other"}}
+        async with Orchestrator({"models": models}, [get_weather], strategies=FAST) as orchestrator:
+            result = await orchestrator.run("Weather in Paris?")
+        async with Orchestrator({"models": models}, strategies=FAST) as without_tools:
+            plain = await without_tools.run("Weather in Paris?")
+    assert (result.content, [attempt.model for attempt in result.attempts]) == ("It is sunny.", ["m"] * 4 + ["n"] * 2)
+    assert [attempt.model for attempt in plain.attempts] == ["m", "n"]  # no mode makes another request
+    assert_never_twice(server.requests[:6])
+
+
+async def test_a_request_without_tools_or_a_format_is_refused_once() -> None:
+    with WireServer([Failure(400, {"error": {"message": "No."}})]) as server:
+        async with Orchestrator(registry(server), strategies=FAST) as orchestrator:
+            with pytest.raises(FallbackExhausted) as caught:
+                await orchestrator.run("Hello")
+    assert isinstance(caught.value.__cause__, RequestRefused)
+    assert "the server refused the request (HTTP 400)" in str(caught.value)
+    assert len(server.requests) == 1
