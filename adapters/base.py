@@ -85,7 +85,7 @@ class Endpoint(Value):
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     provider: str
-    """openai, anthropic, gemini, groq, openrouter, mistral, deepseek, ollama, or openai_compatible with a base_url."""
+    """A name of the provider table (`adapters.providers.PROVIDERS`), LiteLLM's for a provider that has no row, or `custom`."""
     model: str
     alias: str = ""
     api_key: ApiKey | None = Field(default=None, repr=False)

@@ -5,13 +5,14 @@ Field names are the keys of the YAML file. Unknown keys are errors. Keys are `Se
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Literal, get_args
 
 from pydantic import ConfigDict, Field, field_validator
 
 from llmcore.adapters.base import ApiKey, BaseUrl, Capabilities, Endpoint, Prices, SecretHeaders
 from llmcore.tools.config import ToolConfig
-from llmcore.types import OutputMode
+from llmcore.types import ConfigError, OutputMode
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
 from llmcore.types.copies import Value
 
@@ -19,6 +20,16 @@ __all__ = ["DEFAULT_MODES", "ModelConfig"]
 
 DEFAULT_MODES: tuple[OutputMode, ...] = get_args(OutputMode)
 """The order in which output modes are tried: native_tools, json_schema, json_object, text."""
+
+
+def _check_dialect(name: str) -> None:
+    """Raises `ConfigError`, with the nearest name, for a dialect that there is not."""
+    from llmcore.normalizer import DIALECTS  # only where one is named
+
+    if name not in DIALECTS:
+        near = get_close_matches(name, DIALECTS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(DIALECTS))}"
+        raise ConfigError(f"text_dialect: no dialect is called {name[:200]!r}; {hint}")
 
 
 class ModelConfig(Value):
@@ -64,6 +75,14 @@ class ModelConfig(Value):
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
         return None if value == "" else value
+
+    @field_validator("text_dialect")
+    @classmethod
+    def _dialect_exists(cls, name: str | None) -> str | None:
+        """Raises `ConfigError` for a dialect that is none."""
+        if name is not None:
+            _check_dialect(name)
+        return name
 
     @field_validator("escalates_to", mode="before")
     @classmethod

@@ -14,8 +14,8 @@ from llmcore.adapters.providers.table import PROVIDERS
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.adapters.request.parameters import DEFAULT_MAX_TOKENS, NO_KEY, Prepared, base_url, check_limits, prepare
 from llmcore.types import AuthenticationFailed, LimitExceeded, Request, ToolDefinition
+from tests.adapters.conftest import EVERY_MODEL as MODELS
 from tests.adapters.conftest import KEY, TIMEOUT, WEATHER, call_of
-from tests.adapters.conftest import PROVIDERS as MODELS
 
 OBJECT: dict[str, Any] = {
     "type": "object",
