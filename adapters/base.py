@@ -162,6 +162,8 @@ class ModelCall(Value):
     writer: SkipValidation[CallWriter | None] = None
     """Writes example calls and history calls as text in the prompted modes; None in native mode."""
     strict_json_instructions: bool = False
+    told: Capabilities = Capabilities()
+    """What the user says the endpoint can do; it stands above what the adapter knows."""
     enforce_limits: bool = False
     """Refuse tools over the unverified limits as well, which otherwise only warn."""
     timeout: float = 60.0

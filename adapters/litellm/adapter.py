@@ -151,7 +151,8 @@ class LiteLLMAdapter:
     def _prepare(self, call: ModelCall) -> Prepared:
         check_requests_allowed(call.endpoint.model)
         store = self._store
-        prepared = prepare(call, store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint))
+        known = store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint)
+        prepared = prepare(call, known.updated(call.told))
         hide_in_logs(secrets_in(prepared.arguments))
         self._observe(call, "request", unmarked(prepared.arguments) if self._observer is not None else None)
         return prepared
@@ -176,6 +177,7 @@ class LiteLLMAdapter:
             time_to_first_token=duration,
             duration=duration,
             forced_tool=_forced_tool(call, prepared),
+            dropped=tuple(prepared.left_out),
         )
 
     def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, duration: float) -> Reply:
@@ -191,6 +193,7 @@ class LiteLLMAdapter:
             usage=Usage(estimated=True),
             duration=duration,
             forced_tool=_forced_tool(call, prepared),
+            dropped=tuple(prepared.left_out),
         )
 
     def _raise(self, error: Exception, call: ModelCall, prepared: Prepared) -> NoReturn:
@@ -333,6 +336,7 @@ class _Progress:
             "provider": self._call.endpoint.provider,
             "wire": _STREAM_WIRE,
             "forced_tool": _forced_tool(self._call, self._prepared),
+            "dropped": self._prepared.left_out,
             "ended": True,
         }
 

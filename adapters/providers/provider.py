@@ -121,8 +121,8 @@ class Provider:
     needs_max_tokens: bool = False
     """The wire requires `max_tokens` (LiteLLM would put in its table's maximum)."""
     searches_by: str = "web_search_options"
-    """How native web search is asked for: LiteLLM's parameter, `plugin` (OpenRouter's `web`), or `responses` (the tool of
-    OpenAI's other endpoint, to which the request then goes)."""
+    """How native web search is asked for: LiteLLM's parameter, `body` (the same, where LiteLLM refuses it), `plugin`
+    (OpenRouter's `web`), or `responses` (the tool of OpenAI's other endpoint, to which the request then goes)."""
     searches_beside_tools: bool = True
     """Takes native web search in one request with tools; LiteLLM leaves the search out without a word where it does not."""
     returns_reasoning: bool = False

@@ -46,6 +46,7 @@ OPENAI_COMPATIBLE = Provider(
     capabilities=Capabilities(streaming=True, schema_with_tools=False, web_search=False),
     names=NameRule(source="OpenAI's openapi.json 2.3.0"),
     one_system_message=True,
+    searches_by="body",
 )
 
 VLLM = replace(

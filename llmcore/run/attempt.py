@@ -212,7 +212,7 @@ class TurnAttempt:
         envelope = _fit(sending)
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
         attempt.response_id, attempt.response_model = sending.shown(sending.response_id), sending.shown(sending.response_model)
-        attempt.time_to_first_token = sending.time_to_first_token
+        attempt.time_to_first_token, attempt.dropped = sending.time_to_first_token, sending.dropped
         if broken_off(envelope) is None:
             self._learn(config, call, envelope)
         envelope = await hooked_reply(self._hooks, envelope)

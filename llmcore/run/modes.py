@@ -75,6 +75,7 @@ def build_call(
         output_schema=output.schema if output else None,
         writer=None if mode == "native_tools" else writer_for(_known_dialect(can.text_dialect, config)),
         strict_json_instructions=config.strict_json_instructions,
+        told=config.told,
         enforce_limits=enforce_limits,
         timeout=config.timeout,
         reason=reason,

@@ -96,6 +96,7 @@ class Sending:
         self.response_id = ""
         self.response_model = ""
         self.time_to_first_token: float | None = None
+        self.dropped: list[str] = []
 
     def events(self) -> AsyncGenerator[Event, None]:
         """Send it. The adapter raises `LLMCoreError`s; what else comes out of it is an `InternalError`."""
@@ -147,6 +148,7 @@ class Sending:
         self.usage = reply.usage
         self.response_id, self.response_model = reply.id, reply.model
         self.time_to_first_token = reply.time_to_first_token
+        self.dropped = list(reply.dropped)
         forced = reply.forced_tool or self._forced_tool
         if not self._listening and _events_in(reply) is None:
             self.envelope = normalize(reply, self._tools, forced_tool=forced, enveloped=self._enveloped)
@@ -225,6 +227,7 @@ class Sending:
         self.response_id = str(summary.get("id") or self.response_id)
         self.response_model = str(summary.get("model") or self.response_model)
         self.time_to_first_token = summary.get("time_to_first_token", self.time_to_first_token)
+        self.dropped = [str(name) for name in summary.get("dropped") or self.dropped]
         self._ended = self._ended or summary.get("ended") is True
         return True
 

@@ -88,6 +88,8 @@ class Reply(Value):
     """The prompt opened the reasoning, so the text starts inside it."""
     forced_tool: str | None = None
     """The tool the request forced: a bare arguments object belongs to it."""
+    dropped: tuple[str, ...] = ()
+    """What of the request the endpoint does not take and was not sent, in words."""
 
 
 class CallWriter(Protocol):
