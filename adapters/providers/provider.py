@@ -131,6 +131,8 @@ class Provider:
     """Takes `cache_control` marks on content."""
     images_in_results: bool = False
     """A tool's result may hold images."""
+    loses_images: bool = False
+    """LiteLLM sends only the text of a message here: an image in it is left out."""
     one_system_message: bool = False
     """Takes a system message only at the start (chat templates of local servers)."""
     raw_body: frozenset[str] = frozenset()

@@ -209,6 +209,7 @@ DEEPSEEK = Provider(
     ),
     names=_OPENAI_FORM,
     returns_reasoning=True,
+    loses_images=True,
 )
 
 _GROK = FULL.model_copy(update={"web_search": True})

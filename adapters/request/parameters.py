@@ -21,7 +21,7 @@ from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, tools_of
 from llmcore.adapters.request.prompting import envelope_schema, instructions
 from llmcore.adapters.request.schemas import Loss, transform
-from llmcore.types import AuthenticationFailed, JsonSchema, LimitExceeded, ToolDefinition
+from llmcore.types import AuthenticationFailed, ImageBlock, JsonSchema, LimitExceeded, ToolDefinition, ToolResultBlock
 from llmcore.types.headers import check_header_value
 from llmcore.types.narrowing import is_object
 
@@ -87,11 +87,19 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
         for problem in check_limits(tools, provider, call.enforce_limits):
             _log.warning(problem)
         _add_tools(prepared, call, capabilities)
+    if provider.loses_images and _holds_image(call):
+        prepared.drop("images")
     _add_format(prepared, call, capabilities)
     _add_sampling(prepared, call, capabilities)
     _add_extras(prepared, call, capabilities)
     _move_to_body(prepared, call)
     return prepared
+
+
+def _holds_image(call: ModelCall) -> bool:
+    blocks = [block for message in call.request.messages for block in message.content]
+    inside = [part for block in blocks if isinstance(block, ToolResultBlock) for part in block.content]
+    return any(isinstance(block, ImageBlock) for block in [*blocks, *inside])
 
 
 # Where to
@@ -317,8 +325,8 @@ def _add_web_search(prepared: Prepared, capabilities: Capabilities) -> None:
         arguments["model"] = arguments["model"].replace("/", "/responses/", 1)
         arguments["tools"] = [*arguments.get("tools", ()), {"type": "web_search"}]
     elif provider.searches_by in ("plugin", "body"):
-        field = {"plugins": [{"id": "web"}]} if provider.searches_by == "plugin" else {"web_search_options": {}}
-        arguments["extra_body"] = field
+        body: dict[str, Any] = {"plugins": [{"id": "web"}]} if provider.searches_by == "plugin" else {"web_search_options": {}}
+        arguments["extra_body"] = body
     else:
         arguments["web_search_options"] = {}
 

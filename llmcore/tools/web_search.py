@@ -6,11 +6,12 @@ No engine of ours: any function of a query, and of a number of results if it tak
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
 from llmcore.tools.tool import Tool, ToolOptions
 from llmcore.types import ConfigError
+from llmcore.types.narrowing import is_list
 
 __all__ = ["WEB_SEARCH", "Searcher", "web_search_tool"]
 
@@ -45,7 +46,7 @@ def web_search_tool(search: Searcher, *, description: str = _DESCRIPTION) -> Too
     return Tool(run_async if asynchronous else run, options)
 
 
-_PARAMETERS = {
+_PARAMETERS: dict[str, dict[str, Any]] = {
     "query": {"description": "What to search for."},
     "max_results": {"description": "The most results to return.", "minimum": 1, "maximum": 20},
 }
@@ -69,6 +70,4 @@ def _takes_a_number(search: object) -> bool:
 
 def _first(found: Any, number: int) -> Any:
     """The results, a list of them cut to the number that was asked for."""
-    if isinstance(found, Sequence) and not isinstance(found, str | bytes | bytearray):
-        return list(cast("Sequence[Any]", found))[:number]
-    return found
+    return found[:number] if is_list(found) else found

@@ -31,7 +31,27 @@ class Finder:
         return FOUND
 
 
-@pytest.mark.parametrize("search", [lambda query: FOUND, find_async, Finder()], ids=["sync", "async", "object"])
+def find(query: str) -> list[dict[str, str]]:
+    return FOUND
+
+
+def nothing() -> int:
+    return 1
+
+
+def too_much(a: str, b: int, c: int) -> int:
+    return 1
+
+
+def with_default(query: str, limit: int = 3) -> str:
+    return query
+
+
+SEARCHES: list[Callable[..., Any]] = [find, find_async, Finder()]
+NONE: list[Any] = [3, "bing", nothing, too_much]
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=["sync", "async", "object"])
 async def test_a_model_without_a_search_of_its_own_gets_the_tool(search: Callable[..., Any]) -> None:
     fake = FakeModel(CALL, "High at noon.")
     result = await Orchestrator(fake, web_search=search).run("When?", allow_web_search=True)
@@ -94,7 +114,7 @@ async def test_without_a_search_of_any_kind_no_model_fits() -> None:
         await Orchestrator(registry(server)).run("When?", allow_web_search=True)
 
 
-@pytest.mark.parametrize("wrong", [3, "bing", lambda: 1, lambda a, b, c: 1])
+@pytest.mark.parametrize("wrong", NONE)
 def test_what_is_no_search_is_refused(wrong: Any) -> None:
     with pytest.raises(ConfigError, match="web_search must"):
         Orchestrator(FakeModel(), web_search=wrong)
@@ -102,4 +122,4 @@ def test_what_is_no_search_is_refused(wrong: Any) -> None:
 
 def test_a_builtin_and_one_with_a_default_are_searches() -> None:
     assert web_search_tool(str).definition.name == "web_search"
-    assert web_search_tool(lambda query, limit=3: query).definition.parameters["required"] == ["query"]
+    assert web_search_tool(with_default).definition.parameters["required"] == ["query"]
