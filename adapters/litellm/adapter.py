@@ -7,7 +7,6 @@ without secrets. litellm is imported with the first request. Deadlines over the 
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
@@ -20,7 +19,9 @@ from llmcore.adapters.litellm.endings import body_of, ending_of
 from llmcore.adapters.litellm.engine import close_clients, litellm
 from llmcore.adapters.litellm.failures import classify, failed_generation, is_clean, recordable, with_servers_status
 from llmcore.adapters.litellm.loop_ends import without_worker
+from llmcore.adapters.litellm.stream_waits import StreamWaits
 from llmcore.adapters.litellm.usage import read_usage, usage_in
+from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.parameters import Prepared, prepare
 from llmcore.adapters.request.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.request.sent_numbers import unmarked
@@ -116,19 +117,19 @@ class LiteLLMAdapter:
         module = await litellm()
         answer, failure, said = None, None, False
         held: list[dict[str, Any]] = []
+        waits = StreamWaits(call)
         try:
             with watch.watching(), without_worker(module):
-                answer = await module.acompletion(**prepared.arguments, **_STREAMED)
+                answer = await waits.on(module.acompletion(**prepared.arguments, **_STREAMED))
             async with aclosing(_source(prepared, watch, answer)) as source:
                 while True:
                     with watch.watching(), without_worker(module):
-                        async with asyncio.timeout(call.timeout):  # LiteLLM's own covers not every provider's reads
-                            event = await anext(source, None)
+                        event = await waits.on(anext(source, None))
                     if event is None:
                         break
                     held.append(event)
                     if said or len(held) > _MOST_HELD or _says_something(event):
-                        said = True
+                        said = waits.said = True
                         for event in held:
                             yield event
                         held.clear()
@@ -176,7 +177,8 @@ class LiteLLMAdapter:
             usage=read_usage(usage_in(body), call.endpoint),
             time_to_first_token=duration,
             duration=duration,
-            forced_tool=_forced_tool(call, prepared),
+            reasoning_open=reasoning_is_open(call),
+            forced_tool=forced_tool(call, prepared.tools),
             dropped=tuple(prepared.left_out),
         )
 
@@ -192,7 +194,8 @@ class LiteLLMAdapter:
             model=call.endpoint.model,
             usage=Usage(estimated=True),
             duration=duration,
-            forced_tool=_forced_tool(call, prepared),
+            reasoning_open=reasoning_is_open(call),
+            forced_tool=forced_tool(call, prepared.tools),
             dropped=tuple(prepared.left_out),
         )
 
@@ -296,16 +299,6 @@ def _wire_of(body: Any, prepared: Prepared) -> str | None:
     return None if wire == _STREAM_WIRE and "choices" not in object_in(body) else wire
 
 
-def _forced_tool(call: ModelCall, prepared: Prepared) -> str | None:
-    """The tool this request allowed no way around: the one named, or the only one where a call was required."""
-    choice = call.request.tool_choice
-    if isinstance(choice, dict):
-        return choice["name"]
-    names = [tool.name for tool in prepared.tools]
-    required = choice == "required" or prepared.plan == "tool"
-    return names[0] if required and len(names) == 1 and call.mode == "native_tools" else None
-
-
 class _Progress:
     """What only the whole stream tells."""
 
@@ -335,7 +328,7 @@ class _Progress:
             "model": self._model or self._call.endpoint.model,
             "provider": self._call.endpoint.provider,
             "wire": _STREAM_WIRE,
-            "forced_tool": _forced_tool(self._call, self._prepared),
+            "forced_tool": forced_tool(self._call, self._prepared.tools),
             "dropped": self._prepared.left_out,
             "ended": True,
         }

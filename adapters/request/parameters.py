@@ -112,7 +112,7 @@ def _connection(call: ModelCall, provider: Provider) -> dict[str, Any]:
         "model": f"{provider.prefix}/{endpoint.model}",
         "api_base": url,
         "api_key": _api_key(endpoint, provider),
-        "timeout": call.timeout,
+        "timeout": max(call.timeout, call.first_token_timeout or 0),  # the shorter one is the adapter's to keep
         "num_retries": 0,  # retries are the fallback's
         "max_retries": 0,
     }

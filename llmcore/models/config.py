@@ -40,7 +40,8 @@ class ModelConfig(Value):
     calls as text although tools were offered. `max_retries`: requests of one turn after the first (None = the
     budget's). `retry_with_different_format` False = no change of mode. `strict_json_instructions`: the prompt says
     what not to write ("no XML"). `escalates_to`: aliases, in order. `text_dialect`: the dialect to teach in the
-    prompted modes. `timeout`: seconds for each read.
+    prompted modes. `timeout`: seconds for each read; `first_token_timeout`: until the first piece of a stream (None =
+    each read alone). `reasoning_open`: the model's chat template opens the reasoning, so that replies start inside it.
     """
 
     model_config = ConfigDict(
@@ -68,7 +69,9 @@ class ModelConfig(Value):
     escalates_to: tuple[str, ...] = ()
     tools: ToolConfig = ToolConfig()
     text_dialect: str | None = None
+    reasoning_open: bool = False
     timeout: PositiveAmount = 60.0
+    first_token_timeout: PositiveAmount | None = None
     extra_headers: SecretHeaders = Field(default_factory=dict[str, str], repr=False)
 
     @field_validator("api_key", "base_url", mode="before")

@@ -75,9 +75,11 @@ def build_call(
         output_schema=output.schema if output else None,
         writer=None if mode == "native_tools" else writer_for(_known_dialect(can.text_dialect, config)),
         strict_json_instructions=config.strict_json_instructions,
+        reasoning_open=config.reasoning_open,
         told=config.told,
         enforce_limits=enforce_limits,
         timeout=config.timeout,
+        first_token_timeout=config.first_token_timeout,
         reason=reason,
         detail=detail,
     )

@@ -80,6 +80,7 @@ class Sending:
         listening: bool,
         streaming: bool,
         forced_tool: str | None,
+        reasoning_open: bool,
     ) -> None:
         self._adapter = adapter
         self._call = call
@@ -89,6 +90,7 @@ class Sending:
         self._listening = listening
         self._streaming = streaming
         self._forced_tool = forced_tool
+        self._reasoning_open = reasoning_open
         self._ended = False  # the adapter said that the stream came to its end
         self._last: object = None
         self.envelope: Envelope | None = None
@@ -151,9 +153,10 @@ class Sending:
         self.dropped = list(reply.dropped)
         forced = reply.forced_tool or self._forced_tool
         if not self._listening and _events_in(reply) is None:
-            self.envelope = normalize(reply, self._tools, forced_tool=forced, enveloped=self._enveloped)
+            opened = reply.reasoning_open or self._reasoning_open
+            self.envelope = normalize(reply, self._tools, reasoning_open=opened, forced_tool=forced, enveloped=self._enveloped)
             return []
-        normalizer = self._normalizer(forced, reply.reasoning_open)
+        normalizer = self._normalizer(forced, reply.reasoning_open or self._reasoning_open)
         recorded = _events_in(reply)
         parts = [part for part in recorded or (reply,) if not self._told(part)]
         events = [event for part in parts for event in normalizer.feed(part)]
@@ -165,7 +168,7 @@ class Sending:
         return events
 
     async def _streamed(self) -> AsyncGenerator[Event, None]:
-        normalizer = self._normalizer(self._forced_tool, False)
+        normalizer = self._normalizer(self._forced_tool, self._reasoning_open)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
         started = time.perf_counter()
         stream: Any = self._adapter.stream(self._call)
