@@ -16,7 +16,7 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.litellm.endings import body_of, ending_of
-from llmcore.adapters.litellm.engine import close_clients, litellm
+from llmcore.adapters.litellm.engine import check_package, close_clients, litellm
 from llmcore.adapters.litellm.failures import classify, failed_generation, is_clean, recordable, with_servers_status
 from llmcore.adapters.litellm.loop_ends import without_worker
 from llmcore.adapters.litellm.stream_waits import StreamWaits
@@ -29,6 +29,7 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_over
+from llmcore.adapters.wire.told import Told
 from llmcore.adapters.wire.watching import Exchange, Watch
 from llmcore.types import DEFAULT_LIMITS, Limits, Reply, Usage
 from llmcore.types.narrowing import is_list, object_in, objects_in
@@ -89,8 +90,8 @@ class LiteLLMAdapter:
 
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
         prepared = self._prepare(call)
-        mapper, progress = ReplyMapper(prepared), _Progress(call, prepared)
         watch = Watch(self._limits, streamed=True, known=prepared.provider.wire is not None)
+        mapper, progress = ReplyMapper(prepared), _Progress(call, prepared, watch)
         try:
             async with aclosing(self._events(call, prepared, watch)) as events:
                 async for event in events:
@@ -154,6 +155,8 @@ class LiteLLMAdapter:
         store = self._store
         known = store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint)
         prepared = prepare(call, known.updated(call.told))
+        if needed := prepared.provider.needs_package:
+            check_package(needed, prepared.provider.name)
         hide_in_logs(secrets_in(prepared.arguments))
         self._observe(call, "request", unmarked(prepared.arguments) if self._observer is not None else None)
         return prepared
@@ -166,15 +169,16 @@ class LiteLLMAdapter:
         """`reading` is what the normaliser is to read, a body or a stream's events; `litellms` is LiteLLM's body, if any."""
         own = object_in(reading[-1] if is_list(reading) else reading)
         body = litellms or own
+        told = Told.by(reading)
         mapped = ReplyMapper(prepared).map(reading)
         self._observe(call, "response", mapped)
         return Reply(
             raw=tuple(mapped) if is_list(mapped) else mapped,
             wire=_STREAM_WIRE if reading is litellms else _wire_of(own, prepared),
             provider=call.endpoint.provider,
-            model=_identity(own, body, "model", "modelVersion") or call.endpoint.model,
-            id=_identity(own, body, "id", "responseId"),
-            usage=read_usage(usage_in(body), call.endpoint),
+            model=told.model or call.endpoint.model,
+            id=told.id,
+            usage=read_usage(usage_in(body), call.endpoint, estimated=not told.counted),
             time_to_first_token=duration,
             duration=duration,
             reasoning_open=reasoning_is_open(call),
@@ -287,12 +291,6 @@ def _restore_empty_arguments(choice: dict[str, Any]) -> None:
             function["arguments"] = {}
 
 
-def _identity(own: Any, body: dict[str, Any], *keys: str) -> str:
-    """What the provider's own body says, else LiteLLM's, which may have made it up."""
-    told = (source.get(key) for source in (object_in(own), body) for key in keys)
-    return str(next((value for value in told if value), ""))
-
-
 def _wire_of(body: Any, prepared: Prepared) -> str | None:
     """The wire of the provider's own body; None leaves it to the normaliser: LiteLLM may have asked OpenAI's other endpoint."""
     wire = prepared.provider.wire
@@ -302,30 +300,32 @@ def _wire_of(body: Any, prepared: Prepared) -> str | None:
 class _Progress:
     """What only the whole stream tells."""
 
-    def __init__(self, call: ModelCall, prepared: Prepared) -> None:
+    def __init__(self, call: ModelCall, prepared: Prepared, watch: Watch) -> None:
         self._call = call
+        self._watch = watch
         self._prepared = prepared
         self._started = time.perf_counter()
         self._first: float | None = None
-        self._id = self._model = ""
+        self._told = Told()  # by the events, which may be LiteLLM's
         self._usage: Any = None
 
     def saw(self, event: dict[str, Any]) -> None:
         if self._first is None and _says_something(event):
             self._first = time.perf_counter() - self._started
-        self._id = self._id or str(event.get("id") or "")
-        self._model = self._model or str(event.get("model") or "")
+        self._told.saw(event)
         self._usage = usage_in(event) or self._usage
 
     def summary(self) -> dict[str, Any]:
         """`usage` as a `Usage` dict; times in seconds; the identity of the reply. A summary comes after a whole stream only."""
-        usage = read_usage(self._usage, self._call.endpoint)
+        seen = self._watch.exchange is not None and self._watch.exchange.end.events > 0
+        told = self._watch.exchange.end.told if seen and self._watch.exchange is not None else self._told
+        usage = read_usage(self._usage, self._call.endpoint, estimated=not told.counted)
         return {
             "usage": usage.model_dump(),
             "time_to_first_token": self._first,
             "duration": time.perf_counter() - self._started,
-            "id": self._id,
-            "model": self._model or self._call.endpoint.model,
+            "id": told.id,
+            "model": told.model or self._call.endpoint.model,
             "provider": self._call.endpoint.provider,
             "wire": _STREAM_WIRE,
             "forced_tool": forced_tool(self._call, self._prepared.tools),

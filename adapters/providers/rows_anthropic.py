@@ -57,6 +57,7 @@ BEDROCK = Provider(
     name="bedrock",
     prefix="bedrock",
     wire="bedrock-converse",
+    needs_package="boto3 (boto3)",
     sources=(
         "Amazon Bedrock user guide: Call a tool with the Converse API",
         "Amazon Bedrock API reference: Converse, ToolSpecification, ToolUseBlock, ToolChoice",

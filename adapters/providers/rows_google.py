@@ -54,8 +54,9 @@ GEMINI = Provider(
 
 VERTEX = Provider(
     name="vertex_ai",
-    prefix="vertex_ai",  # LiteLLM signs in with Google's default credentials (needs the package google-auth)
+    prefix="vertex_ai",  # LiteLLM signs in with Google's default credentials
     wire=None,  # by the family: the rows of models
+    needs_package="google.auth (google-auth)",
     sources=(
         "Vertex AI documentation: Function calling reference, Control generated output",
         "Vertex AI documentation: Use Anthropic's Claude models, Use managed open models",

@@ -5,8 +5,8 @@ The reasoning is open where the prompt ends inside it: the user says that the mo
 concluded from a model's name: the same model's reasoning is taken out of the text by most servers, and an answer would then be
 read as a thought.
 
-A tool is forced where the request leaves no way around it: it was named, or it is the only one where a call is required. The output
-tool is never forced in this sense: its bare arguments are the typed answer as they stand, and are shown as they grow.
+A tool is forced where the request leaves no way around it: it was named, or it is the only one where a call is required. The
+output tool is never forced in this sense: its bare arguments are the typed answer as they stand, and are shown as they grow.
 """
 
 from __future__ import annotations
