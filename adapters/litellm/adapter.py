@@ -47,7 +47,6 @@ _AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls",
 """Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
 _MOST_HELD = 1000
 """Events that say nothing which are held back at the start of a stream."""
-_STREAMED: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
 
 class LiteLLMAdapter:
@@ -121,7 +120,7 @@ class LiteLLMAdapter:
         waits = StreamWaits(call)
         try:
             with watch.watching(), without_worker(module):
-                answer = await waits.on(module.acompletion(**prepared.arguments, **_STREAMED))
+                answer = await waits.on(module.acompletion(**prepared.arguments, **prepared.streamed))
             async with aclosing(_source(prepared, watch, answer)) as source:
                 while True:
                     with watch.watching(), without_worker(module):

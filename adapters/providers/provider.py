@@ -92,7 +92,7 @@ class Provider:
     hosts: tuple[str, ...] = ()
     """The provider's own domains."""
     needs_package: str = ""
-    """The module that LiteLLM signs in with here, which it does not bring along, and what is to be installed for it: `a.b (c)`."""
+    """The module that LiteLLM signs in with here, which it does not bring along, and what to install for it: `a.b (c)`."""
     needs_url: str = ""
     """An example of the base URL, where there is no usual one, so that the user must give it."""
     url_variable: str = ""

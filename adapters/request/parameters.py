@@ -56,6 +56,9 @@ class Prepared:
     losses: dict[str, list[Loss]] = field(default_factory=dict[str, list[Loss]])
     """Constraints a tool's schema lost in the provider's dialect, by tool."""
 
+    streamed: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What a stream is asked for with, beside the arguments."""
+
     def drop(self, name: str) -> None:
         """Note that a parameter is not sent."""
         self.dropped.append(name)
@@ -93,6 +96,9 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     _add_sampling(prepared, call, capabilities)
     _add_extras(prepared, call, capabilities)
     _move_to_body(prepared, call)
+    prepared.streamed["stream"] = True
+    if "stream_options" not in capabilities.unsupported_parameters:
+        prepared.streamed["stream_options"] = {"include_usage": True}  # else most servers count no tokens of a stream
     return prepared
 
 

@@ -30,7 +30,7 @@ async def test_a_template_that_opens_it_is_said_in_the_registry() -> None:
     assert (result.envelope.content, result.envelope.reasoning) == ("It is 4.", "They want a sum.")
     last = events[-1]
     assert isinstance(last, Finished)
-    assert last.result.envelope == result.envelope  # type: ignore[attr-defined]  # a `RunResult`
+    assert last.result.envelope == result.envelope
     assert "".join(event.text for event in events if isinstance(event, ReasoningDelta)) == "They want a sum."
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "It is 4."
     assert not any(isinstance(event, Reclassified) for event in events)

@@ -46,8 +46,8 @@ async def test_a_tool_loop(orchestrator: tuple[Orchestrator, WireServer], stream
         (result,) = [event.result async for event in made.stream("Weather?") if isinstance(event, Finished)]
     else:
         result = await made.run("Weather?")
-    assert result.envelope.content == "Mild."  # type: ignore[attr-defined]  # a `RunResult`
-    assert [attempt.mode for attempt in result.attempts] == ["native_tools"] * 2  # type: ignore[attr-defined]
+    assert result.envelope.content == "Mild."
+    assert [attempt.mode for attempt in result.attempts] == ["native_tools"] * 2
     assert b"12 degrees" in server.requests[1].sent
 
 
@@ -90,7 +90,7 @@ async def test_where_a_request_goes(adapter: LiteLLMAdapter, provider: str, path
     assert server.requests[0].path.partition("?")[0] == path
 
 
-_FOUND = {
+_FOUND: dict[str, Any] = {
     "id": "resp_1",
     "object": "response",
     "created_at": 1,

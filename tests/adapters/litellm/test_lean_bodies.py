@@ -60,19 +60,19 @@ async def test_a_stream_tells_the_providers_own_id(adapter: LiteLLMAdapter, prov
     assert not last["llmcore"]["usage"]["estimated"]
 
 
-@pytest.mark.parametrize(
-    ("bodies", "expected"),
-    [
-        ({"id": "a", "model": "m", "usage": {"prompt_tokens": 1}}, ("a", "m", True)),
-        ([{"type": "message_start", "message": {"id": "a", "model": "m", "usage": {}}}, {"type": "ping"}], ("a", "m", True)),
-        ([{"responseId": "a", "modelVersion": "m"}, {"usageMetadata": {}}], ("a", "m", True)),
-        ([{"type": "response.created", "response": {"id": "a", "model": "m", "usage": None}}], ("a", "m", False)),
-        ([{"model": "m", "done": False}, {"done": True, "eval_count": 3}], ("", "m", True)),
-        ([{"choices": [{"usage": {"prompt_tokens": 1}}]}], ("", "", True)),
-        ({"id": 7, "model": None, "usage": None, "choices": 3}, ("", "", False)),
-        (None, ("", "", False)),
-    ],
-)
+TOLD: list[tuple[Any, tuple[str, str, bool]]] = [
+    ({"id": "a", "model": "m", "usage": {"prompt_tokens": 1}}, ("a", "m", True)),
+    ([{"type": "message_start", "message": {"id": "a", "model": "m", "usage": {}}}, {"type": "ping"}], ("a", "m", True)),
+    ([{"responseId": "a", "modelVersion": "m"}, {"usageMetadata": {}}], ("a", "m", True)),
+    ([{"type": "response.created", "response": {"id": "a", "model": "m", "usage": None}}], ("a", "m", False)),
+    ([{"model": "m", "done": False}, {"done": True, "eval_count": 3}], ("", "m", True)),
+    ([{"choices": [{"usage": {"prompt_tokens": 1}}]}], ("", "", True)),
+    ({"id": 7, "model": None, "usage": None, "choices": 3}, ("", "", False)),
+    (None, ("", "", False)),
+]
+
+
+@pytest.mark.parametrize(("bodies", "expected"), TOLD)
 def test_what_is_told(bodies: Any, expected: tuple[str, str, bool]) -> None:
     told = Told.by(bodies)
     assert (told.id, told.model, told.counted) == expected

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.types import Request
 from tests.adapters.conftest import PROVIDERS, call_of, endpoint_at
@@ -83,3 +84,18 @@ async def test_a_history_of_openais_goes_out_in_each_wires_own_order(provider: s
     sent = _IMAGE.partition(",")[2].encode() in seen.sent
     assert sent == (provider != "deepseek")  # LiteLLM leaves it out
     assert reply.dropped == (() if sent else ("images",))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("refused", [False, True])
+async def test_usage_of_a_stream_is_asked_for_unless_it_is_refused(refused: bool) -> None:
+    store = CapabilityStore()
+    adapter = LiteLLMAdapter(store)
+    with WireServer(["Hello."]) as server:
+        endpoint = endpoint_at(server, "openai_compatible")
+        if refused:
+            store.record_failure(endpoint, "stream_options")
+        async for _ in adapter.stream(call_of(endpoint, tools=())):
+            pass
+    await adapter.close()
+    assert ("stream_options" in server.requests[0].body) is not refused

@@ -38,7 +38,7 @@ EMPTY, SAYS, COMMENT = delta(role="assistant", content=""), delta(content="Hi"),
     ],
 )
 async def test_a_silent_stream_is_given_up(
-    adapter: LiteLLMAdapter, frames: list[bytes], pause: float, waits: dict[str, float], words: str
+    adapter: LiteLLMAdapter, frames: list[bytes], pause: float, waits: dict[str, Any], words: str
 ) -> None:
     with WireServer([Raw(frames, "text/event-stream", pause=pause, hang=5.0)]) as server:
         endpoint = endpoint_at(server, "openai_compatible", "m").model_copy(update={"alias": "m"})
