@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
-from llmcore.adapters.providers import Limits, Provider, provider_of
+from llmcore.adapters.providers import Limits, Provider, is_host_of, provider_of
 from llmcore.adapters.request.messages import render_messages
 from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, tools_of
@@ -138,16 +138,27 @@ def base_url(endpoint: Endpoint, provider: Provider) -> str | None:
 def _api_key(endpoint: Endpoint, provider: Provider) -> str | None:
     if endpoint.api_key is not None:
         return endpoint.api_key.get_secret_value()
-    if endpoint.base_url or provider.name == "ollama":
+    if provider.needs_package:
+        return None  # it signs in otherwise
+    if provider.name == "ollama" or (endpoint.base_url and not _is_at_home(endpoint, provider)):
         return NO_KEY
     variable = provider.api_key_variable
-    key = os.environ.get(variable) if variable else None
-    if variable and not key:
+    if variable is None:
+        return None  # LiteLLM knows where its key is
+    key = os.environ.get(variable)
+    if not key:
         raise AuthenticationFailed(
             f"no API key for {endpoint.alias or endpoint.model}: set the variable {variable}, or give `api_key`"
         )
-    check_header_value(f"the variable {variable}", key or "")
+    check_header_value(f"the variable {variable}", key)
     return key
+
+
+def _is_at_home(endpoint: Endpoint, provider: Provider) -> bool:
+    """Is the base URL one of the provider's own?"""
+    url = urlsplit(endpoint.base_url or "")
+    host = (url.hostname or "").lower()
+    return url.scheme == "https" and any(is_host_of(host, domain) for domain in provider.hosts)
 
 
 # Tools

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.providers import OPENAI_COMPATIBLE, PROVIDERS, TEXT_DIALECTS, Provider, provider_of, text_dialect
 from llmcore.adapters.request.schemas import DIALECTS as SCHEMA_DIALECTS
 from llmcore.normalizer.dialects.registry import DIALECTS
+from tests.packaging.tree import ROOT
 
 
 def test_every_taught_dialect_can_be_read_and_written() -> None:
@@ -67,3 +70,8 @@ def test_openai_elsewhere_is_any_compatible_server() -> None:
 def test_an_unknown_provider_is_litellms_to_route() -> None:
     row = provider_of(Endpoint(provider="cohere_chat", model="command-a"))
     assert (row.prefix, row.wire, row.names) == ("cohere_chat", None, None)
+
+
+def test_the_page_lists_every_row() -> None:
+    page = (ROOT / "docs" / "providers.md").read_text("utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(PROVIDERS)

@@ -88,6 +88,27 @@ def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
+    ("provider", "base_url", "expected"),
+    [
+        ("azure", "https://x.openai.azure.com", KEY),
+        ("openai", "https://eu.api.openai.com/v1", KEY),
+        ("openai", "http://api.openai.com/v1", NO_KEY),  # not in clear
+        ("groq", "https://gateway.example/v1", NO_KEY),
+        ("azure", "https://notopenai.azure.com", NO_KEY),
+        ("bedrock", "https://vpce-1.bedrock-runtime.us-east-1.vpce.amazonaws.com", None),  # AWS's own keys
+        ("cohere_chat", None, None),
+    ],
+)
+def test_a_key_of_the_environment_goes_to_the_providers_own_hosts(
+    provider: str, base_url: str | None, expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AZURE_API_KEY", "OPENAI_API_KEY", "GROQ_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    at = Endpoint(provider=provider, model="m", base_url=base_url)
+    assert prepare(call_of(at), Capabilities()).arguments["api_key"] == expected
+
+
+@pytest.mark.parametrize(
     ("provider", "choice", "expected"),
     [
         ("openai", "auto", None),
