@@ -85,7 +85,7 @@ class Endpoint(Value):
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     provider: str
-    """openai, anthropic, gemini, groq, openrouter, mistral, deepseek, ollama, or openai_compatible with a base_url."""
+    """A name of the provider table (`adapters.providers.PROVIDERS`), LiteLLM's for a provider that has no row, or `custom`."""
     model: str
     alias: str = ""
     api_key: ApiKey | None = Field(default=None, repr=False)
@@ -166,10 +166,14 @@ class ModelCall(Value):
     writer: SkipValidation[CallWriter | None] = None
     """Writes example calls and history calls as text in the prompted modes; None in native mode."""
     strict_json_instructions: bool = False
+    reasoning_open: bool = False
+    """The user says that the model's chat template opens the reasoning, so that replies start inside it."""
     enforce_limits: bool = False
     """Refuse tools over the unverified limits as well, which otherwise only warn."""
     timeout: float = 60.0
-    """Seconds for each read; deadlines over the whole call are the caller's."""
+    """Seconds for each read, so between two pieces of a stream; deadlines over the whole call are the caller's."""
+    first_token_timeout: float | None = None
+    """Seconds until a stream's first piece that says something; None = each read has `timeout`, also the first."""
     call_id: str = ""
     reason: AttemptReason | None = None
     """Why this request is made, for recordings; None = not told."""

@@ -22,6 +22,7 @@ from llmcore.run.catalog import Catalog
 from llmcore.run.result import RunResult
 from llmcore.run.settings import PER_RUN, Given, Toolbox, resolve, tool_config
 from llmcore.tools import ToolErrors
+from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, TextBlock
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ class Orchestrator:
     (those have no function: their calls come back as `RunResult.pending`). `strategies`: layer 4's, in order.
     `tool_errors`: tell the model (`"continue"`), end the run (`"abort"`), or run again with back-off first
     (`"retry"`). `budget` None = `Budget()`: 4 attempts and 2 re-asks a model and turn. `adapter`: who makes the requests,
-    for all models or by alias. `enforce_limits`: refuse tools over the providers' unverified limits too. The other
-    arguments are defaults that each call may override.
+    for all models or by alias. `enforce_limits`: refuse tools over the providers' unverified limits too. `web_search`: how a
+    request with `allow_web_search` searches where the provider cannot do it itself, a function of a query (and of a number of
+    results), sync or async, which the model then has as a tool. The other arguments are defaults that each call may override.
 
     `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they
     override), `message_history`, `budget`, `deps`, `strictness`, `max_tool_turns`, `max_parallel_tools`,
@@ -72,6 +74,7 @@ class Orchestrator:
         budget: Budget | None = None,
         deps: Any = None,
         adapter: Adapter | Mapping[str, Adapter] | None = None,
+        web_search: Searcher | None = None,
     ) -> None:
         self._tools = Toolbox.of(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
@@ -87,6 +90,7 @@ class Orchestrator:
                 max_turns=max_tool_turns, max_parallel=max_parallel_tools, timeout=tool_timeout, errors=tool_errors
             ),
             enforce_limits=enforce_limits,
+            web_search=None if web_search is None else web_search_tool(web_search),
         )
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -7,7 +7,6 @@ without secrets. litellm is imported with the first request. Deadlines over the 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -19,10 +18,12 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.litellm.endings import body_of, ending_of
-from llmcore.adapters.litellm.engine import close_clients, litellm
+from llmcore.adapters.litellm.engine import check_package, close_clients, litellm
 from llmcore.adapters.litellm.failures import classify, failed_generation, is_clean, recordable, with_servers_status
 from llmcore.adapters.litellm.loop_ends import without_worker
+from llmcore.adapters.litellm.stream_waits import StreamWaits
 from llmcore.adapters.litellm.usage import read_usage, usage_in
+from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.parameters import Prepared, prepare
 from llmcore.adapters.request.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.request.sent_numbers import unmarked
@@ -30,6 +31,7 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_over
+from llmcore.adapters.wire.told import Told
 from llmcore.adapters.wire.watching import Exchange, Watch
 from llmcore.types import DEFAULT_LIMITS, Limits, Reply, Usage
 from llmcore.types.narrowing import is_list, object_in, objects_in
@@ -47,7 +49,6 @@ _AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls",
 """Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
 _MOST_HELD = 1000
 """Events that say nothing which are held back at the start of a stream."""
-_STREAMED: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
 
 class LiteLLMAdapter:
@@ -90,8 +91,8 @@ class LiteLLMAdapter:
 
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
         prepared = self._prepare(call)
-        mapper, progress = ReplyMapper(prepared), _Progress(call, prepared)
         watch = Watch(self._limits, streamed=True, known=prepared.provider.wire is not None)
+        mapper, progress = ReplyMapper(prepared), _Progress(call, prepared, watch)
         try:
             async with aclosing(self._events(call, prepared, watch)) as events:
                 async for event in events:
@@ -118,19 +119,19 @@ class LiteLLMAdapter:
         module = await litellm()
         answer, failure, said = None, None, False
         held: list[dict[str, Any]] = []
+        waits = StreamWaits(call)
         try:
             with watch.watching(), without_worker(module):
-                answer = await module.acompletion(**prepared.arguments, **_STREAMED)
+                answer = await waits.on(module.acompletion(**prepared.arguments, **prepared.streamed))
             async with aclosing(_source(prepared, watch, answer)) as source:
                 while True:
                     with watch.watching(), without_worker(module):
-                        async with asyncio.timeout(call.timeout):  # LiteLLM's own covers not every provider's reads
-                            event = await anext(source, None)
+                        event = await waits.on(anext(source, None))
                     if event is None:
                         break
                     held.append(event)
                     if said or len(held) > _MOST_HELD or _says_something(event):
-                        said = True
+                        said = waits.said = True
                         for event in held:
                             yield event
                         held.clear()
@@ -165,6 +166,8 @@ class LiteLLMAdapter:
     def _prepare(self, call: ModelCall) -> Prepared:
         check_requests_allowed(call.endpoint.model)
         prepared = self._prepared(call)
+        if needed := prepared.provider.needs_package:
+            check_package(needed, prepared.provider.name)
         hide_in_logs(secrets_in(prepared.arguments))
         self._observe(call, "request", unmarked(prepared.arguments) if self._observer is not None else None)
         return prepared
@@ -177,18 +180,21 @@ class LiteLLMAdapter:
         """`reading` is what the normaliser is to read, a body or a stream's events; `litellms` is LiteLLM's body, if any."""
         own = object_in(reading[-1] if is_list(reading) else reading)
         body = litellms or own
+        told = Told.by(reading)
         mapped = ReplyMapper(prepared).map(reading)
         self._observe(call, "response", mapped)
         return Reply(
             raw=tuple(mapped) if is_list(mapped) else mapped,
             wire=_STREAM_WIRE if reading is litellms else _wire_of(own, prepared),
             provider=call.endpoint.provider,
-            model=_identity(own, body, "model", "modelVersion") or call.endpoint.model,
-            id=_identity(own, body, "id", "responseId"),
-            usage=read_usage(usage_in(body), call.endpoint),
+            model=told.model or call.endpoint.model,
+            id=told.id,
+            usage=read_usage(usage_in(body), call.endpoint, estimated=not told.counted),
             time_to_first_token=duration,
             duration=duration,
-            forced_tool=_forced_tool(call, prepared),
+            reasoning_open=reasoning_is_open(call),
+            forced_tool=forced_tool(call, prepared.tools),
+            dropped=tuple(prepared.left_out),
         )
 
     def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, duration: float) -> Reply:
@@ -203,7 +209,9 @@ class LiteLLMAdapter:
             model=call.endpoint.model,
             usage=Usage(estimated=True),
             duration=duration,
-            forced_tool=_forced_tool(call, prepared),
+            reasoning_open=reasoning_is_open(call),
+            forced_tool=forced_tool(call, prepared.tools),
+            dropped=tuple(prepared.left_out),
         )
 
     def _raise(self, error: Exception, call: ModelCall, prepared: Prepared) -> NoReturn:
@@ -294,58 +302,45 @@ def _restore_empty_arguments(choice: dict[str, Any]) -> None:
             function["arguments"] = {}
 
 
-def _identity(own: Any, body: dict[str, Any], *keys: str) -> str:
-    """What the provider's own body says, else LiteLLM's, which may have made it up."""
-    told = (source.get(key) for source in (object_in(own), body) for key in keys)
-    return str(next((value for value in told if value), ""))
-
-
 def _wire_of(body: Any, prepared: Prepared) -> str | None:
     """The wire of the provider's own body; None leaves it to the normaliser: LiteLLM may have asked OpenAI's other endpoint."""
     wire = prepared.provider.wire
     return None if wire == _STREAM_WIRE and "choices" not in object_in(body) else wire
 
 
-def _forced_tool(call: ModelCall, prepared: Prepared) -> str | None:
-    """The tool this request allowed no way around: the one named, or the only one where a call was required."""
-    choice = call.request.tool_choice
-    if isinstance(choice, dict):
-        return choice["name"]
-    names = [tool.name for tool in prepared.tools]
-    required = choice == "required" or prepared.plan == "tool"
-    return names[0] if required and len(names) == 1 and call.mode == "native_tools" else None
-
-
 class _Progress:
     """What only the whole stream tells."""
 
-    def __init__(self, call: ModelCall, prepared: Prepared) -> None:
+    def __init__(self, call: ModelCall, prepared: Prepared, watch: Watch) -> None:
         self._call = call
+        self._watch = watch
         self._prepared = prepared
         self._started = time.perf_counter()
         self._first: float | None = None
-        self._id = self._model = ""
+        self._told = Told()  # by the events, which may be LiteLLM's
         self._usage: Any = None
 
     def saw(self, event: dict[str, Any]) -> None:
         if self._first is None and _says_something(event):
             self._first = time.perf_counter() - self._started
-        self._id = self._id or str(event.get("id") or "")
-        self._model = self._model or str(event.get("model") or "")
+        self._told.saw(event)
         self._usage = usage_in(event) or self._usage
 
     def summary(self) -> dict[str, Any]:
         """`usage` as a `Usage` dict; times in seconds; the identity of the reply. A summary comes after a whole stream only."""
-        usage = read_usage(self._usage, self._call.endpoint)
+        seen = self._watch.exchange is not None and self._watch.exchange.end.events > 0
+        told = self._watch.exchange.end.told if seen and self._watch.exchange is not None else self._told
+        usage = read_usage(self._usage, self._call.endpoint, estimated=not told.counted)
         return {
             "usage": usage.model_dump(),
             "time_to_first_token": self._first,
             "duration": time.perf_counter() - self._started,
-            "id": self._id,
-            "model": self._model or self._call.endpoint.model,
+            "id": told.id,
+            "model": told.model or self._call.endpoint.model,
             "provider": self._call.endpoint.provider,
             "wire": _STREAM_WIRE,
-            "forced_tool": _forced_tool(self._call, self._prepared),
+            "forced_tool": forced_tool(self._call, self._prepared.tools),
+            "dropped": self._prepared.left_out,
             "ended": True,
         }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import importlib.util
 import os
 import re
 import warnings
@@ -22,7 +23,7 @@ from llmcore.adapters.wire.watching import tells_what_it_makes
 from llmcore.types import ConfigError
 from llmcore.types.locks import ForkSafeLock
 
-__all__ = ["ENVIRONMENT", "close_clients", "litellm", "litellm_now"]
+__all__ = ["ENVIRONMENT", "check_package", "close_clients", "litellm", "litellm_now"]
 
 ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import fetches the price map, 5 s timeout
@@ -74,6 +75,17 @@ def litellm_now() -> Any:
         if _loaded is None:
             _loaded = _load()
     return _loaded
+
+
+def check_package(needed: str, provider: str) -> None:
+    """Raises `ConfigError` when a provider's row names a module, as `a.b (c)`, that is not installed."""
+    module, _, package = needed.partition(" ")
+    try:
+        found = importlib.util.find_spec(module) is not None
+    except (ModuleNotFoundError, ValueError):  # a package that it is in, or a module that is barred
+        found = False
+    if not found:
+        raise ConfigError(f"{provider} needs the package {package.strip('()')}, which is not installed: pip install it")
 
 
 def _hush() -> None:

@@ -7,8 +7,10 @@ from a provider's published specification or its recorded errors and are enforce
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 from llmcore.adapters.base import Capabilities
 
@@ -23,6 +25,7 @@ class NameRule:
     length: int = 64
     first: str | None = None
     """Characters the name may start with, where that is a smaller set."""
+    source: str = ""
 
     def fits(self, name: str) -> bool:
         start = f"(?=[{self.first}])" if self.first else ""
@@ -37,6 +40,7 @@ class IdRule:
     length: int = 64
     exact: bool = False
     """The id must have exactly `length` characters (Mistral)."""
+    source: str = ""
 
     def fits(self, call_id: str) -> bool:
         least = self.length if self.exact else 1
@@ -57,10 +61,12 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class ModelRow:
     """What the models matching `pattern` (a glob on the model's name, lower case) can do beyond their provider's
-    row."""
+    row. `changes`: fields of `Provider` that differ for them, where one provider serves several families."""
 
     pattern: str
     capabilities: Capabilities
+    source: str = ""
+    changes: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def matches(self, model: str) -> bool:
         return fnmatchcase(model.lower(), self.pattern)
@@ -80,7 +86,19 @@ class Provider:
     spare_path: str = ""
     """Removed from the end of a base URL, since LiteLLM appends it itself."""
     api_key_variable: str | None = None
-    """The environment variable LiteLLM falls back to; None = the provider needs no key."""
+    """The environment variable that holds the key; None = the provider needs no key, or takes it from elsewhere."""
+    sources: tuple[str, ...] = ()
+    """The pages and notes that this row was made from. The rows of models name their own."""
+    hosts: tuple[str, ...] = ()
+    """The provider's own domains."""
+    needs_package: str = ""
+    """The module that LiteLLM signs in with here, which it does not bring along, and what to install for it: `a.b (c)`."""
+    needs_url: str = ""
+    """An example of the base URL, where there is no usual one, so that the user must give it."""
+    url_variable: str = ""
+    """The environment variable LiteLLM takes the base URL from where none is given."""
+    names_of_models: tuple[str, ...] = ()
+    """Globs (lower case) one of which each of its models' names fits; empty = it serves models of any name."""
     capabilities: Capabilities = field(default_factory=Capabilities)
     models: tuple[ModelRow, ...] = ()
     """The first row that matches counts."""
@@ -100,12 +118,23 @@ class Provider:
     matter."""
     thinking: str | None = None
     """How `Request.thinking` is asked for: `anthropic` (token budget) or `effort` (`reasoning_effort`)."""
+    forces_while_thinking: bool = True
+    """Takes a forced call beside a thinking budget."""
+    needs_max_tokens: bool = False
+    """The wire requires `max_tokens` (LiteLLM would put in its table's maximum)."""
+    searches_by: str = "web_search_options"
+    """How native web search is asked for: LiteLLM's parameter, `body` (the same, where LiteLLM refuses it), `plugin`
+    (OpenRouter's `web`), or `responses` (the tool of OpenAI's other endpoint, to which the request then goes)."""
+    searches_beside_tools: bool = True
+    """Takes native web search in one request with tools; LiteLLM leaves the search out without a word where it does not."""
     returns_reasoning: bool = False
     """Reasoning of a turn with calls is sent back as `reasoning_content`."""
     prompt_cache: bool = False
     """Takes `cache_control` marks on content."""
     images_in_results: bool = False
     """A tool's result may hold images."""
+    loses_images: bool = False
+    """LiteLLM sends only the text of a message here: an image in it is left out."""
     one_system_message: bool = False
     """Takes a system message only at the start (chat templates of local servers)."""
     raw_body: frozenset[str] = frozenset()
@@ -118,3 +147,13 @@ class Provider:
 
     def row(self, model: str) -> ModelRow | None:
         return next((row for row in self.models if row.matches(model)), None)
+
+    def serving(self, model: str) -> Provider:
+        """This row as it stands for one model: with what differs for the family behind it."""
+        row = self.row(model)
+        return replace(self, **row.changes) if row is not None and row.changes else self
+
+    def may_serve(self, model: str) -> bool:
+        """Can the model be one of its own, by its name?"""
+        name = model.lower()
+        return not self.names_of_models or any(fnmatchcase(name, pattern) for pattern in self.names_of_models)

@@ -15,23 +15,25 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
-from llmcore.adapters.providers import Limits, Provider, provider_of
+from llmcore.adapters.providers import Limits, Provider, is_host_of, provider_of
 from llmcore.adapters.request.messages import render_messages
 from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, tools_of
 from llmcore.adapters.request.prompting import envelope_schema, instructions
 from llmcore.adapters.request.schemas import Loss, transform
-from llmcore.types import AuthenticationFailed, JsonSchema, LimitExceeded, ToolDefinition
+from llmcore.types import AuthenticationFailed, ImageBlock, JsonSchema, LimitExceeded, ToolDefinition, ToolResultBlock
 from llmcore.types.headers import check_header_value
 from llmcore.types.narrowing import is_object
 
 __all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "prepare"]
 
 DEFAULT_MAX_TOKENS = 8192
-"""Sent when the request names no `max_tokens` (LiteLLM would ask Anthropic for its table's maximum, 64000 and more)."""
+"""Sent when the request names no `max_tokens` and the wire requires it (LiteLLM would ask Anthropic for its table's maximum,
+64000 and more)."""
 NO_KEY = "none"
 """What a server that needs no key is sent, so that no key of the environment goes to a stranger."""
 
+_CHARACTERS_PER_TOKEN = 4
 _THINKING_TOKENS = 4096
 _MIN_THINKING_TOKENS = 1024  # Anthropic's least budget
 _EFFORTS = ((2048, "low"), (8192, "medium"))
@@ -54,6 +56,21 @@ class Prepared:
     losses: dict[str, list[Loss]] = field(default_factory=dict[str, list[Loss]])
     """Constraints a tool's schema lost in the provider's dialect, by tool."""
 
+    streamed: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What a stream is asked for with, beside the arguments."""
+
+    def drop(self, name: str) -> None:
+        """Note that a parameter is not sent."""
+        self.dropped.append(name)
+        _log.warning("%s does not take %s: it is not sent", self.arguments["model"], name)
+
+    @property
+    def left_out(self) -> list[str]:
+        """What of the request was not sent, in words: parameters, and constraints of the tools' schemas (the model reads those in
+        the descriptions, and the reply is held against them)."""
+        lost = (f"{tool}: {loss.keyword} at {loss.path or '/'}" for tool, losses in self.losses.items() for loss in losses)
+        return [*self.dropped, *lost]
+
 
 def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     """The arguments for one call.
@@ -73,11 +90,22 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
         for problem in check_limits(tools, provider, call.enforce_limits):
             _log.warning(problem)
         _add_tools(prepared, call, capabilities)
+    if provider.loses_images and _holds_image(call):
+        prepared.drop("images")
     _add_format(prepared, call, capabilities)
     _add_sampling(prepared, call, capabilities)
     _add_extras(prepared, call, capabilities)
     _move_to_body(prepared, call)
+    prepared.streamed["stream"] = True
+    if "stream_options" not in capabilities.unsupported_parameters:
+        prepared.streamed["stream_options"] = {"include_usage": True}  # else most servers count no tokens of a stream
     return prepared
+
+
+def _holds_image(call: ModelCall) -> bool:
+    blocks = [block for message in call.request.messages for block in message.content]
+    inside = [part for block in blocks if isinstance(block, ToolResultBlock) for part in block.content]
+    return any(isinstance(block, ImageBlock) for block in [*blocks, *inside])
 
 
 # Where to
@@ -90,7 +118,7 @@ def _connection(call: ModelCall, provider: Provider) -> dict[str, Any]:
         "model": f"{provider.prefix}/{endpoint.model}",
         "api_base": url,
         "api_key": _api_key(endpoint, provider),
-        "timeout": call.timeout,
+        "timeout": max(call.timeout, call.first_token_timeout or 0),  # the shorter one is the adapter's to keep
         "num_retries": 0,  # retries are the fallback's
         "max_retries": 0,
     }
@@ -110,16 +138,27 @@ def base_url(endpoint: Endpoint, provider: Provider) -> str | None:
 def _api_key(endpoint: Endpoint, provider: Provider) -> str | None:
     if endpoint.api_key is not None:
         return endpoint.api_key.get_secret_value()
-    if endpoint.base_url or provider.name == "ollama":
+    if provider.needs_package:
+        return None  # it signs in otherwise
+    if provider.name == "ollama" or (endpoint.base_url and not _is_at_home(endpoint, provider)):
         return NO_KEY
     variable = provider.api_key_variable
-    key = os.environ.get(variable) if variable else None
-    if variable and not key:
+    if variable is None:
+        return None  # LiteLLM knows where its key is
+    key = os.environ.get(variable)
+    if not key:
         raise AuthenticationFailed(
             f"no API key for {endpoint.alias or endpoint.model}: set the variable {variable}, or give `api_key`"
         )
-    check_header_value(f"the variable {variable}", key or "")
+    check_header_value(f"the variable {variable}", key)
     return key
+
+
+def _is_at_home(endpoint: Endpoint, provider: Provider) -> bool:
+    """Is the base URL one of the provider's own?"""
+    url = urlsplit(endpoint.base_url or "")
+    host = (url.hostname or "").lower()
+    return url.scheme == "https" and any(is_host_of(host, domain) for domain in provider.hosts)
 
 
 # Tools
@@ -136,8 +175,12 @@ def _add_tools(prepared: Prepared, call: ModelCall, capabilities: Capabilities) 
         return
     prepared.arguments["tools"] = [_tool(prepared, tool) for tool in offered]
     wanted = _tool_choice(prepared, call, capabilities)
-    if wanted is not None and "tool_choice" not in prepared.provider.dropped:
+    if "tool_choice" in prepared.provider.dropped:
+        wanted = None
+    if wanted is not None:
         prepared.arguments["tool_choice"] = wanted
+    elif choice != "auto":
+        prepared.drop("tool_choice")
     parallel = call.request.parallel_tool_calls
     if parallel is not None:
         _put(prepared, capabilities, "parallel_tool_calls", parallel)
@@ -186,7 +229,7 @@ def _tool_choice(prepared: Prepared, call: ModelCall, capabilities: Capabilities
 
 def _thinks_by_budget(call: ModelCall, provider: Provider) -> bool:
     """Claude refuses a forced call together with a thinking budget."""
-    return provider.name == "anthropic" and bool(call.request.thinking)
+    return not provider.forces_while_thinking and bool(call.request.thinking)
 
 
 # Format
@@ -223,8 +266,7 @@ def _json_schema(prepared: Prepared, name: str, schema: JsonSchema) -> dict[str,
 def _put(prepared: Prepared, capabilities: Capabilities, name: str, value: Any) -> None:
     """Send a parameter, unless the endpoint is known not to take it; then it is noted and logged."""
     if name in prepared.provider.dropped or name in capabilities.unsupported_parameters:
-        prepared.dropped.append(name)
-        _log.warning("%s does not take %s: it is not sent", prepared.arguments["model"], name)
+        prepared.drop(name)
     else:
         prepared.arguments[name] = value
 
@@ -235,15 +277,34 @@ def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
         value = getattr(request, name)
         if value is not None and value != []:
             _put(prepared, capabilities, name, value)
-    ceiling, budget = capabilities.max_output_tokens, _thinking_budget(call)
-    wanted = request.max_tokens or DEFAULT_MAX_TOKENS
-    if prepared.provider.thinking == "anthropic" and wanted <= budget:
-        wanted += budget  # the budget is part of max_tokens and must be smaller
-    renamed = "max_tokens" in capabilities.unsupported_parameters  # OpenAI's newer name for the same
-    bound = "max_completion_tokens" if renamed else "max_tokens"
-    prepared.arguments[bound] = min(wanted, ceiling) if ceiling else wanted
+    budget = _thinking_budget(call)
+    if (most := _max_tokens(call, prepared.provider, capabilities, budget)) is not None:
+        renamed = "max_tokens" in capabilities.unsupported_parameters  # OpenAI's newer name for the same
+        prepared.arguments["max_completion_tokens" if renamed else "max_tokens"] = most
     if budget:
         _add_thinking(prepared, capabilities, budget)
+
+
+def _max_tokens(call: ModelCall, provider: Provider, capabilities: Capabilities, budget: int) -> int | None:
+    """What the caller asked for, or the wire requires, bounded by the model's maximum and by what the input leaves of its
+    window. None = leave it to the server."""
+    wanted = call.request.max_tokens or (DEFAULT_MAX_TOKENS if provider.needs_max_tokens else None)
+    if wanted is None:
+        return None
+    if provider.thinking == "anthropic" and wanted <= budget:
+        wanted += budget  # the budget is part of max_tokens and must be smaller
+    left = capabilities.context_window - _asked(call) if capabilities.context_window else 0
+    bounds = [bound for bound in (capabilities.max_output_tokens, left) if bound is not None and bound > 0]
+    return min([wanted, *bounds])
+
+
+def _asked(call: ModelCall) -> int:
+    """Tokens of the input, roughly: a fourth of its characters. Data of images counts as nothing, for it is no text."""
+    request = call.request
+    texts = [len(block.model_dump_json(exclude={"data", "content"})) for message in request.messages for block in message.content]
+    results = [len(block.text) for message in request.messages for block in message.tool_results]
+    carried = [str(request.system or ""), str(call.output_schema or ""), *(tool.model_dump_json() for tool in call.tools)]
+    return -(-(sum(texts) + sum(results) + sum(map(len, carried))) // _CHARACTERS_PER_TOKEN)
 
 
 def _thinking_budget(call: ModelCall) -> int:
@@ -261,22 +322,36 @@ def _add_thinking(prepared: Prepared, capabilities: Capabilities, budget: int) -
         effort = next((word for bound, word in _EFFORTS if budget <= bound), "high")
         _put(prepared, capabilities, "reasoning_effort", effort)
     else:
-        prepared.dropped.append("thinking")
+        prepared.drop("thinking")
 
 
 def _add_extras(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> None:
     request, endpoint = call.request, call.endpoint
-    if request.allow_web_search and capabilities.web_search:
-        prepared.arguments["web_search_options"] = {}
+    if request.allow_web_search:
+        _add_web_search(prepared, capabilities)
     headers = dict(prepared.provider.headers) | endpoint.extra_headers | request.extra_headers
     if headers:
         prepared.arguments["extra_headers"] = headers
 
 
+def _add_web_search(prepared: Prepared, capabilities: Capabilities) -> None:
+    provider, arguments = prepared.provider, prepared.arguments
+    if capabilities.web_search is not True or ("tools" in arguments and not provider.searches_beside_tools):
+        prepared.drop("web search")
+    elif provider.searches_by == "responses":
+        arguments["model"] = arguments["model"].replace("/", "/responses/", 1)
+        arguments["tools"] = [*arguments.get("tools", ()), {"type": "web_search"}]
+    elif provider.searches_by in ("plugin", "body"):
+        body: dict[str, Any] = {"plugins": [{"id": "web"}]} if provider.searches_by == "plugin" else {"web_search_options": {}}
+        arguments["extra_body"] = body
+    else:
+        arguments["web_search_options"] = {}
+
+
 def _move_to_body(prepared: Prepared, call: ModelCall) -> None:
     """What must reach the provider as it is goes through `extra_body`, and the request's own `extra_body` with it."""
     body = {name: prepared.arguments.pop(name) for name in prepared.provider.raw_body if name in prepared.arguments}
-    body |= call.request.extra_body
+    body |= prepared.arguments.pop("extra_body", {}) | call.request.extra_body
     if not body:
         return
     if prepared.provider.spreads_extra_body:

@@ -21,6 +21,7 @@ import re
 import sys
 from typing import Any
 
+from llmcore.adapters.wire.told import Told
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.numbers import exact_float, exact_loads
 
@@ -157,14 +158,16 @@ def is_whole_reply(body: object) -> bool:
 class StreamEnd:
     """Watches the events of one stream. `finished`: one said that the reply is whole; `word`: the finish word it gave;
     `done`: OpenAI's end mark came; `events`: how many came; `known`: their wire's end is known, so that without it the reply was
-    cut; `objects`: of a wire on which the arguments of a call are one JSON object (Gemini, Ollama)."""
+    cut; `objects`: of a wire on which the arguments of a call are one JSON object (Gemini, Ollama); `told`: who answered, and
+    whether tokens were counted."""
 
-    __slots__ = ("done", "events", "finished", "known", "objects", "word")
+    __slots__ = ("done", "events", "finished", "known", "objects", "told", "word")
 
     def __init__(self) -> None:
         self.finished = self.known = self.done = self.objects = False
         self.word = ""
         self.events = 0
+        self.told = Told()
 
     @property
     def seen(self) -> bool:
@@ -177,6 +180,7 @@ class StreamEnd:
     def saw(self, event: object) -> None:
         """The next event."""
         self.events += 1
+        self.told.saw(event)
         self.known = self.known or is_of_a_wire(event)
         self.objects = self.objects or (is_object(event) and not _OBJECT_KEYS.isdisjoint(event))
         if (word := finish_of(event)) is not None:

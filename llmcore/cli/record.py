@@ -89,16 +89,15 @@ def _check_named(model: str, prompts: list[str] | None, *, proxy: str | None) ->
 
 
 def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
-    from llmcore.models import ModelConfig, ModelRegistry
+    from llmcore.models import ModelRegistry
 
     if models is not None:
         if base_url is not None:
             fail("--base-url goes with PROVIDER/MODEL; with --models the registry says where a model is served")
         registry = ModelRegistry.from_yaml(models)
         return registry, registry.get(model)
-    (named,) = ModelRegistry.load(model)
-    config = ModelConfig(alias=named.alias, provider=named.provider, model=named.model, base_url=base_url)
-    return ModelRegistry([config]), config
+    registry = ModelRegistry.load(model, base_url=base_url)
+    return registry, next(iter(registry))
 
 
 def _provenance(config: ModelConfig) -> str:

@@ -5,6 +5,7 @@ Field names are the keys of the YAML file. Unknown keys are errors. Keys are `Se
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, field_validator
@@ -12,7 +13,7 @@ from pydantic import ConfigDict, Field, field_validator
 from llmcore.adapters.base import ApiKey, BaseUrl, Capabilities, Endpoint, Prices, SecretHeaders
 from llmcore.models.deployment import Deployment
 from llmcore.tools.config import ToolConfig
-from llmcore.types import OutputMode
+from llmcore.types import ConfigError, OutputMode
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
 from llmcore.types.copies import Value
 
@@ -24,6 +25,16 @@ DEFAULT_MODES: tuple[OutputMode, ...] = get_args(OutputMode)
 _OF_A_PLACE = ("provider", "model", "api_key", "base_url", "extra_headers")
 
 
+def _check_dialect(name: str) -> None:
+    """Raises `ConfigError`, with the nearest name, for a dialect that there is not."""
+    from llmcore.normalizer import DIALECTS  # only where one is named
+
+    if name not in DIALECTS:
+        near = get_close_matches(name, DIALECTS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(DIALECTS))}"
+        raise ConfigError(f"text_dialect: no dialect is called {name[:200]!r}; {hint}")
+
+
 class ModelConfig(Value):
     """One entry of `llm.models`. None = not told: then the capability store decides, optimistically.
 
@@ -33,8 +44,10 @@ class ModelConfig(Value):
     gives an order. `max_retries`: requests to this model in one turn after the first, re-asks apart (None = the
     budget's). `retry_with_different_format` False = no change of mode. `strict_json_instructions`: the prompt says
     what not to write ("no XML"). `escalates_to`: aliases, in order. `text_dialect`: the dialect to teach in the
-    prompted modes. `timeout`: seconds for each read. `deployments`: the same model at several places (see `Deployment`),
-    which are asked in this order: one that fails by a fault or limit of its own gives way to the next.
+    prompted modes. `timeout`: seconds for each read; `first_token_timeout`: until the first piece of a stream (None =
+    each read alone). `reasoning_open`: the model's chat template opens the reasoning, so that replies start inside it.
+    `deployments`: the same model at several places (see `Deployment`), which are asked in this order: one that fails by a
+    fault or limit of its own gives way to the next.
     """
 
     model_config = ConfigDict(
@@ -63,13 +76,23 @@ class ModelConfig(Value):
     deployments: tuple[Deployment, ...] = ()
     tools: ToolConfig = ToolConfig()
     text_dialect: str | None = None
+    reasoning_open: bool = False
     timeout: PositiveAmount = 60.0
+    first_token_timeout: PositiveAmount | None = None
     extra_headers: SecretHeaders = Field(default_factory=dict[str, str], repr=False)
 
     @field_validator("api_key", "base_url", mode="before")
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
         return None if value == "" else value
+
+    @field_validator("text_dialect")
+    @classmethod
+    def _dialect_exists(cls, name: str | None) -> str | None:
+        """Raises `ConfigError` for a dialect that is none."""
+        if name is not None:
+            _check_dialect(name)
+        return name
 
     @field_validator("escalates_to", mode="before")
     @classmethod

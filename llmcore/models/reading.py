@@ -16,8 +16,11 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from llmcore.adapters.base import Prices
+from llmcore.adapters.providers.names import check_names
 from llmcore.models.config import ModelConfig
-from llmcore.types import ConfigError
+from llmcore.tools.config import ToolConfig
+from llmcore.types import ConfigError, RetryConfig
 from llmcore.types.limits import REGISTRY_LIMITS
 
 __all__ = ["Document", "build_models", "document_of", "files_of", "read_document", "read_file"]
@@ -33,6 +36,8 @@ _NAMES_SHOWN = 20
 _SUFFIXES = frozenset({".yaml", ".yml", ".json", ""})
 _SECTIONS = ("defaults", "models", "overrides")
 _FIELDS = sorted(set(ModelConfig.model_fields) - {"alias"})
+_INNER = {"prices": Prices.model_fields, "tools": ToolConfig.model_fields, "tools.retry": RetryConfig.model_fields}
+"""The keys of settings that have keys of their own."""
 
 
 @dataclass(slots=True)
@@ -159,11 +164,15 @@ def _build(alias: str, document: Document) -> ModelConfig:
         if any(fnmatchcase(name, pattern) for name in names):
             settings = _laid_over(settings, override)
     try:
-        return ModelConfig.model_validate({**settings, "alias": alias})
+        config = ModelConfig.model_validate({**settings, "alias": alias})
+        check_names(config.provider, config.model, config.base_url)
+        return config
     except ValidationError as error:
         problem = error.errors(include_input=False, include_url=False)[0]
         key = ".".join([where, *(_short(str(part)) for part in problem["loc"])])
         hint = f"add `{problem['loc'][-1]}:`" if problem["type"] == "missing" else problem["msg"]
+        if problem["type"] == "extra_forbidden":
+            hint = f"unknown key; {_nearest(problem['loc'])}"
         raise ConfigError(f"{source}: {key}: {hint}") from None  # the cause would quote the input
     except ConfigError as error:
         raise ConfigError(f"{source}: {where}: {error}") from None
@@ -198,6 +207,14 @@ def _known_keys(settings: Mapping[str, Any], known: tuple[str, ...] | list[str],
             near = get_close_matches(key, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
             raise ConfigError(f"{source}: {where}.{key}: unknown key; {hint}")
+
+
+def _nearest(where: tuple[str | int, ...]) -> str:
+    """What an unknown key inside one of a model's settings was probably meant to be."""
+    *outer, key = map(str, where)
+    known = list(_INNER.get(".".join(outer), ()))
+    near = get_close_matches(key, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
 
 
 def _short(text: str) -> str:

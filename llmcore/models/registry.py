@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from llmcore.adapters.base import Capabilities
+from llmcore.adapters.providers.names import check_names
 from llmcore.models.config import ModelConfig
 from llmcore.models.reading import Document, build_models, document_of, files_of, read_document, read_file
 from llmcore.models.selection import Needs, select
@@ -32,8 +33,22 @@ _SECONDS_BETWEEN_TRIES = 30.0
 Fingerprint = tuple[tuple[str, int, int, int], ...]
 
 
+_ADD = "add `llm: {models: {NAME: {provider: ..., model: ...}}}`"
+
+
 def _told(config: ModelConfig) -> Capabilities:
     return config.told
+
+
+def _is_path(text: str) -> bool:
+    """Is it written as a path, whether there is such a file or not?"""
+    return text.startswith((".", "/", "~", "\\")) or text.lower().endswith((".yaml", ".yml", ".json", "/"))
+
+
+def _some(models: dict[str, ModelConfig], source: str) -> dict[str, ModelConfig]:
+    if not models:
+        raise ConfigError(f"{source}: there are no models in it; {_ADD}")
+    return models
 
 
 class ModelRegistry:
@@ -65,7 +80,7 @@ class ModelRegistry:
         made._path = Path(path)
         made._environ = os.environ if environ is None else environ
         made._seen = made._fingerprint()
-        made._models = made._read()
+        made._models = _some(made._read(), str(made._path))
         made._looked = time.monotonic()
         return made
 
@@ -75,28 +90,37 @@ class ModelRegistry:
         around."""
         data = llm if "llm" in llm else {"llm": llm}
         document = document_of(data, "the given settings", os.environ if environ is None else environ)
-        return cls(build_models(document).values())
+        return cls(_some(build_models(document), "the given settings").values())
 
     @classmethod
-    def load(cls, given: ModelRegistry | Mapping[str, Any] | str | os.PathLike[str]) -> ModelRegistry:
+    def load(
+        cls, given: ModelRegistry | Mapping[str, Any] | str | os.PathLike[str], *, base_url: str | None = None
+    ) -> ModelRegistry:
         """A registry from whatever names one: itself, settings, a path to YAML, or a model as `provider/model`, which
-        is a registry of one whose alias is that name.
+        is a registry of one whose alias is that name, at `base_url` if one is given.
 
-        Raises `ConfigError`.
+        Raises `ConfigError`, also for a registry without models.
         """
         if isinstance(given, ModelRegistry):
+            if not len(given):
+                raise ConfigError(f"the registry holds no models; {_ADD}")
             return given
         if isinstance(given, Mapping):
             return cls.from_dict(given)
         path = Path(given)
-        if not isinstance(given, str) or path.suffix.lower() in (".yaml", ".yml") or path.exists():
+        if not isinstance(given, str) or _is_path(given) or path.exists():
             return cls.from_yaml(path)
         provider, slash, model = given.partition("/")
         if not (provider and slash and model):
             raise ConfigError(
                 f"{given!r} is neither a file nor a model name with its provider; write it like 'openai/{given or 'gpt-4o'}'"
             )
-        return cls([ModelConfig(alias=given, provider=provider, model=model)])
+        config = ModelConfig(alias=given, provider=provider, model=model, base_url=base_url)
+        try:
+            check_names(provider, model, base_url)
+        except ConfigError as error:
+            raise ConfigError(f"{given!r} is neither a file nor a model: {error}") from None
+        return cls([config])
 
     @property
     def aliases(self) -> list[str]:

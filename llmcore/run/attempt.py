@@ -16,12 +16,13 @@ from typing import Any, TypeVar
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.usage import accounted, cost_of
-from llmcore.adapters.request.output import output_plan
+from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
+from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
-from llmcore.run.choices import RunModels, admitted_tools, forced_tool, ignores_tools
+from llmcore.run.choices import RunModels, admitted_tools, ignores_tools
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
@@ -188,7 +189,8 @@ class TurnAttempt:
     def _sending(self, config: ModelConfig, call: ModelCall, tools: ToolSet, can: Capabilities) -> Sending:
         state, output = self._state, self._state.settings.output
         known = ToolSet() if call.request.tool_choice == "none" else tools
-        if output is not None and output_plan(call, can) == "tool":
+        plan = output_plan(call, can)
+        if output is not None and plan == "tool":
             known = compile_tools([*known, output.tool])
         return Sending(
             self._catalog.adapter(config),
@@ -198,7 +200,8 @@ class TurnAttempt:
             lambda: state.ledger.seconds_left,
             listening=self._listening,
             streaming=self._listening and can.streaming is not False,
-            forced_tool=forced_tool(call.request, call.tools),
+            forced_tool=forced_tool(call, tools_of(call, plan)),
+            reasoning_open=reasoning_is_open(call),
         )
 
     def _broken_off(self, sending: Sending, attempt: Attempt, error: BaseException) -> None:
@@ -219,7 +222,7 @@ class TurnAttempt:
         envelope = _fit(sending)
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
         attempt.response_id, attempt.response_model = sending.shown(sending.response_id), sending.shown(sending.response_model)
-        attempt.time_to_first_token = sending.time_to_first_token
+        attempt.time_to_first_token, attempt.dropped = sending.time_to_first_token, sending.dropped
         if broken_off(envelope) is None:
             self._learn(config, call, envelope)
         envelope = await hooked_reply(self._hooks, envelope)

@@ -3,12 +3,13 @@ after them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from llmcore.adapters.base import Adapter, Capabilities
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.litellm.usage import cost_of
+from llmcore.adapters.providers.names import OWN_ADAPTER, check_names
 from llmcore.fallback import Cooldown
 from llmcore.models import ModelConfig, ModelRegistry, Needs
 from llmcore.models.selection import lacking
@@ -41,6 +42,8 @@ class Catalog:
         self.cooldown = Cooldown()
         for alias in self._by_alias:
             self.registry.get(alias)
+        if self._default is None:
+            _check_reachable(config for config in self.registry if config.alias not in self._by_alias)
 
     @property
     def store(self) -> CapabilityStore:
@@ -83,6 +86,17 @@ class Catalog:
 
 def _is_adapter(given: Any) -> bool:
     return not isinstance(given, str | Mapping | ModelRegistry) and isinstance(given, Adapter)
+
+
+def _check_reachable(models: Iterable[ModelConfig]) -> None:
+    """Raises `ConfigError` for a model that LiteLLM is to be asked for and nobody knows."""
+    for config in models:
+        if config.provider in OWN_ADAPTER:
+            raise ConfigError(f"the provider of {config.alias!r} is {config.provider!r}: give its `adapter=` to the Orchestrator")
+        try:
+            check_names(config.provider, config.model, config.base_url)
+        except ConfigError as error:
+            raise ConfigError(f"{config.alias}: {error}") from None
 
 
 def _registry_of(adapter: Any) -> ModelRegistry:

@@ -11,10 +11,10 @@ from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, has_price, unknown_price
 from llmcore.run.modes import usable_modes
 from llmcore.tools import compile_tools
-from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolDefinition, ToolSet
+from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolSet
 from llmcore.types.logs import logger
 
-__all__ = ["RunModels", "admitted_tools", "forced_tool", "ignores_tools"]
+__all__ = ["RunModels", "admitted_tools", "ignores_tools"]
 
 _log = logger("run")
 
@@ -97,14 +97,6 @@ class RunModels:
     def _fits(self, alias: str) -> bool:
         config = self._catalog.registry.get(alias)
         return (not self._priced_only or has_price(config)) and self._catalog.fits(config, self._needs)
-
-
-def forced_tool(request: Request, tools: Sequence[ToolDefinition]) -> str | None:
-    """The tool that bare arguments belong to: the one named, or the only one where a call is required."""
-    choice = request.tool_choice
-    if isinstance(choice, dict):
-        return choice.get("name")
-    return tools[0].name if choice == "required" and len(tools) == 1 else None
 
 
 def admitted_tools(request: Request, tools: ToolSet) -> ToolSet:

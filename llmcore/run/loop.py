@@ -16,15 +16,15 @@ from typing import Any
 from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, FallbackManager, Plan, best_place, first_well, resting
 from llmcore.hooks import HookChain, Veto
-from llmcore.models import ModelConfig, needs_of
 from llmcore.run.attempt import Accepted, TurnAttempt
 from llmcore.run.catalog import Catalog, has_price, unknown_price
 from llmcore.run.choices import RunModels
+from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
 from llmcore.run.settings import RunSettings, Toolbox
 from llmcore.run.state import RunState
 from llmcore.run.verdict import cause_of
-from llmcore.tools import RunContext, ToolConfig
+from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.copies import MessageCopies
 from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
 from llmcore.types import (
@@ -62,17 +62,18 @@ class Machinery:
     fallback: FallbackManager
     tool_config: ToolConfig
     enforce_limits: bool
+    web_search: Tool | None = None
 
 
 class Run:
     """One run. Made with everything checked; `events()` carries it out, once."""
 
     def __init__(self, settings: RunSettings, machinery: Machinery, *, listening: bool) -> None:
+        chosen = choose(machinery.catalog, settings, machinery.web_search)
+        self._model, settings = chosen.model, chosen.settings
         request = settings.request
         self._machinery = machinery
         self._listening = listening
-        needs = needs_of(request, tools=len(settings.toolbox) > 0)
-        self._model: ModelConfig = machinery.catalog.select(request.model, needs)
         self._mode: OutputMode | None = None
         self._place = ""
         self._withheld: dict[str, Outcome] = {}
@@ -85,7 +86,7 @@ class Run:
             request = updated(request, {"tool_choice": self._tools.tool_choice})
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
         self.state = RunState(replace(settings, request=request, toolbox=self._toolbox, budget=budget), budget)
-        self._models = RunModels(machinery.catalog, needs, priced_only=budget.cost is not None)
+        self._models = RunModels(machinery.catalog, chosen.needs, priced_only=budget.cost is not None)
         self._hooks = machinery.hooks.under(self._seconds_left)
 
     def _seconds_left(self) -> float | None:

@@ -83,8 +83,10 @@ def build_call(
         capabilities=can,
         writer=None if mode == "native_tools" else writer_for(taught_dialect(can, config)),
         strict_json_instructions=config.strict_json_instructions,
+        reasoning_open=config.reasoning_open,
         enforce_limits=enforce_limits,
         timeout=config.timeout,
+        first_token_timeout=config.first_token_timeout,
         reason=reason,
         detail=detail,
     )

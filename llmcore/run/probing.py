@@ -189,6 +189,7 @@ async def _ask(config: ModelConfig, catalog: Catalog, question: _Question, *, is
         listening=False,
         streaming=False,
         forced_tool=None,
+        reasoning_open=config.reasoning_open,
     )
     try:
         async with aclosing(sending.events()) as events:

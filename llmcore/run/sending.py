@@ -105,6 +105,7 @@ class Sending:
         listening: bool,
         streaming: bool,
         forced_tool: str | None,
+        reasoning_open: bool,
     ) -> None:
         self._adapter = adapter
         self._call = call
@@ -114,6 +115,7 @@ class Sending:
         self._listening = listening
         self._streaming = streaming
         self._forced_tool = forced_tool
+        self._reasoning_open = reasoning_open
         self._ended = False  # the adapter said that the stream came to its end
         self._last: object = None
         self.envelope: Envelope | None = None
@@ -121,6 +123,7 @@ class Sending:
         self.response_id = ""
         self.response_model = ""
         self.time_to_first_token: float | None = None
+        self.dropped: list[str] = []
 
     def events(self) -> AsyncGenerator[Event, None]:
         """Send it. The adapter raises `LLMCoreError`s; what else comes out of it is an `InternalError`."""
@@ -172,11 +175,13 @@ class Sending:
         self.usage = reply.usage
         self.response_id, self.response_model = reply.id, reply.model
         self.time_to_first_token = reply.time_to_first_token
+        self.dropped = list(reply.dropped)
         forced = reply.forced_tool or self._forced_tool
         if not self._listening and _events_in(reply) is None:
-            self.envelope = normalize(reply, self._tools, forced_tool=forced, enveloped=self._enveloped)
+            opened = reply.reasoning_open or self._reasoning_open
+            self.envelope = normalize(reply, self._tools, reasoning_open=opened, forced_tool=forced, enveloped=self._enveloped)
             return []
-        normalizer = self._normalizer(forced, reply.reasoning_open)
+        normalizer = self._normalizer(forced, reply.reasoning_open or self._reasoning_open)
         recorded = _events_in(reply)
         parts = [part for part in recorded or (reply,) if not self._told(part)]
         events = [event for part in parts for event in normalizer.feed(part)]
@@ -188,7 +193,7 @@ class Sending:
         return events
 
     async def _streamed(self) -> AsyncGenerator[Event, None]:
-        normalizer = self._normalizer(self._forced_tool, False)
+        normalizer = self._normalizer(self._forced_tool, self._reasoning_open)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
         started = time.perf_counter()
         stream: Any = self._adapter.stream(self._call)
@@ -250,6 +255,7 @@ class Sending:
         self.response_id = str(summary.get("id") or self.response_id)
         self.response_model = str(summary.get("model") or self.response_model)
         self.time_to_first_token = summary.get("time_to_first_token", self.time_to_first_token)
+        self.dropped = [str(name) for name in summary.get("dropped") or self.dropped]
         self._ended = self._ended or summary.get("ended") is True
         return True
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -19,13 +19,12 @@ from llmcore.types import (
     ConfigError,
     Message,
     Request,
-    TextBlock,
     ToolDefinition,
     ToolDefinitionError,
     ToolSet,
 )
 from llmcore.types.copies import updated
-from llmcore.types.narrowing import objects_in
+from llmcore.types.given_messages import given_messages
 from llmcore.types.tools import tools_in
 
 __all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
@@ -45,6 +44,13 @@ _RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness"})
 PER_RUN = _REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS
 """The options of `run`, `execute` and `stream`."""
 _OPTIONS = sorted(PER_RUN)
+_INSTEAD = {
+    "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
+    "messages": "messages are the first argument",
+    "history": "a history is `message_history`",
+    "prompt": "the prompt is the first argument",
+}
+"""What is often looked for under another name."""
 
 
 class Toolbox:
@@ -153,6 +159,7 @@ def check_option_names(options: Mapping[str, Any]) -> None:
         if name not in _OPTIONS:
             near = get_close_matches(name, _OPTIONS, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(_OPTIONS)}"
+            hint = _INSTEAD.get(name, hint)
             raise ConfigError(f"unknown option {name!r}; {hint}")
 
 
@@ -165,54 +172,18 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
         base: dict[str, Any] = {name: getattr(given, name) for name in given.model_fields_set}
     else:
         base = {"messages": [given] if isinstance(given, Message) else given}
-    _check_messages(base.get("messages", ()))
-    _check_messages(history)
     try:
-        if history and isinstance(base["messages"], str):
-            base["messages"] = [Message(role="user", content=[TextBlock(text=base["messages"])])]
-        if not isinstance(base["messages"], str):
-            base["messages"] = [*history, *cast("Iterable[Any]", base["messages"])]
-        return _owned(Request.model_validate({**base, **overrides}))
+        base["messages"] = [*(given_messages(history) if history else ()), *given_messages(base["messages"])]
+        request = _owned(Request.model_validate({**base, **overrides}))
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         where = ".".join(map(str, problem["loc"]))
         raise CallerError(f"the request's {where}: {problem['msg']}") from None
     except TypeError as error:
         raise CallerError(f"the request cannot be read: {error}") from None
-
-
-_OF_OPENAI = frozenset({"tool_calls", "tool_call_id", "function_call", "refusal", "audio"})
-_GIVE = "give text, a list of messages or a Request"
-
-
-def _check_messages(given: object) -> None:
-    """Raises `CallerError` for what is plainly no history, in words that say what is."""
-    kind = type(given).__name__
-    if isinstance(given, (str, Message)):
-        return
-    if isinstance(given, (bytes, bytearray, Mapping)) or not isinstance(given, Iterable):
-        raise CallerError(f"the request is of type {kind}; {_GIVE}")
-    if not isinstance(given, Sequence):
-        return  # it can be read once only
-    for index, message in enumerate(cast("Sequence[object]", given)):
-        if isinstance(message, Message):
-            continue
-        if not isinstance(message, Mapping):
-            raise CallerError(
-                f"message {index} of the request is of type {type(message).__name__}; give a Message, or a dict of one"
-            )
-        fields = cast("Mapping[str, Any]", message)
-        if fields.get("role") == "developer" or not _OF_OPENAI.isdisjoint(fields) or _is_openai_content(fields):
-            raise CallerError(
-                f"message {index} of the request is written as OpenAI's API has it; give llmcore's messages, whose `content` is "
-                "text or a list of blocks: a call is a ToolUseBlock, its result a ToolResultBlock in a message of role 'tool'. "
-                "A history that llmcore made (`result.messages`) can be given as it is"
-            )
-
-
-def _is_openai_content(message: Mapping[str, Any]) -> bool:
-    kinds = {part.get("type") for part in objects_in(message.get("content")) if isinstance(part.get("type"), str)}
-    return not kinds.isdisjoint({"image_url", "input_audio", "input_text", "output_text"})
+    if not request.messages:
+        raise CallerError("the request holds no messages; give text, or at least one message")
+    return request
 
 
 def _owned(request: Request) -> Request:

@@ -348,6 +348,8 @@ class Attempt(Value):
     response_model: JsonText = ""
     time_to_first_token: float | None = None
     """Seconds until the first piece of the reply came; None where it is not known."""
+    dropped: list[JsonText] = Field(default_factory=list[JsonText])
+    """What of the request the endpoint does not take and was not sent: parameters, constraints of tools' schemas."""
 
     @field_validator("failure", mode="before")
     @classmethod

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, field_validator
 from llmcore.types.bounds import PositiveAmount
 from llmcore.types.copies import Value
 from llmcore.types.errors import ToolDefinitionError
+from llmcore.types.given_messages import given_messages
 from llmcore.types.headers import check_headers
 from llmcore.types.messages import Message, TextBlock
 from llmcore.types.tools import tools_in
@@ -21,7 +22,8 @@ ToolChoice = Literal["auto", "none", "required"] | dict[str, str]
 
 
 class Request(Value):
-    """One request, provider-agnostic. `messages` may be given as a str (one user message).
+    """One request, provider-agnostic. `messages` may be given as a str (one user message), and each message as a dict, also of
+    OpenAI's chat API (`tool_calls`, `image_url`, role `tool`); what is no message raises `CallerError`.
 
     `thinking`: False/True, or the number of tokens the model may think. `deadline` is in seconds from the call. `tools` hold
     anything `ToolSet` takes. `extra_body` and `extra_headers` go to the provider as they are; a header that cannot be sent
@@ -49,8 +51,8 @@ class Request(Value):
 
     @field_validator("messages", mode="before")
     @classmethod
-    def _text_is_one_message(cls, value: Any) -> Any:
-        return [Message(role="user", content=[TextBlock(text=value)])] if isinstance(value, str) else value
+    def _as_given(cls, value: Any) -> Any:
+        return given_messages(value)
 
     @field_validator("extra_headers")
     @classmethod
@@ -88,6 +90,8 @@ class Reply(Value):
     """The prompt opened the reasoning, so the text starts inside it."""
     forced_tool: str | None = None
     """The tool the request forced: a bare arguments object belongs to it."""
+    dropped: tuple[str, ...] = ()
+    """What of the request the endpoint does not take and was not sent, in words."""
 
 
 class CallWriter(Protocol):

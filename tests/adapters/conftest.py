@@ -35,7 +35,17 @@ PROVIDERS = {
     "gemini": "gemini-2.5-pro",
     "ollama": "llama3.1",
 }
-"""A model of each provider."""
+"""A model of each provider that the wire server speaks for."""
+EVERY_MODEL = {
+    **PROVIDERS,
+    "azure": "a-deployment",
+    "bedrock": "anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "vertex_ai": "gemini-2.5-pro",
+    "xai": "grok-4",
+    "together": "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+    **dict.fromkeys(("vllm", "sglang", "llama_cpp", "lm_studio"), "local-model"),
+}
+"""A model of every row of the table."""
 
 
 def endpoint_at(server: WireServer, provider: str, model: str | None = None) -> Endpoint:

@@ -114,13 +114,14 @@ def test_a_name_on_the_command_line(invoke: Invoke, arguments: tuple[str, ...]) 
 def test_a_registry(invoke: Invoke, tmp_path: Path) -> None:
     path = tmp_path / f"{FILE}.yaml"
     evil = EVIL.replace("\ud83d", "").replace("\U000e0041", "")  # YAML has no escapes for pairs
-    settings = {"provider": evil, "model": evil, "prices": {"input": 1}}
+    settings = {"provider": "custom", "model": evil, "prices": {"input": 1}}
     path.write_text(json.dumps({"llm": {"models": {evil: settings}}}), "utf-8")
     for options in ((), ("--json",)):
         result = invoke("models", path, *options)
         assert result.exit_code == 0
         assert_harmless(result.stdout, result.stderr)
-    path.write_text(json.dumps({"llm": {"models": {"a": {**settings, "\x1b[2J": 1}}}}), "utf-8")
-    result = invoke("models", path)
-    assert result.exit_code == 2
-    assert_harmless(result.stderr)
+    for wrong in ({"\x1b[2J": 1}, {"provider": evil}, {"provider": "openai"}, {"text_dialect": evil}):
+        path.write_text(json.dumps({"llm": {"models": {"a": {**settings, **wrong}}}}), "utf-8")
+        result = invoke("models", path)
+        assert result.exit_code == 2
+        assert_harmless(result.stderr)

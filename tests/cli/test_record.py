@@ -107,8 +107,14 @@ def test_a_run_that_fails_is_recorded_and_exits_1(invoke: Invoke, tmp_path: Path
     ("arguments", "message"),
     [
         (["gpt-4o", "Hello", "-o", "{tmp}/x.jsonl"], "neither a file nor a model name with its provider"),
-        ([MODEL, "Hello", "-o", "{tmp}/no/such/folder/x.jsonl"], "No such file or directory"),
-        ([MODEL, "Hello", "-o", "{tmp}/x.jsonl", "--tools", "nowhere.json"], "nowhere.json"),
+        (
+            [MODEL, "Hello", "-o", "{tmp}/no/such/folder/x.jsonl", "--base-url", "http://127.0.0.1:9/v1"],
+            "No such file or directory",
+        ),
+        (
+            [MODEL, "Hello", "-o", "{tmp}/x.jsonl", "--tools", "nowhere.json", "--base-url", "http://127.0.0.1:9/v1"],
+            "nowhere.json",
+        ),
         ([MODEL, "Hello", "-o", "{tmp}/x.jsonl", "--models", "{tmp}/nowhere.yaml"], "nowhere.yaml"),
     ],
 )

@@ -126,7 +126,7 @@ BOMBS = {
     "dashes": "- " * 100_000,
     "question marks": "? " * 100_000,
     "many values": "llm: [" + "a," * 400_000 + "]",
-    "many models": "llm: {models: {" + ",".join(f"m{n}: {{provider: p, model: m}}" for n in range(3000)) + "}}",
+    "many models": "llm: {models: {" + ",".join(f"m{n}: {{provider: custom, model: m}}" for n in range(3000)) + "}}",
     "many overrides": "llm: {overrides: {" + ",".join(f"'{n}*': {{}}" for n in range(3000)) + "}}",
     "a long key": "llm: {models: {" + "k" * 100_000 + ": {}}}",
     "a key that is a list": "llm: {models: {? [a] : {}}}",
@@ -168,23 +168,23 @@ def test_a_file_of_a_gigabyte_is_not_held(tmp_path: Path) -> None:
 
 
 def test_settings_given_as_data_are_bounded_too() -> None:
-    own: dict[str, Any] = {"provider": "p", "model": "m"}
+    own: dict[str, Any] = {"provider": "custom", "model": "m"}
     own["tools"] = own
     with pytest.raises(ConfigError, match=r"the given settings: .*levels"):
         ModelRegistry.from_dict({"models": {"a": own}})
     with pytest.raises(ConfigError, match="the key 3 is not text"):
-        ModelRegistry.from_dict({"models": {3: {"provider": "p", "model": "m"}}})
+        ModelRegistry.from_dict({"models": {3: {"provider": "custom", "model": "m"}}})
 
 
 def test_names_that_yaml_takes_for_something_else_stay_text() -> None:
     names = "on", "1", "1.10", "2026-01-31", "null"
-    text = "llm: {models: {" + ", ".join(f"{name}: {{provider: p, model: m}}" for name in names) + "}}"
+    text = "llm: {models: {" + ", ".join(f"{name}: {{provider: custom, model: m}}" for name in names) + "}}"
     assert tuple(build_models(read_document(text, "llm.yaml", {}))) == names
 
 
 def test_anchors_and_merge_keys_of_a_sane_file_work() -> None:
     text = (
-        "llm:\n  models:\n    a: &base {provider: p, model: m, max_retries: 1}\n"
+        "llm:\n  models:\n    a: &base {provider: custom, model: m, max_retries: 1}\n"
         "    b: {<<: *base, model: n}\n    c: {<<: [{max_retries: 3}, *base]}\n"
     )
     models = build_models(read_document(text, "llm.yaml", {}))
@@ -192,8 +192,8 @@ def test_anchors_and_merge_keys_of_a_sane_file_work() -> None:
 
 
 def test_a_dollar_keeps_braces_from_being_a_variable() -> None:
-    text = MODEL % "text_dialect: '$${HOST}/${PATH_}${PATH_}/$5'"
-    assert build_models(read_document(text, "llm.yaml", {"PATH_": "a$"}))["a"].text_dialect == "${HOST}/a$a$/$5"
+    text = MODEL % "extra_headers: {a: '$${HOST}/${PATH_}${PATH_}/$5'}"
+    assert build_models(read_document(text, "llm.yaml", {"PATH_": "a$"}))["a"].extra_headers == {"a": "${HOST}/a$a$/$5"}
 
 
 def test_a_secret_never_stands_in_an_error() -> None:
@@ -212,7 +212,7 @@ def test_several_variables_stand_in_one_value_and_an_empty_one_takes_the_default
 
 
 def entry(alias: str) -> str:
-    return f"llm: {{models: {{{alias}: {{provider: openai, model: m}}}}}}"
+    return f"llm: {{models: {{{alias}: {{provider: openai, model: gpt-4o}}}}}}"
 
 
 def test_a_folder_is_read_by_name_like_a_configmap_mount(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_folder_is_read_by_name_like_a_configmap_mount(tmp_path: Path) -> None
 
 def test_files_of_a_folder_share_defaults_and_overrides(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("llm: {defaults: {max_retries: 1, tools: {timeout: 3}}}")
-    (tmp_path / "b.yaml").write_text("llm: {defaults: {tools: {max_parallel: 4}}, overrides: {'m': {max_retries: 7}}}")
+    (tmp_path / "b.yaml").write_text("llm: {defaults: {tools: {max_parallel: 4}}, overrides: {'gpt-4o': {max_retries: 7}}}")
     (tmp_path / "c.yaml").write_text(entry("x"))
     config = ModelRegistry.from_yaml(tmp_path).get("x")
     assert (config.max_retries, config.tools.timeout, config.tools.max_parallel) == (7, 3, 4)
@@ -240,3 +240,20 @@ def test_files_of_a_folder_share_defaults_and_overrides(tmp_path: Path) -> None:
 def test_a_missing_file_or_an_empty_folder_is_an_error(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match=str(tmp_path)):
         ModelRegistry.from_yaml(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("provider: opnai, model: gpt-4o", ["llm.models.a", "did you mean 'openai'"]),
+        ("provider: openai, model: gtp-4o", ["llm.models.a", "did you mean 'gpt-4o'"]),
+        ("provider: openai, model: gpt-4o, text_dialect: hermess", ["text_dialect", "did you mean 'hermes'"]),
+        ("provider: openai, model: gpt-4o, prices: {inptu: 1}", ["prices.inptu: unknown key", "did you mean 'input'"]),
+        ("provider: openai, model: gpt-4o, tools: {alowed: []}", ["tools.alowed: unknown key", "did you mean 'allowed'"]),
+        ("provider: openai, model: m, base_url: 'https://openai.com.evil/v1'", ["looks like openai's"]),
+    ],
+)
+def test_a_name_that_nobody_knows_is_an_error_at_load(settings: str, words: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        build_models(read_document(f"llm: {{models: {{a: {{{settings}}}}}}}", "llm.yaml", {}))
+    assert all(word in str(caught.value) for word in words), str(caught.value)

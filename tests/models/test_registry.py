@@ -16,9 +16,9 @@ from llmcore.types import ConfigError, ImageBlock, Message, ModelNotFound, Reque
 REGISTRY = ModelRegistry.from_dict(
     {
         "models": {
-            "plain": {"provider": "openai", "model": "p", "supports_tools": False, "context_window": 100},
-            "tooled": {"provider": "openai", "model": "t", "supports_images": False, "context_window": 1000},
-            "seeing": {"provider": "gemini", "model": "s", "supports_web_search": True},
+            "plain": {"provider": "openai", "model": "gpt-4o", "supports_tools": False, "context_window": 100},
+            "tooled": {"provider": "openai", "model": "gpt-4.1", "supports_images": False, "context_window": 1000},
+            "seeing": {"provider": "gemini", "model": "gemini-2.5-pro", "supports_web_search": True},
         }
     }
 )
@@ -89,7 +89,7 @@ def test_two_models_of_one_alias_are_an_error() -> None:
 
 
 def write(path: Path, alias: str, stamp: int) -> None:
-    path.write_text(f"llm: {{models: {{{alias}: {{provider: openai, model: m}}}}}}" if alias else "llm: [")
+    path.write_text(f"llm: {{models: {{{alias}: {{provider: openai, model: gpt-4o}}}}}}" if alias else "llm: [")
     os.utime(path, ns=(stamp, stamp))
 
 
@@ -152,4 +152,21 @@ def test_between_two_looks_the_files_are_left_alone(tmp_path: Path) -> None:
     write(path, "first", 1_000)
     registry = ModelRegistry.from_yaml(path)
     path.unlink()
-    assert registry.get("first").model == "m"
+    assert registry.get("first").model == "gpt-4o"
+
+
+@pytest.mark.parametrize("given", [{}, {"models": {}}, {"llm": {"models": None}}, ModelRegistry()], ids=repr)
+def test_a_registry_without_models_is_an_error(given: object) -> None:
+    with pytest.raises(ConfigError, match=r"no models.*add `llm: "):
+        ModelRegistry.load(given)  # type: ignore[arg-type]  # a mapping or a registry
+
+
+@pytest.mark.parametrize("given", ["./models", "../llm/prod", "/no/such", "~/llm", "models/", "conf/llm.yml", "llm.json"])
+def test_a_path_that_is_not_there_is_no_model(given: str) -> None:
+    with pytest.raises(ConfigError, match="no such file or folder"):
+        ModelRegistry.load(given)
+
+
+def test_a_folder_that_looks_like_a_model_is_neither() -> None:
+    with pytest.raises(ConfigError, match="neither a file nor a model: there is no provider 'conf'"):
+        ModelRegistry.load("conf/models")

@@ -85,6 +85,7 @@ _BASE_PATHS = {
     "groq": "/openai/v1",
     "openrouter": "/api/v1",
     "gemini": "/v1beta",
+    **dict.fromkeys(("xai", "together", "vllm", "sglang", "llama_cpp", "lm_studio"), "/v1"),
 }
 
 

@@ -13,10 +13,12 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.providers.table import PROVIDERS
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.adapters.request.parameters import DEFAULT_MAX_TOKENS, NO_KEY, Prepared, base_url, check_limits, prepare
-from llmcore.types import AuthenticationFailed, LimitExceeded, Request, ToolDefinition
+from llmcore.types import AuthenticationFailed, LimitExceeded, Request, TextBlock, ToolDefinition
+from tests.adapters.conftest import EVERY_MODEL as MODELS
 from tests.adapters.conftest import KEY, TIMEOUT, WEATHER, call_of
-from tests.adapters.conftest import PROVIDERS as MODELS
 
+TEXT_BLOCK = len(TextBlock(text="").model_dump_json(exclude={"data", "content"}))
+WEATHER_TOKENS = -(-len(WEATHER.model_dump_json()) // 4)
 OBJECT: dict[str, Any] = {
     "type": "object",
     "properties": {"a": {"type": "integer"}},
@@ -43,8 +45,10 @@ def test_every_call_carries_the_constants(provider: str) -> None:
     assert sent["model"] == f"{PROVIDERS[provider].prefix}/{MODELS[provider]}"
     assert (sent["num_retries"], sent["max_retries"], sent["timeout"]) == (0, 0, TIMEOUT)
     assert sent["api_key"] == KEY
-    assert sent["max_tokens"] > 0
     assert "drop_params" not in sent
+    asked = {"model", "api_base", "api_key", "timeout", "num_retries", "max_retries", "messages", "tools"}
+    unasked = sent.keys() - asked
+    assert unasked == ({"max_tokens"} if provider == "anthropic" else {"extra_headers"} if provider == "openrouter" else set())
 
 
 @pytest.mark.parametrize(
@@ -81,6 +85,27 @@ def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> N
     own = Endpoint(provider="openai", model="m", base_url="http://127.0.0.1:1/v1")
     assert prepare(call_of(own), Capabilities()).arguments["api_key"] == NO_KEY
     assert prepare(call_of(Endpoint(provider="ollama", model="m")), Capabilities()).arguments["api_key"] == NO_KEY
+
+
+@pytest.mark.parametrize(
+    ("provider", "base_url", "expected"),
+    [
+        ("azure", "https://x.openai.azure.com", KEY),
+        ("openai", "https://eu.api.openai.com/v1", KEY),
+        ("openai", "http://api.openai.com/v1", NO_KEY),  # not in clear
+        ("groq", "https://gateway.example/v1", NO_KEY),
+        ("azure", "https://notopenai.azure.com", NO_KEY),
+        ("bedrock", "https://vpce-1.bedrock-runtime.us-east-1.vpce.amazonaws.com", None),  # AWS's own keys
+        ("cohere_chat", None, None),
+    ],
+)
+def test_a_key_of_the_environment_goes_to_the_providers_own_hosts(
+    provider: str, base_url: str | None, expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AZURE_API_KEY", "OPENAI_API_KEY", "GROQ_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    at = Endpoint(provider=provider, model="m", base_url=base_url)
+    assert prepare(call_of(at), Capabilities()).arguments["api_key"] == expected
 
 
 @pytest.mark.parametrize(
@@ -182,17 +207,30 @@ def test_sampling() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "ceiling", "expected"),
-    [(None, None, DEFAULT_MAX_TOKENS), (100, None, 100), (100_000, 4096, 4096), (None, 1000, 1000)],
+    ("provider", "asked", "known", "expected"),
+    [
+        ("groq", None, {}, None),
+        ("groq", None, {"max_output_tokens": 1000}, None),
+        ("groq", 100, {}, 100),
+        ("groq", 100_000, {"max_output_tokens": 4096}, 4096),
+        ("anthropic", None, {}, DEFAULT_MAX_TOKENS),  # the wire requires it
+        ("anthropic", None, {"max_output_tokens": 1000}, 1000),
+        ("openai_compatible", 9000, {"context_window": 8192}, 8192 - 1000 - WEATHER_TOKENS),
+        ("openai_compatible", 100, {"context_window": 8192}, 100),
+        ("openai_compatible", 100, {"context_window": 900}, 100),  # the server says that it is too long
+    ],
 )
-def test_max_tokens_is_bounded_by_the_models_maximum(asked: int | None, ceiling: int | None, expected: int) -> None:
-    known = {"max_output_tokens": ceiling} if ceiling else {}
-    assert made("groq", request={"max_tokens": asked}, known=known).arguments["max_tokens"] == expected
+def test_max_tokens_are_sent_where_asked_for_or_required(
+    provider: str, asked: int | None, known: dict[str, Any], expected: int | None
+) -> None:
+    request = {"messages": "x" * (4000 - TEXT_BLOCK), "max_tokens": asked}
+    assert made(provider, request=request, known=known).arguments.get("max_tokens") == expected
 
 
 def test_a_refused_max_tokens_takes_its_newer_name() -> None:
-    sent = made("openai_compatible", known={"unsupported_parameters": frozenset({"max_tokens"})}).arguments
-    assert sent["max_completion_tokens"] == DEFAULT_MAX_TOKENS
+    known = {"unsupported_parameters": frozenset({"max_tokens"})}
+    sent = made("openai_compatible", known=known, request={"max_tokens": 50}).arguments
+    assert sent["max_completion_tokens"] == 50
     assert "max_tokens" not in sent
 
 
@@ -214,10 +252,60 @@ def test_thinking(provider: str, model: str | None, thinking: bool | int, expect
     assert {key: sent[key] for key in ("thinking", "reasoning_effort") if key in sent} == expected
 
 
-def test_web_search_only_where_it_is_native() -> None:
-    assert made("gemini", request={"allow_web_search": True}).arguments["web_search_options"] == {}
-    assert "web_search_options" not in made("groq", request={"allow_web_search": True}).arguments
-    assert "web_search_options" not in made("gemini").arguments
+@pytest.mark.parametrize(
+    ("provider", "model", "tools", "expected"),
+    [
+        ("gemini", None, (), {"web_search_options": {}}),
+        ("anthropic", None, (WEATHER,), {"web_search_options": {}}),
+        ("openai", "gpt-4o-search-preview", (), {"web_search_options": {}}),
+        ("openai", "gpt-5", (), {"model": "openai/responses/gpt-5", "tools": [{"type": "web_search"}]}),
+        ("openrouter", None, (WEATHER,), {"extra_body": {"plugins": [{"id": "web"}]}}),
+        ("xai", None, (WEATHER,), {"web_search_options": {}}),
+    ],
+)
+def test_native_web_search_is_asked_for_in_each_providers_way(
+    provider: str, model: str | None, tools: tuple[ToolDefinition, ...], expected: dict[str, Any]
+) -> None:
+    prepared = made(provider, model, request={"allow_web_search": True}, tools=tools)
+    assert expected.items() <= prepared.arguments.items()
+    assert prepared.dropped == []
+    assert not {"web_search_options", "extra_body"} & made(provider, model, tools=tools).arguments.keys()
+
+
+@pytest.mark.parametrize(
+    ("provider", "known"),
+    [("groq", {}), ("openai_compatible", {}), ("gemini", {}), ("anthropic", {"web_search": False})],  # gemini: not beside tools
+)
+def test_web_search_that_is_not_sent_is_recorded(provider: str, known: dict[str, Any]) -> None:
+    prepared = made(provider, request={"allow_web_search": True}, known=known)
+    assert "web search" in prepared.left_out
+    assert not {"web_search_options", "extra_body"} & prepared.arguments.keys()
+
+
+def test_a_server_of_the_users_that_searches_is_asked_to() -> None:
+    sent = made("openai_compatible", request={"allow_web_search": True}, known={"web_search": True}).arguments
+    assert sent["extra_body"] == {"web_search_options": {}}  # LiteLLM refuses it as a parameter
+
+
+@pytest.mark.parametrize(
+    ("provider", "request_fields", "known", "left_out"),
+    [
+        ("ollama", {"tool_choice": "required"}, {}, ["tool_choice"]),
+        ("mistral", {"thinking": True}, {}, ["thinking"]),
+        ("anthropic", {"thinking": True, "tool_choice": "required"}, {}, ["tool_choice"]),
+        ("groq", {"tool_choice": "required"}, {"tool_choice_required": False}, ["tool_choice"]),
+        ("groq", {"tool_choice": "required", "temperature": 0.0}, {}, []),
+    ],
+)
+def test_what_is_left_out_is_recorded(
+    provider: str, request_fields: dict[str, Any], known: dict[str, Any], left_out: list[str]
+) -> None:
+    assert made(provider, request=request_fields, known=known).left_out == left_out
+
+
+def test_lost_constraints_are_left_out_too() -> None:
+    tool = ToolDefinition(name="f", parameters={"type": "object", "properties": {"n": {"type": "integer", "multipleOf": 5}}})
+    assert made("gemini", tools=(tool,)).left_out == ["f: multipleOf at /properties/n"]
 
 
 def test_extra_body_and_headers() -> None:

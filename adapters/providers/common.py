@@ -1,0 +1,42 @@
+"""What several rows of the provider table share."""
+
+from __future__ import annotations
+
+from llmcore.adapters.base import Capabilities
+from llmcore.adapters.providers.provider import Limits
+
+__all__ = ["CLAUDE", "CLAUDE_LIMITS", "FULL", "GEMINI_CAPABILITIES", "NOTES", "NO_SAMPLING", "OPENAI_LIMITS", "TRIED"]
+
+FULL = Capabilities(
+    native_tools=True,
+    json_schema=True,
+    json_object=True,
+    schema_with_tools=True,
+    parallel_tools=True,
+    tool_choice_required=True,
+    tool_choice_named=True,
+    streaming=True,
+)
+CLAUDE = FULL.model_copy(
+    update={
+        "json_object": False,  # nothing is sent: `TRIED`
+        "images": True,
+        "web_search": True,
+        "context_window": 200_000,
+    }
+)
+"""Claude's documentation: Tool use, Structured outputs, Web search tool, Context windows."""
+GEMINI_CAPABILITIES = FULL.model_copy(
+    update={
+        "schema_with_tools": False,  # before Gemini 3 a response schema and tools exclude each other
+        "images": True,
+        "web_search": True,
+    }
+)
+"""Gemini API documentation: Function calling, Structured output, Grounding with Google Search."""
+NO_SAMPLING = frozenset({"temperature", "top_p"})
+
+NOTES = "the project's notes on providers"
+TRIED = "what LiteLLM 1.105.3 sends, tried on loopback servers"
+OPENAI_LIMITS = Limits(max_tools=64, source="the user's document 002: OpenAI 64 tools")
+CLAUDE_LIMITS = Limits(max_tools=20, max_tools_bytes=50_000, source="the user's document 002: Claude 20 tools, 50 KB")

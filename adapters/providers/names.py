@@ -1,0 +1,111 @@
+"""Is a provider, a model, a base URL one that can be reached? Asked when a registry is loaded, so that a misspelt name is an
+error there and not at the first request.
+
+A name is known when our table or LiteLLM's list has it; the list is a file of this package (`scripts/litellm_names.py` makes it),
+so that nothing is imported for it. Models are judged only where a provider serves its own at its own URL.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+from llmcore.adapters.providers import ALIASES, PROVIDERS, canonical, is_host_of
+from llmcore.adapters.providers.provider import Provider
+from llmcore.types import ConfigError
+
+__all__ = ["OWN_ADAPTER", "check_names", "litellm_names"]
+
+OWN_ADAPTER = frozenset({"custom", "fake", "replay"})
+"""Providers whose requests an adapter of the caller's makes; any model goes with them."""
+_MEANT = {
+    "google": "gemini",
+    "claude": "anthropic",
+    "chatgpt": "openai",
+    "gpt": "openai",
+    "aws": "bedrock",
+    "amazon": "bedrock",
+    "grok": "xai",
+    "x.ai": "xai",
+    "microsoft": "azure",
+    "llamacpp": "llama_cpp",
+    "local": "openai_compatible",
+}
+"""What is often written for a provider, and how it is called here."""
+
+
+@cache
+def litellm_names() -> dict[str, Any]:
+    """The shipped list: `providers`, and `models` by our name of the provider."""
+    text = (files("llmcore.adapters.providers") / "litellm_names.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def check_names(provider: str, model: str, base_url: str | None = None) -> None:
+    """Raises `ConfigError`, with the nearest name, for a provider or a model that nobody knows, for a base URL that only looks
+    like a provider's, and where one is needed and there is none."""
+    name = canonical(provider)
+    if base_url:
+        _check_host(base_url)
+    if name in OWN_ADAPTER:
+        return
+    row = PROVIDERS.get(name)
+    if row is None:
+        _check_litellms(provider)
+        return
+    if row.needs_url and not base_url and not os.environ.get(row.url_variable):
+        variable = f" (or the variable {row.url_variable})" if row.url_variable else ""
+        raise ConfigError(f"the provider {provider!r} needs a `base_url`{variable}, for example {row.needs_url}")
+    if not base_url and not row.may_serve(model) and model not in _models(row):
+        raise ConfigError(_unknown_model(row, model))
+
+
+def _check_host(base_url: str) -> None:
+    """A host that begins like a provider's and ends as somebody else's gets no key."""
+    host = (urlsplit(base_url).hostname or "").lower()
+    for row in PROVIDERS.values():
+        for domain in row.hosts:
+            if not is_host_of(host, domain) and re.search(rf"(?:^|[.-]){re.escape(domain)}[.-]", host):
+                raise ConfigError(
+                    f"base_url: the host {host!r} looks like {row.name}'s ({domain}) and belongs to somebody else; "
+                    f"write one that ends in {domain!r}, or reach the other server by another name"
+                )
+
+
+def _check_litellms(provider: str) -> None:
+    routed = litellm_names()["providers"]
+    if provider in routed or provider.lower().replace("-", "_") in routed:
+        return
+    plain = provider.lower().replace("-", "_")
+    near = _MEANT.get(plain) or _nearest(plain, (*PROVIDERS, *ALIASES, *routed))
+    hint = f"did you mean {near!r}? " if near else ""
+    raise ConfigError(
+        f"there is no provider {provider!r}; {hint}There are {', '.join(PROVIDERS)}, and what LiteLLM routes; a server that "
+        "speaks OpenAI's API is 'openai_compatible' with a `base_url`, an adapter of your own is 'custom'"
+    )
+
+
+def _models(row: Provider) -> list[str]:
+    found: list[str] = litellm_names()["models"].get(row.name, [])
+    return found
+
+
+def _unknown_model(row: Provider, model: str) -> str:
+    near = _nearest(model.lower(), _models(row))
+    hint = f"did you mean {near!r}?" if near else f"its models are called {', '.join(row.names_of_models)}"
+    return (
+        f"{row.name} has no model {model[:200]!r}; {hint} (A model that is served by somebody else needs its `provider`, or a "
+        "`base_url`)"
+    )
+
+
+def _nearest(name: str, names: Iterable[str]) -> str | None:
+    return next(iter(get_close_matches(name, list(names), n=1)), None)

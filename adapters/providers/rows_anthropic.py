@@ -1,0 +1,98 @@
+"""Anthropic's own API and Amazon Bedrock's Converse, which serves Claude beside other families."""
+
+from __future__ import annotations
+
+from llmcore.adapters.base import Capabilities
+from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, FULL, NOTES, TRIED
+from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider
+
+__all__ = ["ANTHROPIC", "BEDROCK", "CLAUDE_NAMES"]
+
+CLAUDE_NAMES = NameRule(length=128, source="Claude's API reference: tool names ^[a-zA-Z0-9_-]{1,128}$")
+_CHOICE = "Amazon Bedrock API reference: ToolChoice (any and one tool are for Claude and Nova only)"
+
+ANTHROPIC = Provider(
+    name="anthropic",
+    prefix="anthropic",
+    wire="anthropic",
+    spare_path="/v1",
+    api_key_variable="ANTHROPIC_API_KEY",
+    sources=(
+        "Claude's documentation: Tool use (tool_choice auto, any, tool, none; disable_parallel_tool_use)",
+        "Claude's documentation: Structured outputs (native from 4.1 and 4.5 on; 20 strict tools a request)",
+        "Claude's documentation: Extended thinking (no forced call beside a budget), Prompt caching, Web search tool",
+        f"{NOTES}, sections 3 to 5, 9",
+    ),
+    hosts=("anthropic.com", "claude.com"),
+    names_of_models=("claude-*",),
+    capabilities=CLAUDE,
+    schema_flag="supports_native_structured_output",  # without it LiteLLM forces a tool, and beside tools loses them
+    schema_dialect="anthropic",
+    output_dialect="anthropic_strict",
+    names=CLAUDE_NAMES,
+    ids=IdRule(length=512, source="Claude's API reference: tool_use_id ^[a-zA-Z0-9_-]+$"),
+    limits=(CLAUDE_LIMITS,),
+    thinking="anthropic",
+    forces_while_thinking=False,
+    needs_max_tokens=True,
+    prompt_cache=True,
+    images_in_results=True,
+    spreads_extra_body=True,
+)
+
+_CONVERSE = FULL.model_copy(
+    update={
+        "json_schema": False,  # Converse has no response format that LiteLLM would not make a forced tool of
+        "json_object": False,
+        "schema_with_tools": False,
+        "parallel_tools": None,
+        "tool_choice_required": False,
+        "tool_choice_named": False,
+        "web_search": False,
+    }
+)
+_ALL_CHOICES = {"tool_choice_required": True, "tool_choice_named": True, "images": True}
+
+BEDROCK = Provider(
+    name="bedrock",
+    prefix="bedrock",
+    wire="bedrock-converse",
+    needs_package="boto3 (boto3)",
+    sources=(
+        "Amazon Bedrock user guide: Call a tool with the Converse API",
+        "Amazon Bedrock API reference: Converse, ToolSpecification, ToolUseBlock, ToolChoice",
+        "Amazon Bedrock user guide: Supported models and model features",
+        f"{NOTES}, sections 4 and 5; {TRIED}",
+    ),
+    hosts=("amazonaws.com",),
+    names_of_models=("*.*", "arn:*", "converse/*", "invoke/*"),
+    capabilities=_CONVERSE,  # keys of AWS come from the environment, a profile or a role; `api_key` is a bearer token
+    models=(
+        ModelRow(
+            "*anthropic.claude*",
+            _CONVERSE.model_copy(update={**_ALL_CHOICES, "parallel_tools": True, "context_window": 200_000}),
+            _CHOICE,
+            {
+                "schema_dialect": "anthropic",
+                "limits": (CLAUDE_LIMITS,),
+                "prompt_cache": True,
+                "thinking": "anthropic",
+                "forces_while_thinking": False,
+                "dropped": frozenset[str](),
+            },
+        ),
+        ModelRow("*amazon.nova*", _CONVERSE.model_copy(update=_ALL_CHOICES), _CHOICE, {"schema_dialect": "inline_defs"}),
+        ModelRow("*mistral.*", _CONVERSE.model_copy(update={"tool_choice_required": True}), _CHOICE),
+        ModelRow("*meta.llama*", _CONVERSE, "Amazon Bedrock user guide: Supported models", {"schema_dialect": "inline_defs"}),
+        ModelRow(
+            "*deepseek.r1*",
+            Capabilities(native_tools=False, json_schema=False, json_object=False, reasoning=True, web_search=False),
+            "Amazon Bedrock user guide: Supported models (DeepSeek-R1: no tool use)",
+        ),
+    ),
+    names=NameRule(first="A-Za-z", source="Amazon Bedrock API reference: ToolSpecification, [a-zA-Z][a-zA-Z0-9_-]*, at most 64"),
+    ids=IdRule(characters="A-Za-z0-9_.:-", source="Amazon Bedrock API reference: ToolUseBlock, toolUseId at most 64"),
+    dropped=frozenset({"parallel_tool_calls"}),
+    images_in_results=True,
+    spreads_extra_body=True,
+)

@@ -1,0 +1,106 @@
+"""Gemini: Google's API with a key, and Vertex AI, which serves Claude and open models as well."""
+
+from __future__ import annotations
+
+from llmcore.adapters.base import Capabilities
+from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, GEMINI_CAPABILITIES, NOTES, TRIED
+from llmcore.adapters.providers.provider import ModelRow, NameRule, Provider
+from llmcore.adapters.providers.rows_anthropic import ANTHROPIC, CLAUDE_NAMES
+
+__all__ = ["GEMINI", "GEMINI_FAMILY", "VERTEX"]
+
+_THREE = "Gemini API documentation: Structured output (schema and tools together from Gemini 3 on), Gemini thinking"
+_THINKING = "Gemini API documentation: Gemini thinking"
+
+GEMINI_FAMILY = (
+    ModelRow("gemini-[3-9]*", GEMINI_CAPABILITIES.model_copy(update={"schema_with_tools": True, "reasoning": True}), _THREE),
+    ModelRow("gemini-2.5*", GEMINI_CAPABILITIES.model_copy(update={"reasoning": True}), _THINKING),
+)
+
+GEMINI = Provider(
+    name="gemini",
+    prefix="gemini",
+    wire="gemini",
+    default_path="/v1beta",
+    api_key_variable="GEMINI_API_KEY",
+    sources=(
+        "Gemini API documentation: Function calling (modes AUTO, ANY with allowed names, NONE; parallel calls)",
+        "Gemini API documentation: Structured output, Grounding with Google Search",
+        f"{NOTES}, sections 3 to 5 and 9",
+    ),
+    hosts=("generativelanguage.googleapis.com",),
+    names_of_models=("gemini-*", "gemma-*", "learnlm-*", "models/*", "tunedmodels/*", "deep-research-*"),
+    capabilities=GEMINI_CAPABILITIES,
+    models=(
+        *GEMINI_FAMILY,
+        ModelRow(
+            "gemma*",
+            GEMINI_CAPABILITIES.model_copy(update={"native_tools": False, "json_schema": False, "web_search": False}),
+            "Gemma documentation: Function calling with Gemma (by the prompt)",
+        ),
+    ),
+    schema_dialect="gemini",
+    output_dialect="gemini_json",
+    names=NameRule(
+        characters="A-Za-z0-9_.-",
+        first="A-Za-z_",
+        source="Gemini API reference: FunctionDeclaration (letters, digits, underscores, dots, dashes; at most 64)",
+    ),
+    schema_flag="supports_response_schema",  # without it LiteLLM drops the schema and sends the mime type alone
+    dropped=frozenset({"parallel_tool_calls"}),
+    thinking="anthropic",
+    searches_beside_tools=False,  # Grounding with Google Search; `TRIED`: LiteLLM leaves it out
+)
+
+VERTEX = Provider(
+    name="vertex_ai",
+    prefix="vertex_ai",  # LiteLLM signs in with Google's default credentials
+    wire=None,  # by the family: the rows of models
+    needs_package="google.auth (google-auth)",
+    sources=(
+        "Vertex AI documentation: Function calling reference, Control generated output",
+        "Vertex AI documentation: Use Anthropic's Claude models, Use managed open models",
+        TRIED,
+    ),
+    hosts=("googleapis.com",),
+    capabilities=Capabilities(streaming=True, schema_with_tools=False, web_search=False),
+    models=(
+        *(
+            ModelRow(
+                row.pattern,
+                row.capabilities,
+                row.source,
+                {
+                    "wire": "gemini",
+                    "schema_dialect": "gemini",
+                    "output_dialect": "gemini_json",
+                    "names": GEMINI.names,
+                    "schema_flag": GEMINI.schema_flag,
+                    "dropped": GEMINI.dropped,
+                    "thinking": "anthropic",
+                    "searches_beside_tools": False,
+                },
+            )
+            for row in (*GEMINI_FAMILY, ModelRow("gemini*", GEMINI_CAPABILITIES, _THINKING))
+        ),
+        ModelRow(
+            "claude*",
+            CLAUDE.model_copy(update={"json_schema": False, "schema_with_tools": False}),
+            "Claude's documentation: Claude on Vertex AI (the Messages API)",
+            {
+                "wire": "anthropic",
+                "schema_dialect": "anthropic",
+                "output_dialect": "anthropic_strict",
+                "names": CLAUDE_NAMES,
+                "ids": ANTHROPIC.ids,
+                "limits": (CLAUDE_LIMITS,),
+                "thinking": "anthropic",
+                "forces_while_thinking": False,
+                "needs_max_tokens": True,
+                "prompt_cache": True,
+                "images_in_results": True,
+            },
+        ),
+    ),
+    names=NameRule(source="the narrowest rule of the families behind it"),
+)

@@ -1,0 +1,240 @@
+"""Providers that serve open models or many families: Groq, OpenRouter, Together, Mistral, DeepSeek, xAI."""
+
+from __future__ import annotations
+
+from llmcore.adapters.base import Capabilities
+from llmcore.adapters.providers.common import CLAUDE, FULL, GEMINI_CAPABILITIES, NO_SAMPLING, NOTES, OPENAI_LIMITS, TRIED
+from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider
+
+__all__ = ["DEEPSEEK", "GROQ", "MISTRAL", "OPENROUTER", "TOGETHER", "XAI"]
+
+_OPENAI_FORM = NameRule(source="its documentation on tool calling: functions as OpenAI's API has them")
+_GROQ = FULL.model_copy(
+    update={
+        "json_schema": False,  # the models without a row below
+        "schema_with_tools": False,
+        "images": None,
+        "web_search": False,
+    }
+)
+_GROQ_OUTPUTS = "Groq documentation: Structured Outputs (models that take a JSON Schema)"
+
+GROQ = Provider(
+    name="groq",
+    prefix="groq",
+    default_path="/openai/v1",
+    api_key_variable="GROQ_API_KEY",
+    sources=(
+        "Groq documentation: Tool Use (tool_choice, parallel calls, 400 tool_use_failed with failed_generation)",
+        _GROQ_OUTPUTS,
+        f"{NOTES}, sections 3, 4 and 6",
+    ),
+    hosts=("groq.com",),
+    capabilities=_GROQ,
+    models=(
+        ModelRow(
+            "*gpt-oss*",
+            _GROQ.model_copy(update={"json_schema": True, "reasoning": True, "tool_choice_required": None}),
+            f"{_GROQ_OUTPUTS}; {NOTES}, section 3 (harmony takes no forced call)",
+        ),
+        ModelRow("*kimi-k2*", _GROQ.model_copy(update={"json_schema": True}), _GROQ_OUTPUTS),
+        ModelRow("*llama-4-*", _GROQ.model_copy(update={"json_schema": True, "images": True}), _GROQ_OUTPUTS),
+    ),
+    names=_OPENAI_FORM,
+    raw_body=frozenset({"response_format"}),  # LiteLLM makes a forced tool `json_tool_call` of a schema
+    thinking="effort",
+)
+
+_ROUTED = "OpenRouter documentation: Tool Calling, Structured Outputs (by the model behind it)"
+
+OPENROUTER = Provider(
+    name="openrouter",
+    prefix="openrouter",
+    default_path="/api/v1",
+    api_key_variable="OPENROUTER_API_KEY",
+    sources=(
+        _ROUTED,
+        "OpenRouter documentation: Web Search (the plugin `web`), Reasoning Tokens, Prompt Caching, Usage Accounting",
+        f"{NOTES}, section 3",
+    ),
+    hosts=("openrouter.ai",),
+    names_of_models=("*/*", "auto"),
+    capabilities=Capabilities(streaming=True, web_search=True),
+    models=(
+        ModelRow(
+            "openai/gpt-*",
+            FULL.model_copy(update={"web_search": True}),
+            _ROUTED,
+            {"schema_dialect": "openai", "output_dialect": "openai_strict", "strict_tools": True, "limits": (OPENAI_LIMITS,)},
+        ),
+        ModelRow(
+            "anthropic/*",
+            CLAUDE.model_copy(update={"json_schema": None, "schema_with_tools": False}),
+            _ROUTED,
+            {"schema_dialect": "anthropic"},
+        ),
+        ModelRow("google/gemini-*", GEMINI_CAPABILITIES, _ROUTED, {"schema_dialect": "gemini", "output_dialect": "gemini_json"}),
+        ModelRow(
+            "moonshotai/*",
+            Capabilities(native_tools=True, tool_choice_required=False, streaming=True, web_search=True),
+            f"{NOTES}, section 3 (takes no `required`)",
+        ),
+        ModelRow(
+            "deepseek/deepseek-r1*",
+            Capabilities(tool_choice_required=False, reasoning=True, streaming=True, web_search=True),
+            f"{NOTES}, section 3 (takes no `required`)",
+        ),
+        ModelRow(
+            "qwen/qwen3-coder*",
+            Capabilities(native_tools=True, tool_choice_required=False, streaming=True, web_search=True),
+            f"{NOTES}, section 3 (takes no `required`)",
+            {"schema_dialect": "inline_defs"},
+        ),
+        ModelRow(
+            "qwen/*",
+            Capabilities(streaming=True, web_search=True),
+            f"{NOTES}, section 4 (definitions inlined)",
+            {"schema_dialect": "inline_defs"},
+        ),
+        ModelRow(
+            "meta-llama/*",
+            Capabilities(streaming=True, web_search=True),
+            f"{NOTES}, section 4 (definitions inlined)",
+            {"schema_dialect": "inline_defs"},
+        ),
+    ),
+    names=_OPENAI_FORM,
+    prompt_cache=True,
+    reports_cost=True,
+    thinking="effort",
+    searches_by="plugin",
+    headers=(
+        ("HTTP-Referer", "urn:llmcore-engine"),
+        ("X-Title", "llmcore"),
+    ),  # else LiteLLM sends its own
+)
+
+TOGETHER = Provider(
+    name="together",
+    prefix="together_ai",
+    default_path="/v1",
+    api_key_variable="TOGETHER_API_KEY",
+    sources=(
+        "Together AI documentation: Function calling (OpenAI's form; by model), Structured outputs",
+        TRIED,
+    ),
+    hosts=("together.xyz", "together.ai"),
+    names_of_models=("*/*",),
+    capabilities=Capabilities(
+        json_object=True,
+        schema_with_tools=False,
+        streaming=True,
+        web_search=False,
+    ),
+    models=(
+        ModelRow(
+            "deepseek-ai/deepseek-r1*",
+            Capabilities(tool_choice_required=False, reasoning=True, streaming=True, web_search=False),
+            f"{NOTES}, section 3 (takes no `required`)",
+        ),
+        ModelRow(
+            "qwen/*",
+            Capabilities(json_object=True, schema_with_tools=False, streaming=True, web_search=False),
+            f"{NOTES}, section 4 (definitions inlined)",
+            {"schema_dialect": "inline_defs"},
+        ),
+        ModelRow(
+            "meta-llama/*",
+            Capabilities(json_object=True, schema_with_tools=False, streaming=True, web_search=False),
+            f"{NOTES}, section 4 (definitions inlined)",
+            {"schema_dialect": "inline_defs"},
+        ),
+    ),
+    names=_OPENAI_FORM,
+)
+
+MISTRAL = Provider(
+    name="mistral",
+    prefix="mistral",
+    default_path="/v1",
+    api_key_variable="MISTRAL_API_KEY",
+    sources=(
+        "Mistral documentation: Function calling (tool_choice auto, any, none, one function; parallel_tool_calls)",
+        "Mistral documentation: Structured output (custom JSON Schema, JSON mode)",
+        f"{NOTES}, sections 3 and 7",
+    ),
+    hosts=("mistral.ai",),
+    names_of_models=("*stral-*", "pixtral*", "voxtral*", "open-*", "mixtral*", "ft:*"),
+    capabilities=FULL.model_copy(update={"web_search": False}),
+    models=(
+        ModelRow("pixtral*", FULL.model_copy(update={"images": True, "web_search": False}), "Mistral documentation: Vision"),
+        ModelRow(
+            "magistral*",
+            FULL.model_copy(update={"reasoning": True, "web_search": False}),
+            "Mistral documentation: Reasoning",
+        ),
+    ),
+    ids=IdRule(characters="A-Za-z0-9", length=9, exact=True, source="Mistral's recorded errors: a-z, A-Z, 0-9, length 9"),
+    names=_OPENAI_FORM,
+    raw_body=frozenset({"tool_choice"}),  # LiteLLM drops a named tool silently; the API takes OpenAI's form
+)
+
+_DEEPSEEK = FULL.model_copy(update={"json_schema": False, "schema_with_tools": False, "images": False, "web_search": False})
+
+DEEPSEEK = Provider(
+    name="deepseek",
+    prefix="deepseek",
+    api_key_variable="DEEPSEEK_API_KEY",
+    sources=(
+        "DeepSeek API documentation: Function Calling, JSON Output (json_object only)",
+        "DeepSeek API documentation: Reasoning model (no sampling parameters)",
+        f"{NOTES}, section 3",
+    ),
+    hosts=("deepseek.com",),
+    names_of_models=("deepseek-*",),
+    capabilities=_DEEPSEEK,
+    models=(
+        ModelRow(
+            "deepseek-reasoner*",
+            _DEEPSEEK.model_copy(
+                update={
+                    "tool_choice_required": False,
+                    "tool_choice_named": False,
+                    "reasoning": True,
+                    "unsupported_parameters": NO_SAMPLING,
+                }
+            ),
+            "DeepSeek API documentation: Reasoning model",
+        ),
+    ),
+    names=_OPENAI_FORM,
+    returns_reasoning=True,
+    loses_images=True,
+)
+
+_GROK = FULL.model_copy(update={"web_search": True})
+_GROK_REASONS = {"reasoning": True, "unsupported_parameters": frozenset({"stop", "presence_penalty", "frequency_penalty"})}
+
+XAI = Provider(
+    name="xai",
+    prefix="xai",
+    default_path="/v1",
+    api_key_variable="XAI_API_KEY",
+    sources=(
+        "xAI documentation: Function calling (tool_choice auto, required, none, one function; parallel by default)",
+        "xAI documentation: Structured outputs (any schema, beside tools from Grok 4 on), Reasoning (no stop)",
+        TRIED,
+    ),
+    hosts=("x.ai",),
+    names_of_models=("grok-*",),
+    capabilities=_GROK.model_copy(update={"schema_with_tools": False}),
+    models=(
+        ModelRow(
+            "grok-3-mini*",
+            _GROK.model_copy(update={**_GROK_REASONS, "schema_with_tools": False}),
+            "xAI documentation: Reasoning",
+        ),
+        ModelRow("grok-[4-9]*", _GROK.model_copy(update=_GROK_REASONS), "xAI documentation: Reasoning"),
+    ),
+    names=_OPENAI_FORM,
+)

@@ -1,0 +1,107 @@
+"""Servers that a user runs: Ollama, and those that speak OpenAI's chat completions, one row each for what they differ in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from llmcore.adapters.base import Capabilities
+from llmcore.adapters.providers.common import NOTES, TRIED
+from llmcore.adapters.providers.provider import ModelRow, NameRule, Provider
+
+__all__ = ["LLAMA_CPP", "LM_STUDIO", "OLLAMA", "OPENAI_COMPATIBLE", "SGLANG", "VLLM"]
+
+OLLAMA = Provider(
+    name="ollama",
+    prefix="ollama_chat",  # `ollama/` puts the tools into the prompt and calls them again after their results
+    wire="ollama",
+    spare_path="/v1",
+    sources=("Ollama documentation: Tool support, Structured outputs", f"{NOTES}, sections 2 and 3"),
+    capabilities=Capabilities(
+        json_schema=True,
+        json_object=True,
+        schema_with_tools=False,  # the grammar of the format leaves no room for a call
+        tool_choice_required=False,
+        tool_choice_named=False,
+        streaming=True,
+        web_search=False,
+    ),
+    models=(
+        ModelRow(
+            "*cloud",
+            Capabilities(
+                json_schema=False, schema_with_tools=False, tool_choice_required=False, streaming=True, web_search=False
+            ),
+            f"{NOTES}, section 2: the cloud endpoint takes a schema and ignores it",
+        ),
+    ),
+    dropped=frozenset({"tool_choice", "parallel_tool_calls"}),
+)
+
+OPENAI_COMPATIBLE = Provider(
+    name="openai_compatible",
+    prefix="openai",
+    default_path="/v1",
+    sources=(f"{NOTES}, section 3: what servers of this form differ in is tried and learnt",),
+    needs_url="http://127.0.0.1:8000/v1",
+    capabilities=Capabilities(streaming=True, schema_with_tools=False, web_search=False),
+    names=NameRule(source="OpenAI's openapi.json 2.3.0"),
+    one_system_message=True,
+    searches_by="body",
+)
+
+VLLM = replace(
+    OPENAI_COMPATIBLE,
+    name="vllm",
+    sources=(
+        "vLLM documentation: Tool Calling (named and required by guided decoding; auto needs --enable-auto-tool-choice)",
+        "vLLM documentation: Structured Outputs (response_format by grammar)",
+        f"{NOTES}, section 3 (a response format beside tools suppresses the calls)",
+    ),
+    capabilities=Capabilities(
+        json_schema=True,
+        json_object=True,
+        schema_with_tools=False,
+        tool_choice_named=True,
+        streaming=True,
+        web_search=False,
+    ),
+)
+SGLANG = replace(
+    OPENAI_COMPATIBLE,
+    name="sglang",
+    needs_url="http://127.0.0.1:30000/v1",
+    sources=(
+        "SGLang documentation: Tool Parser (--tool-call-parser; tool_choice required and one function by grammar)",
+        "SGLang documentation: Structured Outputs",
+    ),
+    capabilities=VLLM.capabilities,
+)
+LLAMA_CPP = replace(
+    OPENAI_COMPATIBLE,
+    name="llama_cpp",
+    needs_url="http://127.0.0.1:8080/v1",
+    sources=("llama.cpp: docs/function-calling.md (--jinja), tools/server/README.md (response_format, parallel_tool_calls)",),
+    capabilities=Capabilities(
+        json_schema=True,
+        json_object=True,
+        schema_with_tools=False,
+        tool_choice_required=True,
+        tool_choice_named=False,
+        streaming=True,
+        web_search=False,
+    ),
+)
+LM_STUDIO = replace(
+    OPENAI_COMPATIBLE,
+    name="lm_studio",
+    needs_url="http://127.0.0.1:1234/v1",
+    sources=("LM Studio documentation: Tool Use, Structured Output (json_schema; json_object is refused)", TRIED),
+    capabilities=Capabilities(
+        json_schema=True,
+        json_object=False,
+        schema_with_tools=False,
+        tool_choice_named=False,
+        streaming=True,
+        web_search=False,
+    ),
+)

@@ -1,0 +1,48 @@
+"""What the server itself told of its reply: id, model, and whether it counted tokens. LiteLLM makes up an id where there is none
+or where it does not look, and counts tokens by a tokenizer of another model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
+
+__all__ = ["Told"]
+
+_IDS = ("id", "responseId", "response_id")
+_MODELS = ("model", "modelVersion")
+_COUNTS = frozenset({"usage", "usageMetadata", "prompt_eval_count", "eval_count"})
+_INSIDE = ("message", "response", "x_groq", "delta", "metadata")
+"""Where beside the body or the event itself they stand."""
+
+
+class Told:
+    """Filled from one body, or from the events of a stream as they come."""
+
+    __slots__ = ("counted", "id", "model")
+
+    def __init__(self) -> None:
+        self.id = self.model = ""
+        self.counted = False
+
+    @classmethod
+    def by(cls, bodies: object) -> Told:
+        """What a body tells, or a list of events."""
+        told = cls()
+        for body in objects_in(bodies) if is_list(bodies) else [object_in(bodies)]:
+            told.saw(body)
+        return told
+
+    def saw(self, event: object) -> None:
+        if (self.id and self.model and self.counted) or not is_object(event):
+            return
+        for place in (event, *(inner for key in _INSIDE if is_object(inner := event.get(key)))):
+            self.id = self.id or _text(place, _IDS)
+            self.model = self.model or _text(place, _MODELS)
+            self.counted = self.counted or any(is_object(place.get(key)) or place.get(key) for key in _COUNTS & place.keys())
+        if not self.counted and "choices" in event:  # Moonshot
+            self.counted = any(is_object(choice.get("usage")) for choice in objects_in(event["choices"]))
+
+
+def _text(place: dict[str, Any], keys: tuple[str, ...]) -> str:
+    return next((value for key in keys if isinstance(value := place.get(key), str) and value), "")

@@ -1,0 +1,59 @@
+"""Which model a run begins with, and how it searches the web: natively where its provider can, else by the orchestrator's own
+`web_search` tool. A model that was named and lacks what the request needs is taken, and a warning says what it lacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from llmcore.adapters.providers import provider_of
+from llmcore.models import ModelConfig, Needs, needs_of
+from llmcore.models.selection import lacking
+from llmcore.run.catalog import Catalog
+from llmcore.run.settings import RunSettings
+from llmcore.tools import Tool
+from llmcore.types import ModelNotFound
+from llmcore.types.copies import updated
+from llmcore.types.logs import logger
+
+__all__ = ["Chosen", "choose"]
+
+_log = logger("run")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The first model of a run, what every other must be able to do, and the settings with the tools that it needs."""
+
+    model: ModelConfig
+    needs: Needs
+    settings: RunSettings
+
+
+def choose(catalog: Catalog, settings: RunSettings, web_search: Tool | None) -> Chosen:
+    """Raises `ModelNotFound`."""
+    request = settings.request
+    needs = needs_of(request, tools=len(settings.toolbox) > 0)
+    if request.allow_web_search and web_search is not None:
+        if (native := _searching(catalog, request.model, needs)) is not None:
+            return Chosen(native, needs, settings)
+        toolbox = settings.toolbox
+        if toolbox.get(web_search.name) is None:  # else the caller's own search is asked for
+            toolbox = toolbox.extended([web_search])
+        needs = replace(needs, web_search=False, tools=True)
+        settings = replace(settings, request=updated(request, {"allow_web_search": False}), toolbox=toolbox)
+    model = catalog.select(request.model, needs)
+    if request.model is not None and (missing := lacking(model, needs, catalog.can)):
+        _log.warning("the model %s was asked for and lacks %s, which the request needs", model.alias, " and ".join(missing))
+    return Chosen(model, needs, settings)
+
+
+def _searching(catalog: Catalog, alias: str | None, needs: Needs) -> ModelConfig | None:
+    """The model, if it searches the web itself, beside the tools that there are."""
+    try:
+        model = catalog.select(alias, needs)
+    except ModelNotFound:
+        if alias is not None:
+            raise
+        return None
+    together = not needs.tools or provider_of(model.endpoint).searches_beside_tools
+    return model if together and catalog.can(model).web_search is True else None

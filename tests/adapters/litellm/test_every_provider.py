@@ -1,0 +1,132 @@
+"""Every row of the provider table on a real socket: a tool is called in its own form, its result goes back, and an answer comes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from llmcore import Orchestrator
+from llmcore.adapters.base import Endpoint
+from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.providers import PROVIDERS
+from llmcore.types import ConfigError, Finished, Request
+from tests.adapters.conftest import EVERY_MODEL, call_of, endpoint_at
+from tests.support.wire_server import Raw, Seen, Turn, WireServer
+
+pytestmark = pytest.mark.anyio
+ON_CHAT = [name for name in PROVIDERS if name not in ("bedrock", "vertex_ai")]
+CALLS = [("get_weather", {"city": "Paris"}), ("get_weather", {"city": "Oslo"})]
+
+
+def get_weather(city: str) -> str:
+    """The weather in a city."""
+    return f"{city}: 12 degrees"
+
+
+@pytest.fixture
+async def orchestrator(request: pytest.FixtureRequest) -> AsyncIterator[Any]:
+    """Of the provider that the test names, on a server that calls the tool twice and then answers."""
+    provider: str = request.param
+    with WireServer([Turn(calls=CALLS), Turn("Mild.")]) as server:
+        endpoint = endpoint_at(server, provider, EVERY_MODEL[provider])
+        at = {"provider": provider, "model": endpoint.model, "base_url": endpoint.base_url, "api_key": "k"}
+        async with Orchestrator({"models": {"m": at}}, [get_weather]) as made:
+            yield made, server
+
+
+@pytest.mark.parametrize("orchestrator", ON_CHAT, indirect=True)
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+async def test_a_tool_loop(orchestrator: tuple[Orchestrator, WireServer], streamed: bool) -> None:
+    made, server = orchestrator
+    if streamed:
+        (result,) = [event.result async for event in made.stream("Weather?") if isinstance(event, Finished)]
+    else:
+        result = await made.run("Weather?")
+    assert result.envelope.content == "Mild."
+    assert [attempt.mode for attempt in result.attempts] == ["native_tools"] * 2
+    assert b"12 degrees" in server.requests[1].sent
+
+
+def _bedrock(content: list[dict[str, Any]], stop: str) -> Raw:
+    body = {
+        "output": {"message": {"role": "assistant", "content": content}},
+        "stopReason": stop,
+        "usage": {"inputTokens": 5, "outputTokens": 2, "totalTokens": 7},
+        "metrics": {"latencyMs": 1},
+    }
+    return Raw([json.dumps(body).encode()])
+
+
+async def test_bedrock() -> None:
+    use = {"toolUse": {"toolUseId": "tooluse_1", "name": "get_weather", "input": {"city": "Paris"}}}
+    with WireServer([_bedrock([use], "tool_use"), _bedrock([{"text": "Mild."}], "end_turn")]) as server:
+        at = {"provider": "bedrock", "model": EVERY_MODEL["bedrock"], "base_url": server.base_url("bedrock"), "api_key": "k"}
+        async with Orchestrator({"models": {"m": at}}, [get_weather]) as made:
+            result = await made.run("Weather?", max_tokens=50, parallel_tool_calls=False)
+    first, second = server.requests
+    assert result.envelope.content == "Mild."
+    assert result.usage.total_tokens == 14
+    assert first.headers["authorization"] == "Bearer k"
+    assert first.body["inferenceConfig"] == {"maxTokens": 50}
+    assert second.body["messages"][2]["content"][0]["toolResult"]["toolUseId"] == "tooluse_1"
+
+
+@pytest.mark.parametrize(
+    ("provider", "path"),
+    [
+        ("azure", "/openai/deployments/a-deployment/chat/completions"),
+        ("xai", "/v1/chat/completions"),
+        ("together", "/v1/chat/completions"),
+        ("llama_cpp", "/v1/chat/completions"),
+    ],
+)
+async def test_where_a_request_goes(adapter: LiteLLMAdapter, provider: str, path: str) -> None:
+    with WireServer(["Hi"]) as server:
+        await adapter.complete(call_of(endpoint_at(server, provider, EVERY_MODEL[provider])))
+    assert server.requests[0].path.partition("?")[0] == path
+
+
+_FOUND: dict[str, Any] = {
+    "id": "resp_1",
+    "object": "response",
+    "created_at": 1,
+    "status": "completed",
+    "model": "gpt-5",
+    "output": [
+        {"type": "web_search_call", "id": "ws_1", "status": "completed"},
+        {
+            "type": "message",
+            "id": "msg_1",
+            "status": "completed",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "Sunny.", "annotations": []}],
+        },
+    ],
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+    "tools": [],
+    "usage": {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5},
+}
+
+
+async def test_a_search_goes_to_the_endpoint_that_has_it(adapter: LiteLLMAdapter) -> None:
+    def answer(seen: Seen) -> Raw:
+        return Raw([json.dumps(_FOUND).encode()])
+
+    with WireServer(answer) as server:
+        request = Request.model_validate({"messages": "Weather?", "allow_web_search": True})
+        reply = await adapter.complete(call_of(endpoint_at(server, "xai", "grok-4"), request))
+    (seen,) = server.requests
+    assert seen.path == "/v1/responses"
+    assert {"type": "web_search"} in seen.body["tools"]
+    assert (reply.id, reply.dropped) == ("resp_1", ())
+
+
+async def test_vertex_says_what_it_needs(adapter: LiteLLMAdapter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "google.auth", None)
+    with pytest.raises(ConfigError, match="vertex_ai needs the package google-auth"):
+        await adapter.complete(call_of(Endpoint(provider="vertex_ai", model="gemini-2.5-pro")))

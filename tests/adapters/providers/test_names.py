@@ -1,0 +1,98 @@
+"""Names that cannot be reached are errors at load, each with what was probably meant."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from llmcore.adapters.providers import ALIASES, PROVIDERS, canonical
+from llmcore.adapters.providers.names import check_names, litellm_names
+from llmcore.types import ConfigError
+from tests.adapters.conftest import EVERY_MODEL
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("opnai", "gpt-4o"), ["no provider 'opnai'", "did you mean 'openai'"]),
+        (("google", "gemini-2.5-pro"), ["did you mean 'gemini'"]),
+        (("Claude", "claude-opus-4-5"), ["did you mean 'anthropic'"]),
+        (("mistrall", "x"), ["did you mean 'mistral'"]),
+        (("fireworks", "x"), ["did you mean 'fireworks_ai'"]),
+        (("openai", "gtp-4o"), ["openai has no model 'gtp-4o'", "did you mean 'gpt-4o'"]),
+        (("anthropic", "claud-sonnet-4-5"), ["did you mean 'claude-sonnet-4-5'"]),
+        (("deepseek", "chat"), ["deepseek has no model 'chat'", "deepseek-*"]),
+        (("openrouter", "gpt-4o"), ["openrouter has no model 'gpt-4o'", "*/*"]),
+        (("vllm", "m"), ["needs a `base_url`", "http://127.0.0.1:8000/v1"]),
+        (("azure", "m"), ["needs a `base_url`", "AZURE_API_BASE"]),
+        (("openai", "gpt-4o", "https://api.openai.com.evil/v1"), ["looks like openai's", "belongs to somebody else"]),
+        (("anthropic", "m", "https://api.anthropic.com-x.example/"), ["looks like anthropic's"]),
+        (("custom", "m", "https://api.openai.com.evil/v1"), ["looks like openai's"]),
+    ],
+)
+def test_what_nobody_knows_is_an_error_with_the_nearest(
+    given: tuple[str, ...], words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AZURE_API_BASE", raising=False)
+    with pytest.raises(ConfigError) as caught:
+        check_names(*given)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("openai", "gpt-9-turbo"),  # a family's next model needs no new release of ours
+        ("openai", "ft:gpt-4o-mini:org::id"),
+        ("openai", "anything", "http://127.0.0.1:1/v1"),
+        ("openai", "gpt-4o", "https://eu.api.openai.com/v1"),
+        ("openai", "m", "https://proxy.example/openai.com/v1"),
+        ("OpenAI-compatible", "m", "http://box.ai.example/v1"),
+        ("vllm", "m", "http://127.0.0.1:1/v1"),
+        ("llama.cpp", "m", "http://127.0.0.1:1"),
+        ("vertex", "gemini-2.5-pro"),
+        ("together_ai", "some/model"),
+        ("bedrock", "eu.anthropic.claude-opus-4-5-v1:0"),
+        ("fireworks_ai", "accounts/x/models/y"),  # LiteLLM's
+        ("nano-gpt", "m"),
+        ("custom", "m"),
+    ],
+)
+def test_what_can_be_reached_is_let_through(given: tuple[str, ...]) -> None:
+    check_names(*given)
+
+
+def test_a_url_of_the_environment_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_API_BASE", "https://x.openai.azure.com")
+    check_names("azure", "my-deployment")
+
+
+def test_every_row_serves_the_model_that_the_tests_take_for_it() -> None:
+    assert EVERY_MODEL.keys() == PROVIDERS.keys()
+    assert all(PROVIDERS[name].may_serve(model) for name, model in EVERY_MODEL.items())
+
+
+def test_other_spellings_lead_to_a_row() -> None:
+    assert {canonical(spelling) for spelling in ALIASES} <= PROVIDERS.keys()
+    assert ALIASES.keys().isdisjoint(PROVIDERS)
+
+
+def test_the_shipped_list_is_the_installed_litellms() -> None:
+    from importlib.metadata import version
+
+    assert litellm_names()["litellm"] == version("litellm")
+    assert {row.prefix for row in PROVIDERS.values()} <= set(litellm_names()["providers"])
+    assert litellm_names()["models"].keys() <= PROVIDERS.keys()
+
+
+def test_litellm_is_not_imported_for_it() -> None:
+    code = (
+        "import sys\n"
+        "from llmcore import ModelRegistry\n"
+        "ModelRegistry.load('fireworks_ai/some-model')\n"
+        "print('litellm' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
