@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from llmcore.adapters.base import Prices
 from llmcore.adapters.providers.names import check_names
 from llmcore.models.config import ModelConfig
+from llmcore.models.deployment import Deployment
 from llmcore.tools.config import ToolConfig
 from llmcore.types import ConfigError, RetryConfig
 from llmcore.types.limits import REGISTRY_LIMITS
@@ -36,7 +37,12 @@ _NAMES_SHOWN = 20
 _SUFFIXES = frozenset({".yaml", ".yml", ".json", ""})
 _SECTIONS = ("defaults", "models", "overrides")
 _FIELDS = sorted(set(ModelConfig.model_fields) - {"alias"})
-_INNER = {"prices": Prices.model_fields, "tools": ToolConfig.model_fields, "tools.retry": RetryConfig.model_fields}
+_INNER = {
+    "deployments": Deployment.model_fields,
+    "prices": Prices.model_fields,
+    "tools": ToolConfig.model_fields,
+    "tools.retry": RetryConfig.model_fields,
+}
 """The keys of settings that have keys of their own."""
 
 
@@ -211,7 +217,7 @@ def _known_keys(settings: Mapping[str, Any], known: tuple[str, ...] | list[str],
 
 def _nearest(where: tuple[str | int, ...]) -> str:
     """What an unknown key inside one of a model's settings was probably meant to be."""
-    *outer, key = map(str, where)
+    *outer, key = [str(part) for part in where if isinstance(part, str)]  # a number is a place in a list
     known = list(_INNER.get(".".join(outer), ()))
     near = get_close_matches(key, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"

@@ -228,7 +228,7 @@ async def test_a_backend_that_hangs_costs_a_run_a_part_of_its_time_and_is_told_a
 
 
 def _usable(can: Capabilities, **settings: Any) -> tuple[str, ...]:
-    registry = ModelRegistry.from_dict({"models": {"m": {"provider": "x", "model": "y", **settings}}})
+    registry = ModelRegistry.from_dict({"models": {"m": {"provider": "custom", "model": "y", **settings}}})
     (config,) = registry
     return usable_modes(config, can.updated(config.told))
 
