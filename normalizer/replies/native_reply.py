@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Any, ClassVar
+from typing import Any
 
 from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.finish import finish_reason_of
@@ -108,7 +108,7 @@ class NativeReply:
 
     def _take(self, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
-            self._handlers[type(piece)](self, piece)
+            _HANDLERS[type(piece)](self, piece)
 
     def _drain(self) -> list[NormalizerEvent]:
         events, self._events = self._events, []
@@ -274,19 +274,20 @@ class NativeReply:
         )
         return assembled(text, calls, turn.finish_word, reason, segments, blocks, additions)
 
-    _handlers: ClassVar[dict[type[Piece], Callable[[Any, Any], None]]] = {
-        Text: _on_text,
-        Data: _on_data,
-        Refusal: _on_refusal,
-        Reasoning: _on_reasoning,
-        Redacted: _on_redacted,
-        CallStart: _on_call_start,
-        CallArguments: _on_call_arguments,
-        CallEnd: _on_call_end,
-        Opaque: _on_opaque,
-        FinishWord: _on_finish_word,
-        FailedGeneration: _on_failed_generation,
-    }
+
+_HANDLERS: dict[type[Piece], Callable[[NativeReply, Any], None]] = {
+    Text: NativeReply._on_text,
+    Data: NativeReply._on_data,
+    Refusal: NativeReply._on_refusal,
+    Reasoning: NativeReply._on_reasoning,
+    Redacted: NativeReply._on_redacted,
+    CallStart: NativeReply._on_call_start,
+    CallArguments: NativeReply._on_call_arguments,
+    CallEnd: NativeReply._on_call_end,
+    Opaque: NativeReply._on_opaque,
+    FinishWord: NativeReply._on_finish_word,
+    FailedGeneration: NativeReply._on_failed_generation,
+}
 
 
 @cache
