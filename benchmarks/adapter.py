@@ -44,6 +44,7 @@ with WireServer([turn]) as server:
 _PARAMETERS = {"type": "object", "properties": {"title": {"type": "string"}, "priority": {"type": "integer"}}}
 _TOOL = ToolDefinition(name="file_report", description="File a report.", parameters=_PARAMETERS)
 _QUESTION = "Report the pump in hall two."
+_SECONDS_TO_SETTLE = 0.5
 _MODEL, _KEY = "some-model", "sk-loopback"
 
 Ask = Callable[[bool], Awaitable[None]]
@@ -139,10 +140,12 @@ def _orchestrator(base_url: str) -> Ask:
 
 
 async def _batch(ask: Ask, count: int, streamed: bool) -> float:
-    """CPU seconds of this process for so many requests, one after the other."""
+    """CPU seconds of this process for so many requests, one after the other, and for what they leave behind: LiteLLM does a
+    part of its work in tasks that run later."""
     started = time.process_time()
     for _ in range(count):
         await ask(streamed)
+    await asyncio.sleep(_SECONDS_TO_SETTLE)
     return time.process_time() - started
 
 
@@ -150,7 +153,9 @@ async def _at_once(ask: Ask, count: int, streamed: bool) -> float:
     """Requests a second of so many at once."""
     started = time.perf_counter()
     await asyncio.gather(*[ask(streamed) for _ in range(count)])
-    return count / (time.perf_counter() - started)
+    spent = time.perf_counter() - started
+    await asyncio.sleep(_SECONDS_TO_SETTLE)
+    return count / spent
 
 
 async def _measured(base_url: str, given: argparse.Namespace) -> None:

@@ -83,8 +83,9 @@ def _shows_a_secret(error: BaseException, scrubber: Scrubber) -> bool:
 def _environment() -> Iterator[str]:
     """The values of variables that are called like keys (`OPENAI_API_KEY`, `HF_TOKEN`, ...), but for the paths of files. One
     that was read from a file ends in a line break, which is no part of the key; of several lines each may be one."""
-    for name, value in os.environ.items():
-        if _is_called_like_a_key(name) and value and not os.path.isabs(value):
+    for name in filter(_is_called_like_a_key, os.environ):  # values are decoded when they are read
+        value = os.environ.get(name, "")
+        if value and not os.path.isabs(value):
             yield value.strip()
             yield from (line for line in map(str.strip, value.splitlines()) if len(line.split()) == 1)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import unquote
 
 from llmcore.adapters.secrets.scrubber import HIDDEN, Scrubber, is_placeholder, is_secret_name, looks_secret
@@ -60,6 +61,7 @@ def url_secrets(url: str) -> Iterator[tuple[str, str]]:
             yield f"query parameter {name!r}" if parameter[0][0] in "?&" else f"parameter {name!r}", value
 
 
+@lru_cache(maxsize=512)
 def shown_url(url: str) -> str:
     """A URL as it may be shown: without user name, password, and the values of its parameters."""
     parts = _URL.fullmatch(url)

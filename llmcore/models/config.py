@@ -143,7 +143,7 @@ class ModelConfig(Value):
         """What an adapter needs to reach it: the first of its places, where it has several."""
         if self.deployments:
             return self.at("").endpoint
-        return Endpoint(
+        return Endpoint.model_construct(  # each field was checked when it came into this model
             provider=self.provider,
             model=self.model,
             alias=self.alias,
@@ -152,7 +152,7 @@ class ModelConfig(Value):
             context_window=self.context_window,
             max_output_tokens=self.max_output_tokens,
             prices=self.prices,
-            extra_headers=self.extra_headers,
+            extra_headers=dict(self.extra_headers),
         )
 
     @property

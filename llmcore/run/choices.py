@@ -19,6 +19,14 @@ __all__ = ["RunModels", "admitted_tools", "ignores_tools"]
 _log = logger("run")
 
 
+_Place = tuple[str, str, str, str | None]
+
+
+def _place(config: ModelConfig) -> _Place:
+    """What tells one place of a model from another, cheaper than its endpoint's key."""
+    return config.alias, config.provider, config.model, config.base_url
+
+
 class RunModels:
     """The `Models` of the fallback layer. `priced_only`: a cost budget admits no model without a price."""
 
@@ -26,11 +34,11 @@ class RunModels:
         self._catalog = catalog
         self._needs = needs
         self._priced_only = priced_only
-        self._can: dict[tuple[str, str], Capabilities] = {}
+        self._can: dict[_Place, Capabilities] = {}
 
     def can(self, config: ModelConfig) -> Capabilities:
         """What the model can do; looked up once a run, and again after this run learnt something of it."""
-        key = (config.alias, config.endpoint.key)
+        key = _place(config)
         found = self._can.get(key)
         if found is None:
             found = self._can[key] = self._catalog.can(config)
@@ -45,7 +53,7 @@ class RunModels:
         store = self._catalog.store
         (store.record_success if works else store.record_failure)(config.endpoint, capability)
         _log.info("learnt of %s: %s is %s", config.alias, capability, works)
-        self._can.pop((config.alias, config.endpoint.key), None)
+        self._can.pop(_place(config), None)
 
     def check_price(self, config: ModelConfig) -> None:
         """Raises `ConfigError` for a model without a price under a cost budget, by whatever way it was chosen."""
