@@ -135,8 +135,8 @@ def _array(
     items = _part(schema, tool, "items")
     names = inner_names(items, tool)
     if names and all(child.tag in names for child in element.children):  # one item, with no element of its own
-        value, found = _object(element, items, tool, f"{path}[0]", limits, depth)
-        return [value], [*found, Repair(kind="item_unwrapped", path=path, safety="coerced")]
+        item, found = _object(element, items, tool, f"{path}[0]", limits, depth)
+        return [item], [*found, Repair(kind="item_unwrapped", path=path, safety="coerced")]
     values: list[Any] = []
     children, repairs = _in_order(element.children, path)
     for n, child in enumerate(children):
