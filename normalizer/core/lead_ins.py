@@ -27,7 +27,8 @@ _REACH = 320
 """Characters before a call in which its lead-in may stand."""
 _LAYOUT = ' \t\r\n*_#"“„«‹「『'
 _LIST_SIGN = re.compile(r"(?:[-+•]|\d{1,3}[.)])\Z")
-_WRAPPER = re.compile(r"<(?:tool_calls?|function_calls?|tools?|TOOLCALL|answer|response)>\Z")
+_WRAPPER = re.compile(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;|\b[A-Z_]{4,40}>>>)\Z")
+"""The opener of any wrapper, made-up ones too."""
 _SENTENCE_ENDS = (". ", "? ", "! ", ".\n", "… ", "\n", "。", "！", "？")  # the full-width ones are meant
 _ABBREVIATED = re.compile(r"\b(?:\w|e\.g|i\.e|etc|bzw|vgl)\Z", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -93,7 +94,7 @@ def _framing(before: str) -> int:
     line = before.rfind("\n") + 1
     if before.startswith(("```", "~~~"), line) or _LIST_SIGN.match(before, line):
         return line
-    if before.endswith(">") and (wrapper := _WRAPPER.search(before, line)) is not None:
+    if before.endswith((">", ";")) and (wrapper := _WRAPPER.search(before, line)) is not None:
         return wrapper.start()
     return len(before)
 

@@ -53,6 +53,7 @@ _CODE = re.compile(
 _CODE_SIGNS = ("<", "`", "~~~", "-->")
 _COMMENT = "!--"
 _LOG_LINE = re.compile(r"[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+_BLANKS = (" ", "\t")
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = re.compile(r"\s*(?:<[A-Za-z]+\b[^<>]{0,256}>\s*)+\Z")
@@ -160,7 +161,8 @@ def _partner(src: Source, closer: str, start: int, stop: int) -> int:
     tag = _closing_tag(closer)
     if src.absent.get(tag, start + 1) <= start:
         return -1
-    at = src.text.find(closer, start, stop)
+    found = tag.search(src.text, start, stop)
+    at = -1 if found is None else found.start()
     if at < 0 and src.final:  # a flood of calls behind one opener seeks it once
         src.absent[tag] = start
     return at
@@ -168,7 +170,7 @@ def _partner(src: Source, closer: str, start: int, stop: int) -> int:
 
 @cache
 def _closing_tag(closer: str) -> re.Pattern[str]:
-    return re.compile(closer)
+    return re.compile(re.escape(closer), re.IGNORECASE)
 
 
 def prose_follows(src: Source, start: int) -> Steps[bool]:
@@ -207,6 +209,8 @@ class Surroundings:
     def standing(self, text: str, at: int, start: int, line: int, form: Form, *, fenced: bool = False) -> Standing:
         """What stands before `at` makes of a call there. `start`: where the text begins that no call or markup has
         interrupted; `line`: where its line begins; `fenced`: all of a fence is the call."""
+        if at == line and text[at : at + 1] in _BLANKS:
+            at += len(text[at : at + _LINE]) - len(text[at : at + _LINE].lstrip(" \t"))
         shown_to, reason = self._shown_to
         if shown_to >= start and not text[shown_to:at].strip(" \t\r\n,;"):
             return Standing(shown=reason)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from llmcore.normalizer.bare.fences import without_code
+from llmcore.normalizer.core.names import call_begins
 from llmcore.normalizer.core.pieces import Piece, joined, settled
 from llmcore.normalizer.core.surroundings import (
     IN_LINE,
@@ -92,6 +93,8 @@ def _wholes(text: str, tools: ToolSet, dialects: frozenset[str] | None, limits: 
                 return None
             surroundings = surroundings or Surroundings(tools.names)
             form = "bare" if is_bare(whole.dialect) else form_of(text[at : at + _OPENER])
+            if call_begins(text, start, at, tools.names) < at:
+                return None
             standing = surroundings.standing(text, at, start, line, form)
             if standing is not PLAIN and not _is_plain(standing, text, whole.end):
                 return None

@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.bare.handlers import HANDLERS, settled_text, without_sign
-from llmcore.normalizer.core.reading import Reading, Staged
+from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, MarkerTable
+from llmcore.normalizer.core.showing import may_be_shown, settle_shown
 from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
 from llmcore.normalizer.core.surroundings import (
     IN_LINE,
@@ -23,7 +24,6 @@ from llmcore.normalizer.core.surroundings import (
     Form,
     Standing,
     form_of,
-    is_closed,
     sentence_goes_on,
     words_follow,
 )
@@ -309,7 +309,10 @@ class Walk:
                     if not fits:
                         continue
                 reading.tell(at)
-                if not row.calls or (standing := reading.standing_at(at, self._form(row.dialect, src.text[at:body]))) is PLAIN:
+                if (
+                    not (row.calls or row.frames)
+                    or (standing := reading.standing_at(at, self._form(row.dialect, src.text[at:body]))) is PLAIN
+                ):
                     took = row.reader(reading, at, body)
                     if (took if isinstance(took, bool) else (yield from took)) and reading.done > at:
                         if row.calls:
@@ -330,11 +333,13 @@ class Walk:
     def _read_in(self, standing: Standing, row: Marker, at: int, body: int) -> Steps[bool]:
         """As a row's reader, in surroundings that say something of the call."""
         reading = self._reading
-        staged = reading.stage() if standing.shown or standing.quotation is not None else None
+        staged = reading.stage() if may_be_shown(standing) else None
+        pieces, drafts = len(reading.pieces), len(reading.drafts)
         reading.judged(standing)
         reads = row.reader(reading, at, body)
         took = (reads if isinstance(reads, bool) else (yield from reads)) and reading.done > at
-        reading.judged(PLAIN)
+        is_markup = all(kind in ("markup", "call") for start, _, kind in reading.pieces[pieces:] if start >= at)
+        reading.judged(PLAIN, passes_on=row.calls or is_markup or len(reading.drafts) > drafts)
         if staged is None:
             if took:
                 reading.answer_follows()
@@ -342,26 +347,7 @@ class Walk:
         if not took:
             reading.take_back(staged)
             return False
-        if standing.quotation is not None and not (yield from is_closed(reading.src, standing.quotation, reading.done)):
-            reading.release(staged)
-            reading.answer_follows()
-            return True
-        return self._show(staged, at, standing.shown or "quoted")
-
-    def _show(self, staged: Staged, at: int, reason: str) -> bool:
-        """What was read since then is only shown. A call that is not whole is just text."""
-        reading = self._reading
-        drafts, end = reading.drafts[staged.drafts :], reading.done
-        is_opener = not drafts and len(reading.near_misses) == staged.near_misses  # of calls that follow, which say it themselves
-        reading.take_back(staged)
-        if not all(draft.complete for draft in drafts):
-            reading.note(at, end, drafts[0].name, reason)
-            return False
-        reading.shown(end, reason)
-        if not is_opener:
-            reading.note(at, end, drafts[0].name if drafts else None, reason)
-        reading.text(end)
-        return True
+        return (yield from settle_shown(reading, staged, standing, at))
 
     def _line_is_decided(self, at: int) -> bool:
         """Is it known whether words follow on the line of the calls that are held, before the next candidate?"""
