@@ -79,18 +79,22 @@ NEVER_LAST = frozenset(".>}])\n,;!?")
 """What a line that is a name does not end in."""
 
 
+_BLANK_OR_QUOTE = " \t>"
+"""What may stand before a tag on its line: in a block quote, its sign."""
+
+
 def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
     """Where the line begins, not before `floor`, that is one of the names (one `:` allowed) and ends right before `at`, but for
     blanks; -1 when there is none."""
     end = at
-    while end > floor and text[end - 1] in " \t" and at - end < _LONGEST:
+    while end > floor and text[end - 1] in _BLANK_OR_QUOTE and at - end < _LONGEST:
         end -= 1
     if end == floor or text[end - 1] != "\n" or text[end - 2 : end - 1] in NEVER_LAST:
         return -1
     start = max(text.rfind("\n", max(0, end - 1 - _LONGEST), end - 1) + 1, floor)
     start += text.startswith("\ufeff", start)  # a byte order mark
     name = text[start:end].strip().removesuffix(":").rstrip()
-    return start if name in names else -1
+    return start if name in names or (name[:1] == ">" and name.lstrip("> \t") in names) else -1
 
 
 JUNK_LINE = re.compile(r"(?:(?<=\n)|\A)[ \t]{0,8}(?:court|count)[ \t]{0,8}\r?\n\s{0,16}\Z")

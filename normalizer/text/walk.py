@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.bare.handlers import HANDLERS, settled_text, without_sign
+from llmcore.normalizer.core.block_quotes import in_block_quote, may_be_in_block_quote, quote_begins, without_quote_signs
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, MarkerTable
 from llmcore.normalizer.core.showing import may_be_shown, settle_shown
@@ -374,29 +375,29 @@ class Walk:
         """Does `at` stand in a line that is a quotation (`> `)?"""
         reading = self._reading
         start = reading.line_start(at)
-        return reading.takes_calls and start >= reading.text_start() and reading.src.text.startswith("> ", start)
+        return reading.takes_calls and start >= reading.text_start() and in_block_quote(reading.src.text, start)
 
     def _block_quote(self, at: int) -> Steps[int]:
         """Past the lines of a quotation. What it calls is a near miss."""
         reading = self._reading
-        src, start = reading.src, reading.line_start(at)
-        end = sought = start
+        src, line = reading.src, reading.line_start(at)
+        start = quote_begins(src.text, max(reading.done, reading.text_start()), line)
+        end = line
         while True:
-            line_end = src.text.find("\n", sought)
-            if line_end >= 0 and line_end + 1 < len(src.text):
-                end = sought = line_end + 1
-                if src.text[end] != ">":
+            line_end = src.text.find("\n", end)
+            if line_end >= 0 and not (may_be_in_block_quote(src.text, line_end + 1) and not src.final):
+                end = line_end + 1
+                if not in_block_quote(src.text, end):
                     break
             elif src.final:
                 end = len(src.text)
                 break
             else:
-                sought = len(src.text) if line_end < 0 else line_end
                 reading.tell(len(src.text))
                 yield None
-        inner = reading.nest("\n".join([line.removeprefix(">").removeprefix(" ") for line in src.text[start:end].split("\n")]))
-        if inner.drafts:
-            reading.note(start, end, inner.drafts[0].name, "quoted")
+        inner = reading.nest(without_quote_signs(src.text[start:end]))
+        if found := [*inner.drafts, *inner.near_misses]:
+            reading.note(start, end, found[0].name, "quoted")
         return end
 
     def _doubled(self, at: int, body: int) -> Steps[bool]:

@@ -108,6 +108,31 @@ def test_the_table(place: str, form: str) -> None:
     assert _found(row.text.replace("{}", FORMS[form])) == getattr(row, form)
 
 
+_QUOTED_FORMS = [
+    *FORMS.values(),
+    'get_weather\n{"city": "Oslo"}',
+    "get_weather\n<city>Oslo</city>\n</get_weather>",
+    'assistant to=functions.get_weather commentary json\n{"city": "Oslo"}',
+]
+
+
+@pytest.mark.parametrize("sign", ["> ", ">", ">\t", "   > ", "\t> ", ">> ", ">>> ", "> > ", "- > ", "1. > ", "- - > ", "* > "])
+def test_block_quotes(sign: str) -> None:
+    behind = sign if sign.strip()[0] == ">" else " " * (len(sign) - 2) + "> "
+    for form in _QUOTED_FORMS:
+        first, *rest = form.split("\n")
+        quote = "\n".join([sign + "One.", behind + first, *(behind + line for line in rest)])
+        assert _found(f"You wrote:\n\n{quote}\n\nand no more.") == "quoted"
+
+
+def test_three_signs_before_a_name_are_a_marker() -> None:
+    assert _found('>>>get_weather\n{"city": "Oslo"}') == CALL
+
+
+def test_a_list_in_a_block_quote_is_a_near_miss() -> None:
+    assert _found(f"So:\n> - {JSON}\n\nand no more.") == "quoted"
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
