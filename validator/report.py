@@ -41,6 +41,21 @@ _DOUBTS = {
     "fence_between_sentences": "one in a fence between two texts",
 }
 """What a guess is about that no argument is to blame for: where the call stands."""
+_GUESSED = {
+    "parameter_repeated": ("one value", "several: {} was given twice"),
+    "duplicate_key": ("one value", "several: {} was given twice"),
+    "placeholder": ("a value", "a placeholder: {} was not filled in"),
+    "expression": ("a literal value", "an expression: {} is not worked out"),
+    "joined_strings": ("one text", "texts in a row: {} was joined of them"),
+    "positional": ("arguments with their names", "values without names"),
+    "assigned": ("a call alone", "one whose result is given a name, as in a program"),
+    "after_invented_result": ("calls before their results", "a call behind a result that no tool gave"),
+    "index_gap": ("items counted without a gap", "a gap: items of {} are missing"),
+    "items_of_several_names": ("items of one name", "items of several names in {}"),
+    "text_for_yaml": ("YAML", "text that is none: {} was cut at the known keys"),
+    "text_dropped": ("arguments only", "text beside them that belongs to no parameter"),
+}
+"""What a model can act on, by the kind of the guess: expected, got. `{}` is the parameter."""
 
 
 class ValidationReport(Value):
@@ -192,10 +207,19 @@ class _Judge:
         if refused[0].kind in _DOUBTS:
             said = _DOUBTS[refused[0].kind]
             return [_about(index, call, "doubtful", "a call that stands alone, if it is meant", said, f"it is {said}")]
-        what = f"{refused[0].kind.replace('_', ' ')} ({refused[0].safety})"
-        place = f" at `{refused[0].path}`" if refused[0].path else ""
-        got = f"arguments that had to be repaired: {what}{place}"
-        return [_about(index, call, "untrusted", "arguments that need no guess", got, got, refused[0].path)]
+        return [_guessed(index, call, refused[0])]
+
+
+def _guessed(index: int, call: ToolCall, repair: Repair) -> Problem:
+    """Why a repair keeps the call from running, in words that a model can act on."""
+    parameter = f"`{cut(repair.path, 80)}`" if repair.path else "a parameter"
+    if repair.safety == "guess" and repair.kind in _GUESSED:
+        expected, got = _GUESSED[repair.kind]
+        said = got.replace("{}", parameter)
+        return _about(index, call, "untrusted", expected, said, f"it gives {said}", repair.path)
+    place = f" at {parameter}" if repair.path else ""
+    got = f"arguments that had to be repaired: {repair.kind.replace('_', ' ')} ({repair.safety}){place}"
+    return _about(index, call, "untrusted", "arguments that need no guess", got, got, repair.path)
 
 
 def _about(index: int, call: ToolCall, kind: ProblemKind, expected: str, got: str, message: str, path: str = "") -> Problem:

@@ -268,7 +268,9 @@ def _may_be_meant(reading: Reading, group: list[tuple[Fence, Nested]]) -> bool:
     if not alone or text[last.end : last.end + _FIRST_LINE].partition("\n")[0].strip():
         return False
     return tools is not None and all(
-        _MARKUP.match(text, fence.body) is None and all(draft.complete and is_known(draft.name, tools) for draft in inner.drafts)
+        _MARKUP.match(text, fence.body) is None
+        and not text[fence.body : fence.stop].rstrip().endswith(STRAY_CLOSERS)
+        and all(draft.complete and reading.is_bare(draft.dialect) and is_known(draft.name, tools) for draft in inner.drafts)
         for fence, inner in group
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from llmcore.normalizer.bare import verdicts
 from llmcore.normalizer.bare.lost_headers import HEADER_WORDS
-from llmcore.normalizer.bare.made_up import around, wrapper_before
+from llmcore.normalizer.bare.made_up import around, wrapped_begins, wrapper_before
 from llmcore.normalizer.bare.python_forms import settled_word
 from llmcore.normalizer.bare.verdicts import (
     Place,
@@ -193,7 +193,9 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     if is_echo(reading, place, calls):
         return drop_echo(reading, at, end)
     certain = messages[0].certain and messages[0].form == "llmcore_envelope"
-    reason = refusal(reading, place, calls, certain=certain) or (yield from only_shown(reading, at, end))
+    reason = refusal(reading, place, calls, certain=certain) or (
+        yield from only_shown(reading, wrapped_begins(wrapper, at), max(end, closed_at))
+    )
     if reason == "mid_line":
         reason = yield from verdicts.mid_line(reading, at, end)
     if reason is not None:

@@ -14,7 +14,7 @@ from llmcore.normalizer.bare.verdicts import leads_in, line_is_over
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps
 
-__all__ = ["Wrapper", "around", "wrapper_before"]
+__all__ = ["Wrapper", "around", "wrapped_begins", "wrapper_before"]
 
 _LONGEST = 80
 _REACH = 512
@@ -39,11 +39,13 @@ _ORDINARY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """`start`: where its opener stands; `inline`: the form stands on the opener's line."""
+    """`start`: where its opener stands; `inline`: the form stands on the opener's line; `ordinary`: it is of a document, and what
+    it holds stands in it."""
 
     start: int
     closers: tuple[str, ...]
     inline: bool
+    ordinary: bool
 
 
 def wrapper_before(reading: Reading, at: int) -> Wrapper | None:
@@ -61,9 +63,15 @@ def wrapper_before(reading: Reading, at: int) -> Wrapper | None:
         return None
     start, name = first + found.start(), found[found.lastgroup]
     inline = "\n" not in text[first + len(before) : at]
-    if not leads_in(reading.line_before(start, _REACH)) or (inline and _ORDINARY(name)):
+    ordinary = _ORDINARY(name) is not None
+    if not leads_in(reading.line_before(start, _REACH)) or (inline and ordinary):
         return None
-    return Wrapper(start, tuple(closer.format(name) for closer in _CLOSERS[found.lastgroup]), inline)
+    return Wrapper(start, tuple(closer.format(name) for closer in _CLOSERS[found.lastgroup]), inline, ordinary)
+
+
+def wrapped_begins(wrapper: Wrapper | None, at: int) -> int:
+    """Where a form at `at` begins together with its wrapper."""
+    return at if wrapper is None or wrapper.ordinary else wrapper.start
 
 
 def around(reading: Reading, wrapper: Wrapper | None, end: int) -> Steps[tuple[int, bool]]:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare import verdicts
-from llmcore.normalizer.bare.made_up import around, wrapper_before
+from llmcore.normalizer.bare.made_up import around, wrapped_begins, wrapper_before
 from llmcore.normalizer.bare.verdicts import (
     Place,
     drop_echo,
@@ -167,7 +167,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     if reason is None and reading.tools is None and any(call.positional for call in parsed.calls):
         reason = "tools_not_told"
     if reason is None:
-        reason = yield from only_shown(reading, begin, end)
+        reason = yield from only_shown(reading, wrapped_begins(wrapper, begin), max(end, closed_at))
     if reason is not None:
         reading.miss(begin, end, objects[0].name, reason)
         reading.looks.never_closed(body.cut)

@@ -9,8 +9,9 @@ from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, read_b
 from llmcore.normalizer.calls.call_objects import CallObject, arguments_of
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.showing import may_be_shown, settle_shown
 from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
-from llmcore.normalizer.core.surroundings import is_closed
+from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.types.envelope import Repair
@@ -42,13 +43,27 @@ def action(reading: Reading, at: int) -> Steps[int]:
     if src.text[start:at].strip(" \t*_#"):
         return body
     standing = reading.standing_at(_thought_before(reading, at), "bare")
-    quotation, shown = standing.quotation, standing.shown
-    if not shown and quotation is not None and (yield from is_closed(src, quotation, body)):
-        shown = "quoted"
-    if shown:
-        reading.miss(at, body, None, shown)
-        return body
     reading.judged(standing)
+    if not may_be_shown(standing):
+        return (yield from _step(reading, at, body))
+    staged = reading.stage()
+    went = yield from _step(reading, at, body)
+    if reading.done <= staged.done:
+        reading.take_back(staged)
+        return went
+    return reading.done if (yield from settle_shown(reading, staged, standing, at, _input_end(src.text, body))) else body
+
+
+def _input_end(text: str, body: int) -> int:
+    """Where the object ends that a step gives; -1 when it gives none. Text behind it is the step's only by its place."""
+    given = text.find(_INPUT, body, body + _STEP)
+    brace = text.find("{", given) if given >= 0 else -1
+    return -1 if brace < 0 else Extent(brace).scan(text, True)
+
+
+def _step(reading: Reading, at: int, body: int) -> Steps[int]:
+    """The action whose words end at `body`, in whichever way it is written."""
+    src = reading.src
     ahead = yield from skip_space(src, body)
     if src.text.startswith(("`", "[", "{"), ahead):
         return (yield from _listed(reading, at, ahead))
@@ -66,7 +81,9 @@ def _thought_before(reading: Reading, at: int) -> int:
     """Where the step begins whose action stands at `at`: at its thought, if it has one."""
     first = max(reading.done, at - _STEP)
     thought = reading.src.text.rfind("Thought:", first, at)
-    return thought if thought >= 0 and reading.line_start(at) > thought == reading.src.text.rfind("\n", 0, thought) + 1 else at
+    begin = reading.src.text.rfind("\n", 0, thought) + 1 if thought >= 0 else at
+    opens = begin <= thought < reading.line_start(at) and not reading.src.text[max(begin, first) : thought].strip(" \t*_#")
+    return thought if opens else at
 
 
 def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:

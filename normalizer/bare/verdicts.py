@@ -15,8 +15,9 @@ from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.placeholders import is_placeholder
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
+from llmcore.normalizer.core.showing import shown_behind
 from llmcore.normalizer.core.source import Steps, past, skip_space
-from llmcore.normalizer.core.surroundings import PLAIN, Standing, is_closed, prose_follows, sentence_goes_on
+from llmcore.normalizer.core.surroundings import PLAIN, Standing, is_closed, sentence_goes_on
 from llmcore.normalizer.core.words import TURN_TOKENS
 from llmcore.types.envelope import Repair
 
@@ -162,12 +163,8 @@ def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:
     standing = reading.standing_at(begin, "bare")
     if standing is PLAIN:
         return None
-    if standing.shown:
-        return standing.shown
-    if standing.quotation is not None and (yield from is_closed(reading.src, standing.quotation, end)):
-        return "quoted"
-    if standing.deep and (yield from prose_follows(reading.src, end)):
-        return "example"
+    if shown := (yield from shown_behind(reading, standing, end)):
+        return shown
     if standing.in_sentence and (yield from _goes_on(reading, end, standing)):
         standing = Standing(doubt="within_a_sentence", words=standing.words)
     reading.judged(Standing(doubt=standing.doubt, words=standing.words))

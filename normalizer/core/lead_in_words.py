@@ -16,10 +16,8 @@ __all__ = [
     "FORM",
     "LABEL",
     "LABEL_ANCHORS",
-    "POSSIBLE",
     "PROHIBITION",
     "REFUSAL",
-    "REPORT",
     "SHOWING",
     "Row",
 ]
@@ -43,7 +41,7 @@ PROHIBITION: dict[str, Row] = {
     "de": Row(
         "nich niem nie kein",
         r"\b(?:nicht|niemals|nie|keinesfalls)\b(?:\W+\w+){0,4}?\W+(?:ausführ|ausgeführ|aufruf|aufgeruf|benutz|verwend|kopier|send|abschick|nutz)"
-        r"|\b(?:führ|ruf|verwende|benutze|kopiere|sende|schick)\w*\b(?:\W+\w+){0,6}?\W+(?:nicht|niemals|nie)\b",
+        r"|\b(?:führ|ruf|verwende|benutze|kopiere|sende|schick)\w*\b(?:\W+(?!(?:ich|wir)\b)\w+){0,6}?\W+(?:nicht|niemals|nie)\b",
     ),
     "fr": Row(
         "ne n pas jama sans",
@@ -52,13 +50,17 @@ PROHIBITION: dict[str, Row] = {
     ),
     "es": Row(
         "no nunc jamá",
-        r"\b(?:no|nunca|jamás)\s+(?:se\s+|lo\s+|la\s+|debe(?:s|n)?\s+|hay\s+que\s+)*(?:ejecut|llam|us[ae]|invo[cq]|copi|escrib|enví|envi|lanc)\w*",
+        r"\b(?:no|nunca|jamás)\s+(?:se\s+|lo\s+|la\s+|debe(?:s|n)?\s+|hay\s+que\s+)*(?:ejecut|llam|us[ae]|invo[cq]|copi|escrib|enví|envi|lanc)(?!\w*(?:(?<!l)o|amos|imos|aré|iré)\b)\w*",
     ),
-    "pt": Row("não nunc", r"\b(?:não|nunca)\s+(?:se\s+|o\s+|a\s+)?(?:execut|cham|us[ae]|invo[cq]|copi|envi)\w*"),
-    "it": Row("non mai", r"\b(?:non|mai)\s+(?:lo\s+|la\s+)?(?:esegu|chiam|us[ai]|invoc|copi|invi)\w*"),
+    "pt": Row(
+        "não nunc", r"\b(?:não|nunca)\s+(?:se\s+|o\s+|a\s+)?(?:execut|cham|us[ae]|invo[cq]|copi|envi)(?!\w*(?:o|amos|arei)\b)\w*"
+    ),
+    "it": Row(
+        "non mai", r"\b(?:non|mai)\s+(?:lo\s+|la\s+)?(?:esegu|chiam|us[ai]|invoc|copi|invi)(?!\w*(?:(?<!l)o|erò|irò)\b)\w*"
+    ),
     "ru": Row(
         "не нико",
-        r"\b(?:не|никогда\s+не)\s+(?:\w+\s+)?(?:выполня|выполни|запуска|запусти|вызыва|вызови|используй|использовать|копиру|отправля)\w*",
+        r"\b(?:не|никогда\s+не)\s+(?:(?!(?:буду|будем|стану|хочу|могу|можем)\b)\w+\s+)?(?!\w+(?:ю|ем)\b)(?:выполня|выполни|запуска|запусти|вызыва|вызови|используй|использовать|копиру|отправля)\w*",
     ),
     "zh": Row("", r"(?:不要|请勿|切勿|别|不得|禁止|勿|不能|不可|不应)[^，。,;；]{0,8}?(?:执行|调用|运行|使用|复制|发送|触发)"),
     "ja": Row("", r"(?:実行|呼び出|呼ば|使用|使わ|コピー|送信)\w*?(?:しないで|さないで|ないで|てはいけ|しては|禁止)"),
@@ -77,24 +79,48 @@ BY_THE_SPEAKER: dict[str, str] = {
 """The subject of a negation that forbids the reader nothing: `I don't use the cache, so:`."""
 REFUSAL: dict[str, Row] = {
     "en": Row(
-        "not neve won woul didn have shou must aren refu decl",
-        r"\b(?:I|we)(?:\s+(?:will|would|did|have|must|should|shall|am|are)\s+(?:not|never)|['’](?:ll|d|ve|m|re)\s+(?:not|never)|"
-        r"\s+(?:won|wouldn|didn|haven|shouldn|mustn|aren)['’]t|\s+refuse|\s+decline)"
-        r"(?:\s+(?:be|been|going|to|yet|actually|just))*\s+(?:run|ran|execut|call|us(?:e|ing)\b|writ|emit|send|sent|invok|issu|mak|made|do\b|perform)"
-        r"\w*(?:(?!\b(?:but|so|instead|until|therefore)\b)[^,;])*\Z",
+        "not neve won woul didn have must aren",
+        r"\b(?:I|we)(?:\s+(?:will|would|did|have|must|am|are)\s+(?:not|never)|['’](?:ll|d|ve|m|re)\s+(?:not|never)|"
+        r"\s+(?:won|wouldn|didn|haven|mustn|aren)['’]t)(?:\s+(?:be|been|going|to|yet|actually|just))*"
+        r"\s+(?:run|ran|execut|call|us(?:e|ing)\b|writ|emit|copy)\w*\s+(?:it|this|that|them|these|those|(?:the|any|such\s+a)\s+(?:tool|function|command|call))\b",
     ),
-    "de": Row("nich nie niem kein", r"\b(?:ich|wir)\b[^,;]*\b(?:nicht|nie|niemals|keinesfalls)\b[^,;]*\Z"),
-    "fr": Row("pas jama", r"\b(?:je|nous)\s+(?:ne\s+|n['’])[^,;]*\b(?:pas|jamais)\b[^,;]*\Z"),
-    "es": Row("no", r"\bno\s+(?:voy|vamos|he|hemos|pienso|debo|debemos|quiero)\b[^,;]*\Z"),
-    "ru": Row("не", r"\b(?:я|мы)\s+(?:\w+\s+)?не\s+(?:буду|будем|стану|стал|стала|хочу|выполн|запус|вызыв|вызв|отправ)[^,;]*\Z"),
-    "pt": Row("não", r"\bnão\s+(?:vou|vamos|devo|quero|posso)\s+[^,;]*\Z"),
-    "it": Row("non", r"\bnon\s+(?:eseguirò|chiamerò|userò|invierò|voglio|intendo|devo|posso)\b[^,;]*\Z"),
-    "zh": Row("", r"(?:我|我们)(?:不会|不能|没有|并未|并没有|拒绝|不想|还没)[^，,；;]*\Z"),
-    "ja": Row("", r"(?:実行|呼び出|使用|送信)\w{0,2}(?:しません|ません|せずに)[^、]*\Z"),
-    "ko": Row("", r"(?:실행|호출|사용|전송)하지\s*않(?:겠습니다|을게요|습니다)[^,]*\Z"),
+    "de": Row(
+        "nich nie niem kein",
+        r"\b(?:ich|wir)\s(?:[^,;]*\s)?(?:das|dies\w*|es|ihn|sie)\s(?:[^,;]*\s)?(?:nicht|nie|niemals|keinesfalls)\s(?:[^,;]*\s)?"
+        r"(?:auszuführ|ausführ|aufzuruf|aufruf|benutz|verwend|kopier)"
+        r"|\b(?:(?:ich|wir)\s(?:führe|führen|rufe|rufen)|(?:führe|führen|rufe|rufen)\s(?:ich|wir))\s(?:[^,;]*\s)?"
+        r"(?:nicht|nie|niemals|keinesfalls)\s(?:[^,;]*\s)?(?:aus|auf)\b",
+    ),
+    "fr": Row(
+        "pas jama",
+        r"\b(?:je|nous)\s+(?:ne\s+|n['’])(?=[^,;]*\b(?:l['’]|les\b|ceci\b|cela\b|ça\b|cet\s+appel))(?=[^,;]*\b(?:pas|jamais)\b)"
+        r"[^,;]*(?:exécut|appel|lanc|utilis|copi|écri)\w*",
+    ),
+    "es": Row(
+        "no",
+        r"\bno\s+(?:(?:lo|la)\s+(?:voy|vamos|he|hemos)\b[^,;]*\b(?:ejecut|llam|us|invo[cq]|copi|escri)\w*|(?:voy|vamos|pienso|debo)\b[^,;]*\b(?:ejecut|llam|us|invoc|copi|escrib)\w*?(?:lo|la)\b"
+        r"|(?:voy|vamos|pienso|debo)\b[^,;]*\b(?:ejecutar|llamar|usar|invocar|copiar|escribir)\s+(?:eso|esto|esta|la\s+(?:función|herramienta|llamada))\b)",
+    ),
+    "ru": Row(
+        "не",
+        r"\b(?:я|мы)\s+(?:это\s+|его\s+|её\s+)?не\s+(?:буду\s+|будем\s+|стану\s+)?(?:это\s+|его\s+|её\s+)?(?:выполн|запус|вызыв|вызов|использ|копир)\w*",
+    ),
+    "pt": Row(
+        "não",
+        r"\bnão\s+(?:vou|vamos|devo|posso)\s+[^,;]*\b(?:execut|cham|us|invo[cq]|copi|escrev)\w*\s*(?:isto|isso|-l?[oa]\b|a\s+(?:função|ferramenta))",
+    ),
+    "it": Row(
+        "non",
+        r"\bnon\s+(?:lo|la)\s+(?:eseguirò|chiamerò|userò|copierò)\b|\bnon\s+(?:eseguirò|chiamerò|userò)\s+(?:questo|questa|ciò)\b|\bnon\s+(?:voglio|intendo|devo|posso)\s+(?:esegui|chiama|usa)r(?:lo|la)\b",
+    ),
+    "zh": Row(
+        "", r"(?:我|我们)(?:不会|不能|没有|并未|并没有|拒绝|不想|还没)(?:去)?(?:执行|调用|运行|使用|复制)(?:它|这|该|此|那)"
+    ),
+    "ja": Row("", r"(?:これ|それ|この|その)[^、。]{0,12}?(?:は|を)?(?:実行|呼び出|使用)\w{0,2}(?:しません|ません|せずに)"),
+    "ko": Row("", r"(?:이|그|이것|그것)\S*[^,.]{0,12}?(?:실행|호출|사용|복사)하지\s*않(?:겠습니다|을게요|습니다)"),
 }
-"""A negation by the speaker of what stands right behind it."""
-ANNOUNCEMENT: dict[str, str] = {
+"""The speaker says that the call shown is not made: whoever writes it all the same is asked."""
+ANNOUNCEMENT = {
     "en": r"\b(?:I['’]ll|I\s+(?:will|shall|need\s+to|am\s+going\s+to|can|have\s+to|must|should)|I['’]m\s+(?:going\s+to\b|\w+ing\b)|"
     r"I\s+am\s+\w+ing\b|let\s+me|let['’]s|let\s+us|we['’]ll|we\s+(?:will|need\s+to)|allow\s+me|time\s+to)\b(?P<en>(?:\W+\w+){0,4})",
     "de": r"\b(?:ich\s+(?:werde\b|muss\b|will\b|möchte\b|(?!hab|hatt|würd|könnt|wollt|sollt|müsst)\w+e\b)|lass(?:en\s+Sie)?\s+(?:mich|uns)|dazu\s+\w+e\s+ich|\w+e\s+ich)\b(?P<de>(?:\W+\w+){0,8})",
@@ -179,77 +205,3 @@ EXAMPLE: dict[str, Row] = {
     "ja": Row("", r"見本|下書き|例えば|たとえば|の例です|例を|例として|仮に"),
     "ko": Row("", r"예를\s*들|예시|가령"),
 }
-REPORT: dict[str, Row] = {
-    "en": Row(
-        "cont show say says said read wrot writ reco logg quot emit prod gene prin answ repl past had list docu retu resp sent send some yest earl last prev call ran trie exec invo issu emit",
-        r"\b(?:log|logs|file|page|attachment|e-?mail|mail|message|document|doc|docs|readme|user|model|assistant|agent|bot|transcript|prompt|line|test|"
-        r"config|configuration|ticket|issue|trace|dump|record|snippet|article|tutorial|manual|guide|changelog|commit|diff|database|entry|comment|he|she|they|you|it)\b"
-        r"(?:\W+\w+){0,6}?\W+(?:contain(?:s|ed)?|show(?:s|ed)?|says?|said|reads?|wrote|writes?|records?|recorded|logged|quotes?|quoted|emitted|produced|generated|"
-        r"printed|answered|replied|pasted|had|listed|documents?|documented|returns|returned|responds|responded|sent|sends)\b(?:\W+\w+){0,5}\W*\Z"
-        r"|\b(?:someone|somebody)\b|\b(?:yesterday|earlier|last\s+(?:time|week|night|year)|previously)\b|\b(?:I|we|you|they|he|she|it)\s+(?:had\s+)?(?:called|ran|tried|executed|invoked|issued|sent)\b",
-    ),
-    "de": Row(
-        "jema gest vorh zuvo dama letz steh stan enth zeig sagt schr laut schi lief gesc abge eing geme screens scre sagt",
-        r"\b(?:jemand|gestern|vorhin|zuvor|damals|letzte\w*)\b|\b(?:protokoll|log|datei|seite|dokument\w*|nutzer\w*|benutzer\w*|modell|assistent\w*|nachricht|mail|e-mail|zeile|eintrag|anhang|handbuch|student\w*|schüler\w*|screenshot\w*|forum|kunde\w*|kundin|kolleg\w*)\b"
-        r"(?:\W+\w+){0,6}?\W+(?:steht|stand|enthält|enthielt|zeigt\w*|sagt\w*|schrieb\w*|schreibt|lautet\w*|schickte|lieferte?|liefert|geschrieben|abgegeben|geschickt|eingereicht|gemeldet)\b",
-    ),
-    "fr": Row(
-        "quel hier préc aupa dern cont mont dit disa indi affi écri répo décl",
-        r"\bquelqu['’]un\b|\b(?:hier|précédemment|auparavant|la\s+dernière\s+fois)\b|\b(?:journal|fichier|page|document\w*|utilisateur|modèle|assistant|message|ligne|courriel|e-mail|mail|pièce\s+jointe|elle|il)\b"
-        r"(?:\W+\w+){0,6}?\W+(?:contient|contenait|montre|dit|disait|indique|affiche|déclare|écrit|écrivait|répondu)\b",
-    ),
-    "es": Row(
-        "algu ayer ante últi cont mues dice decí indi escr resp apar conv solt entr",
-        r"\b(?:alguien|ayer|anteriormente|la\s+última\s+vez)\b|\b(?:registro|archivo|fichero|página|documento|documentación|usuario|modelo|asistente|mensaje|línea|correo|log)\b"
-        r"(?:\W+\w+){0,6}?\W+(?:contiene|contenía|muestra|dice|decía|indica|escribió|respondió|aparece|convierte\s+en|soltó|entregó)\b",
-    ),
-    "ru": Row(
-        "кто вчер ране рань прош соде пока гово напи запи отве возв верн прис стои было была был есть",
-        r"\b(?:кто-то|вчера|ранее|раньше|в\s+прошлый\s+раз)\b|\b(?:лог\w*|журнал\w*|файл\w*|страниц\w*|документ\w*|пользовател\w*|модел\w*|ассистент\w*|сообщени\w*|строк\w*|письм\w*)\b"
-        r"(?:\W+\w+){0,6}?\W+(?:содерж\w+|показыва\w+|говорит\w*|написал\w*|записан\w*|ответил\w*|возвраща\w+|вернул\w*|прислал\w*|стоит|было|была|был|есть)\b",
-    ),
-    "pt": Row(
-        "algu onte ante últi cont most diz diss indi escr resp apar conv solt entr",
-        r"\b(?:alguém|ontem|anteriormente|da\s+última\s+vez)\b|\b(?:registro|registo|arquivo|ficheiro|página|documento|documentação|usuário|"
-        r"utilizador|modelo|assistente|mensagem|linha|e-mail|log)\b(?:\W+\w+){0,6}?\W+(?:contém|continha|mostra|diz|disse|indica|escreveu|respondeu|aparece)\b",
-    ),
-    "it": Row(
-        "qual ieri prec cont most dice indi scri risp comp",
-        r"\b(?:qualcuno|ieri|in\s+precedenza|precedentemente)\b|\b(?:registro|file|pagina|documento|documentazione|utente|modello|assistente|"
-        r"messaggio|riga|e-mail|mail|log)\b(?:\W+\w+){0,6}?\W+(?:contiene|conteneva|mostra|dice|diceva|indica|scrive|scritto|rispose|risposto|compare)\b",
-    ),
-    "zh": Row(
-        "",
-        r"有人|当时|昨天|之前|上次|刚才(?!我)|(?:日志|文件|页面|文档|用户|模型|助手|消息|邮件|附件|记录|手册)[^，。,]{0,16}(?:写着|写道|显示|包含|说|记录|输出|里有|中有|是这样|如下)|模型[^，。,]{0,12}(?:用|写成|输出)|[A-Za-z][\w.-]*\s*(?:用|使用|写成|会写)",
-    ),
-    "ja": Row(
-        "",
-        r"昨日|以前|前回|(?:ログ|ファイル|ページ|文書|ユーザー|モデル|メッセージ|メール)[^。、]{0,16}(?:書かれ|表示|含ま|記録)",
-    ),
-    "ko": Row("", r"어제|지난번|누군가|(?:로그|파일|페이지|문서|사용자|모델|메시지|메일)[^.,]{0,16}(?:적혀|표시|포함|기록|보냈)"),
-}
-POSSIBLE: dict[str, Row] = {
-    "en": Row(
-        "d woul coul migh may shou if want shal",
-        r"\b(?:I|we|you|one|it|they|he|she|that|this|which|someone)(?:['’]d\b|\s+(?:would|could|might|may)\b)(?:\s+\w+){0,3}?\W*(?:\w+\W+){0,5}\W*\Z|\bshould\s+(?:I|we)\b|\bif\s+(?:you|I|we)\b[^,:]*\Z|\bdo\s+you\s+want\s+me\b|\bshall\s+I\b",
-    ),
-    "de": Row("würd könn soll", r"\b(?:würde|würdest|könnte|könnten|könntest|würden|soll\s+ich|sollte\s+ich|sollen\s+wir)\b"),
-    "fr": Row(
-        "dois voul souh sera pour devr appe fera enve écri util lanc exéc supp donn ress",
-        r"\b(?:pourriez|pourrions|dois-je|voulez-vous|souhaitez-vous|"
-        r"(?:pour|dev|se|fe|appelle|enver|écri|utilise|lance|exécute|supprime|donne|ressemble)rai(?:s|t|ent))\b",
-    ),
-    "es": Row("podr harí llam serí debe quie", r"\b(?:podría\w*|haría|llamaría|sería|debería\w*|quieres\s+que)\b"),
-    "ru": Row("бы если могл мог можн стои", r"\b(?:бы|если|могли?\s+бы|мог\s+бы|можно|стоит\s+ли)\b"),
-    "pt": Row("pode deve seri fari cham quer quis", r"\b(?:poderia|deveria|seria|faria|chamaria|quer\s+que|quiser)\b"),
-    "it": Row(
-        "potr dovr sare fare chia vuoi vuol desi",
-        r"\b(?:potre\w+|dovre\w+|sarebbe|farei|chiamerei|vuoi\s+che|vuole\s+che|desidera\s+che)\b",
-    ),
-    "zh": Row(
-        "", r"如果|要是|大概会|可以(?:调用|使用|这样|用|写)|要不要|是否(?:要|需要)|要我|会是这样|将会是|本来(?:要|会)|需要我"
-    ),
-    "ja": Row("", r"できます|でしょうか|ますか"),
-    "ko": Row("", r"할까요|드릴까요|만약"),
-}
-"""What might be done, or is asked about."""

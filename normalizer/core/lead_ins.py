@@ -3,8 +3,9 @@
 A lead-in is the last sentence before a call. Models announce calls they mean (`Let me check:`) and introduce calls that they
 only show (`The syntax is:`). `lead_in_words` holds the phrases.
 
-Kinds, in the order in which they win: a prohibition (`do not run`), an announcement (`I'll look`), a form (`looks like`) or a
-label (`Example:`), and what only mentions: examples (`for instance`), reports (`the log says`), what might be done (`I would`).
+Kinds, in the order in which they win: the speaker's word that this call is not made (`I will not run it`), a prohibition (`do not
+run`), an announcement (`I'll look`), a form (`looks like`) or a label (`Example:`), an example (`for instance`). Reports (`the
+log says`) and what might be done (`I would`) are none: models write them before calls that they mean.
 
 Most sentences hold no word of any phrase: a look-up of their words tells. Expressions are compiled when a sentence first needs
 them.
@@ -27,9 +28,10 @@ _REACH = 320
 """Characters before a call in which its lead-in may stand."""
 _LAYOUT = ' \t\r\n*_#"“„«‹「『'
 _LIST_SIGN = re.compile(r"(?:[-+•]|\d{1,3}[.)])\Z")
-_WRAPPER = re.compile(r"<(?:tool_calls?|function_calls?|tools?|TOOLCALL|answer|response)>\Z")
+_WRAPPER = re.compile(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;|\b[A-Z_]{4,40}>>>)\Z")
+"""The opener of any wrapper, made-up ones too."""
 _SENTENCE_ENDS = (". ", "? ", "! ", ".\n", "… ", "\n", "。", "！", "？")  # the full-width ones are meant
-_ABBREVIATED = re.compile(r"\b(?:\w|e\.g|i\.e|etc|bzw|vgl)\Z", re.IGNORECASE)
+_ABBREVIATED = re.compile(r"(?<![\w-])(?:[^\W\d_]|e\.g|i\.e|etc|bzw|vgl)\Z", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Japanese, Chinese, Korean
 _ANCHOR = 4
@@ -38,8 +40,6 @@ _TABLES = {
     "refusal": words.REFUSAL,
     "form": words.FORM,
     "example": words.EXAMPLE,
-    "report": words.REPORT,
-    "possible": words.POSSIBLE,
 }
 _Rows = dict[str, set[str]]
 """Table -> the languages whose row may fit."""
@@ -93,7 +93,7 @@ def _framing(before: str) -> int:
     line = before.rfind("\n") + 1
     if before.startswith(("```", "~~~"), line) or _LIST_SIGN.match(before, line):
         return line
-    if before.endswith(">") and (wrapper := _WRAPPER.search(before, line)) is not None:
+    if before.endswith((">", ";")) and (wrapper := _WRAPPER.search(before, line)) is not None:
         return wrapper.start()
     return len(before)
 
@@ -105,7 +105,7 @@ def kind_of(sentence: str) -> LeadIn | None:
     if not rows:
         return None
     if _fits("refusal", rows, sentence) is not None:
-        return "strict"
+        return "example"
     forbids = _fits("prohibition", rows, sentence)
     if forbids is not None and not _says("speaker", sentence[: forbids.start()]):
         return "strict"
@@ -113,9 +113,7 @@ def kind_of(sentence: str) -> LeadIn | None:
         return None
     if ("label" in rows and words.LABEL.match(sentence) is not None) or _fits("form", rows, sentence) is not None:
         return "strict"
-    if any(_fits(table, rows, sentence) is not None for table in ("example", "report", "possible")):
-        return "example"
-    return None
+    return "example" if _fits("example", rows, sentence) is not None else None
 
 
 def _rows_of(sentence: str) -> _Rows:

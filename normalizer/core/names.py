@@ -10,7 +10,18 @@ import re
 
 from llmcore.types.tools import ToolSet
 
-__all__ = ["NEVER_LAST", "is_known", "name_line", "name_start", "named_in_tag", "peel", "undouble", "unescape"]
+__all__ = [
+    "JUNK_LINE",
+    "NEVER_LAST",
+    "call_begins",
+    "is_known",
+    "name_line",
+    "name_start",
+    "named_in_tag",
+    "peel",
+    "undouble",
+    "unescape",
+]
 
 _PREFIXES = ("functions.", "default_api.", "default_api:", "tools.", "tool.")
 _INDEX = re.compile(r"[:.]\d+\Z")
@@ -31,9 +42,11 @@ def undouble(name: str) -> str:
 
 def peel(name: str, tools: ToolSet | None) -> str | None:
     """The one tool that `name` means, exactly or after peeling; None when it is none (or tools were not told)."""
-    if tools is None:
-        return None
-    if name in tools.names:
+    return None if tools is None else _peeled(name, tools.names)
+
+
+def _peeled(name: str, names: frozenset[str]) -> str | None:
+    if name in names:
         return name
     if not _ADDED.intersection(name):
         return None
@@ -42,7 +55,7 @@ def peel(name: str, tools: ToolSet | None) -> str | None:
         if name.startswith(prefix):
             bare = name[len(prefix) :]
             candidates |= {bare, _INDEX.sub("", bare)}
-    hits = candidates & tools.names
+    hits = candidates & names
     return hits.pop() if len(hits) == 1 else None
 
 
@@ -66,18 +79,57 @@ NEVER_LAST = frozenset(".>}])\n,;!?")
 """What a line that is a name does not end in."""
 
 
+_BLANK_OR_QUOTE = " \t>"
+"""What may stand before a tag on its line: in a block quote, its sign."""
+
+
 def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
     """Where the line begins, not before `floor`, that is one of the names (one `:` allowed) and ends right before `at`, but for
     blanks; -1 when there is none."""
     end = at
-    while end > floor and text[end - 1] in " \t" and at - end < _LONGEST:
+    while end > floor and text[end - 1] in _BLANK_OR_QUOTE and at - end < _LONGEST:
         end -= 1
     if end == floor or text[end - 1] != "\n" or text[end - 2 : end - 1] in NEVER_LAST:
         return -1
     start = max(text.rfind("\n", max(0, end - 1 - _LONGEST), end - 1) + 1, floor)
     start += text.startswith("\ufeff", start)  # a byte order mark
     name = text[start:end].strip().removesuffix(":").rstrip()
-    return start if name in names else -1
+    return start if name in names or (name[:1] == ">" and name.lstrip("> \t") in names) else -1
+
+
+JUNK_LINE = re.compile(r"(?:(?<=\n)|\A)[ \t]{0,8}(?:court|count)[ \t]{0,8}\r?\n\s{0,16}\Z")
+"""What is left of a lost opener, alone on its line."""
+_JUNK = ("court", "count")
+_JUNK_REACH = 48
+_WHOLE_ID = re.compile(r"functions\.[^\s:]{1,256}:\d{1,8}")
+_BLANKS = 16
+
+
+def call_begins(text: str, floor: int, at: int, names: frozenset[str]) -> int:
+    """Where a call begins whose marker or bracket stands at `at`: a tool's name may stand before it, glued (`f<arg_key>`) or
+    alone in the line above, or the rest of an opener that was lost. Words before a call are words before that."""
+    if at <= floor:
+        return at
+    if not text[at - 1].isspace():
+        return _glued(text, floor, at, names)
+    if (begin := name_line(text, floor, at, names)) >= 0:
+        return begin
+    before = text[max(floor, at - _JUNK_REACH) : at].rstrip()
+    if before.endswith(_JUNK) and (junk := JUNK_LINE.search(text, max(floor, at - _JUNK_REACH), at)) is not None:
+        return junk.start()
+    blanks = text[max(floor, at - _BLANKS) : at]
+    end = at - len(blanks) + len(blanks.rstrip(" "))
+    begin = _glued(text, floor, end, names)
+    return at if begin == end else begin
+
+
+def _glued(text: str, floor: int, end: int, names: frozenset[str]) -> int:
+    """Where a name begins that ends at `end`; `end` when none does."""
+    begin = name_start(text, floor, end)
+    name = text[begin:end]
+    if not name or (name not in names and _peeled(name, names) is None and _WHOLE_ID.fullmatch(name) is None):
+        return end
+    return begin
 
 
 _TAG_NAMES = re.compile(r""" (?:tool|name)=(?:"([^"<>\s]{1,28}+)"|'([^'<>\s]{1,28}+)')""")

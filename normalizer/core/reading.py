@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.looks import Looks
-from llmcore.normalizer.core.names import peel
+from llmcore.normalizer.core.names import call_begins, peel
 from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, settled
 from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.source import Source, SpaceRun, Steps
@@ -81,6 +81,10 @@ class Driver(Protocol):
 
     def is_unshared(self, opener: str) -> bool:
         """Is this the opener of one row only?"""
+        ...
+
+    def is_bare(self, dialect: str) -> bool:
+        """Is it a form without a marker of its own?"""
         ...
 
     def nest(self, text: str) -> tuple[Nested, int]:
@@ -178,6 +182,10 @@ class Reading:
         """Is this the opener of one row only?"""
         return self._driver.is_unshared(opener)
 
+    def is_bare(self, dialect: str) -> bool:
+        """Is it a form without a marker of its own?"""
+        return self._driver.is_bare(dialect)
+
     def line_start(self, at: int) -> int:
         """Where the line that holds `at` begins. Amortised: only text not looked at yet is searched."""
         if at < self._line_sought:
@@ -227,13 +235,18 @@ class Reading:
             return PLAIN
         if self._lead is not None:
             at = self._lead[0]
-        if self.blank_before(at):
-            if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
-                return self._doubtful[1]
-            return self.held[-1][1] if self.held else PLAIN
-        if self._surroundings is None:
-            self._surroundings = Surroundings(self.names)
-        return self._surroundings.standing(self.src.text, at, self.text_start(), self.line_start(at), form, fenced=fenced)
+        if not self.blank_before(at):
+            start = self.text_start()
+            line = self.line_start(at)
+            if self.names and (begin := call_begins(self.src.text, start, at, self.names)) < at:
+                at, line = begin, self.src.text.rfind("\n", 0, begin) + 1
+            if not self._space.reaches(self.src.text, start, at):
+                if self._surroundings is None:
+                    self._surroundings = Surroundings(self.names)
+                return self._surroundings.standing(self.src.text, at, start, line, form, fenced=fenced)
+        if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
+            return self._doubtful[1]
+        return self.held[-1][1] if self.held else PLAIN
 
     def replacing(self, start: int, end: int) -> list[str]:
         """What stretches within `start:end` read as."""
@@ -336,9 +349,9 @@ class Reading:
             self._finished(draft)
         self.held = []
 
-    def judged(self, standing: Standing) -> None:
-        """What its surroundings make of the call that is read next."""
-        if self.standing.doubt:
+    def judged(self, standing: Standing, *, passes_on: bool = True) -> None:
+        """What its surroundings make of the call that is read next. `passes_on`: what follows what was read shares its doubt."""
+        if self.standing.doubt and passes_on:
             self._doubtful = (self.done, self.standing)
         self.standing = standing
 

@@ -44,6 +44,8 @@ class Marker:
     order: int = 0
     calls: bool = False
     """Opens a call: passed over when no tools were offered."""
+    frames: bool = False
+    """Opens a frame, of a call or of a message: its place decides of it as of a call's, and it is read without tools too."""
     dialect: str = ""
     name_line: bool = False
     """Its opener is any tag behind a line that is the name of one of the tools told; tried after the rows with an opener of their

@@ -39,6 +39,7 @@ __all__ = [
 Form = Literal["token", "tag", "bare"]
 _TOKENS = ("<|", "<｜", "<‖", "]<]", "[TOOL_CALLS]", "◁")
 _WORD = re.compile(r"\w")
+_RUN_OF_LETTERS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PARAGRAPH = 2048
 """Characters before a call in which a quotation may have begun, and behind it in which it may end."""
 _PARTNERS = {'"': '"', "'": "'", "“": "”", "„": '“”"', "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』"}
@@ -53,6 +54,7 @@ _CODE = re.compile(
 _CODE_SIGNS = ("<", "`", "~~~", "-->")
 _COMMENT = "!--"
 _LOG_LINE = re.compile(r"[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+_BLANKS = (" ", "\t")
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = re.compile(r"\s*(?:<[A-Za-z]+\b[^<>]{0,256}>\s*)+\Z")
@@ -120,12 +122,38 @@ def words_follow(text: str, at: int) -> bool | None:
 
 
 def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
-    """Does a sentence before a call go on behind it? It does not when it announces the call. None: more text must tell."""
-    behind = text[at : at + _LINE].lstrip()
-    if not behind:
+    """Does a sentence before a call go on behind it, in small letters and with no line between? It does not when it announces the
+    call; a line of one word is none of its. None: more text must tell."""
+    behind = text[at : at + _LINE]
+    said = behind.lstrip()
+    if behind.count("\n", 0, len(behind) - len(said)) > 1:
+        return False
+    if not said:
         return None
-    first = behind[0]
-    return (first == "," or (first.isalpha() and not first.isupper())) and not announces(sentence)
+    if not (said[0] == "," or said[0].islower()) or announces(sentence):
+        return False
+    line, over, _ = said.partition("\n")
+    if said[0] == "," or len(_RUN_OF_LETTERS.findall(line)) > 1:
+        return True
+    return False if over or len(behind) == _LINE else None
+
+
+def _splits(sentence: str, text: str, at: int) -> bool:
+    """May a call split this sentence, which stands right before it? One without an end, of more than one word, in letters that
+    are small or capital, on the line before or on its own, that is no heading."""
+    last = sentence.rstrip(_ENDS_WORDS)[-1:]
+    if not last.isalnum() or not (last.isdigit() or last.islower() or last.isupper()):
+        return False
+    above = text[max(0, at - _LINE) : at]
+    said = above.rstrip()
+    if above.count("\n", len(said)) > 1 or said[said.rfind("\n") + 1 :].lstrip().startswith("#"):
+        return False
+    return len(_RUN_OF_LETTERS.findall(sentence)) > 1
+
+
+def _is_split(text: str, at: int, start: int, sentence: str, form: Form) -> bool:
+    """As `_splits`, but a special token in quotation marks is meant."""
+    return _splits(sentence, text, at) and (form != "token" or _open_quotation(text, at, start) is None)
 
 
 def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
@@ -160,7 +188,8 @@ def _partner(src: Source, closer: str, start: int, stop: int) -> int:
     tag = _closing_tag(closer)
     if src.absent.get(tag, start + 1) <= start:
         return -1
-    at = src.text.find(closer, start, stop)
+    found = tag.search(src.text, start, stop)
+    at = -1 if found is None else found.start()
     if at < 0 and src.final:  # a flood of calls behind one opener seeks it once
         src.absent[tag] = start
     return at
@@ -168,7 +197,7 @@ def _partner(src: Source, closer: str, start: int, stop: int) -> int:
 
 @cache
 def _closing_tag(closer: str) -> re.Pattern[str]:
-    return re.compile(closer)
+    return re.compile(re.escape(closer), re.IGNORECASE)
 
 
 def prose_follows(src: Source, start: int) -> Steps[bool]:
@@ -207,6 +236,8 @@ class Surroundings:
     def standing(self, text: str, at: int, start: int, line: int, form: Form, *, fenced: bool = False) -> Standing:
         """What stands before `at` makes of a call there. `start`: where the text begins that no call or markup has
         interrupted; `line`: where its line begins; `fenced`: all of a fence is the call."""
+        if at == line and text[at : at + 1] in _BLANKS:
+            at += len(text[at : at + _LINE]) - len(text[at : at + _LINE].lstrip(" \t"))
         shown_to, reason = self._shown_to
         if shown_to >= start and not text[shown_to:at].strip(" \t\r\n,;"):
             return Standing(shown=reason)
@@ -226,7 +257,7 @@ class Surroundings:
             if _LOG_LINE.match(before.lstrip()) is not None:
                 return _QUOTED
             return IN_LINE if form == "tag" else PLAIN
-        return Standing(words=sentence, in_sentence=True) if sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() else PLAIN
+        return Standing(words=sentence, in_sentence=True) if _is_split(text, at, start, sentence, form) else PLAIN
 
     def _enclosed(self, text: str, at: int, start: int, line: int) -> Standing | None:
         """Is an element of code open at `at`?"""

@@ -259,7 +259,7 @@ DIALECTS: tuple[Dialect, ...] = (
         "kimi_k3",
         "Kimi K3",
         _write_k3,
-        (Marker(_k3_open, ("<|open|>",)), Marker(_k3_close, ("<|close|>",))),
+        (Marker(_k3_open, ("<|open|>",), frames=True), Marker(_k3_close, ("<|close|>",))),
         typed_by_schema=True,
     ),
     Dialect(
@@ -268,7 +268,7 @@ DIALECTS: tuple[Dialect, ...] = (
         _write_plamo,
         (
             Marker(_plamo, ("<|plamo:begin_tool_name:plamo|>",), calls=True, dialect="plamo3"),
-            Marker(_frame_token, _PLAMO_TOKENS),
+            Marker(_frame_token, _PLAMO_TOKENS, frames=True),
         ),
     ),
     Dialect(
@@ -282,7 +282,7 @@ DIALECTS: tuple[Dialect, ...] = (
                 calls=True,
                 dialect="inkling",
             ),
-            Marker(_inkling_header, ("<|message_model|>",), follows=_inkling_follows),
+            Marker(_inkling_header, ("<|message_model|>",), follows=_inkling_follows, frames=True),
             Marker(_frame_token, ("<|content_invoke_tool_text|>", "<|content_tool_error|>"), order=1),
         ),
     ),

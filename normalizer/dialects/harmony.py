@@ -315,7 +315,7 @@ DIALECTS: tuple[Dialect, ...] = (
         "gpt-oss 20B and 120B",
         _write_harmony,
         (
-            Marker(_message, (*_TOKENS, _MESSAGE)),
+            Marker(_message, (*_TOKENS, _MESSAGE), frames=True),
             Marker(_lone_end, ("<|end|>",), follows=starts("<|start|>")),
         ),
     ),

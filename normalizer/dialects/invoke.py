@@ -22,7 +22,7 @@ from llmcore.normalizer.bodies.elements import (
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, swallow
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_call
 from llmcore.normalizer.calls.call_objects import CallObject
-from llmcore.normalizer.core.names import is_known, undouble
+from llmcore.normalizer.core.names import JUNK_LINE, is_known, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
 from llmcore.normalizer.core.source import Steps, settle, skip_space, starts
@@ -41,8 +41,6 @@ _TAGS = (
 _NAMED_BY = ("name", "tool_name", "function_name", "tool", "function")
 _TAG = re.compile(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>]{{1,256}}+)">)?""")
 """`name`: of a tag as most write it, whose attributes need no look."""
-_JUNK_LINE = re.compile(r"(?:(?<=\n)|\A)[ \t]{0,8}(?:court|count)[ \t]{0,8}\r?\n\s{0,16}\Z")
-"""What is left of a lost opener, alone on its line."""
 _JUNK_REACH = 48
 _SHOWN_SPACE = ("Ċ", "Ġ")
 """White space that a server showed as the tokenizer spells it."""
@@ -67,7 +65,7 @@ def _dialect_of(space: str, tag: str, before: str) -> str:
 
 def _junk_line(reading: Reading, at: int) -> int:
     """Where the line before `at` begins that is junk, -1 when it is none."""
-    junk = _JUNK_LINE.search(reading.src.text, max(reading.done, at - _JUNK_REACH), at)
+    junk = JUNK_LINE.search(reading.src.text, max(reading.done, at - _JUNK_REACH), at)
     return -1 if junk is None else junk.start()
 
 

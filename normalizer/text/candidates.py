@@ -108,7 +108,7 @@ def _is_told_apart(text: str, found: re.Match[str], names: frozenset[str]) -> bo
             return True
     elif text[end] == "/":
         return False
-    if at < 2 or text[at - 1] not in " \t\n" or (text[at - 1] == "\n" and text[at - 2] in NEVER_LAST):
+    if at < 2 or text[at - 1] not in " \t\n>" or (text[at - 1] == "\n" and text[at - 2] in NEVER_LAST):
         return False
     return name_line(text, 0, at, names) >= 0
 

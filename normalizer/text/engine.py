@@ -164,6 +164,9 @@ class TextEngine:
     def is_unshared(self, opener: str) -> bool:
         return opener in self._table.unshared
 
+    def is_bare(self, dialect: str) -> bool:
+        return registry.is_bare(dialect)
+
     def nest(self, text: str) -> tuple[Nested, int]:
         """Wrappers deeper than `_NESTING` hold no calls."""
         level = self._reading.nested

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from llmcore.normalizer.bare.fences import without_code
+from llmcore.normalizer.core.block_quotes import in_block_quote
+from llmcore.normalizer.core.names import call_begins
 from llmcore.normalizer.core.pieces import Piece, joined, settled
 from llmcore.normalizer.core.surroundings import (
     IN_LINE,
@@ -92,6 +94,8 @@ def _wholes(text: str, tools: ToolSet, dialects: frozenset[str] | None, limits: 
                 return None
             surroundings = surroundings or Surroundings(tools.names)
             form = "bare" if is_bare(whole.dialect) else form_of(text[at : at + _OPENER])
+            if call_begins(text, start, at, tools.names) < at:
+                return None
             standing = surroundings.standing(text, at, start, line, form)
             if standing is not PLAIN and not _is_plain(standing, text, whole.end):
                 return None
@@ -123,7 +127,7 @@ def _candidates(text: str, tools: ToolSet, dialects: frozenset[str] | None, whol
             if found is None:
                 return
             at = found.start()
-        quoted = text.startswith("> ", text.rfind("\n", 0, at) + 1)
+        quoted = in_block_quote(text, text.rfind("\n", 0, at) + 1)
         yield -1 if quoted or text[at] not in MARKS else at
         position = wholes[-1].end
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.bare.handlers import HANDLERS, settled_text, without_sign
-from llmcore.normalizer.core.reading import Reading, Staged
+from llmcore.normalizer.core.block_quotes import in_block_quote, may_be_in_block_quote, quote_begins, without_quote_signs
+from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, MarkerTable
+from llmcore.normalizer.core.showing import may_be_shown, settle_shown
 from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
 from llmcore.normalizer.core.surroundings import (
     IN_LINE,
@@ -23,7 +25,6 @@ from llmcore.normalizer.core.surroundings import (
     Form,
     Standing,
     form_of,
-    is_closed,
     sentence_goes_on,
     words_follow,
 )
@@ -309,7 +310,10 @@ class Walk:
                     if not fits:
                         continue
                 reading.tell(at)
-                if not row.calls or (standing := reading.standing_at(at, self._form(row.dialect, src.text[at:body]))) is PLAIN:
+                if (
+                    not (row.calls or row.frames)
+                    or (standing := reading.standing_at(at, self._form(row.dialect, src.text[at:body]))) is PLAIN
+                ):
                     took = row.reader(reading, at, body)
                     if (took if isinstance(took, bool) else (yield from took)) and reading.done > at:
                         if row.calls:
@@ -330,11 +334,13 @@ class Walk:
     def _read_in(self, standing: Standing, row: Marker, at: int, body: int) -> Steps[bool]:
         """As a row's reader, in surroundings that say something of the call."""
         reading = self._reading
-        staged = reading.stage() if standing.shown or standing.quotation is not None else None
+        staged = reading.stage() if may_be_shown(standing) else None
+        pieces, drafts = len(reading.pieces), len(reading.drafts)
         reading.judged(standing)
         reads = row.reader(reading, at, body)
         took = (reads if isinstance(reads, bool) else (yield from reads)) and reading.done > at
-        reading.judged(PLAIN)
+        is_markup = all(kind in ("markup", "call") for start, _, kind in reading.pieces[pieces:] if start >= at)
+        reading.judged(PLAIN, passes_on=row.calls or is_markup or len(reading.drafts) > drafts)
         if staged is None:
             if took:
                 reading.answer_follows()
@@ -342,26 +348,7 @@ class Walk:
         if not took:
             reading.take_back(staged)
             return False
-        if standing.quotation is not None and not (yield from is_closed(reading.src, standing.quotation, reading.done)):
-            reading.release(staged)
-            reading.answer_follows()
-            return True
-        return self._show(staged, at, standing.shown or "quoted")
-
-    def _show(self, staged: Staged, at: int, reason: str) -> bool:
-        """What was read since then is only shown. A call that is not whole is just text."""
-        reading = self._reading
-        drafts, end = reading.drafts[staged.drafts :], reading.done
-        is_opener = not drafts and len(reading.near_misses) == staged.near_misses  # of calls that follow, which say it themselves
-        reading.take_back(staged)
-        if not all(draft.complete for draft in drafts):
-            reading.note(at, end, drafts[0].name, reason)
-            return False
-        reading.shown(end, reason)
-        if not is_opener:
-            reading.note(at, end, drafts[0].name if drafts else None, reason)
-        reading.text(end)
-        return True
+        return (yield from settle_shown(reading, staged, standing, at))
 
     def _line_is_decided(self, at: int) -> bool:
         """Is it known whether words follow on the line of the calls that are held, before the next candidate?"""
@@ -388,29 +375,29 @@ class Walk:
         """Does `at` stand in a line that is a quotation (`> `)?"""
         reading = self._reading
         start = reading.line_start(at)
-        return reading.takes_calls and start >= reading.text_start() and reading.src.text.startswith("> ", start)
+        return reading.takes_calls and start >= reading.text_start() and in_block_quote(reading.src.text, start)
 
     def _block_quote(self, at: int) -> Steps[int]:
         """Past the lines of a quotation. What it calls is a near miss."""
         reading = self._reading
-        src, start = reading.src, reading.line_start(at)
-        end = sought = start
+        src, line = reading.src, reading.line_start(at)
+        start = quote_begins(src.text, max(reading.done, reading.text_start()), line)
+        end = line
         while True:
-            line_end = src.text.find("\n", sought)
-            if line_end >= 0 and line_end + 1 < len(src.text):
-                end = sought = line_end + 1
-                if src.text[end] != ">":
+            line_end = src.text.find("\n", end)
+            if line_end >= 0 and not (may_be_in_block_quote(src.text, line_end + 1) and not src.final):
+                end = line_end + 1
+                if not in_block_quote(src.text, end):
                     break
             elif src.final:
                 end = len(src.text)
                 break
             else:
-                sought = len(src.text) if line_end < 0 else line_end
                 reading.tell(len(src.text))
                 yield None
-        inner = reading.nest("\n".join([line.removeprefix(">").removeprefix(" ") for line in src.text[start:end].split("\n")]))
-        if inner.drafts:
-            reading.note(start, end, inner.drafts[0].name, "quoted")
+        inner = reading.nest(without_quote_signs(src.text[start:end]))
+        if found := [*inner.drafts, *inner.near_misses]:
+            reading.note(start, end, found[0].name, "quoted")
         return end
 
     def _doubled(self, at: int, body: int) -> Steps[bool]:

@@ -60,6 +60,21 @@ async def test_a_call_written_as_text_is_run_like_any_other() -> None:
     assert orchestrator.capabilities.learnt(fake.endpoint) == {"emits_text_calls": True}
 
 
+async def test_a_doubtful_call_is_asked_about_once() -> None:
+    shown = 'For example:\n<tool_call>{"name": "note", "arguments": {"text": "a"}}</tool_call>'
+    ran: list[str] = []
+
+    @tool
+    def note(text: str) -> str:
+        ran.append(text)
+        return "noted"
+
+    fake = FakeModel(default=shown)
+    result = await Orchestrator(fake, tools=[note]).run("Show me.")
+    assert (result.content, ran, fake.call_count) == (shown, [], 2)
+    assert [attempt.reason for attempt in result.attempts] == ["first", "reask"]
+
+
 async def test_ids_are_unique_over_the_turns_and_with_the_given_history() -> None:
     text = '<tool_call>{"name": "add", "arguments": {"a": 1, "b": 1}}</tool_call>'
     first = await Orchestrator(FakeModel(text, text, "done"), [add]).run("go")

@@ -157,3 +157,19 @@ def test_the_last_rung_keeps_within_its_bounds(raw: str) -> None:
     assert found is None or (set(found[0]) <= {"city", "days"} and "sudo" not in str(found[0]))
     if "Oslo" in raw:
         assert found is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "said"),
+    [
+        ("parameter_repeated", "city", "`city`: expected one value, got several: `city` was given twice"),
+        ("placeholder", "city", "`city`: expected a value, got a placeholder: `city` was not filled in"),
+        ("positional", "", "expected arguments with their names, got values without names"),
+        ("renamed_by_hand", "city", "`city`: expected arguments that need no guess, got arguments that had to be repaired"),
+    ],
+)
+def test_a_guess_is_asked_about_in_words_that_a_model_can_act_on(kind: str, path: str, said: str) -> None:
+    guessed = call(arguments={"city": "Rome"}, repairs=[Repair(kind=kind, path=path, safety="guess")])
+    (problem,) = validate(envelope(guessed), weather_tools()).problems
+    assert problem.kind == "untrusted"
+    assert str(problem).startswith(said)

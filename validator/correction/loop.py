@@ -8,6 +8,8 @@ Rules
 - It says only what is needed: the failing call as the model wrote it, the problems as `path: expected ..., got ...`,
   and the schema of that tool. Calls of the same turn that are fine are kept and not asked for again.
 - It stops when an attempt repeats an earlier one, when the budget is spent, or when the model answers in words instead.
+- A call of which it is doubtful whether it is meant is asked about once: if it comes again in the same way, it is only
+  shown, and the reply is the answer, its text whole.
 - A cut turn is asked again with more room. So is a typed answer that a limit ended, unless it is a value closed by a
   bracket of its own: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one.
 - Near misses are asked about only where a call was required.
@@ -31,8 +33,10 @@ from llmcore.types import (
     Envelope,
     JsonSchema,
     Message,
+    NearMiss,
     OutputParseError,
     Repair,
+    Segment,
     TextBlock,
     ToolCall,
     ToolChoice,
@@ -51,9 +55,9 @@ from llmcore.validator.schema.problems import Problem, shown, summary
 __all__ = ["FAILED_CALL_WORDS", "MORE_ROOM", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
 
 Outcome = Literal["ok", "answered", "repeated", "spent", "stopped"]
-"""`ok`: every call may run and the value fits. `answered`: the model gave words where no call was required; the
-failing calls are withdrawn. `repeated`: an attempt equalled an earlier one. `spent`: no re-ask is left. `stopped`:
-`ask` returned None."""
+"""`ok`: every call may run and the value fits. `answered`: the model gave words where no call was required, or showed a
+doubtful call once more; the failing calls are withdrawn. `repeated`: an attempt equalled an earlier one. `spent`: no
+re-ask is left. `stopped`: `ask` returned None."""
 
 FAILED_CALL_WORDS = frozenset({"tool_use_failed", "json_validate_failed"})
 """Groq's finish words for a reply it could not read as what was asked for."""
@@ -189,6 +193,16 @@ class CorrectionLoop:
         self._envelope = _merged(self._envelope, self._review.report, answer)
         self._review = self._judge(self._envelope, required=call_due)
         self._outcome = self._after(_signature(self._envelope, self._review))
+        if self._outcome == "repeated" and self._is_shown(answer):
+            self._envelope = _as_shown(answer)
+            self._review = self._judge(self._envelope, required=False)
+            self._outcome = "answered"
+
+    def _is_shown(self, answer: Envelope) -> bool:
+        """Does the reply show, once more, nothing but calls of which it is doubtful whether they are meant?"""
+        doubtful = all(problem.kind == "doubtful" for problem in self._review.problems)
+        free = not self._required and self._output_type is None
+        return doubtful and free and not self._review.report.runnable and bool(answer.source)
 
     @property
     def result(self) -> CorrectionResult:
@@ -367,6 +381,31 @@ def _without_failing(turn: Envelope, report: ValidationReport, answer: Envelope)
     if not kept:
         return updated(answer, {"repairs": [*answer.repairs, *notes]})
     return _rebuilt(turn, kept, {call.id for call in withdrawn}, [], notes, answer.content)
+
+
+def _as_shown(answer: Envelope) -> Envelope:
+    """The reply as an answer in words: what its calls were is text. Reasoning stays what it is."""
+    source, told = answer.source, list(answer.segments)
+    kinds = ["", *(segment.kind for segment in told), ""]
+    segments = [
+        Segment(segment.start, segment.end, "content")
+        if segment.kind == "call" or (segment.kind == "markup" and _is_of_a_call(source[segment.start :], before, after))
+        else segment
+        for segment, before, after in zip(told, kinds, kinds[2:], strict=False)
+    ]
+    content = "".join(source[segment.start : segment.end] for segment in segments if segment.kind == "content").strip()
+    misses = [NearMiss(span=call.span, name=call.name, reason="example") for call in answer.tool_calls if call.span is not None]
+    shown_only = answer.model_copy(
+        update={"tool_calls": [], "content": content, "needs_more_work": None, "near_misses": [*answer.near_misses, *misses]}
+    )
+    kept = [block for block in answer.blocks if not isinstance(block, ToolUseBlock | TextBlock)]
+    return shown_only.attach(source, segments, [*kept, TextBlock(text=content)])
+
+
+def _is_of_a_call(markup: str, before: str, after: str) -> bool:
+    """Is it the opener or the closer of a wrapper round calls: no reasoning's, and no token that ends a turn?"""
+    opens = after == "call" and before != "reasoning"
+    return opens or (before == "call" and after != "reasoning" and markup.startswith("</") and not markup.startswith("</s>"))
 
 
 def _rebuilt(

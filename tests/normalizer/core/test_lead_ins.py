@@ -18,10 +18,8 @@ TABLES = {
     "refusal": words.REFUSAL,
     "form": words.FORM,
     "example": words.EXAMPLE,
-    "report": words.REPORT,
-    "possible": words.POSSIBLE,
 }
-STRICT = ("prohibition", "refusal", "form")
+STRICT = ("prohibition", "form")
 
 PHRASES: dict[tuple[str, str], tuple[list[str], str]] = {
     ("prohibition", "en"): (
@@ -37,16 +35,16 @@ PHRASES: dict[tuple[str, str], tuple[list[str], str]] = {
     ("prohibition", "zh"): (["请勿执行", "不要调用这个"], "这里不远"),
     ("prohibition", "ja"): (["実行しないでください", "これを呼び出さないで"], "遠くないです"),
     ("prohibition", "ko"): (["실행하지 마세요", "호출 금지"], "멀지 않습니다"),
-    ("refusal", "en"): (["I will not run this", "We haven't called it", "I refuse to send it"], "I will not be long"),
-    ("refusal", "de"): (["Ich rufe das nicht auf", "Das werden wir nie senden"], "Es regnet nicht"),
-    ("refusal", "fr"): (["Je ne l'exécute pas", "Nous n'appelons jamais cela"], "Il ne pleut pas"),
-    ("refusal", "es"): (["No voy a hacerlo", "No hemos enviado esto"], "No llueve"),
-    ("refusal", "pt"): (["Não vou executar isto", "Não posso chamar"], "Não chove"),
-    ("refusal", "it"): (["Non eseguirò questo", "Non voglio chiamarlo"], "Non piove"),
-    ("refusal", "ru"): (["Я не буду этого делать", "Мы это не запускаем"], "Дождя не было"),
-    ("refusal", "zh"): (["我不会这样做", "我们没有调用"], "今天没有雨"),
-    ("refusal", "ja"): (["これは実行しません", "送信せずに見せます"], "雨は降りません"),
-    ("refusal", "ko"): (["실행하지 않겠습니다", "호출하지 않습니다"], "비가 오지 않습니다"),
+    ("refusal", "en"): (["I will not run this", "We haven't called it", "I won't use the tool"], "I will not wait"),
+    ("refusal", "de"): (["Ich rufe das nicht auf", "So werden wir es nie ausführen"], "Ich werde nicht länger warten"),
+    ("refusal", "fr"): (["Je ne l'exécute pas", "Nous n'appelons jamais cela"], "Je ne vais pas attendre plus longtemps"),
+    ("refusal", "es"): (["No voy a ejecutarlo", "No lo voy a llamar"], "No voy a esperar más"),
+    ("refusal", "pt"): (["Não vou executar isto", "Não posso chamar a função"], "Não vou esperar mais"),
+    ("refusal", "it"): (["Non eseguirò questo", "Non voglio chiamarlo"], "Non voglio aspettare"),
+    ("refusal", "ru"): (["Я не буду это выполнять", "Мы это не запускаем"], "Я не буду ждать"),
+    ("refusal", "zh"): (["我不会执行它", "我们没有调用这个工具"], "我不会再等了"),
+    ("refusal", "ja"): (["これは実行しません", "この関数は呼び出しません"], "雨は降りません"),
+    ("refusal", "ko"): (["이것을 실행하지 않겠습니다", "그 함수는 호출하지 않습니다"], "비가 오지 않습니다"),
     ("form", "en"): (
         ["A call looks like this", "It is written as", "The syntax of a call is", "Call it like"],
         "The look of the sea",
@@ -70,26 +68,6 @@ PHRASES: dict[tuple[str, str], tuple[list[str], str]] = {
     ("example", "zh"): (["例如", "假设下雨"], "下雨了"),
     ("example", "ja"): (["例えば", "仮に雨なら"], "雨です"),
     ("example", "ko"): (["예를 들면", "가령 비가 오면"], "비가 옵니다"),
-    ("report", "en"): (["The log says", "Yesterday it was", "They say he called", "The bot emitted this"], "The log is long"),
-    ("report", "de"): (["Im Protokoll steht", "Jemand war hier", "Der Nutzer schrieb"], "Das Protokoll ist lang"),
-    ("report", "fr"): (["Le journal contient", "Hier il pleuvait"], "Le journal est long"),
-    ("report", "es"): (["El registro dice", "Ayer llovió"], "El registro es largo"),
-    ("report", "pt"): (["O registro mostra", "Ontem choveu"], "O registro é longo"),
-    ("report", "it"): (["Il file contiene", "Ieri pioveva"], "Il file è lungo"),
-    ("report", "ru"): (["Файл содержит", "Раньше было так", "Вчера шёл дождь"], "Файл длинный"),
-    ("report", "zh"): (["日志里写着", "昨天下雨"], "日志很长"),
-    ("report", "ja"): (["ログに記録された行", "昨日は雨でした"], "ログは長い"),
-    ("report", "ko"): (["로그에 적혀 있는 줄", "어제는 비"], "로그가 깁니다"),
-    ("possible", "en"): (["I would call", "Should I go", "You may like it", "That might be"], "It will rain"),
-    ("possible", "de"): (["Das könnte man tun", "Soll ich gehen"], "Es regnet"),
-    ("possible", "fr"): (["Dois-je continuer", "Cela serait", "Il pourrait pleuvoir"], "Il pleut"),
-    ("possible", "es"): (["Podría llover", "Quieres que siga"], "Llueve"),
-    ("possible", "pt"): (["Poderia chover", "Quer que siga"], "Chove"),
-    ("possible", "it"): (["Potrebbe piovere", "Vuoi che continui"], "Piove"),
-    ("possible", "ru"): (["Если хотите", "Можно так"], "Идёт дождь"),
-    ("possible", "zh"): (["如果下雨", "要不要继续"], "下雨了"),
-    ("possible", "ja"): (["行けますか", "雨でしょうか"], "雨です"),
-    ("possible", "ko"): (["계속할까요", "만약 비가 오면"], "비가 옵니다"),
 }
 """(table, language) -> what must be found, and what is near it and must not be."""
 
@@ -105,6 +83,17 @@ ANNOUNCEMENTS = {
     "ja": ["例えば天気を確認します:", "の例を調べてみます:"],
     "ko": ["예를 들면 날씨를 확인하겠습니다:", "예시 파일을 읽어 볼게요:"],
 }
+REPORTS = [
+    "The user says it is urgent:", "Der Kunde sagt, es eilt:", "Previously it failed:", "I would like to cancel the order:",
+    "It said the id is 77:", "The log says:", "Should I go on:", "Le journal contient :", "如果下雨:", "昨日は雨でした:",
+]  # fmt: skip
+"""What is said or might be done: models write it before calls that they mean."""
+BY_THE_SPEAKER = [
+    "I can't use the cache, so:", "We don't call it here:", "I won't use the cache any more:", "Ich nutze den Cache nicht, also:",
+    "Je n'utilise pas le cache :", "No ejecuto nada más:", "No uso la caché:", "Não executo mais nada:", "Non eseguo altro:",
+    "Не выполняю больше ничего:", "我不使用缓存:",
+]  # fmt: skip
+"""No prohibitions: the speaker is the subject."""
 SHOWN_ONLY = [
     "Let me show you an example:",
     "Ich zeige ein Beispiel:",
@@ -194,7 +183,7 @@ def test_every_label_holds_an_anchor(sentence: str) -> None:
         assert "label" in lead_ins._rows_of(sentence)  # pyright: ignore[reportPrivateUsage] # what the test is about
 
 
-@pytest.mark.parametrize("sentence", [one for more in ANNOUNCEMENTS.values() for one in more] + MEANT)
+@pytest.mark.parametrize("sentence", [one for more in ANNOUNCEMENTS.values() for one in more] + MEANT + REPORTS + BY_THE_SPEAKER)
 def test_what_announces_a_call_introduces_no_example(sentence: str) -> None:
     assert kind_of(sentence) is None
 
@@ -226,11 +215,15 @@ def test_labels(sentence: str) -> None:
         ("Nimm z. B. das:\n", "Nimm z. B. das:"),
         ("First, i.e. this:", "First, i.e. this:"),
         ("Mr. X. is here. Two:", "Two:"),
+        ("I closed K-6. Now K-7:", "Now K-7:"),
         ("Example:\n\n```json\n", "Example:"),
         ("Example:\n\n~~~json\n", "Example:"),
         ("Example:\n<tool_call>\n", "Example:"),
         ("Example:\n<answer><tool_call>", "Example:"),
-        ("Example:\n<b>", "<b"),
+        ("Example:\n<tool-use>", "Example:"),
+        ("Example:\n&lt;act&gt;", "Example:"),
+        ("Example:\nBLOCK>>>", "Example:"),
+        ("Example:\n</b>", "</b"),
         ("Example:\n\n- ", "Example:"),
         ("Example:\n\n1. ", "Example:"),
         ("Example:\n\n* **", "Example:"),

@@ -64,10 +64,11 @@ TABLE = {
     "a strict lead-in, fenced": _shown("The syntax is:\n```\n{}\n```", "example"),
     "a prohibition": Row("Do not run this:\n{}", GUESS, "example", "example"),
     "a label": Row("**Example:**\n\n{}", GUESS, "example", "example"),
-    "a refusal": Row("I will not call this:\n{}", GUESS, "example", "example"),
+    "a refusal": Row("I will not call this:\n{}", CALL, GUESS, GUESS),
     "an example lead-in": Row("For example:\n{}", CALL, GUESS, GUESS),
     "an example lead-in, fenced": _shown("For example:\n```\n{}\n```", "example"),
-    "a report": Row("The log says:\n{}", CALL, GUESS, GUESS),
+    "a report": Row("The log says:\n{}", CALL, CALL, CALL),
+    "what might be done": Row("I would like to look:\n{}", CALL, CALL, CALL),
     "an announcement of an example": Row("I'll fetch the page, for example:\n{}", CALL, CALL, CALL),
     "a lead-in of another language": Row("Das Format ist klar. Exemple :\n{}", GUESS, "example", "example"),
     "two languages, the last one announces": Row("Beispiel: egal. Je vais vérifier :\n{}", CALL, CALL, CALL),
@@ -105,6 +106,54 @@ def _found(text: str) -> str:
 def test_the_table(place: str, form: str) -> None:
     row = TABLE[place]
     assert _found(row.text.replace("{}", FORMS[form])) == getattr(row, form)
+
+
+_QUOTED_FORMS = [
+    *FORMS.values(),
+    'get_weather\n{"city": "Oslo"}',
+    "get_weather\n<city>Oslo</city>\n</get_weather>",
+    'assistant to=functions.get_weather commentary json\n{"city": "Oslo"}',
+]
+
+
+@pytest.mark.parametrize("sign", ["> ", ">", ">\t", "   > ", "\t> ", ">> ", ">>> ", "> > ", "- > ", "1. > ", "- - > ", "* > "])
+def test_block_quotes(sign: str) -> None:
+    behind = sign if sign.strip()[0] == ">" else " " * (len(sign) - 2) + "> "
+    for form in _QUOTED_FORMS:
+        first, *rest = form.split("\n")
+        quote = "\n".join([sign + "One.", behind + first, *(behind + line for line in rest)])
+        assert _found(f"You wrote:\n\n{quote}\n\nand no more.") == "quoted"
+
+
+def test_three_signs_before_a_name_are_a_marker() -> None:
+    assert _found('>>>get_weather\n{"city": "Oslo"}') == CALL
+
+
+def test_a_list_in_a_block_quote_is_a_near_miss() -> None:
+    assert _found(f"So:\n> - {JSON}\n\nand no more.") == "quoted"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("When the page\n{}\nis gone, I wait.", GUESS),
+        ("When the page\n{}\n, I wait.", GUESS),
+        ("Wenn die Seite\n{}\nnoch da ist, warte ich.", GUESS),
+        ("When the page is gone.\n{}\nis what I use.", CALL),
+        ("When the page\n\n{}\nis gone, I wait.", CALL),
+        ("When the page\n{}\n\nis gone, I wait.", CALL),
+        ("When the page\n{}\nIs it gone?", CALL),
+        ("When the page\n{}\ngone\nI wait.", CALL),
+        ("Sure\n{}\nthis looks it up", CALL),
+        ("### The page is\n{}\nnow the rest", CALL),
+        ("I'll look at the page\n{}\nand tell you then", CALL),
+        ("好的我看一下\n{}\n我会告诉你结果", CALL),
+        ("了解しました\n{}\n少々お待ちください", CALL),
+    ],
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_sentence_that_goes_on_behind_the_call(text: str, found: str, form: str) -> None:
+    assert _found(text.replace("{}", FORMS[form])) == found
 
 
 REACT = 'Action: get_weather\nAction Input: {"city": "Oslo"}'

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from llmcore.normalizer import normalize
 from llmcore.types import CallerError, Envelope, NearMiss, TextBlock, ToolCall, ToolUseBlock
 from llmcore.validator import Correction, CorrectionLoop, correct, parse_detailed
 from llmcore.validator.correction.loop import MORE_ROOM, CorrectionResult
@@ -304,3 +305,29 @@ def test_a_typed_answer_that_a_limit_ended_is_asked_again_with_more_room() -> No
     result, (asked,) = run(first, turn(content="1234", finish_reason="stop"), output_type=int, max_tokens=100)
     assert (result.value, result.outcome) == (1234, "ok")
     assert (asked.max_tokens, [problem.kind for problem in asked.problems]) == (200, ["incomplete"])
+
+
+SHOWN = 'For example:\n<tool_call>{"name": "get_weather", "arguments": {"city": "Rome"}}</tool_call>'
+
+
+def test_a_doubtful_call_that_comes_again_is_only_shown() -> None:
+    first = normalize(SHOWN, TOOLS)
+    result, (asked,) = run(first, normalize(f"<think>Well.</think>{SHOWN}", TOOLS), reasks=9)
+    assert asked.problems[0].kind == "doubtful"
+    assert (result.outcome, result.ok, result.problems) == ("answered", True, ())
+    answer = result.envelope
+    assert (answer.tool_calls, answer.content, answer.reasoning, answer.needs_more_work) == ([], SHOWN, "Well.", None)
+    assert [miss.reason for miss in answer.near_misses] == ["example"]
+    assert "".join(answer.source[start:end] for start, end, kind in answer.segments if kind == "content") == SHOWN
+    assert [block.text for block in answer.blocks if isinstance(block, TextBlock)] == [SHOWN]
+
+
+def test_a_doubtful_call_is_asked_about_again_where_one_is_due() -> None:
+    result, asked = run(normalize(SHOWN, TOOLS), normalize(SHOWN, TOOLS), required=True)
+    assert (result.outcome, len(asked)) == ("repeated", 1)
+
+
+def test_another_doubtful_call_is_asked_about() -> None:
+    other = normalize(SHOWN.replace("Rome", "Oslo"), TOOLS)
+    result, asked = run(normalize(SHOWN, TOOLS), other, other)
+    assert (result.outcome, len(asked), result.envelope.content) == ("answered", 2, SHOWN.replace("Rome", "Oslo"))

@@ -1,0 +1,42 @@
+"""Block quotes, as Markdown has them: indented, in lists, of several levels, with or without a space behind the sign.
+
+Three signs right before a name are no quote but the marker of a dialect (`>>>get_weather`).
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["in_block_quote", "may_be_in_block_quote", "quote_begins", "without_quote_signs"]
+
+_LISTS = r"[ \t]{0,32}(?:(?:[-*+•]|\d{1,9}[.)])[ \t]{1,16}){0,8}"
+_SIGN = re.compile(rf"{_LISTS}(?!>>>\w)(?:>[ \t]?){{1,32}}")
+_BEGUN = re.compile(r"[ \t*+•\d.)-]{0,64}>{0,3}\Z")
+_PREFIX = 320  # longer than what may stand before a quote's sign
+_REACH = 2048
+"""Characters before a place in which its quote may have begun."""
+
+
+def in_block_quote(text: str, line: int) -> bool:
+    """Is the line that begins there one of a block quote?"""
+    return text.find(">", line, line + _PREFIX) >= 0 and _SIGN.match(text, line) is not None
+
+
+def may_be_in_block_quote(text: str, line: int) -> bool:
+    """May it be one when more text comes?"""
+    return len(text) - line < 64 and _BEGUN.match(text, line) is not None
+
+
+def quote_begins(text: str, floor: int, line: int) -> int:
+    """Where the block quote begins, not before `floor`, that the line which begins at `line` is one of."""
+    floor = max(floor, line - _REACH)
+    while line > floor:
+        above = text.rfind("\n", floor, line - 1) + 1
+        if above < floor or (above == 0 and floor > 0) or not in_block_quote(text, above):
+            break
+        line = above
+    return line
+
+
+def without_quote_signs(text: str) -> str:
+    return "\n".join([_SIGN.sub("", line, count=1) for line in text.split("\n")])
