@@ -120,7 +120,7 @@ REFUSAL: dict[str, Row] = {
     "ko": Row("", r"(?:이|그|이것|그것)\S*[^,.]{0,12}?(?:실행|호출|사용|복사)하지\s*않(?:겠습니다|을게요|습니다)"),
 }
 """The speaker says that the call shown is not made: whoever writes it all the same is asked."""
-ANNOUNCEMENT = {
+ANNOUNCEMENT: dict[str, str] = {
     "en": r"\b(?:I['’]ll|I\s+(?:will|shall|need\s+to|am\s+going\s+to|can|have\s+to|must|should)|I['’]m\s+(?:going\s+to\b|\w+ing\b)|"
     r"I\s+am\s+\w+ing\b|let\s+me|let['’]s|let\s+us|we['’]ll|we\s+(?:will|need\s+to)|allow\s+me|time\s+to)\b(?P<en>(?:\W+\w+){0,4})",
     "de": r"\b(?:ich\s+(?:werde\b|muss\b|will\b|möchte\b|(?!hab|hatt|würd|könnt|wollt|sollt|müsst)\w+e\b)|lass(?:en\s+Sie)?\s+(?:mich|uns)|dazu\s+\w+e\s+ich|\w+e\s+ich)\b(?P<de>(?:\W+\w+){0,8})",
