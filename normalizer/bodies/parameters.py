@@ -18,9 +18,10 @@ from typing import Any, NamedTuple, cast
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
 from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.bodies.entries import Entries, is_whole
-from llmcore.normalizer.bodies.raw_values import read_value, trimmed
+from llmcore.normalizer.bodies.raw_values import RawValue, read_value, trimmed
 from llmcore.normalizer.calls.nested_values import inner_names, parameter_value
 from llmcore.normalizer.calls.typed_values import typed_by
+from llmcore.normalizer.core.begun_again import openers_before
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, search
@@ -225,6 +226,8 @@ def _value(
         peels=bool(grammar.peeled),
     )
     found.literal_open = found.literal_open or value.literal_open
+    if value.group == "again" and not value.is_literal:
+        _end_before_openers(reading.src.text, start, value)
     text = _without_element(value.text, key, tool, grammar, found)
     _enter(reading, found, stream if told is None else None, key, text, tool, declared)
     found.cut = value.group is None or (value.group == "again" and not value.is_literal)
@@ -234,6 +237,14 @@ def _value(
     elif not value.closed and value.group is not None:
         found.repairs.append(Repair(kind="closer_missing", path=key))
     return value.end
+
+
+def _end_before_openers(text: str, start: int, value: RawValue) -> None:
+    """The openers that stand before the one of the next call are no part of the value either."""
+    stop = openers_before(text, start, value.end)
+    if stop < value.end and value.text.endswith(text[stop : value.end].rstrip()):
+        value.text = value.text[: len(value.text) - len(text[stop : value.end].rstrip())].rstrip("\n")
+        value.end = stop
 
 
 def _without_element(text: str, key: str, tool: CompiledTool | None, grammar: Grammar, found: Parameters) -> str:

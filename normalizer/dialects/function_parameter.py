@@ -20,6 +20,7 @@ _NEXT_CALL = (
     r"<(?:tool_call>\s{0,16}<function=|"
     r"(?:seed:tool_call>\s{0,16}<)?function=[^<>\n]{1,256}>\s{0,16}(?:<parameter\s{0,16}=|</function>))"
 )
+_NEXT_NAME = r"<(?:(?:seed:)?tool_call>\s{0,16}<)?function>\s{0,16}[^\s<>]{1,256}\s{0,16}</function>"
 _GRAMMAR = Grammar(
     item=tags(
         r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+(?=\S)(?P<key>[^<>=\n]{1,272}+)(?:>|=|(?=\n)))",
@@ -53,7 +54,7 @@ _KEY_AND_VALUE = Grammar(
         rf"(?P<parameter>{_NAMED})",
         r"(?P<end></function>)",
         r"</(?:seed:)?tool_call>",
-        rf"(?P<again>{_NEXT_CALL})",
+        rf"(?P<again>{_NEXT_CALL[:-1]}|{_NEXT_NAME[1:]}))",
     ),
 )
 """`<parameter>city</parameter>` and the value behind it."""
