@@ -19,6 +19,7 @@ from llmcore.normalizer.calls.call_objects import (
     no_arguments,
     without_last,
 )
+from llmcore.normalizer.calls.repeated_keys import all_in_arrays
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
@@ -250,10 +251,13 @@ def add_calls(
             continue
         last = k == len(calls) - 1
         arguments = call.arguments if call.given else no_arguments(call.name, reading.tools)
+        found, tool = [*(repairs or ()), *call.repairs], reading.tool(call.name)
+        if found and arguments and tool is not None:
+            found = all_in_arrays(arguments, found, tool)
         raw = call.raw if call.raw is not None else ("" if arguments is None else as_json(arguments))
         entry = draft or reading.begin(start, call.name, dialect, call.id)
         entry.name, entry.id, entry.start = call.name, call.id or entry.id, start
-        reading.end(entry, end, arguments, raw, complete=complete or not last, repairs=[*(repairs or ()), *call.repairs])
+        reading.end(entry, end, arguments, raw, complete=complete or not last, repairs=found)
 
 
 def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: bool = True) -> Steps[tuple[int, bool]]:

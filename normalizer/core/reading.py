@@ -507,8 +507,9 @@ class Reading:
 
     def note(self, start: int, end: int, name: str | None, reason: str) -> None:
         """Record a near miss."""
-        if len(self.near_misses) < self.limits.near_misses:
-            self.near_misses.append(NearMiss(span=(start, end), name=name, reason=reason))
+        miss = NearMiss(span=(start, end), name=name, reason=reason)
+        if len(self.near_misses) < self.limits.near_misses and self.near_misses[-1:] != [miss]:
+            self.near_misses.append(miss)
 
     def failed(self, characters: int = 0) -> None:
         """A look-ahead over so many characters came to nothing."""

@@ -56,6 +56,7 @@ _KEY_AND_VALUE = Grammar(
         r"</(?:seed:)?tool_call>",
         rf"(?P<again>{_NEXT_CALL[:-1]}|{_NEXT_NAME[1:]}))",
     ),
+    known_keys=True,
 )
 """`<parameter>city</parameter>` and the value behind it."""
 _HEAD_LENGTH = 260
@@ -146,6 +147,7 @@ def _name_element(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     tool = reading.tool(head[1])
     if tool is None or head[2].strip() not in tool.properties:
+        reading.miss(at, head.end(), head[1], "unknown_parameter")
         return False
     name, end = head[1], head.end(1)
     head = None  # a match keeps the text it was found in
