@@ -40,6 +40,7 @@ __all__ = [
     "WRAPPERS",
     "Attributes",
     "ElementCall",
+    "is_cut_tag",
     "may_lack_arguments",
     "opening_tag",
     "read_arguments",
@@ -135,6 +136,12 @@ def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Att
         for found in _ATTRIBUTE.finditer(rest[0])
     )
     return rest.end(), attributes, rest[0].removesuffix(">").rstrip().endswith("/")
+
+
+def is_cut_tag(src: Source, at: int, closer: str = ">") -> bool:
+    """Did the text end in an opening tag whose name ends at `at`?"""
+    begun = _TAG_BEGUN if closer == ">" else _LONE_BEGUN
+    return src.final and len(src.text) - at < _LONGEST_TAG and begun.match(src.text, at) is not None
 
 
 def read_attributes(reading: Reading, call: ElementCall, attributes: Attributes, *, alone: bool) -> None:

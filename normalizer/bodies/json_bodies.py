@@ -99,7 +99,7 @@ def body_extent(reading: Reading, start: int, closers: tuple[str, ...], preview:
 def _opens_again(reading: Reading, start: int, at: int) -> bool:
     """Does the opener at `at` stand before the body at `start`, too?"""
     opener = _TAG.match(reading.src.text, at)
-    return opener is not None and reading.src.text.find(opener[0], max(reading.done, start - _HEAD_LENGTH), start) >= 0
+    return opener is not None and reading.src.text.find(opener[0], max(0, start - _HEAD_LENGTH), start) >= 0
 
 
 def marker_stands(reading: Reading, at: int, closers: tuple[str, ...]) -> Steps[bool]:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Protocol
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.source import Source
 from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["TRIALS", "BegunAgain", "begun_again", "openers_before"]
 
@@ -29,9 +30,12 @@ _PLACES = 4  # in one call
 _HEAD = re.compile(
     r"""<[^\s<>=]{1,64}+[=>]?+|\[[A-Z_]{4,24}+\]|`{3,}+\w{1,24}+|[^\s<>{}()\[\]"'=]{1,64}+[\[({\n:]|[\[{(][\s\[{]{0,16}+["']?+\w{1,64}+"""
 )
-_BEFORE = re.compile(r"""(?:<[|｜][^<>\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[^<>/\s|｜][^<>\n]{0,63}>\s{0,16})+\Z""")
+_BEFORE = re.compile(
+    r"""(?:<[|｜][^<>\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16})+\Z"""
+)
 """Openers that stand before the one of a call: of a section, of a message, of a separator."""
 _REACH = 256
+_TELLING = 24  # of an opener and what stands behind it
 _ESCAPING = ("{", "[", "(")
 _LINES = re.compile(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
 """YAML: a line that begins with an opener is in a block, or has ended the call."""
@@ -100,6 +104,15 @@ def _has_arguments(draft: Draft) -> bool:
     return (draft.complete or bool(draft.raw)) and all(repair.kind != "only_parameter" for repair in draft.repairs)
 
 
+def _holds(value: Any, opener: str) -> bool:
+    """Does a text in it hold what begins with an opener?"""
+    if isinstance(value, str):
+        return opener[:_TELLING] in value
+    if is_object(value):
+        return any(_holds(item, opener) for item in value.values())
+    return is_list(value) and any(_holds(item, opener) for item in value)
+
+
 def begun_again(
     reading: _Asked, draft: Draft, end: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]
 ) -> BegunAgain | None:
@@ -116,7 +129,7 @@ def begun_again(
             reading.failed(end - at)
             continue
         first = reading.nest(text[start:at], on_trial=True).drafts
-        if first and first[-1].complete:
+        if first and first[-1].complete and not _holds(arguments, text[place:end]):
             continue  # the calls of one list, each with an opener of its own
         return BegunAgain(at, first)
     return None

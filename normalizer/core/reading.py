@@ -349,10 +349,10 @@ class Reading:
             last = k == len(read) - 1 or not read
             mine = draft if k == 0 else self.begin(start, said.name, draft.dialect, said.id)
             repairs = said.repairs if read else []
-            if last:
+            if last and not (read and said.complete):
                 repairs = [*(repair for repair in repairs if repair.kind != "closer_missing" or repair.path), _CUT_THERE]
             self._trials, trials = 0, self._trials
-            self.end(mine, at, said.arguments if read else None, said.raw, complete=said.complete and not last, repairs=repairs)
+            self.end(mine, at, said.arguments if read else None, said.raw, complete=bool(read) and said.complete, repairs=repairs)
             self._trials = trials
         self._next_call = at
 

@@ -15,6 +15,7 @@ from llmcore.normalizer.bodies.elements import (
     WRAPPERS,
     Attributes,
     ElementCall,
+    is_cut_tag,
     may_lack_arguments,
     opening_tag,
     read_arguments,
@@ -123,7 +124,7 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
 def _cut_tag(reading: Reading, at: int, end: int, dialect: str) -> bool:
     """A tag that the text's end cut off behind the name of a tool."""
     text = reading.src.text
-    named = _CUT_NAME.search(text, end) if reading.src.final and ">" not in text[end:] else None
+    named = _CUT_NAME.search(text, end) if is_cut_tag(reading.src, end) else None
     if named is None or not is_known(named[1], reading.tools):
         return False
     reading.end(reading.begin(at, named[1], dialect), len(text), None, text[end:], complete=False)

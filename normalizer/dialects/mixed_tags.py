@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from llmcore.normalizer.bodies.children import takes
-from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_arguments, read_attributes
+from llmcore.normalizer.bodies.elements import ElementCall, is_cut_tag, opening_tag, read_arguments, read_attributes
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.bodies.sections import call_marker
 from llmcore.normalizer.core.names import is_known
@@ -112,7 +112,7 @@ def _attributes(reading: Reading, at: int, name: str, start: int) -> Steps[bool]
     """`<tool_call>f key="v"</tool_call>`: attributes that stand in no tag of their own."""
     src = reading.src
     head = yield from opening_tag(src, start, closer="</tool_call>")
-    if head is None and src.final and "\n\n" not in src.text[start:]:
+    if head is None and is_cut_tag(src, start, "</tool_call>"):
         reading.end(reading.begin(at, name, _ROW), len(src.text), None, src.text[start:], complete=False)
         return True
     if head is None:

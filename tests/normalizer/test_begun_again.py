@@ -114,6 +114,28 @@ def test_the_next_call_may_be_of_another_tool(first: str, second: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "first",
+    [
+        "<move_shelf>\n<shelf>Q</shelf>\n<reason>damp</reason>\n",
+        "<function_calls>\n<invoke>\n<tool_name>move_shelf</tool_name>\n<parameters>\n<shelf>Q</shelf>\n<reason>damp</reason>\n",
+        "move_shelf\n  <shelf>Q</shelf>\n  <reason>damp</reason>\n",
+    ],
+)
+def test_a_call_whose_last_value_was_closed_is_whole_before_the_next(first: str) -> None:
+    second = first.replace("Q", "R-2").replace("damp", "too dark")
+    found = read_every_way(first + second, _TOOLS, chunkings=2)
+    wanted = [{"shelf": "Q", "reason": "damp"}, {"shelf": "R-2", "reason": "too dark"}]
+    assert [(call.arguments, call.complete) for call in found.tool_calls] == [(given, True) for given in wanted]
+
+
+def test_a_parameter_that_was_opened_before_the_next_call_is_not_given() -> None:
+    written = DIALECTS["invoke_children"].write([_SECOND])
+    found = read_every_way('<invoke name="move_shelf">\n<shelf>Q</shelf>\n<steps>' + written, _TOOLS, chunkings=2)
+    assert [call.complete for call in found.tool_calls] == [False, True]
+    assert found.tool_calls[1].arguments == _SECOND[1]
+
+
+@pytest.mark.parametrize(
     ("text", "value"),
     [
         (

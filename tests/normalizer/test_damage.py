@@ -160,6 +160,11 @@ def test_a_call_that_was_cut_off_is_there_and_not_whole(text: str, finish: str |
     assert found.truncated
 
 
+@pytest.mark.parametrize("text", ["<tool name='ping'<", '<tool_call>move_shelf shelf="Q"<'])
+def test_a_tag_that_is_none_is_no_cut_call(text: str) -> None:
+    assert all(call.name != "ping" for call in _read(text).tool_calls)
+
+
 def test_an_object_in_a_tag_that_never_closes_is_whole() -> None:
     (call,) = _read('<move_shelf>{"shelf": "Q"}').tool_calls
     assert (call.arguments, call.complete, [repair.kind for repair in call.repairs]) == ({"shelf": "Q"}, True, ["closer_missing"])
