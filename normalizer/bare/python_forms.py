@@ -135,7 +135,9 @@ def python_list(reading: Reading, begin: int, at: int) -> Steps[int]:
     end = body.end
     while body.closed and end >= len(reading.src.text) and not reading.src.final:
         yield None
-    if reading.src.text.startswith("(", end):  # ['f'](a=1)
+    if reading.src.text.startswith("(", end):
+        if not reading.src.text[at + 1 :].lstrip().startswith(("'", '"', "`")):
+            return end  # a link of Markdown; `['f'](a=1)` is a call
         more = yield from python_extent(reading, end)
         body = Body(at, more.end, cut=more.cut, closed=more.closed)
         end = body.end

@@ -106,15 +106,17 @@ def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
         return body
     stop = yield from search(src, _STOP, body, _LONGEST_STOP)
     end = stop.start() if stop else len(src.text)
-    call, complete = _input_call(reading, word, src.text[body:end], cut=stop is None)
-    add_calls(reading, (at, end), [call], "react", complete=complete or stop is not None)
+    goes_on = stop is not None and stop[0].lstrip().startswith(("Action", "Thought"))  # with the next step, not with a result
+    call, complete = _input_call(reading, word, src.text[body:end], cut=stop is None, goes_on=goes_on)
+    add_calls(reading, (at, end), [call], "react", complete=complete or not (goes_on or stop is None))
     if stop is not None and "Observation" in stop[0]:
         reading.distrust_rest()
     return end
 
 
-def _input_call(reading: Reading, word: str, written: str, *, cut: bool) -> tuple[CallObject, bool]:
-    """The input as arguments: JSON, a Python dict, a fenced block, a doubly encoded string, or the only string parameter."""
+def _input_call(reading: Reading, word: str, written: str, *, cut: bool, goes_on: bool) -> tuple[CallObject, bool]:
+    """The input as arguments: JSON, a Python dict, a fenced block, a doubly encoded string, or the only string parameter.
+    One that the next step `goes_on` from is whole only if it shows its own end."""
     text = written.strip()
     if (fence := _FENCE.match(text)) is not None:
         text = text[fence.end() :].removesuffix("```").strip()
@@ -124,7 +126,7 @@ def _input_call(reading: Reading, word: str, written: str, *, cut: bool) -> tupl
         if parsed.values:
             call.arguments, _, repairs = arguments_of(parsed.values[0])
             call.repairs = [*parsed.repairs, *repairs]
-        return call, parsed.complete
+        return call, parsed.complete and (parsed.delimited or not goes_on)
     tool = reading.tool(word)
     if tool is None:
         return call, True

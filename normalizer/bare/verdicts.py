@@ -117,7 +117,7 @@ def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, cert
         return "calls_limit"
     if not reading.takes_calls:
         return "unknown_name"
-    if _shows(calls) and not (place.alone and reading.tools is not None):
+    if _shows(calls) and not (place.alone and reading.tools is not None and not reading.standing_at(place.begin, "bare").doubt):
         return "placeholder"
     if not any(call.given for call in calls):
         return "no_arguments"

@@ -8,12 +8,14 @@ They stand as a JSON object, as `parameter name="..."` elements, as elements nam
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
 from typing import Any
 
 from llmcore.normalizer.bodies.entities import decoded
+from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.json_bodies import named_call, swallow
 from llmcore.normalizer.bodies.parameters import (
     Grammar,
@@ -36,7 +38,9 @@ __all__ = [
     "COMMON_WORDS",
     "HOLDERS",
     "WRAPPERS",
+    "Attributes",
     "ElementCall",
+    "is_cut_tag",
     "may_lack_arguments",
     "opening_tag",
     "read_arguments",
@@ -66,6 +70,8 @@ _DSML = "[｜|‖]{1,2}DSML[｜|‖]{1,2} ?"
 """A namespace that DeepSeek closes with what it opened without one."""
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
 _FIRST_CHILD = re.compile(_CHILD)
+_NAMELESS = frozenset(("parameter", "param", "argument", "arg"))
+"""Elements that say that they are an argument, and not which."""
 
 
 @dataclass(slots=True)
@@ -105,7 +111,19 @@ _ABOUT_THE_CALL = frozenset(("id", "call_id", "tool_call_id", "type", "index", "
 _IDS = ("id", "call_id", "tool_call_id")
 
 
-def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, dict[str, str], bool] | None]:
+class Attributes(dict[str, str]):
+    """The attributes of a tag. `others`: what stood under a key before its last value."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        super().__init__()
+        self.others: dict[str, list[str]] = {}
+        for key, text in pairs:
+            if key in self:
+                self.others.setdefault(key, []).append(self[key])
+            self[key] = text
+
+
+def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Attributes, bool] | None]:
     """(where it ends, its attributes, is it all of the element) of an opening tag whose name ends at `at`; None: it is none.
     `closer`: what ends it."""
     whole, begun = (_TAG_WHOLE, _TAG_BEGUN) if closer == ">" else (re.compile(_TAG_REST + re.escape(closer)), _LONE_BEGUN)
@@ -113,30 +131,40 @@ def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, dic
         if src.final or len(src.text) - at >= _LONGEST_TAG or begun.match(src.text, at) is None:
             return None
         yield None
-    attributes = {
-        found["key"]: decoded(next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None))
+    attributes = Attributes(
+        (found["key"], decoded(next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None)))
         for found in _ATTRIBUTE.finditer(rest[0])
-    }
+    )
     return rest.end(), attributes, rest[0].removesuffix(">").rstrip().endswith("/")
 
 
-def read_attributes(reading: Reading, call: ElementCall, attributes: dict[str, str], *, alone: bool) -> None:
+def is_cut_tag(src: Source, at: int, closer: str = ">") -> bool:
+    """Did the text end in an opening tag whose name ends at `at`?"""
+    begun = _TAG_BEGUN if closer == ">" else _LONE_BEGUN
+    return src.final and len(src.text) - at < _LONGEST_TAG and begun.match(src.text, at) is not None
+
+
+def read_attributes(reading: Reading, call: ElementCall, attributes: Attributes, *, alone: bool) -> None:
     """Take the id and the arguments from attributes. Of a tool that is not known they are arguments when the tag is all there is
     (`alone`); the others are recorded as dropped."""
     tool = reading.tool(call.name)
     properties = tool.properties if tool is not None else None
+    entries = Entries(reading, tool, call.given)
     for key, text in attributes.items():
         if properties is not None and key in properties:
-            call.given[key], found = typed_value(text, tool, key, limits=reading.limits)
-            call.repairs += found
+            for written in (*attributes.others.get(key, ()), text):
+                value, found = typed_value(written, tool, key, limits=reading.limits)
+                entries.enter(key, value, found, written)
+            call.given[key] = entries.arguments[key]
         elif (held := _held_in_attribute(reading, key, text)) is not None:
             call.given |= held
         elif key in _ABOUT_THE_CALL:
             call.id = call.id or (text if key in _IDS else "")
-        elif properties is None and alone:
+        elif alone and (properties is None or not properties.keys().isdisjoint(attributes)):
             call.given[key] = text
         else:
             call.repairs.append(Repair(kind="text_dropped", path=key, before=text, after=None))
+    call.repairs += entries.repairs
 
 
 def _held_in_attribute(reading: Reading, key: str, text: str) -> dict[str, Any] | None:
@@ -182,14 +210,14 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
 
 
 @lru_cache(maxsize=64)
-def _children(end: str, *others: str) -> Grammar:
-    """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends."""
+def _children(end: str, *others: str, elements: bool = False) -> Grammar:
+    """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends. `elements`: of a tool."""
 
     @lru_cache(maxsize=256)
     def closers(key: str) -> re.Pattern[str]:
         return tags(rf"(?P<own></{re.escape(key)}>)", end, *others)
 
-    return Grammar(item=tags(_CHILD, end, *others), value=closers)
+    return Grammar(item=tags(_CHILD, end, *others), value=closers, elements=elements, nameless=_NAMELESS)
 
 
 def _whole_tag(src: Source, start: int) -> Steps[None]:
@@ -281,6 +309,8 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
     found = yield from read_parameters(reading, draft, start, grammar, call.given)
     if holder and not found.cut:
         found.end, _ = yield from swallow(reading, found.end, call.closers(holder), extra=False)
+    if grammar.elements:
+        found.entries.decode()
     found.repairs[:0] = call.repairs
     return finish_parameters(reading, draft, body, found)
 
@@ -316,7 +346,7 @@ def _children_grammar(call: ElementCall, holder: str) -> Grammar:
     own = rf"</{ns}(?:invoke|function|tool_call{f'|{re.escape(call.tag)}' if call.tag else ''})>"
     if holder:
         return _children(f"(?P<end></{re.escape(holder)}>)", own, "</function_calls>")
-    return _children(f"(?P<end>{own})", f"</{ns}{WRAPPERS}>")
+    return _children(f"(?P<end>{own})", f"</{ns}{WRAPPERS}>", elements=call.tag == call.name)
 
 
 def _declined(reading: Reading, call: ElementCall, end: int, reason: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from llmcore.normalizer.bodies.entities import are_escaped, decoded
 from llmcore.normalizer.calls.nested_values import inner_names, item_of, schema_value
 from llmcore.normalizer.core.reading import Reading
 from llmcore.types.envelope import Repair
@@ -64,6 +65,17 @@ class Entries:
         self.arguments[key] = value
         self.repairs += repairs
         return True
+
+    def decode(self) -> None:
+        """Decode the texts once, if every `&` in them begins an entity and no `<` stands in one as it is."""
+        texts = {key: text for key, text in self.arguments.items() if isinstance(text, str)}
+        said = "".join(texts.values())
+        if "<" in said or not are_escaped(said):
+            return
+        for key, text in texts.items():
+            if "&" in text:
+                self.arguments[key] = decoded(text)
+                self.repairs.append(Repair(kind="entities_decoded", path=key, before=text, safety="coerced"))
 
     def drop(self, text: str, path: str = "") -> None:
         """A text that no key took."""

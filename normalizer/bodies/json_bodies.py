@@ -19,6 +19,7 @@ from llmcore.normalizer.calls.call_objects import (
     no_arguments,
     without_last,
 )
+from llmcore.normalizer.calls.repeated_keys import all_in_arrays
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
@@ -51,16 +52,19 @@ _QUOTES = {"'": "'\"", '\\"': ""}  # by the first one; an escaped one, of a body
 _EXTRA = re.compile(r"[\s}\]]*")
 _SPACE = re.compile(r"\s*")
 _LAYOUT = re.compile(r"[\s,]*")
+_TAG = re.compile(r"<[^\s<>=/]{1,64}+[=>]?+")
+_HEAD_LENGTH = 640  # within which the opener of a body stands before it
 QUICK = 16_384  # a longer body is scanned for its end before anything is parsed
 
 
 class Body:
-    """A stretch of JSON: `start:end`; `cut`: the text ended inside; `closed`: it ended by its own bracket."""
+    """A stretch of JSON: `start:end`; `cut`: the text ended inside; `closed`: it ended by its own bracket; `again`: the opener
+    that stands before it stands where it should be closed."""
 
-    __slots__ = ("closed", "cut", "end", "lost", "read", "start")
+    __slots__ = ("again", "closed", "cut", "end", "lost", "read", "start")
 
-    def __init__(self, start: int, end: int, *, cut: bool = False, closed: bool = True) -> None:
-        self.start, self.end, self.cut, self.closed = start, end, cut, closed
+    def __init__(self, start: int, end: int, *, cut: bool = False, closed: bool = True, again: bool = False) -> None:
+        self.start, self.end, self.cut, self.closed, self.again = start, end, cut, closed, again
         self.read: Message | None = None
         """What it says, where finding its end has told that already."""
         self.lost = False
@@ -81,7 +85,7 @@ def body_extent(reading: Reading, start: int, closers: tuple[str, ...], preview:
             return Body(start, end)
         if extent.stopped >= 0:
             if (yield from marker_stands(reading, extent.stopped, closers)):
-                return Body(start, extent.stopped, closed=False)
+                return Body(start, extent.stopped, closed=False, again=_opens_again(reading, start, extent.stopped))
             extent.position, extent.stopped = extent.stopped + 1, -1
             continue
         if src.final:
@@ -90,6 +94,12 @@ def body_extent(reading: Reading, start: int, closers: tuple[str, ...], preview:
             preview.advance()
         yield preview.skim if preview is not None and preview.sleeps() else None
     return _unclosed(reading, start, extent, closers)
+
+
+def _opens_again(reading: Reading, start: int, at: int) -> bool:
+    """Does the opener at `at` stand before the body at `start`, too?"""
+    opener = _TAG.match(reading.src.text, at)
+    return opener is not None and reading.src.text.find(opener[0], max(0, start - _HEAD_LENGTH), start) >= 0
 
 
 def marker_stands(reading: Reading, at: int, closers: tuple[str, ...]) -> Steps[bool]:
@@ -145,7 +155,7 @@ def read_body(reading: Reading, body: Body, *, keyed: bool = False) -> tuple[lis
     if body.cut and len(parsed.values) == 1 and _is_cut_behind_calls(text, parsed.values[0]):
         body.lost = True
         return messages, [repair for repair in parsed.repairs if repair.safety != "truncated"], True
-    return messages, parsed.repairs, parsed.complete
+    return messages, parsed.repairs, parsed.complete and (parsed.delimited or not body.again)
 
 
 _LISTED = re.compile(rf'"({"|".join(LIST_KEYS)})"\s*+:\s*+(?=[\[{{])')
@@ -241,10 +251,13 @@ def add_calls(
             continue
         last = k == len(calls) - 1
         arguments = call.arguments if call.given else no_arguments(call.name, reading.tools)
+        found, tool = [*(repairs or ()), *call.repairs], reading.tool(call.name)
+        if found and arguments and tool is not None:
+            found = all_in_arrays(arguments, found, tool)
         raw = call.raw if call.raw is not None else ("" if arguments is None else as_json(arguments))
         entry = draft or reading.begin(start, call.name, dialect, call.id)
         entry.name, entry.id, entry.start = call.name, call.id or entry.id, start
-        reading.end(entry, end, arguments, raw, complete=complete or not last, repairs=[*(repairs or ()), *call.repairs])
+        reading.end(entry, end, arguments, raw, complete=complete or not last, repairs=found)
 
 
 def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: bool = True) -> Steps[tuple[int, bool]]:
@@ -290,7 +303,8 @@ def arguments_body(reading: Reading, body: Body) -> tuple[list[CallObject], list
         found.append(CallObject("", arguments, True, "", repairs, raw=text if len(parsed.values) == 1 else None))
     if not found:
         found.append(CallObject("", None, True, raw=text))
-    return found, parsed.repairs, parsed.complete and not (body.cut and not parsed.values)
+    whole = parsed.complete and (parsed.delimited or not body.again)
+    return found, parsed.repairs, whole and not (body.cut and not parsed.values)
 
 
 def _sound_arguments(reading: Reading, start: int, closers: tuple[str, ...]) -> tuple[CallObject, int] | None:

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple, cast
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
 from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.bodies.entries import Entries, is_whole
-from llmcore.normalizer.bodies.raw_values import read_value, trimmed
+from llmcore.normalizer.bodies.raw_values import RawValue, read_value, trimmed
 from llmcore.normalizer.calls.nested_values import inner_names, parameter_value
 from llmcore.normalizer.calls.typed_values import typed_by
+from llmcore.normalizer.core.begun_again import openers_before
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, search
@@ -79,14 +80,18 @@ class Grammar:
     value (or, where the closer holds the key, a function of it): groups `own`, or `parameter`, or `end`, or `again` (the next
     call: this one is not whole), or neither.
     `cdata`: what stands between `<![CDATA[` and `]]>` is taken literally. `keeps_line_breaks`: none belongs to the format.
-    `undeclared`: the type of a value that neither the schema nor the body declares. `key`: what is done to a key as it was
-    written. `peeled`: what of a value is all of it, in its group 1, when a model put an element around it (`safety`: how certain
-    that is)."""
+    `nameless`: what stands for a key where there is none. `elements`: those of the tool's own tag, whose text is escaped as XML
+    wants it, or not at all. `known_keys`: a key that the tool does not have is a guess. `undeclared`: the type of a value that
+    neither the schema nor the body declares. `key`: what is done to a key as it was written. `peeled`: what of a value is all of
+    it, in its group 1, when a model put an element around it (`safety`: how certain that is)."""
 
     item: re.Pattern[str]
     value: re.Pattern[str] | Callable[[str], re.Pattern[str]]
     cdata: bool = True
     keeps_line_breaks: bool = False
+    known_keys: bool = False
+    elements: bool = False
+    nameless: frozenset[str] = frozenset(("",))
     undeclared: str | None = None
     key: Callable[[str], str] = _unquoted
     peeled: tuple[Peeled, ...] = ()
@@ -149,7 +154,7 @@ def read_parameters(
         start, key, declared = item.end(), grammar.key(item["key"]), _declared(item, grammar)
         given_here = item["given"] if "given" in groups else None
         if given_here or ("empty" in groups and item["empty"]):
-            _enter(reading, found, stream, key, decoded((given_here or "")[1:-1]), tool, declared)
+            _enter(reading, found, stream, key, decoded((given_here or "")[1:-1]), tool, declared, grammar)
             position = start
             continue
         item = None  # a match keeps the text it was found in
@@ -211,6 +216,7 @@ def _value(
 ) -> Steps[int]:
     """Read the value at `start`; returns where it (with its closer) ends."""
     types = (tool.types(key) if tool is not None else ()) or declared
+    stream = None if _is_nameless(key, tool, grammar) else stream
     told = stream if not types or types == ("string",) else None
     if told is not None:
         told.open_string(key)
@@ -225,15 +231,27 @@ def _value(
         peels=bool(grammar.peeled),
     )
     found.literal_open = found.literal_open or value.literal_open
+    if value.group == "again" and not value.is_literal:
+        _end_before_openers(reading.src.text, start, value)
     text = _without_element(value.text, key, tool, grammar, found)
-    _enter(reading, found, stream if told is None else None, key, text, tool, declared)
+    _enter(reading, found, stream if told is None else None, key, text, tool, declared, grammar)
     found.cut = value.group is None or (value.group == "again" and not value.is_literal)
     found.whole = value.closed or value.is_literal or value.group == "end"
     if value.group == "again" and not value.is_literal:
         found.repairs.append(Repair(kind="closer_missing", path=key, safety="truncated"))
     elif not value.closed and value.group is not None:
-        found.repairs.append(Repair(kind="closer_missing", path=key))
+        found.repairs.append(Repair(kind="closer_missing", path=key, safety="lossless" if text.strip() else "guess"))
+    if grammar.known_keys and tool is not None and key not in tool.properties:
+        found.repairs.append(Repair(kind="key_guessed", path=key, after=key, safety="guess"))
     return value.end
+
+
+def _end_before_openers(text: str, start: int, value: RawValue) -> None:
+    """The openers that stand before the one of the next call are no part of the value either."""
+    stop = openers_before(text, start, value.end)
+    if stop < value.end and value.text.endswith(text[stop : value.end].rstrip()):
+        value.text = value.text[: len(value.text) - len(text[stop : value.end].rstrip())].rstrip("\n")
+        value.end = stop
 
 
 def _without_element(text: str, key: str, tool: CompiledTool | None, grammar: Grammar, found: Parameters) -> str:
@@ -244,6 +262,11 @@ def _without_element(text: str, key: str, tool: CompiledTool | None, grammar: Gr
             found.repairs.append(Repair(kind="value_peeled", path=key, before=text, after=inside[1], safety=safety))
             return inside[1]
     return text
+
+
+def _is_nameless(key: str, tool: CompiledTool | None, grammar: Grammar) -> bool:
+    """Is it no key but the word for a parameter, or nothing?"""
+    return key in grammar.nameless and (tool is None or key not in tool.properties)
 
 
 def _typed(reading: Reading, text: str, types: tuple[str, ...], tool: CompiledTool | None, key: str) -> tuple[Any, list[Repair]]:
@@ -264,8 +287,13 @@ def _enter(
     text: str,
     tool: CompiledTool | None,
     declared: tuple[str, ...],
+    grammar: Grammar,
 ) -> None:
-    """Type the text by the schema, or by what the dialect declares where that says nothing, and enter it."""
+    """Type the text by the schema, or by what the dialect declares where that says nothing, and enter it. A text without a key
+    is one that no key took."""
+    if _is_nameless(key, tool, grammar):
+        found.entries.drop(text)
+        return
     by_schema = tool.types(key) if tool is not None else ()
     value, repairs = _typed(reading, text, by_schema or declared, tool if by_schema else None, key)
     if found.entries.enter(key, value, repairs, text) and stream is not None:

@@ -309,7 +309,9 @@ def said_in(content: Any) -> tuple[str, list[Repair]]:
 def _single_key(value: Any, tools: ToolSet | None) -> CallObject | None:
     if tools is not None and is_object(value) and len(value) == 1:
         ((name, arguments),) = value.items()
-        if is_known(name, tools) and is_object(arguments):
+        tool = tools.get(peel(name, tools) or name)
+        defines = is_definition(arguments, tool is not None and "properties" in tool.properties)
+        if is_known(name, tools) and is_object(arguments) and not defines:
             return CallObject(name, arguments, True)
     return None
 
@@ -330,6 +332,8 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
         return message
     if len(value) == 1 and is_object(only := next(iter(value.values()))) and "toolCalls" in only:
         return _envelope(only, tools)
+    if value.keys() == {"content"} and (call := call_object(value["content"], tools)) is not None and call.given:
+        return Message([call], "llmcore_envelope") if is_known(call.name, tools) else None
     if is_list(choices := value.get("choices")) and choices and is_object(choices[0]):
         inner = choices[0].get("message")
         if is_object(inner):

@@ -154,7 +154,13 @@ def _raw(written: str, key: str, repairs: list[Repair]) -> YamlNode | None:
     elif block is not None and "-" in block[0]:
         text = text.rstrip("\n")
     repairs.append(
-        Repair(kind="text_for_yaml", path=key, before=written, after=text, safety="guess" if several or block else "coerced")
+        Repair(
+            kind="text_for_yaml",
+            path=key,
+            before=written,
+            after=text,
+            safety="guess" if several or block or text[:1] in ('"', "'") else "coerced",
+        )
     )
     return YamlNode(text, whole=text, stop=len(text))
 
@@ -231,6 +237,7 @@ class _Typed:
             below, schema = f"{path}.{key}" if path else key, schema_of(key)
             if len(nodes) > 1 and self._is_array(schema) and all(node.items is None for node in nodes):
                 found[key] = self.value(YamlNode(items=nodes), schema, below, ABSENT)
+                self.repairs.append(Repair(kind="parameter_repeated", path=below))
                 continue
             for node in nodes:
                 value = self.value(node, schema, below, _inner(json, key) if len(nodes) == 1 else ABSENT)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from llmcore.normalizer.core.words import HTML_NAMES
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list
 
 __all__ = ["is_placeholder", "may_hold_placeholders", "placeholders_in"]
 
-_PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{2,80}>|\.\.\.|…)\s*\Z")
-_SELF_CLOSED = re.compile(r"</?[a-z]{1,10}>\Z")
+_PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{0,80}>|\.\.\.|…)\s*\Z")
+_ELEMENT = re.compile(r"\s*<([A-Za-z]{1,10})>\s*\Z")
 _SIGNS = ("...", "…", "<", "&", "\\u")
 """One of them stands in the text of every value that is a placeholder, escaped or not."""
 
@@ -24,7 +25,10 @@ def may_hold_placeholders(written: str) -> bool:
 def is_placeholder(value: Any) -> bool:
     if is_list(value):
         return bool(value) and all(isinstance(item, str) and is_placeholder(item) for item in value)
-    return isinstance(value, str) and _PLACEHOLDER.match(value) is not None and _SELF_CLOSED.match(value) is None
+    if not isinstance(value, str) or _PLACEHOLDER.match(value) is None:
+        return False
+    element = _ELEMENT.match(value)
+    return element is None or element[1].lower() not in HTML_NAMES
 
 
 def placeholders_in(arguments: dict[str, Any]) -> list[Repair]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from llmcore.normalizer.core.begun_again import TRIALS, begun_again
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.looks import Looks
 from llmcore.normalizer.core.names import call_begins, peel
@@ -32,6 +33,9 @@ from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = ["Driver", "Nested", "Reading", "Staged"]
+
+
+_CUT_THERE = Repair(kind="closer_missing", safety="truncated")
 
 
 @dataclass(slots=True)
@@ -87,8 +91,9 @@ class Driver(Protocol):
         """Is it a form without a marker of its own?"""
         ...
 
-    def nest(self, text: str) -> tuple[Nested, int]:
-        """What a text within the text says, and what looks in it that came to nothing cost."""
+    def nest(self, text: str, *, on_trial: bool = False) -> tuple[Nested, int]:
+        """What a text within the text says, and what looks in it that came to nothing cost. `on_trial`: it is read to see whether
+        a call was begun again; in it that is not looked for."""
         ...
 
 
@@ -129,6 +134,8 @@ class Reading:
     _line_start = 0
     _line_sought = 0
     _said_anything = False
+    _next_call = -1
+    """Where the next call stands that the one that is being read swallowed: nothing behind it is classified yet."""
 
     def __init__(
         self,
@@ -139,6 +146,7 @@ class Reading:
         listening: bool,
         nested: int,
         forced_tool: str | None,
+        on_trial: bool = False,
     ) -> None:
         self._driver = driver
         self.src = Source()
@@ -161,6 +169,7 @@ class Reading:
         self._blank, self._space = SpaceRun(), SpaceRun()
         self.standing = PLAIN
         self._doubtful = (-1, PLAIN)
+        self._trials = 0 if on_trial else TRIALS[min(nested, len(TRIALS) - 1)]
 
     # ------------------------------------------------------------------ asks: tools
 
@@ -270,6 +279,8 @@ class Reading:
     def take(self, kind: SegmentKind, to: int) -> None:
         """Everything from `done` up to `to` is of this kind."""
         start = self.done
+        if to > self._next_call >= 0:
+            to = self._next_call
         if to <= start:
             return
         pieces = self.pieces
@@ -289,7 +300,7 @@ class Reading:
     def begin(self, start: int, name: str, dialect: str, id: str = "") -> Draft:
         """A call is certain: its name and that it starts at `start`. One too many, or without a name, stays out (index -1)."""
         self.text(start)
-        if len(self.drafts) >= self.limits.calls or not name.strip():
+        if len(self.drafts) >= self.limits.calls or not name.strip() or self._next_call >= 0:
             return Draft(-1, name, id, dialect, start)
         draft = Draft(self.begun, name, id, dialect, start)
         self.begun += 1
@@ -315,11 +326,21 @@ class Reading:
         repairs: list[Repair] | None = None,
     ) -> None:
         """The call is read: it spans to `end`."""
+        if self._next_call >= 0:  # of a reader that went on behind it
+            if draft.index >= 0:
+                draft.finish(self._next_call, None, "", False, [])
+                self._finished(draft)
+            return
         if draft.index < 0:
             self.miss(draft.start, end, draft.name or None, "calls_limit" if draft.name.strip() else "no_name")
             self.take("content", end)
             return
         found = repairs or []
+        if (again := begun_again(self, draft, end, arguments, raw, complete, found)) is not None:
+            if again.at >= 0:
+                self._cut_at(draft, again.at, again.drafts)
+                return
+            found = [*found, Repair(kind="closer_missing", safety="guess")]
         if arguments and (shown := placeholders_in(arguments)):
             found = [*(repair for repair in found if repair.kind != "placeholder"), *shown]
         if self.invented:
@@ -335,6 +356,31 @@ class Reading:
             self.held.append((draft, self.standing))
         else:
             self._finished(draft)
+
+    def _cut_at(self, draft: Draft, at: int, read: list[Draft]) -> None:
+        """The call, and others that share its span, were cut at `at`, where the next one begins. `read`: what is left of them."""
+        start = draft.start
+        for k, said in enumerate(read or [draft]):
+            last = k == len(read) - 1 or not read
+            mine = draft if k == 0 else self.begin(start, said.name, draft.dialect, said.id)
+            repairs = said.repairs if read else []
+            if last and not (read and said.complete):
+                repairs = [*(repair for repair in repairs if repair.kind != "closer_missing" or repair.path), _CUT_THERE]
+            self._trials, trials = 0, self._trials
+            self.end(mine, at, said.arguments if read else None, said.raw, complete=bool(read) and said.complete, repairs=repairs)
+            self._trials = trials
+        self._next_call = at
+
+    def try_again(self) -> bool:
+        """May it be looked for once more whether a call was begun again?"""
+        self._trials -= 1
+        return self._trials >= 0
+
+    def resumed(self, position: int) -> int:
+        """Where the walk goes on: where the next call stands, if the last one swallowed it."""
+        if self._next_call >= 0:
+            position, self._next_call = self._next_call, -1
+        return position
 
     def _finished(self, draft: Draft) -> None:
         if self.teller is not None:
@@ -445,12 +491,12 @@ class Reading:
         """Try the rows whose opener stands at `at`; True when one of them consumed text."""
         return (yield from self._driver.marker(at))
 
-    def nest(self, text: str) -> Nested:
+    def nest(self, text: str, *, on_trial: bool = False) -> Nested:
         """Read the body of a fence, or of another wrapper, by itself.
 
         Its looks that came to nothing cost here too: wrappers may be read again from the next opener within them.
         """
-        inner, cost = self._driver.nest(text)
+        inner, cost = self._driver.nest(text, on_trial=on_trial)
         self.looks.pay(cost)
         return inner
 
@@ -476,8 +522,9 @@ class Reading:
 
     def note(self, start: int, end: int, name: str | None, reason: str) -> None:
         """Record a near miss."""
-        if len(self.near_misses) < self.limits.near_misses:
-            self.near_misses.append(NearMiss(span=(start, end), name=name, reason=reason))
+        miss = NearMiss(span=(start, end), name=name, reason=reason)
+        if len(self.near_misses) < self.limits.near_misses and self.near_misses[-1:] != [miss]:
+            self.near_misses.append(miss)
 
     def failed(self, characters: int = 0) -> None:
         """A look-ahead over so many characters came to nothing."""

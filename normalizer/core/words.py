@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BEFORE_BARE", "CALL_FENCES", "STRAY_CLOSERS", "TURN_TOKENS"]
+__all__ = ["BEFORE_BARE", "CALL_FENCES", "HTML_NAMES", "STRAY_CLOSERS", "TURN_TOKENS"]
 
 BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_;")
 """What may stand directly before a bare form (`;` ends an escaped tag, `&gt;`); after anything else a bracket
@@ -58,3 +58,15 @@ STRAY_CLOSERS = (
     "</longcat_tool_call>",
 )
 """Closers whose opener was lost: after a whole body they are markup and end it."""
+
+HTML_NAMES = frozenset((
+    "a", "abbr", "address", "article", "aside", "audio", "b", "base", "body", "br", "button", "canvas", "caption",
+    "center", "cite", "code", "col", "data", "datalist", "dd", "del", "details", "dfn", "dialog", "div", "dl", "dt", "em",
+    "embed", "fieldset", "figure", "font", "footer", "form", "frame", "h1", "h2", "h3", "h4", "h5", "h6", "head",
+    "header", "hr", "html", "i", "iframe", "img", "input", "ins", "kbd", "label", "legend", "li", "link", "main", "map",
+    "mark", "menu", "meta", "meter", "nav", "object", "ol", "optgroup", "option", "output", "p", "param", "picture",
+    "pre", "progress", "q", "s", "samp", "script", "search", "section", "select", "slot", "small", "source", "span",
+    "strong", "style", "sub", "summary", "svg", "table", "tbody", "td", "template", "textarea", "tfoot", "th", "thead",
+    "time", "title", "tr", "track", "u", "ul", "var", "video", "wbr",
+))  # fmt: skip
+"""Elements of HTML: a tool of such a name needs one of its keys, and lines of their own for its tags."""

@@ -13,6 +13,7 @@ from typing import Any
 from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
 from llmcore.normalizer.bodies.json_bodies import marker_stands, swallow
+from llmcore.normalizer.calls.repeated_keys import all_in_arrays
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.names import peel
@@ -369,6 +370,8 @@ def _braces(
     end, _ = (stop, False) if cut else (yield from swallow(reading, stop, closers))
     parsed = read_relaxed(src.text, start, stop, limits=reading.limits, cut=cut, string_delimiters=(delimiter,))
     arguments, repairs = arguments_read(reading, parsed, follower.members, tool)
+    if repairs and arguments and tool is not None:
+        repairs = all_in_arrays(arguments, repairs, tool)
     reading.end(draft, end, arguments, src.text[start:stop], complete=parsed.complete and not cut, repairs=repairs)
     return True
 

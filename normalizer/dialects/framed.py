@@ -42,7 +42,7 @@ _CALL_END = (
     rf"<\|open\|>{_GAP}call\s",
     rf"<\|close\|>{_GAP}(?:tools|message){_GAP}<\|sep\|>",
 )
-_CALL_END_IN_VALUE = (_CALL_END[0], rf"<\|open\|>{_GAP}call\s{{1,16}}(?:tool|index)\s{{0,16}}=", _CALL_END[2])
+_CALL_END_IN_VALUE = (_CALL_END[0], rf"(?P<again><\|open\|>{_GAP}call\s{{1,16}}(?:tool|index)\s{{0,16}}=)", _CALL_END[2])
 _KIMI_K3 = Grammar(
     item=tags(rf"(?P<parameter>{_ARGUMENT})", *_CALL_END),
     value=tags(rf"(?P<own><\|close\|>{_GAP}argument{_GAP}<\|sep\|>)", rf"(?P<parameter>{_UNNAMED})", *_CALL_END_IN_VALUE),

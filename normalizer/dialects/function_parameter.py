@@ -20,6 +20,7 @@ _NEXT_CALL = (
     r"<(?:tool_call>\s{0,16}<function=|"
     r"(?:seed:tool_call>\s{0,16}<)?function=[^<>\n]{1,256}>\s{0,16}(?:<parameter\s{0,16}=|</function>))"
 )
+_NEXT_NAME = r"<(?:(?:seed:)?tool_call>\s{0,16}<)?function>\s{0,16}[^\s<>]{1,256}\s{0,16}</function>"
 _GRAMMAR = Grammar(
     item=tags(
         r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+(?=\S)(?P<key>[^<>=\n]{1,272}+)(?:>|=|(?=\n)))",
@@ -53,8 +54,9 @@ _KEY_AND_VALUE = Grammar(
         rf"(?P<parameter>{_NAMED})",
         r"(?P<end></function>)",
         r"</(?:seed:)?tool_call>",
-        rf"(?P<again>{_NEXT_CALL})",
+        rf"(?P<again>{_NEXT_CALL[:-1]}|{_NEXT_NAME[1:]}))",
     ),
+    known_keys=True,
 )
 """`<parameter>city</parameter>` and the value behind it."""
 _HEAD_LENGTH = 260
@@ -145,6 +147,7 @@ def _name_element(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     tool = reading.tool(head[1])
     if tool is None or head[2].strip() not in tool.properties:
+        reading.miss(at, head.end(), head[1], "unknown_parameter")
         return False
     name, end = head[1], head.end(1)
     head = None  # a match keeps the text it was found in

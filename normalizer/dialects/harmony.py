@@ -256,7 +256,9 @@ _BLOCK_BEGUN = re.compile(r"<[\w:.]{0,64}(?:>\s{0,16}(?:<[^<>]{0,320})?)?\Z")
 _STOP = (r"(?P<end><\|(?:call|end|return|eot|eom|im_end)\|>)", r"<\|start\|>")
 _BEAM = Grammar(
     item=tags(rf"(?P<parameter><rfl:{_KEY})", *_STOP),
-    value=tags(r"(?P<own></rfl:parameter>)", rf"(?P<parameter><rfl:{_KEY.replace('?P<key>', '?:')})", *_STOP),
+    value=tags(
+        r"(?P<own></rfl:parameter>)", rf"(?P<parameter><rfl:{_KEY.replace('?P<key>', '?:')})", _STOP[0], r"(?P<again><\|start\|>)"
+    ),
 )
 
 

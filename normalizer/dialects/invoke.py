@@ -13,7 +13,9 @@ from typing import Any, cast
 from llmcore.normalizer.bodies.elements import (
     COMMON_WORDS,
     WRAPPERS,
+    Attributes,
     ElementCall,
+    is_cut_tag,
     may_lack_arguments,
     opening_tag,
     read_arguments,
@@ -42,6 +44,7 @@ _NAMED_BY = ("name", "tool_name", "function_name", "tool", "function")
 _TAG = re.compile(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>]{{1,256}}+)">)?""")
 """`name`: of a tag as most write it, whose attributes need no look."""
 _JUNK_REACH = 48
+_CUT_NAME = re.compile(rf"""\b(?:{"|".join(_NAMED_BY)})\s{{0,4}}=\s{{0,4}}["']([^"'<>]{{1,256}})["']""")
 _SHOWN_SPACE = ("Ċ", "Ġ")
 """White space that a server showed as the tokenizer spells it."""
 _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:": "atem"}
@@ -78,12 +81,12 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
     if opened is None:
         return False
     space, tag, name, end = opened["space"], opened["tag"], opened["name"], opened.end()
-    attributes, alone = dict[str, str](), False
+    attributes, alone = Attributes(()), False
     opened = None  # a match keeps the text it was found in
     if name is None:
         head = yield from opening_tag(src, end)
         if head is None:
-            return False
+            return _cut_tag(reading, at, end, _dialect_of(space, tag, src.text[max(0, at - 60) : at].rstrip()))
         end, attributes, alone = head
         name = next((attributes.pop(key) for key in _NAMED_BY if key in attributes), "")
     name = name.strip()
@@ -114,6 +117,16 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
         reading.text(junk)
         reading.markup(at)
     return (yield from read_arguments(reading, call, start))
+
+
+def _cut_tag(reading: Reading, at: int, end: int, dialect: str) -> bool:
+    """A tag that the text's end cut off behind the name of a tool."""
+    text = reading.src.text
+    named = _CUT_NAME.search(text, end) if is_cut_tag(reading.src, end) else None
+    if named is None or not is_known(named[1], reading.tools):
+        return False
+    reading.end(reading.begin(at, named[1], dialect), len(text), None, text[end:], complete=False)
+    return True
 
 
 # ---------------------------------------------------------------------- wrappers

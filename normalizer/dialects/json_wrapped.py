@@ -95,10 +95,15 @@ def _next_value(reading: Reading, end: int, closers: tuple[str, ...]) -> Steps[i
     return ahead if src.text[inside : inside + 1] in ("{", "[", "]") else -1
 
 
+_DEFINES = re.compile(r""""(?:parameters|input_schema)"\s*+:\s*+\{\s*+"(?:type"\s*+:\s*+"object"|properties")""")
+"""The schema of a tool's arguments."""
+
+
 def _enter(reading: Reading, at: int, end: int, bodies: list[Body], dialect: str, keyed: bool, preview: Preview | None) -> bool:
     read = [read_body(reading, body, keyed=keyed) for body in bodies]
     if not (preview is not None and preview.drafts) and not any(messages for messages, _, _ in read):
-        reading.miss(at, end, None, "no_call_object")
+        defines = _DEFINES.search(reading.src.text, bodies[0].start, end) is not None
+        reading.miss(at, end, None, "definition" if defines else "no_call_object")
         if bodies[-1].cut:
             reading.cut_off()
         reading.failed(end - at)

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from llmcore.normalizer.bare.verdicts import drop_echo
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters, tags
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_markup, section
 from llmcore.normalizer.core.names import peel
@@ -23,6 +24,7 @@ __all__ = ["DIALECTS", "pairs"]
 _OPENER = re.compile(r"<(?P<prefix>ifm\||iquest_|)tool_call(?P<suffix>:[^\s<>]{1,32})?>")
 _HEAD = re.compile(r"\s*([^\s<>{}()]{1,256})\s*(?:<tool_sep>\s*)?")
 _BRACKET = re.compile(">")
+_CALL_CLOSER = re.compile("</tool_call>")
 _LOST = re.compile(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
 
 
@@ -100,9 +102,25 @@ def _opener_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
     if lost is None or peel(lost[1], reading.tools) is None:
         return False
     begin = at - len(before) + lost.start(1)
+    if (end := (yield from _echo_end(reading, begin, at))) >= 0:
+        drop_echo(reading, begin, end)
+        return True
     draft = reading.begin(begin, lost[1], "glm45")
     found = yield from read_parameters(reading, draft, at, pairs("", ""))
     return finish_parameters(reading, draft, at, found)
+
+
+def _echo_end(reading: Reading, begin: int, at: int) -> Steps[int]:
+    """Where what stands at `begin` ends, if it is the body of the call right before it once more; -1 when it is not."""
+    if not reading.drafts or not reading.blank_before(begin):
+        return -1
+    last = reading.drafts[-1]
+    closer = yield from search(reading.src, _CALL_CLOSER, at, 24)
+    if closer is None or last.stop > begin or not reading.src.text.startswith("<", last.start):
+        return -1
+    said = reading.nest(reading.src.text[begin : closer.end()]).drafts
+    same = len(said) == 1 and said[0].name == last.name and said[0].text == last.text
+    return closer.end() if same else -1
 
 
 def _writer(call: str, prefix: str = "", suffix: str = "", *, gap: str = "", section: str = "", sep: str = "") -> Writer:

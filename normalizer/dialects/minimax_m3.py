@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
+from llmcore.normalizer.bodies.cdata import CDATA, joined
 from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.nested_values import Element, element_value
@@ -138,7 +139,7 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     stop = closer.start() if closer is not None else len(src.text)
     if closer is None or closer["slash"] or closer["tag"] == "invoke" or types == ("string",):
         closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
-        text = trimmed(src.text[start:stop], closed=True)
+        text = joined(trimmed(src.text[start:stop], closed=True))
         if told >= 0 and call.stream is not None:
             call.stream.close_string(text[told:])
         call.whole = closer is not None
@@ -173,13 +174,19 @@ def _m3_text(reading: Reading, call: _M3, key: str, start: int, *, streams: bool
             return told - start - _lead(src.text, start) if told > start else -1, tag
         position = max(start, len(src.text) - _TAG_LENGTH)
         if streams and call.stream is not None:
-            end = before_layout(src.text, told, _tag_may_begin(src.text, told))
+            end = before_layout(src.text, told, _before_literal(src.text, told, _tag_may_begin(src.text, told)))
             if end > told:
                 if told == start:
                     call.stream.open_string(key)
                 call.stream.piece(src.text[told + (_lead(src.text, start) if told == start else 0) : end])
                 told = end
         yield None
+
+
+def _before_literal(text: str, start: int, end: int) -> int:
+    """Where a `<![CDATA[` begins or may begin in `start:end`; what follows is told with the rest."""
+    literal = text.find(CDATA[:2], start, end)
+    return literal if literal >= 0 else end - text.endswith("<", start, end)
 
 
 def _lead(text: str, start: int) -> int:

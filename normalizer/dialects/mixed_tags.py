@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from llmcore.normalizer.bodies.children import takes
-from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_arguments, read_attributes
+from llmcore.normalizer.bodies.elements import ElementCall, is_cut_tag, opening_tag, read_arguments, read_attributes
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.bodies.sections import call_marker
 from llmcore.normalizer.core.names import is_known
@@ -78,6 +78,8 @@ def _named(reading: Reading, at: int, body: int) -> Steps[bool]:
             draft = reading.begin(at, name, "glm45")
             read = yield from read_parameters(reading, draft, key_at, _lost_keys(name))
             return finish_parameters(reading, draft, key_at, read)
+    if tool is not None and src.text.startswith("<", after) and not src.text.startswith("</tool_call>", after):
+        reading.miss(at, after, word, "unreadable")
     return False
 
 
@@ -110,11 +112,15 @@ def _attributes(reading: Reading, at: int, name: str, start: int) -> Steps[bool]
     """`<tool_call>f key="v"</tool_call>`: attributes that stand in no tag of their own."""
     src = reading.src
     head = yield from opening_tag(src, start, closer="</tool_call>")
+    if head is None and is_cut_tag(src, start, "</tool_call>"):
+        reading.end(reading.begin(at, name, _ROW), len(src.text), None, src.text[start:], complete=False)
+        return True
     if head is None:
+        reading.miss(at, start, name, "unreadable")
         return False
     end, attributes, _ = head
     tool = reading.tool(name)
-    if tool is None or not all(takes(tool, key) for key in attributes):
+    if tool is None or not any(takes(tool, key) for key in attributes):
         reading.miss(at, end, name, "unknown_parameter")
         return False
     call = ElementCall(at, name, _ROW, name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal
+from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal, stands_alone
 from llmcore.normalizer.bodies.children import Child, child_at, child_begun, closer_of, enter_children, read_children, takes
 from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_attributes
 from llmcore.normalizer.bodies.entries import Entries, is_whole
@@ -21,7 +21,8 @@ from llmcore.normalizer.core.names import is_known, name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps, search, skip_space
-from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.core.words import HTML_NAMES
+from llmcore.normalizer.notations.json import read_json, read_value
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_object
 from llmcore.types.tools import CompiledTool
@@ -54,16 +55,18 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
             if head is None:
                 return False
             body, attributes, alone = head
-            if not (attributes or alone) or not all(takes(tool, key) for key in attributes):
+            if not (attributes or alone) or (attributes and not any(takes(tool, key) for key in attributes)):
                 reading.miss(at, body, name, "unknown_parameter")
                 return False
             read_attributes(reading, call, attributes, alone=alone)
     if not placed and not alone and not (yield from _says_call(reading, body, name, tool)):
         return False
     element = (body, body) if alone else (yield from _element(reading, body, name, unclosed=unclosed))
-    if element is None:
+    read = _cut_body(reading, call, tool, body) if element is None and placed else None
+    if element is None and read is None:
         return False
-    read = _body(reading, call, tool, body, *element)
+    element = element or (len(reading.src.text), len(reading.src.text))
+    read = read or _body(reading, call, tool, body, *element)
     if read is None or not placed:
         reading.miss(at, element[1], name, "unknown_parameter" if read is None else "mid_line")
         return False
@@ -140,6 +143,30 @@ def _body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int, st
     return (children[-1].end if rest and whole else end), entries.read(), complete, entries.repairs
 
 
+def _cut_body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int) -> _Read | None:
+    """A tag that is never closed and in which no child stands: nothing, one that has begun, an object, or, where a limit cut the
+    text, the beginning of any. None when nothing says that the text was cut, or that it is a call."""
+    text = reading.src.text
+    if call.name.lower() in HTML_NAMES:
+        return None
+    rest, repairs = text[body:].strip(), call.repairs
+    if not rest or _TAG_BEGUN.fullmatch(rest):
+        return len(text), call.given, False, repairs
+    if rest.startswith("{"):
+        start = body + len(text[body:]) - len(text[body:].lstrip())
+        parsed = read_value(text, start, limits=reading.limits, cut=True)
+        value = parsed.values[0] if parsed.values else None
+        arguments = _object(reading, value, call.name, tool) if is_object(value) else None
+        if arguments is None:
+            return (len(text), call.given, False, repairs) if not parsed.complete and reading.ended_by_length else None
+        whole = is_whole(reading, tool, arguments, last_closed=parsed.complete)
+        closer = [Repair(kind="closer_missing")] if whole else []
+        return parsed.end, {**call.given, **arguments}, whole, [*repairs, *parsed.repairs, *closer]
+    if reading.ended_by_length and not rest.startswith("<"):
+        return len(text), call.given, False, [*repairs, Repair(kind="text_dropped", before=rest, after=None, safety="guess")]
+    return None
+
+
 def _childless(reading: Reading, call: ElementCall, tool: CompiledTool, text: str, end: int) -> _Read | None:
     """A tag without children: nothing in it, one JSON object, or the text of the one parameter it can belong to."""
     rest, repairs = text.strip(), call.repairs
@@ -153,10 +180,15 @@ def _childless(reading: Reading, call: ElementCall, tool: CompiledTool, text: st
         if is_object(value) and (arguments := _object(reading, value, call.name, tool)) is not None:
             return end, {**call.given, **arguments}, parsed.complete, [*repairs, *parsed.repairs]
     key = only_text_parameter(tool)
-    if key is None or call.given:
+    if key is None or call.given or (call.name.lower() in HTML_NAMES and not _on_lines(reading, call, text)):
         return None
     guess = Repair(kind="only_parameter", path=key, before=text, after=rest, safety="guess")
     return end, {key: rest}, True, [*repairs, guess]
+
+
+def _on_lines(reading: Reading, call: ElementCall, text: str) -> bool:
+    """Does the tag open the message, or do both its tags stand on lines of their own? An element of HTML seldom does."""
+    return reading.opens_message(call.at) or (text[:1] == "\n" and text.rstrip(" \t")[-1:] == "\n")
 
 
 def _object(reading: Reading, value: dict[str, Any], name: str, tool: CompiledTool) -> dict[str, Any] | None:
@@ -182,7 +214,8 @@ def _enter(
 ) -> Steps[bool]:
     """Enter the call if a bare form may stand there."""
     over = yield from line_is_over(reading, end)
-    reason = refusal(reading, Place(at, end, over=over, closed=False, whole=False), [call])
+    alone = yield from stands_alone(reading, at, end, [call])
+    reason = refusal(reading, Place(at, end, over=over, closed=False, whole=False, alone=alone), [call])
     if reason is not None:
         reading.miss(at, end, call.name, reason)
         return False

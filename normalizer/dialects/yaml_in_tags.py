@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal
+from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal, stands_alone
 from llmcore.normalizer.bodies.entities import are_escaped, decoded
 from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.bodies.sections import call_marker
@@ -29,6 +29,7 @@ from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps
+from llmcore.normalizer.core.words import HTML_NAMES
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list, is_object
@@ -38,17 +39,6 @@ __all__ = ["DIALECTS"]
 
 _REACH = 512
 _WRAPPERS = ("tool_call", "function_call")
-_HTML = frozenset((
-    "a", "abbr", "address", "article", "aside", "audio", "b", "base", "body", "br", "button", "canvas", "caption",
-    "center", "cite", "code", "col", "data", "datalist", "dd", "del", "details", "dfn", "dialog", "div", "dl", "dt", "em",
-    "embed", "fieldset", "figure", "font", "footer", "form", "frame", "h1", "h2", "h3", "h4", "h5", "h6", "head",
-    "header", "hr", "html", "i", "iframe", "img", "input", "ins", "kbd", "label", "legend", "li", "link", "main", "map",
-    "mark", "menu", "meta", "meter", "nav", "object", "ol", "optgroup", "option", "output", "p", "param", "picture",
-    "pre", "progress", "q", "s", "samp", "script", "search", "section", "select", "slot", "small", "source", "span",
-    "strong", "style", "sub", "summary", "svg", "table", "tbody", "td", "template", "textarea", "tfoot", "th", "thead",
-    "time", "title", "tr", "track", "u", "ul", "var", "video", "wbr",
-))  # fmt: skip
-"""Elements of HTML: a tool of such a name needs one of its keys, and lines of their own for its tags."""
 _ITEM = re.compile(r"\s*-(?:\s|\Z)")
 _BEHIND_TAG = re.compile(r"[ \t]*\r?\n")
 _SELF_CLOSED = re.compile(r"/>(?=[ \t\r]*+\Z)")
@@ -80,9 +70,9 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
         found.end, _ = yield from swallow(reading, found.end, (f"</{name}>",), extra=False)
     text, unfinished = _body(src.text[body : found.stop], name, found)
     properties = tool.properties
-    free = not properties and name.lower() not in _HTML
+    free = not properties and name.lower() not in HTML_NAMES
     read = read_lines(text, lambda key: free or key in properties, limits=reading.limits) or _held(text, tool, reading)
-    if read is None or (name.lower() in _HTML and not _on_lines(reading, at, body, found)):
+    if read is None or (name.lower() in HTML_NAMES and not _on_lines(reading, at, body, found)):
         return _is_none(reading, at, found, name, text, tool)
     _decode_entities(read)
     arguments, repairs = typed_pairs(read.pairs, tool, limits=reading.limits)
@@ -190,7 +180,8 @@ def _enter(
     """Enter the call if a bare form may stand there."""
     over = not found.closed or (yield from line_is_over(reading, found.end))
     call = CallObject(name, arguments, True)
-    reason = refusal(reading, Place(at, found.end, over=over, closed=False, whole=False), [call])
+    alone = yield from stands_alone(reading, at, found.end, [call])
+    reason = refusal(reading, Place(at, found.end, over=over, closed=False, whole=False, alone=alone), [call])
     if reason is not None:
         reading.miss(at, found.end, name, reason)
         return False

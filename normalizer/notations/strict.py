@@ -135,6 +135,14 @@ def _depth(value: Any) -> int:
         level = [inner for item in open_ones for inner in _items(item)]
 
 
+def duplicate(path: str, before: Any, after: Any) -> Repair:
+    """A key that stands twice: the last value stands. Unless it is the same one, nobody knows which was meant."""
+    same = type(before) is type(after) and before == after
+    return Repair(
+        kind="duplicate_key", path=path, before=clipped(before), after=clipped(after), safety="lossless" if same else "guess"
+    )
+
+
 def _duplicates(text: str) -> list[Repair]:
     """Keys that stand twice in one object: the last one stands, as in any parser, and that is recorded."""
     found: list[Repair] = []
@@ -145,8 +153,7 @@ def _duplicates(text: str) -> list[Repair]:
             seen: dict[str, Any] = {}
             for key, value in pairs:
                 if key in seen:
-                    repair = Repair(kind="duplicate_key", path=clipped(key), before=clipped(seen[key]), after=clipped(value))
-                    found.append(repair)
+                    found.append(duplicate(clipped(key), seen[key], value))
                 seen[key] = value
         return kept
 

@@ -95,6 +95,8 @@ def begun_call(reading: Reading, table: MarkerTable) -> int:
     behind = text[done:].strip()
     first = _WORD.search(behind)
     cut = reading.ended_by_length and reading.names is not None
+    if reading.drafts and reading.drafts[-1].dialect == "name_line_tags" and is_known(behind.removesuffix(":"), reading.tools):
+        return -1  # a name and nothing else is no call of that form
     telling = first is not None and (is_known(first[0], reading.tools) or cut or "<|" in behind)
     if telling and _behind_markup(reading, done) and _is_head(reading, behind):
         return done

@@ -68,10 +68,13 @@ class TextEngine:
         nested: int = 0,
         by_shape: bool = True,
         enveloped: bool = False,
+        on_trial: bool = False,
     ) -> None:
         self._dialects = None if dialects is None else frozenset(dialects)
         self._table, self._limits = registry.marker_table(dialects), limits
-        self._reading = Reading(self, tools, limits=limits, listening=listening, nested=nested, forced_tool=forced_tool)
+        self._reading = Reading(
+            self, tools, limits=limits, listening=listening, nested=nested, forced_tool=forced_tool, on_trial=on_trial
+        )
         if enveloped:
             self._reading.asked_for_envelope()
         self._teller = self._reading.teller  # the reading has none while it reads what may turn out to be only shown
@@ -167,13 +170,20 @@ class TextEngine:
     def is_bare(self, dialect: str) -> bool:
         return registry.is_bare(dialect)
 
-    def nest(self, text: str) -> tuple[Nested, int]:
+    def nest(self, text: str, *, on_trial: bool = False) -> tuple[Nested, int]:
         """Wrappers deeper than `_NESTING` hold no calls."""
         level = self._reading.nested
         tools = self._reading.tools if level < _NESTING else _NO_TOOLS
         enveloped = self._reading.enveloped
         inner = TextEngine(
-            tools, dialects=self._dialects, limits=self._limits, listening=False, nested=level + 1, enveloped=enveloped
+            tools,
+            dialects=self._dialects,
+            limits=self._limits,
+            listening=False,
+            nested=level + 1,
+            by_shape=not on_trial,  # a shape is learnt by reading, and that may be in the midst of it
+            on_trial=on_trial,
+            enveloped=enveloped,
         ).read(text)
         return inner._reading.nested_result(inner.content), inner._reading.looks.total
 

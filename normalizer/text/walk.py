@@ -73,6 +73,7 @@ class Walk:
         src, looks, table, seek = reading.src, reading.looks, self._table, self._candidates.next
         position = reading.done
         while True:
+            position = reading.resumed(position)
             brackets_from, markers_from = looks.on_brackets - self._allowance, looks.spent - self._allowance
             if position < brackets_from or position < markers_from:
                 self._pass_over(position)

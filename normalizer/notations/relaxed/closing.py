@@ -15,7 +15,9 @@ def assign(state: State, frame: Frame, value: Any) -> None:
         frame.positional.append(value)
     else:
         if frame.key in frame.members:
-            state.record("duplicate_key", frame.members[frame.key], value)
+            before = frame.members[frame.key]
+            same = type(before) is type(value) and before == value
+            state.record("duplicate_key", before, value, "lossless" if same else "guess")
         frame.members[frame.key] = value
     frame.after_value, frame.comma = True, False
 

@@ -8,13 +8,13 @@ The kinds of `Repair`, of this reader and of those around it:
 - lossless, a notation, recorded once a text: single_quotes back_ticks triple_quotes string_prefix unquoted_key
   markdown_escape python_literal tuple set parentheses comment white_space escaped_white_space over_escaped
   trailing_comma control_character keyword_colon quoted_keyword
-- lossless, each time: invalid_escape extra_comma missing_closer wrong_closer extra_closer number_notation duplicate_key
-  double_encoded code_fence byte_order_mark
+- lossless, each time: invalid_escape extra_comma missing_closer wrong_closer extra_closer number_notation, duplicate_key of
+  one value twice, double_encoded code_fence byte_order_mark
 - coerced: arithmetic leading_zero
 - guess: inner_quotes smart_quotes missing_comma missing_colon key_separator comma bare_word bare_text key_of_words
-  literal windows_path escaped_closer missing_quote missing_delimiter code_block
+  joined_strings literal windows_path escaped_closer missing_quote missing_delimiter code_block
   code_block_words; also extra_comma between two others,
-  wrong_closer and extra_closer where members follow, number_notation with a plus sign
+  duplicate_key of two values, wrong_closer and extra_closer where members follow, number_notation with a plus sign
 - truncated: cut_member cut_string missing_closer
 """
 

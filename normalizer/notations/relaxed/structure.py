@@ -298,7 +298,10 @@ def _quoted(state: State) -> str:
             raise Stop(REPAIRS_LIMIT)
         state.skip()
         parts.append(read_quoted(state, "value"))  # adjacent literals are one string
-    return "".join(parts)
+    joined = "".join(parts)
+    if len(parts) > 1:  # one of them may have been meant to stand behind a comma
+        state.record("joined_strings", parts[0], joined, "guess")
+    return joined
 
 
 def _open(state: State, opener: str) -> Any:

@@ -1,0 +1,147 @@
+"""A call that was begun and, before it was whole, begun again.
+
+A model that loses its place opens the next call in the middle of a value. What is read then is one call that swallowed the other.
+It is looked for where calls end, whatever row they are of: where the opener of the call stands once more within it, and what
+stands behind that reads as a call, the first one is cut there and was never whole.
+
+A value in a notation with escapes (JSON, Python, Gemma's strings) that is sound holds an opener because it speaks of one; text
+between tags has no escapes, and there an opener with a call behind it is one. Linear: what is looked at is read twice more, and
+only so often in a reply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
+
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.source import Source
+from llmcore.types.envelope import Repair
+from llmcore.types.narrowing import is_list, is_object
+
+__all__ = ["TRIALS", "BegunAgain", "begun_again", "openers_before"]
+
+TRIALS = (8, 4, 0)
+"""How often it is looked for in a reply, and in the body of a wrapper within it; deeper it is not."""
+_PLACES = 4  # in one call
+_HEAD = re.compile(
+    r"""<[^\s<>=]{1,64}+[=>]?+|\[[A-Z_]{4,24}+\]|`{3,}+\w{1,24}+|[^\s<>{}()\[\]"'=]{1,64}+[\[({\n:]|[\[{(][\s\[{]{0,16}+["']?+\w{1,64}+"""
+)
+_BEFORE = re.compile(
+    r"""(?:<[|｜][^<>\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16})+\Z"""
+)
+"""Openers that stand before the one of a call: of a section, of a message, of a separator."""
+_REACH = 256
+_TELLING = 24  # of an opener and what stands behind it
+_ESCAPING = ("{", "[", "(")
+_LINES = re.compile(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
+"""YAML: a line that begins with an opener is in a block, or has ended the call."""
+
+
+class _Said(Protocol):
+    drafts: list[Draft]
+
+
+class _Asked(Protocol):
+    """The reading in which a call ends."""
+
+    src: Source
+    names: frozenset[str] | None
+
+    def try_again(self) -> bool: ...
+
+    def nest(self, text: str, *, on_trial: bool = False) -> _Said: ...
+
+    def failed(self, characters: int = 0) -> None: ...
+
+
+class BegunAgain(NamedTuple):
+    """Where the next call begins, and what the text before it says; -1 when it was not looked for any more."""
+
+    at: int
+    drafts: list[Draft]
+
+
+def openers_before(text: str, start: int, at: int) -> int:
+    """Where the openers begin, not before `start`, that stand right before the one at `at`."""
+    found = _BEFORE.search(text, max(start, at - _REACH), at)
+    return at if found is None else found.start()
+
+
+@lru_cache(maxsize=256)
+def _openers(head: str, names: frozenset[str] | None) -> tuple[str, tuple[str, ...]]:
+    """The opener of a call as it is written; where it holds the name of a tool, with the name of any. What they all begin with
+    comes first."""
+    held = max((name for name in names or () if name in head), key=len, default="")
+    if not held:
+        return head, (head,)
+    before, _, after = head.partition(held)
+    return before, tuple(f"{before}{name}{after}" for name in names or ())
+
+
+def _found(text: str, start: int, end: int, head: str, names: frozenset[str] | None) -> Iterator[int]:
+    """Where an opener of a call stands."""
+    common, openers = _openers(head, names)
+    if text.find(common, start, end) < 0:  # most calls
+        return
+    following = {opener: text.find(opener, start, end) for opener in openers}
+    while places := [at for at in following.values() if at >= 0]:
+        first = min(places)
+        yield first
+        following = {opener: text.find(opener, first + 1, end) if at == first else at for opener, at in following.items()}
+
+
+def _is_trusted(arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> bool:
+    """Does the call show by its notation where each of its values ends?"""
+    if not complete or arguments is None or not raw.lstrip().startswith(_ESCAPING):
+        return False
+    return not repairs or all(repair.safety in ("lossless", "coerced") for repair in repairs)
+
+
+def _places(reading: _Asked, start: int, end: int, raw: str) -> Iterator[int]:
+    text, in_lines = reading.src.text, _LINES.match(raw) is not None
+    head = _HEAD.match(text, start, end)
+    if head is None:
+        return
+    for at in islice(_found(text, head.end(), end, head[0], reading.names), _PLACES):
+        if not (in_lines and text[max(start, text.rfind("\n", start, at)) : at].isspace()):
+            yield at
+
+
+def _has_arguments(draft: Draft) -> bool:
+    """Has it what a call of its row has behind the opener, and not any text?"""
+    return (draft.complete or bool(draft.raw)) and all(repair.kind != "only_parameter" for repair in draft.repairs)
+
+
+def _holds(value: Any, opener: str) -> bool:
+    """Does a text in it hold what begins with an opener?"""
+    if isinstance(value, str):
+        return opener[:_TELLING] in value
+    if is_object(value):
+        return any(_holds(item, opener) for item in value.values())
+    return is_list(value) and any(_holds(item, opener) for item in value)
+
+
+def begun_again(
+    reading: _Asked, draft: Draft, end: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]
+) -> BegunAgain | None:
+    """Where the call that was read up to `end` was begun again; None when it was not."""
+    if _is_trusted(arguments, raw, complete, repairs):
+        return None
+    text, start = reading.src.text, draft.start
+    for place in _places(reading, start, end, raw):
+        if not reading.try_again():
+            return BegunAgain(-1, [])
+        at = openers_before(text, start + 1, place)
+        second = reading.nest(text[at:end], on_trial=True).drafts
+        if not second or openers_before(text, at, at + second[0].start) > at or not _has_arguments(second[0]):
+            reading.failed(end - at)
+            continue
+        first = reading.nest(text[start:at], on_trial=True).drafts
+        if first and first[-1].complete and not _holds(arguments, text[place:end]):
+            continue  # the calls of one list, each with an opener of its own
+        return BegunAgain(at, first)
+    return None

@@ -1,0 +1,160 @@
+"""A call that is begun and begun again before it is whole was never whole; the one behind it is read (for every row)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llmcore.normalizer.api import normalize
+from llmcore.normalizer.core.begun_again import TRIALS
+from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.types.envelope import Envelope, ToolCall
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.tools import ToolSet
+
+from .helpers import read_every_way, tool
+
+_TOOLS = ToolSet(
+    [
+        tool("move_shelf", ["shelf"], shelf="string", reason="string", steps="integer"),
+        tool("label_box", ["box"], box="string"),
+        tool("ping"),
+    ]
+)
+_FIRST = ("move_shelf", {"shelf": "Q-41 upper", "reason": "damp wall"})
+_SECOND = ("move_shelf", {"shelf": "R-2", "reason": "too dark"})
+_ENDED_BY_A_LINE = frozenset({"yaml_in_tag", "yaml_in_tool_call"})
+"""Behind a line break nothing tells a value that was cut off from a whole one: the line break ends a plain scalar of YAML."""
+_NEED_A_LINE = frozenset({"fenced_function_call"})
+"""A fence opens at the start of a line: elsewhere back-ticks are text."""
+
+
+def _cases() -> list[tuple[str, str, str]]:
+    cases: list[tuple[str, str, str]] = []
+    for name, row in sorted(DIALECTS.items()):
+        between = ["", "\n"]
+        if (row.trust == "bare" and name not in _ENDED_BY_A_LINE) or name in _NEED_A_LINE:
+            between = ["\n"]  # a bare form begins a line
+        elif name in _ENDED_BY_A_LINE:
+            between = [""]
+        cases += [(name, cut, gap) for cut in ("Q-4", "Q-41 upper", "damp") for gap in between]
+    return cases
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if is_object(value):
+        return [text for item in value.values() for text in _texts(item)]
+    return [text for item in value for text in _texts(item)] if is_list(value) else []
+
+
+def _opener(name: str) -> str:
+    """What two calls of a row have in common before anything is told apart."""
+    first, second = DIALECTS[name].write([_FIRST]), DIALECTS[name].write([("ping", {})])
+    same = next((n for n, (one, other) in enumerate(zip(first, second, strict=False)) if one != other), len(second))
+    return first[:same].strip()
+
+
+def _runs(call: ToolCall) -> bool:
+    return call.complete and call.arguments is not None and all(repair.safety != "guess" for repair in call.repairs)
+
+
+def _check(found: Envelope, opener: str) -> None:
+    *before, last = found.tool_calls
+    assert (last.name, last.arguments, last.complete) == (*_SECOND, True)
+    assert _runs(last)
+    assert not any(_runs(call) for call in before)
+    for text in (text for call in found.tool_calls for text in _texts(call.arguments)):
+        assert "move_shelf" not in text
+        assert not opener or len(opener) < 3 or opener not in text
+
+
+@pytest.mark.parametrize(("name", "cut", "gap"), _cases())
+def test_what_was_begun_again_is_not_whole(name: str, cut: str, gap: str) -> None:
+    row = DIALECTS[name]
+    written = row.write([_FIRST])
+    text = written[: written.index(cut) + len(cut)] + gap + row.write([_SECOND])
+    _check(read_every_way(text, _TOOLS, chunkings=2), _opener(name))
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        "<tool_call>\n<function=move_shelf>\n<parameter=shelf>\n",
+        "<tool_call>\n<function>move_shelf</function>\n<parameter>shelf</parameter>\n",
+        "<tool_call>move_shelf<arg_key>shelf</arg_key><arg_value>",
+        '<invoke name="move_shelf"><parameter name="shelf">',
+        "<move_shelf>\n<shelf>\n",
+        '<|start|>assistant to=functions.move_shelf<|channel|>analysis<|message|><rfl:parameter name="shelf">\n',
+        '<|open|>call tool="move_shelf" index="1"<|sep|><|open|>argument key="shelf" type="string"<|sep|>',
+    ],
+)
+def test_half_a_call_twice_runs_nothing(half: str) -> None:
+    found = read_every_way(half + half, _TOOLS, chunkings=2)
+    assert found.tool_calls
+    assert not any(_runs(call) for call in found.tool_calls)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("<move_shelf>\n<shelf>Q\n", "<label_box>\n<box>7</box>\n</label_box>"),
+        ('<tool_call>\n{"name": "move_shelf", "arguments": {"shelf": "Q', '<tool_call>\n{"name": "label_box", "arguments": {"box": "7"}}'),
+        ('<tool_call>\n{"name": "move_shelf", "arguments": {"steps": 1', '<tool_call>\n{"name": "label_box", "arguments": {"box": "7"}}'),
+        ("move_shelf\n  <shelf>Q\n", "label_box\n  <box>7</box>\n</label_box>"),
+    ],
+)  # fmt: skip
+def test_the_next_call_may_be_of_another_tool(first: str, second: str) -> None:
+    found = read_every_way(first + second, _TOOLS, chunkings=2)
+    assert [(call.name, call.complete) for call in found.tool_calls] == [("move_shelf", False), ("label_box", True)]
+    assert found.tool_calls[1].arguments == {"box": "7"}
+    assert found.truncated
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "<move_shelf>\n<shelf>Q</shelf>\n<reason>damp</reason>\n",
+        "<function_calls>\n<invoke>\n<tool_name>move_shelf</tool_name>\n<parameters>\n<shelf>Q</shelf>\n<reason>damp</reason>\n",
+        "move_shelf\n  <shelf>Q</shelf>\n  <reason>damp</reason>\n",
+    ],
+)
+def test_a_call_whose_last_value_was_closed_is_whole_before_the_next(first: str) -> None:
+    second = first.replace("Q", "R-2").replace("damp", "too dark")
+    found = read_every_way(first + second, _TOOLS, chunkings=2)
+    wanted = [{"shelf": "Q", "reason": "damp"}, {"shelf": "R-2", "reason": "too dark"}]
+    assert [(call.arguments, call.complete) for call in found.tool_calls] == [(given, True) for given in wanted]
+
+
+def test_a_parameter_that_was_opened_before_the_next_call_is_not_given() -> None:
+    written = DIALECTS["invoke_children"].write([_SECOND])
+    found = read_every_way('<invoke name="move_shelf">\n<shelf>Q</shelf>\n<steps>' + written, _TOOLS, chunkings=2)
+    assert [call.complete for call in found.tool_calls] == [False, True]
+    assert found.tool_calls[1].arguments == _SECOND[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (
+            '<tool_call>{"name": "label_box", "arguments": {"box": "<tool_call>{\\"name\\": \\"ping\\", \\"arguments\\": {}}"}}</tool_call>',
+            '<tool_call>{"name": "ping", "arguments": {}}',
+        ),
+        ("<label_box><box>say <label_box> or <box></box></label_box>", "say <label_box> or <box>"),
+        ("<label_box>\nbox: |-\n  <label_box>\n  box: 7\n  </label_box>\n</label_box>", "<label_box>\nbox: 7\n</label_box>"),
+    ],
+)
+def test_a_value_may_speak_of_calls(text: str, value: str) -> None:
+    (call,) = read_every_way(text, _TOOLS, chunkings=2).tool_calls
+    assert call.arguments == {"box": value}
+    assert call.complete
+
+
+def test_what_is_not_looked_at_any_more_is_a_guess() -> None:
+    again = "<move_shelf>\n<shelf>Q\n<move_shelf>\n<shelf>R</shelf>\n</move_shelf>\n"
+    found = normalize(again * (TRIALS[0] + 2), _TOOLS)
+    last = found.tool_calls[-1]
+    assert "move_shelf" in str(last.arguments)
+    assert not _runs(last)
