@@ -24,7 +24,7 @@ from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.output.lead_ins import LeadIn, lead_in, taken_back
 
-__all__ = ["MAX_CANDIDATES", "Candidate", "Found", "find_values", "only_fence"]
+__all__ = ["MAX_CANDIDATES", "Candidate", "Found", "find_values", "is_whole", "only_fence"]
 
 _WASTE_PER_CHARACTER = 4
 _WASTE_ALLOWED = 20_000
@@ -361,3 +361,18 @@ def only_fence(text: str) -> tuple[int, int] | None:
         return None
     start, end = bodies[0]
     return bodies[0] if not text[end:].strip().strip("`~") and text[:start].strip().count("\n") == 0 else None
+
+
+_OPENED_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[\w+-]*|`+")
+
+
+def is_whole(text: str, start: int, end: int) -> bool:
+    """Does nothing but reasoning and the marks of a fence stand around a value? The fence need not close: its end may be
+    what the reply lacks."""
+    before, behind, since = "", "", 0
+    for span in [*reasoning_spans(text), ReasoningSpan(len(text), len(text), opened=True, closed=True)]:
+        before += text[since : min(span.start, start)]
+        behind += text[max(since, end) : span.start]
+        since = span.end
+    opened = before.strip()
+    return (not opened or _OPENED_FENCE.fullmatch(opened) is not None) and not behind.strip().strip("`~")

@@ -40,7 +40,7 @@ from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown, summ
 from llmcore.validator.schema.unsound import NUMBER_AS_TEXT, huge_numbers_quoted, unsound_number
 from llmcore.validator.schema.wording import described
 
-__all__ = ["ParseDetail", "json_schema", "parse", "parse_detailed"]
+__all__ = ["ParseDetail", "json_schema", "parse", "parse_detailed", "whole_text"]
 
 _ADMITTED: dict[str, frozenset[Safety]] = {
     "off": frozenset({"lossless"}),
@@ -90,6 +90,12 @@ def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "saf
     return _Parse(text, output, strictness).run()
 
 
+def whole_text(text: str, output_type: Any) -> ParseDetail | None:
+    """The text itself, without its reasoning, where the type takes it as it is; None where it does not."""
+    fit = _Parse(text, compile_output(output_type), "off").verbatim()
+    return None if fit is None else ParseDetail(fit.value, fit.repairs)
+
+
 def json_schema(output_type: Any) -> JsonSchema:
     """The JSON Schema of an output type, as a model is told it. A dict is its own. Raises `CallerError`."""
     return compile_output(output_type).json_schema
@@ -133,7 +139,7 @@ class _Parse:
         if (verbatim := self.plain_text()) is not None:
             return ParseDetail(verbatim.value, verbatim.repairs)
         found = find_values(self.text, cut=False)
-        best = self.best_of(found) or self._verbatim() or self._best([*self.values, *self._of_texts(found)])
+        best = self.best_of(found) or self.verbatim() or self._best([*self.values, *self._of_texts(found)])
         if best is None and (detail := self._of_huge_numbers()) is not None:
             return detail
         if best is None:
@@ -180,11 +186,11 @@ class _Parse:
             fenced = Repair(kind="code_fence", before=self.text[: fence[0]].strip(), after="", safety="coerced")
             for fit in self._settled(code, [fenced]):
                 return fit
-        return self._verbatim()
+        return self.verbatim()
 
     # --- the ways to a value ------------------------------------------------------------------------------------------
 
-    def _verbatim(self) -> _Fit | None:
+    def verbatim(self) -> _Fit | None:
         """The text itself without its reasoning, where the type admits it."""
         text, repairs = self._without_reasoning()
         if not self.schema.is_valid(text):
