@@ -1,9 +1,12 @@
 """Typed output: its schema, the output tool, and the one way in which an answer becomes a value.
 
-A type whose schema is no object is asked for as `{"result": ...}`, for tools and strict formats want an object. Whether
-the model does so or not, whether its answer comes as text, in a response format or as a call of `final_result` (which
-is never run): the answer is a text, and `OutputSpec.read` reads it, so that parsing, repair and re-ask are one path for
-all types, modes and wires.
+A type whose schema is no object is asked for as `{"result": ...}`, for tools and strict formats want an object. Every mode
+asks so: by the output tool, the response format or the prompt. Whether the model does so or not, whether its answer comes
+as text, in a response format or as a call of `final_result` (which is never run): the answer is a text, and
+`OutputSpec.read` reads it, so that parsing, repair and re-ask are one path for all types, modes and wires.
+
+A type that takes the text itself (`str`, `int | str`, `Any`) takes all of it: only a wrapper that is the whole message,
+perhaps in a fence, is one; one in prose is what the prose speaks of.
 """
 
 from __future__ import annotations
@@ -88,12 +91,14 @@ class OutputSpec:
 
     def read_partial(self, text: str) -> Any:
         """What is certain of the value while the answer is still coming; None while nothing is."""
-        from llmcore.validator import parse
+        from llmcore.validator import parse, parse_detailed
 
         if not self.asked_wrapped or not _may_be_wrapped(text):
             return parse(text, self.output_type, partial=True)
-        found = parse(text, self.wrapped_type, partial=True)
-        return found.get(WRAPPER) if is_object(found) else None
+        found = parse_detailed(text, self.wrapped_type, partial=True)
+        if not _is_whole(found, text) and self._whole_text(text) is not None:
+            return parse(text, self.output_type, partial=True)
+        return found.value.get(WRAPPER) if is_object(found.value) else None
 
     @property
     def runs_code(self) -> bool:
@@ -101,10 +106,6 @@ class OutputSpec:
         from llmcore.validator.output.output_types import compile_output
 
         return compile_output(self.output_type).runs_code
-
-    @property
-    def _takes_any_text(self) -> bool:
-        return self.schema.get("type") == "string" and not {"enum", "const", "format", "pattern"} & set(self.schema)
 
     def text_of(self, call: ToolCall) -> str:
         """The answer that a call of the output tool holds, as JSON text; what could not be read, raw."""
@@ -119,15 +120,37 @@ class OutputSpec:
     def _plain(self, text: str, strictness: Any) -> ParseDetail:
         from llmcore.validator import parse_detailed
 
-        return parse_detailed(text, self.output_type, strictness=strictness)
+        detail = parse_detailed(text, self.output_type, strictness=strictness)
+        if self.asked_wrapped and _is_wrapper(detail.value) and not _is_whole(detail, text):
+            return self._whole_text(text) or detail
+        return detail
 
     def _unwrapped(self, text: str, strictness: Any) -> ParseDetail:
         from llmcore.validator import parse_detailed
 
         detail = parse_detailed(text, self.wrapped_type, strictness=strictness)
-        if self._takes_any_text and any(repair.path == WRAPPER for repair in detail.repairs):
-            raise OutputParseError("it wraps no text", [], text)  # JSON that is the answer itself
+        made_fit = any(repair.path == WRAPPER for repair in detail.repairs)  # JSON that is the answer itself
+        if self.asked_wrapped and (made_fit or not _is_whole(detail, text)) and self._whole_text(text) is not None:
+            raise OutputParseError("it wraps no text", [], text)
         return replace(detail, value=detail.value[WRAPPER])
+
+    def _whole_text(self, text: str) -> ParseDetail | None:
+        """The text itself, where the type takes it."""
+        from llmcore.validator.output.parsing import whole_text
+
+        return whole_text(text, self.output_type)
+
+
+def _is_wrapper(value: Any) -> bool:
+    return is_object(value) and value.keys() == {WRAPPER}
+
+
+def _is_whole(detail: ParseDetail, text: str) -> bool:
+    """Is the value all that the message says?"""
+    from llmcore.validator.output.candidates import is_whole
+
+    found = next((repair for repair in detail.repairs if repair.kind == "found_in_text"), None)
+    return found is None or is_whole(text, *found.before)
 
 
 def _wrapping(output_type: Any) -> Any:

@@ -129,7 +129,25 @@ PERHAPS_HALF: dict[str, tuple[Any, str]] = {
     "items of a list": (list[Point], '{"x": 1}\n{"x": 2}\n'),
     "the first item of a list": (list[Point], '{"x": 1}\n'),
     "plain data": ({"type": "integer"}, "12"),
+    "a list before another": (list[str], '["a"], ["b'),
+    "a model before another": (Point, '{"x": 1}\n{"x": 2'),
+    "a draft before the answer": (Point, 'Draft: {"x": 1}\nFinal: {"'),
+    "a draft before an answer not begun": (Point, 'Draft: {"x": 1}\nFinal:'),
+    "a wrapper before another": (int, '{"result": 1}, {"result": 2'),
+    "a text that speaks of a wrapper": (str, 'It returns {"result": "ok"} wi'),
 }
+
+
+@pytest.mark.parametrize(
+    ("output_type", "text"), [(list[str], '["a"], ["b'), (Point, '{"x": 1}\n{"x": 2'), (int, '{"result": 1}, {"result": 2')]
+)
+async def test_a_value_before_the_beginning_of_another_is_asked_for_again(output_type: Any, text: str) -> None:
+    """Also where the reply does not say that a limit ended it."""
+    fake = FakeModel(default=body(text, "stop"))
+    with pytest.raises(FallbackExhausted) as caught:
+        await Orchestrator(fake).execute("go", output_type)
+    assert "several values" in str(caught.value)
+    assert fake.call_count > 1
 
 
 @pytest.mark.parametrize("strictness", ["off", "safe", "lenient"])
@@ -159,6 +177,8 @@ async def test_the_whole_value_is_taken_when_it_comes(streamed: bool) -> None:
         (list[int], "[1, 2]", [1, 2]),
         (Point, 'Here:\n```json\n{"x": 1}\n```\nAs you can s', Point(x=1)),
         (int, '{"result": 12}', 12),
+        (Point, '{"x": 1}\nThe set {x | x >', Point(x=1)),
+        (Point, '{"x": 1}\nAs {curly', Point(x=1)),
         (str, '{"result": "whole"}', "whole"),
         (Hue, '{"result": "dark"}', "dark"),
         ({"type": "object"}, '{"a": "b"}', {"a": "b"}),

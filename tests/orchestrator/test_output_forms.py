@@ -6,16 +6,21 @@ import json
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, RootModel
 from typing_extensions import TypedDict
 
-from llmcore.adapters.request.output import object_schema
+from llmcore.adapters.base import Capabilities
+from llmcore.adapters.request.output import object_schema, output_plan, tools_of
+from llmcore.adapters.request.prompting import instructions
+from llmcore.models import ModelConfig
 from llmcore.orchestrator import Orchestrator
+from llmcore.run.modes import build_call
+from llmcore.run.output import OutputSpec
 from llmcore.testing import FakeModel
-from llmcore.types import PartialOutput
+from llmcore.types import OutputMode, PartialOutput, Request, ToolDefinition
 from llmcore.validator import json_schema
 from tests.orchestrator.support import FAST, add, called, stack
 
@@ -111,7 +116,10 @@ def _asked(output_type: Any, data: Any) -> str:
 def _forms(output_type: Any, data: Any) -> dict[str, str]:
     asked = _asked(output_type, data)
     bare = data if isinstance(data, str) else json.dumps(data)
-    return {"asked": asked, "bare": bare, "fenced": f"```json\n{asked}\n```", "spoken": f"Here it is:\n```json\n{asked}\n```"}
+    forms = {"asked": asked, "bare": bare, "fenced": f"```json\n{asked}\n```", "open": f"```json\n{asked}"}
+    if not isinstance(data, str) or output_type not in (str, {"type": "string"}):  # a text says all of what is said
+        forms["spoken"] = f"Here it is:\n```json\n{asked}\n```"
+    return forms
 
 
 def _same(got: Any, value: Any) -> bool:
@@ -174,6 +182,75 @@ async def test_a_long_wrapped_text_is_shown_as_it_grows() -> None:
 @pytest.mark.parametrize("text", ['{"a": 1}', '{"result": 1}', '{"result": "x", "more": 2}', "[1]", "null"])
 async def test_json_that_is_the_answer_itself_stays_text(text: str) -> None:
     assert await Orchestrator(FakeModel(text)).execute("go", str) == text
+
+
+class Words(RootModel[str]):
+    """A text by another name."""
+
+
+_SPOKEN = [
+    'Your handler should return {"result": "ok"} with status 200.',
+    'The API answers {"result": "queued"} at first. Poll until it says {"result": "done"}.',
+    'Use this:\n```json\n{"result": "x"}\n```\nThen restart the server.',
+    '```json\n{"result": "x"}\n```\nis what the server says.',
+    'He said: {"result": "x"}',
+    '{"result": "x"} is what it says.',
+    '{"result": "a"}\n{"result": "b"}',
+]
+_TEXT_TYPES: list[Any] = [str, str | None, int | str, Any, bytes, Words, {"type": "string"}, City | str, dict[str, Any] | str]
+
+
+@pytest.mark.parametrize("output_type", _TEXT_TYPES, ids=str)
+@pytest.mark.parametrize("mode", ["native_tools", "json_schema", "json_object", "text"])
+async def test_a_text_that_speaks_of_a_wrapper_is_all_of_it(mode: str, output_type: Any) -> None:
+    for text in _SPOKEN:
+        orchestrator = stack({"m": FakeModel(text)}, settings={"m": {"preferred_modes": [mode]}}, strategies=FAST)
+        got: Any = await orchestrator.execute("go", output_type)
+        expected: Any = text.encode() if output_type is bytes else Words(text) if output_type is Words else text
+        assert _same(got, expected), f"{text!r} gave {got!r}"
+
+
+@pytest.mark.parametrize("output_type", [str, str | None, int | str, Any], ids=str)
+@pytest.mark.parametrize(
+    "text",
+    ['{"result": "x"}', ' {"result": "x"}\n', '```json\n{"result": "x"}\n```', '~~~\n{"result": "x"}\n~~~', '`{"result": "x"}`'],
+)
+async def test_a_wrapper_that_is_the_whole_message_is_taken_off(text: str, output_type: Any) -> None:
+    assert await Orchestrator(FakeModel(text)).execute("go", output_type) == "x"
+
+
+def test_reasoning_around_a_wrapper_is_no_part_of_the_message() -> None:
+    read = OutputSpec(str).read
+    assert read('<think>{"result": "no"}</think>\n```json\n{"result": "x"}\n```').value == "x"
+    assert read('<think>hm</think>It returns {"result": "x"}.').value == 'It returns {"result": "x"}.'
+
+
+@pytest.mark.parametrize("output_type", [Literal["ok", "no"], Annotated[str, Field(max_length=5)], Decimal])
+async def test_a_type_that_the_prose_does_not_fit_is_unwrapped_in_it(output_type: Any) -> None:
+    value = "2.5" if output_type is Decimal else "ok"
+    got = await Orchestrator(FakeModel(f'It returns {{"result": "{value}"}} now.')).execute("go", output_type)
+    assert str(got) == value
+
+
+async def test_a_text_that_goes_on_behind_a_wrapper_is_shown_as_the_text() -> None:
+    text = '{"result": "x"} is what the server says, again and again and again, until it is stopped.'
+    orchestrator = Orchestrator(FakeModel(text, chunk_size=4))
+    seen = [event.value async for event in orchestrator.stream("go", str) if isinstance(event, PartialOutput)]
+    assert len(seen) > 2
+    assert all(text.startswith(one) for one in seen[1:])
+
+
+@pytest.mark.parametrize("tools", [[], [ToolDefinition(name="add", parameters={"type": "object"})]], ids=["no tools", "tools"])
+@pytest.mark.parametrize("mode", ["native_tools", "json_schema", "json_object", "text"])
+async def test_every_mode_asks_for_the_wrapper(mode: OutputMode, tools: list[ToolDefinition]) -> None:
+    """So a message that is one wrapper is the answer as it was asked for, in `text` mode too."""
+    spec = OutputSpec(str)
+    config = ModelConfig(alias="m", model="x", provider="openai")
+    call = build_call(config, Capabilities(), mode, Request(messages=[]), tools, spec)
+    plan = output_plan(call, Capabilities())
+    offered = tools_of(call, plan)
+    said = instructions(call, offered, plan) + str([tool.parameters for tool in offered if mode == "native_tools"])
+    assert '"result": {"type": "string"}' in said.replace("'", '"')
 
 
 async def test_a_wrapped_object_that_was_not_asked_for_is_still_read() -> None:

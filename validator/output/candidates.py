@@ -24,7 +24,7 @@ from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.output.lead_ins import LeadIn, lead_in, taken_back
 
-__all__ = ["MAX_CANDIDATES", "Candidate", "Found", "find_values", "only_fence"]
+__all__ = ["LIKE_JSON", "MAX_CANDIDATES", "Candidate", "Found", "find_values", "is_whole", "only_fence"]
 
 _WASTE_PER_CHARACTER = 4
 _WASTE_ALLOWED = 20_000
@@ -61,6 +61,8 @@ class Found(NamedTuple):
     unread: bool = False
     members_left: bool = False
     """Members of an object stand outside of every value: a bracket around them is missing."""
+    begun: Sequence[Candidate] = ()
+    """What the end of the text broke off: values that are not complete, and what was begun and cannot be read."""
 
 
 def find_values(text: str, *, cut: bool) -> Found:
@@ -98,6 +100,7 @@ class _Scan:
     def __init__(self, text: str, cut: bool) -> None:
         self.text, self.cut, self.broken, self.bracketed = text, cut, 0, 0
         self.unread = self.members_left = False
+        self.left_open: list[Candidate] = []
         self.waste = _WASTE_ALLOWED + _WASTE_PER_CHARACTER * len(text)
         self.reasoning = reasoning_spans(text)
         self.all_fences = _fenced(text)
@@ -113,7 +116,20 @@ class _Scan:
         others = [fence for fence in fences if self.text[fence[0] : fence[1]].lstrip()[:1] not in ("{", "[")]
         kept = [fence for fence in others if not self._is_example(fence, examples)]
         members_left = self.members_left or any(map(self._holds_members, self._between(containers)))
-        return Found(values, kept, self.reasoning, self.unread or members_left, members_left)
+        begun = [*(value for value in values if not value.complete), *self._begun(containers)]
+        return Found(values, kept, self.reasoning, self.unread or members_left, members_left, begun)
+
+    def _begun(self, containers: Sequence[Candidate]) -> Iterator[Candidate]:
+        """What was begun before the end of the text and is no value: a bracket that none closes, and an answer of which there
+        is no more than its lead-in."""
+        text, since = self.text, containers[-1].end if containers else 0
+        opened = [*self.left_open]
+        if since and _ANNOUNCED.search(text, max(since, len(text) - _LOOKED_AT)):
+            opened.append(Candidate(None, len(text), len(text), complete=False))
+        for one in opened:
+            announced = lead_in(text, one.start, since, LeadIn.NOTHING)
+            if one.value is not None or announced > LeadIn.NOTHING:
+                yield replace(one, announced=announced)
 
     def _between(self, containers: Sequence[Candidate]) -> Iterator[tuple[int, int]]:
         """The stretches of text around values and reasoning."""
@@ -189,13 +205,16 @@ class _Scan:
     def _skip(self, position: int, read_to: int, *, noted: bool) -> None:
         """Go over a bracket that leads to nothing. What it encloses is remembered, if that looks like JSON."""
         self.waste -= max(read_to - position, _LEAST_WASTE)
-        like_json = _LIKE_JSON.match(self.text, position) is not None
+        like_json = LIKE_JSON.match(self.text, position) is not None
         if noted and position >= (self.broken if like_json else self.bracketed):
             end, closed = self._enclosed(position)
             self.waste -= (end if closed else len(self.text)) - position
             if like_json:
                 self.broken, self.unread = end, True
                 self.members_left = self.members_left or self.text[position] == "{"
+                if not closed and end >= len(self.text):
+                    empty: Any = {} if self.text[position] == "{" else []
+                    self.left_open.append(Candidate(empty, position, end, complete=False))
             elif closed:
                 self.bracketed = end
 
@@ -234,7 +253,7 @@ class _Scan:
             bounded = _read_at(text[:end], start)
             if not bounded.error and bounded.complete:
                 return self._candidate(start, bounded, whole=True), bounded.end
-        if reading.error and end is None and not self.cut and _LIKE_JSON.match(text, start):
+        if reading.error and end is None and not self.cut and LIKE_JSON.match(text, start):
             reading = self._read_as_cut(start, reading)
             ran_out = not reading.complete
         if reading.error is not None and reading.error.endswith("_limit"):
@@ -264,9 +283,11 @@ class _Scan:
         return Candidate(value, start, reading.end, tuple(repairs), whole, alone)
 
 
+_LOOKED_AT = 100
+_ANNOUNCED = re.compile(r"[:\uff1a][\s*_]{0,8}(?:(?:`{3,}|~{3,})\w{0,16}\s{0,8})?\Z")
 _MEMBER = re.compile(r'"\s{0,8}:\s{0,8}(?:["\d-]|true\b|false\b|null\b)')
 _OPENER = re.compile(r"[{\[]")
-_LIKE_JSON = re.compile(
+LIKE_JSON = re.compile(
     r"""\{\s*(?:["'“}]|[\w$-]+\s*[:=])|\[(?![^\[\]{}"'\n]{0,40}\))\s*(?:["'“{\[]|-?[\d.]|[$€£]\s*\d|(?:true|false|null)\b)"""
 )
 """The look ahead: `[0, 5)` is an interval."""
@@ -361,3 +382,18 @@ def only_fence(text: str) -> tuple[int, int] | None:
         return None
     start, end = bodies[0]
     return bodies[0] if not text[end:].strip().strip("`~") and text[:start].strip().count("\n") == 0 else None
+
+
+_OPENED_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[\w+-]*|`+")
+
+
+def is_whole(text: str, start: int, end: int) -> bool:
+    """Does nothing but reasoning and the marks of a fence stand around a value? The fence need not close: its end may be
+    what the reply lacks."""
+    before, behind, since = "", "", 0
+    for span in [*reasoning_spans(text), ReasoningSpan(len(text), len(text), opened=True, closed=True)]:
+        before += text[since : min(span.start, start)]
+        behind += text[max(since, end) : span.start]
+        since = span.end
+    opened = before.strip()
+    return (not opened or _OPENED_FENCE.fullmatch(opened) is not None) and not behind.strip().strip("`~")

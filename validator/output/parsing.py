@@ -9,6 +9,8 @@ Rules
   and what stands behind an example's or a denied lead-in are no values (see `candidates`).
 - Nothing shortens an array: an item that does not fit fails it, two different lists are no one list, and where
   something in the text could not be read, or a value goes on behind its last bracket, no part of it stands for the whole.
+- A value is not certain beside the beginning of another that the end of the text broke off (see `begun`): only `lenient`
+  takes it, and no array.
 - A type that is plain text takes the text as it is, without the reasoning, and without the code fence that is all of
   it. Other scalars may stand in JSON, in a fence or, if lenient, in prose.
 - `off` and `safe` refuse a text that ends inside the value. `lenient` closes what is open; `partial` leaves out what is
@@ -21,6 +23,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from llmcore.normalizer.notations.json import read_json
@@ -29,6 +32,7 @@ from llmcore.types import CallerError, JsonSchema, OutputParseError, Repair, Saf
 from llmcore.types.narrowing import is_list
 from llmcore.validator.coercion.coercer import Strictness, settle, trust
 from llmcore.validator.coercion.views import view_of
+from llmcore.validator.output.begun import Beginnings
 from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, find_values, only_fence
 from llmcore.validator.output.guessed_keys import without_guessed_keys
 from llmcore.validator.output.lead_ins import LeadIn
@@ -40,7 +44,7 @@ from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown, summ
 from llmcore.validator.schema.unsound import NUMBER_AS_TEXT, huge_numbers_quoted, unsound_number
 from llmcore.validator.schema.wording import described
 
-__all__ = ["ParseDetail", "json_schema", "parse", "parse_detailed"]
+__all__ = ["ParseDetail", "json_schema", "parse", "parse_detailed", "whole_text"]
 
 _ADMITTED: dict[str, frozenset[Safety]] = {
     "off": frozenset({"lossless"}),
@@ -90,6 +94,12 @@ def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "saf
     return _Parse(text, output, strictness).run()
 
 
+def whole_text(text: str, output_type: Any) -> ParseDetail | None:
+    """The text itself, without its reasoning, where the type takes it as it is; None where it does not."""
+    fit = _Parse(text, compile_output(output_type), "off").verbatim()
+    return None if fit is None else ParseDetail(fit.value, fit.repairs)
+
+
 def json_schema(output_type: Any) -> JsonSchema:
     """The JSON Schema of an output type, as a model is told it. A dict is its own. Raises `CallerError`."""
     return compile_output(output_type).json_schema
@@ -127,13 +137,15 @@ class _Parse:
         self.refused: list[Repair] = []
         self.values: list[_Fit] = []
         self.members_left = False
+        self.begun: Sequence[Candidate] = ()
         self.around = Surroundings(text, output.schema, strictness)
+        self.beginnings = Beginnings(text, self.around)
 
     def run(self) -> ParseDetail:
         if (verbatim := self.plain_text()) is not None:
             return ParseDetail(verbatim.value, verbatim.repairs)
         found = find_values(self.text, cut=False)
-        best = self.best_of(found) or self._verbatim() or self._best([*self.values, *self._of_texts(found)])
+        best = self.best_of(found) or self.verbatim() or self._best([*self.values, *self._of_texts(found)])
         if best is None and (detail := self._of_huge_numbers()) is not None:
             return detail
         if best is None:
@@ -156,12 +168,14 @@ class _Parse:
     def _is_closed(self, fit: _Fit) -> bool:
         if fit.of is None or (is_list(fit.data) and not is_list(fit.of.value)):  # more items may follow
             return False
+        if any(repair.kind == "several_fit" and repair.safety == "truncated" for repair in fit.repairs):
+            return False
         return fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
 
     def best_of(self, found: Found) -> _Fit | None:
         """The candidate that fits best as the structure it is, or several of them as the items of an array."""
         whole: list[_Fit] = []
-        self.members_left = found.members_left
+        self.members_left, self.begun = found.members_left, found.begun
         if any(self.around.lists_items(candidate) for candidate in found.values):
             found = found._replace(unread=True)  # values beside a list of items are not all of them
         for candidate in found.values:
@@ -180,11 +194,11 @@ class _Parse:
             fenced = Repair(kind="code_fence", before=self.text[: fence[0]].strip(), after="", safety="coerced")
             for fit in self._settled(code, [fenced]):
                 return fit
-        return self._verbatim()
+        return self.verbatim()
 
     # --- the ways to a value ------------------------------------------------------------------------------------------
 
-    def _verbatim(self) -> _Fit | None:
+    def verbatim(self) -> _Fit | None:
         """The text itself without its reasoning, where the type admits it."""
         text, repairs = self._without_reasoning()
         if not self.schema.is_valid(text):
@@ -268,6 +282,8 @@ class _Parse:
             return  # an item that does not fit fails its array
         if any(self.around.is_inner(item) or self.around.swallows_members(item) for item in items):
             return
+        if any(id(one) not in taken and self.beginnings.begins_item(one) for one in found.begun):
+            return  # an item that the end broke off
         safety: Safety = "lossless" if not others and len(items) > 1 else "coerced"
         left_out = [[other.start, other.end] for other in others] or None
         places = [[candidate.start, candidate.end] for candidate in items]
@@ -308,17 +324,26 @@ class _Parse:
             return best
         rivals = [fit for fit in admitted if fit.of is not None and fit.of is not best.of and fit.data != best.data]
         same = [fit.of for fit in rivals if fit.of is not None and fit.of.announced == best.of.announced]
-        if not same:
+        begun = self._begun_beside(best.of)
+        others = [*same, *(one for one in begun if not any(one is other for other in same))]
+        if not others:
             return best
-        places = [[other.start, other.end] for other in (best.of, *same[:_MAX_FITS])]
-        if self.around.array is not None and is_list(best.data):
-            self.problems.append(_Failure(len(self.text), [_several_lists(1 + len(same))]))
-            return None
-        note = Repair(kind="several_fit", before=places, after=places[0], safety="coerced")
-        if not self._admits([note]):
+        places = [[other.start, other.end] for other in (best.of, *others[:_MAX_FITS])]
+        note = Repair(kind="several_fit", before=places, after=places[0], safety="truncated" if begun else "coerced")
+        is_array = self.around.array is not None and is_list(best.data)
+        if is_array:
+            self.problems.append(_Failure(len(self.text), [_several_lists(1 + len(others))]))
+        if (begun and is_array) or not self._admits([note]):
             self.refused.append(note)
-            return None
-        return best._replace(repairs=[*best.repairs, note])
+        return None if is_array or not self._admits([note]) else best._replace(repairs=[*best.repairs, note])
+
+    def _begun_beside(self, best: Candidate) -> list[Candidate]:
+        """What the end broke off, could have become a value of the type, and is named the answer no less than the best."""
+        return [one for one in self._becoming if one is not best and one.announced >= best.announced]
+
+    @cached_property
+    def _becoming(self) -> list[Candidate]:
+        return [one for one in self.begun if self.beginnings.could_become(one)]
 
     def _admits(self, repairs: Sequence[Repair]) -> bool:
         return all(repair.safety in self.admitted for repair in repairs)
@@ -369,6 +394,9 @@ def _part_of(candidate: Candidate, text: str) -> Problem:
 def _refusal(refused: Sequence[Repair], strictness: Strictness) -> Problem:
     worst = max(refused, key=lambda repair: trust([repair]))
     kinds = ", ".join(dict.fromkeys(repair.kind.replace("_", " ") for repair in refused))
+    if any(repair.kind == "several_fit" for repair in refused) and worst.safety == "truncated":
+        got = "several values, the last of which the end of the text broke off"
+        return Problem(kind="incomplete", expected="one whole value", got=got, message=f"it is {got}")
     if worst.safety == "truncated":
         got = "text that ends inside the value"
         return Problem(kind="incomplete", path=worst.path, expected="a whole value", got=got, message=f"it is {got}")
@@ -394,7 +422,7 @@ def _partial(text: str, output: CompiledOutput, strictness: Strictness) -> Parse
         return ParseDetail(verbatim.value, verbatim.repairs, complete=False)
     found = find_values(text, cut=True)
     candidates = found.values
-    best = whole.best_of(found._replace(values=[candidate for candidate in candidates if candidate.complete]))
+    best = whole.best_of(found._replace(values=[candidate for candidate in candidates if candidate.complete], begun=()))
     if best is not None:
         return ParseDetail(best.value, best.repairs, candidates)
     last = candidates[-1] if candidates else None

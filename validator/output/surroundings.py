@@ -96,7 +96,7 @@ class Surroundings:
     @cached_property
     def _items_names(self) -> tuple[set[str], bool]:
         """How the keys of items are spelt, and whether items are objects."""
-        views = list(self._with_alternatives(self.array.items)) if self.array is not None else []
+        views = list(self.with_alternatives(self.array.items)) if self.array is not None else []
         return {spelling(name) for view in views for name in view.properties}, any("object" in view.types for view in views)
 
     def lists_items(self, candidate: Candidate) -> bool:
@@ -146,7 +146,7 @@ class Surroundings:
     @cached_property
     def _is_open(self) -> bool:
         """Is the type, or an item of it, an object of any keys?"""
-        views = self._with_alternatives(self._value)
+        views = self.with_alternatives(self._value)
         return not self._members and any(not view.types or "object" in view.types for view in views)
 
     @cached_property
@@ -168,7 +168,8 @@ class Surroundings:
     def _value(self) -> Any:
         return self.schema.schema if self.array is None else self.array.items
 
-    def _with_alternatives(self, subschema: Any) -> Iterator[View]:
+    def with_alternatives(self, subschema: Any) -> Iterator[View]:
+        """A schema and its alternatives."""
         for part in (subschema, *self._with_branches(subschema)):
             yield view_of(self.schema, part)
 
