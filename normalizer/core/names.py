@@ -92,7 +92,7 @@ def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
     if end == floor or text[end - 1] != "\n" or text[end - 2 : end - 1] in NEVER_LAST:
         return -1
     start = max(text.rfind("\n", max(0, end - 1 - _LONGEST), end - 1) + 1, floor)
-    start += text.startswith("\ufeff", start)  # a byte order mark
+    start += text.startswith(("\ufeff", "\u200b"), start)  # a byte order mark, a space without width
     name = text[start:end].strip().removesuffix(":").rstrip()
     return start if name in names or (name[:1] == ">" and name.lstrip("> \t") in names) else -1
 
