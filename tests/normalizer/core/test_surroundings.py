@@ -37,7 +37,11 @@ def _shown(text: str, reason: str = "quoted") -> Row:
 
 
 TABLE = {
-    "in back-ticks": _shown("Write `{}` here.", ""),
+    "in back-ticks": _shown("Write `{}` here."),
+    "in two back-ticks": _shown("Write ``{}`` here."),
+    "in a fence in a fence": _shown("It is\n~~~\n```\n{}\n```\n~~~\nthere.", "example"),
+    "in a fence with other statements": _shown("It is\n```\nThen it says {}\nso.\n```\nthere.", "example"),
+    "behind a curly mark on its line": Row("He typed “{}” and left.", CALL, "quoted", "quoted"),
     "in back-ticks, the whole message": Row("`{}`", CALL, CALL, CALL),
     "a block quote": _shown("You wrote:\n\n> {}\n\nand no more."),
     "a block quote that goes on": _shown("> One.\n> {}\n> Two.\n\nAnd?"),
