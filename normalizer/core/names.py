@@ -103,6 +103,7 @@ _JUNK = ("court", "count")
 _JUNK_REACH = 48
 _WHOLE_ID = re.compile(r"functions\.[^\s:]{1,256}:\d{1,8}")
 _BLANKS = 16
+_SENTENCE_ENDS = frozenset(".!?,;")
 
 
 def call_begins(text: str, floor: int, at: int, names: frozenset[str]) -> int:
@@ -110,7 +111,10 @@ def call_begins(text: str, floor: int, at: int, names: frozenset[str]) -> int:
     alone in the line above, or the rest of an opener that was lost. Words before a call are words before that."""
     if at <= floor:
         return at
-    if not text[at - 1].isspace():
+    last = text[at - 1]
+    if last == "\n" and text[at - 2 : at - 1] in _SENTENCE_ENDS:  # as most lines before a call do
+        return at
+    if not last.isspace():
         return _glued(text, floor, at, names)
     if (begin := name_line(text, floor, at, names)) >= 0:
         return begin

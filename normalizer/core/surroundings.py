@@ -260,7 +260,8 @@ class Surroundings:
             if _LOG_LINE.match(before.lstrip()) is not None:
                 return _QUOTED
             return IN_LINE if form == "tag" else PLAIN
-        return Standing(words=sentence, in_sentence=True) if _is_split(text, at, start, sentence, form) else PLAIN
+        open_ended = sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() and _is_split(text, at, start, sentence, form)
+        return Standing(words=sentence, in_sentence=True) if open_ended else PLAIN
 
     def _enclosed(self, text: str, at: int, start: int, line: int) -> Standing | None:
         """Is an element of code open at `at`?"""

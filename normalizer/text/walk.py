@@ -400,8 +400,9 @@ class Walk:
                 reading.tell(len(src.text))
                 yield None
         inner = reading.nest(without_quote_signs(src.text[start:end]))
-        if found := [*inner.drafts, *inner.near_misses]:
-            reading.note(start, end, found[0].name, "quoted")
+        if inner.drafts or inner.near_misses:
+            first = inner.drafts[0].name if inner.drafts else inner.near_misses[0].name
+            reading.note(start, end, first, "quoted")
         return end
 
     def _doubled(self, at: int, body: int) -> Steps[bool]:
