@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmcore.cli.output import json_text, shortened
+from llmcore.normalizer.core.lead_ins import kind_of, sentence_before
 from llmcore.types import Envelope, NearMiss, Repair, ToolCall, ToolSet
 from llmcore.types.near_misses import near_miss_sentence
 
@@ -58,6 +59,8 @@ def _about_miss(miss: NearMiss, source: str) -> Iterator[str]:
     name = shortened(miss.name or "no name")
     yield f"near miss: {name}: {shortened(miss.reason)}{_place(miss.span)}; kept as content"
     yield f"  why         {shortened(near_miss_sentence(miss.reason), _EXCERPT)}"
+    if miss.reason == "example" and kind_of(words := sentence_before(source, 0, miss.span[0])) is not None:
+        yield f"  words       {shortened(words, _EXCERPT)}"
     yield f"  excerpt     {_excerpt(source, miss.span)}"
 
 

@@ -62,6 +62,7 @@ _PLAIN_CODE = re.compile(
     r"|(?<=\n`)``(?!(?i:tool|function))[\w+#.-]{0,32}+[ \t]{0,16}+\n(?:[^`]++|`(?!``))*+(?<=\n)```(?!`))"
 )
 """Code in a line, or a whole fence that does not say that it is a call."""
+_BRACKET = re.compile(r"[({\[<]")
 _ESCAPE = re.compile(r"\\[uUxN0-7_\[\]*.\-]")
 """By which a name may be written otherwise."""
 _CLOSER_BLANKS = 64  # that may stand before a closer and belong to it
@@ -95,12 +96,14 @@ def _past_code(reading: Reading, at: int) -> int:
         return at
     info, body = code[1], code.end()
     if info is None:  # in a line
-        return body if body < len(text) else at
+        return body if body < len(text) and not _shows_call(reading, at + 1, body - 1) else at
     stop = text.find("```", body) - 1
     end = stop + len("\n```")
     if stop < 0 or text[stop] != "\n" or end >= len(text) or text[end] == "`" or text[at - 1] != "\n":
         return at
-    return at if info.lower() in CALL_FENCES or is_known(info, reading.tools) or _may_call(reading, body, stop) else end
+    if info.lower() in CALL_FENCES or is_known(info, reading.tools) or text.startswith("~~~", body):
+        return at
+    return at if _may_call(reading, body, stop) else end
 
 
 def _may_call(reading: Reading, start: int, stop: int) -> bool:
@@ -113,6 +116,11 @@ def _may_call(reading: Reading, start: int, stop: int) -> bool:
         if text.find(name, start, stop) >= 0:
             return True
     return _ESCAPE.search(text, start, stop) is not None or text.find('"toolCalls"', start, stop) >= 0
+
+
+def _shows_call(reading: Reading, start: int, stop: int) -> bool:
+    """May code in a line, which is never a call, look like one?"""
+    return _BRACKET.search(reading.src.text, start, stop) is not None and _may_call(reading, start, stop)
 
 
 def without_code(text: str, names: frozenset[str] | None) -> str | None:
@@ -187,6 +195,10 @@ def _inline(reading: Reading, at: int, length: int) -> Steps[int]:
         if inner.drafts and not inner.says_anything:
             reading.adopt(inner, at, close + length)
             return reading.done
+    elif _shows_call(reading, at + length, close):
+        inner = reading.nest(src.text[at + length : close])
+        if inner.drafts:
+            reading.note(at, close + length, inner.drafts[0].name, "quoted")
     return close + length
 
 
@@ -215,9 +227,7 @@ def _fence(reading: Reading, at: int) -> Steps[int]:
         if inner is None or not _only_calls(inner):
             if group:
                 break
-            if inner is not None and inner.near_misses and not inner.drafts:
-                reason = inner.near_misses[0].reason  # in code, a line is no prose that says something of its parts
-                reading.miss(fence.start, fence.end, inner.near_misses[0].name, "example" if reason == "mid_line" else reason)
+            _note_shown(reading, fence, inner)
             if inner is not None and (yield from _is_answer(reading, fence, inner, opens)):
                 return fence.end
             return _explicit_none(reading, fence, opens)
@@ -312,6 +322,19 @@ def _is_all(reading: Reading, at: int, end: int) -> Steps[bool]:
     if reading.says_anything() or reading.drafts or "\n" in reading.src.text[reading.done : at].strip():
         return False
     return (yield from rest_is_blank(reading, end))
+
+
+def _note_shown(reading: Reading, fence: Fence, inner: Nested | None) -> None:
+    """A near miss for what looks like a call in a fence that calls nothing: beside other text, or in a fence of its own."""
+    body = reading.src.text[fence.body : fence.stop]
+    if inner is None and body.lstrip().startswith(_FENCE_SIGNS) and any(name in body for name in reading.names or ()):
+        inner = reading.nest(body)
+    if inner is None or not (inner.drafts or inner.near_misses):
+        return
+    first = inner.drafts[0] if inner.drafts else inner.near_misses[0]
+    reason = "example" if inner.drafts else inner.near_misses[0].reason
+    # in code, a line is no prose that says something of its parts
+    reading.miss(fence.start, fence.end, first.name, "example" if reason == "mid_line" else reason)
 
 
 def _is_answer(reading: Reading, fence: Fence, inner: Nested, opens: bool) -> Steps[bool]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from llmcore.normalizer.bare import fences, react
-from llmcore.normalizer.bare.json_forms import calling_tool, json_form, mid_line, named_brace, opens_object
+from llmcore.normalizer.bare.json_forms import calling_tool, json_form, mid_line, mid_line_brace, named_brace, opens_object
 from llmcore.normalizer.bare.lost_headers import announced, harmony_header
 from llmcore.normalizer.bare.made_up import wrapper_before
 from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
@@ -101,6 +101,8 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
                     reading, begin, at, name, "gemma4" if "call:" in written or "declaration:" in written else "name_brace"
                 )
             )
+        if name is not None and (yield from settle(reading.src, opens_object, at)):
+            return (yield from mid_line_brace(reading, begin, at, name))
     elif before.endswith(" ") and (spaced := _spaced_name(reading, start, before)) is not None:
         if not (yield from settle(reading.src, opens_object, at)):
             return at + 1

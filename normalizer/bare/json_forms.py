@@ -34,7 +34,16 @@ from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_object
 
-__all__ = ["OBJECT_BEGINS", "OBJECT_BEGUN", "calling_tool", "json_form", "mid_line", "named_brace", "opens_object"]
+__all__ = [
+    "OBJECT_BEGINS",
+    "OBJECT_BEGUN",
+    "calling_tool",
+    "json_form",
+    "mid_line",
+    "mid_line_brace",
+    "named_brace",
+    "opens_object",
+]
 
 _GAP = r"(?:\s|//[^\n]*+\n|/\*[^*]*+\*/)*+"  # with comments
 _KEY = r"""[^"'“”\\\s:{}\[\],]"""
@@ -174,6 +183,17 @@ def mid_line(reading: Reading, at: int) -> Steps[int]:
         if reason == "mid_line":
             reason = yield from verdicts.mid_line(reading, at, body.end)
         reading.miss(at, body.end, calls[0].name, reason)
+    return body.end
+
+
+def mid_line_brace(reading: Reading, begin: int, at: int, name: str) -> Steps[int]:
+    """`name{...}` in the middle of a line: content, and a near miss if the braces hold an object."""
+    body = yield from body_extent(reading, at, STRAY_CLOSERS)
+    if body.cut:
+        reading.looks.never_closed()
+        return at + 1
+    if is_object(read_relaxed(reading.src.text, at, body.end, limits=reading.limits).value):
+        reading.miss(begin, body.end, name, (yield from verdicts.mid_line(reading, begin, body.end)))
     return body.end
 
 

@@ -51,7 +51,9 @@ class Place:
 
 
 def leads_in(before: str) -> bool:
-    """May a bare form follow this text on its line?"""
+    """May a bare form follow this text on its line? A star and a blank are a list's sign."""
+    if before[-1:] in (" ", "\t") and before.strip() == "*":
+        return False
     return before.rstrip(" \t\r*_`\"'").endswith(":") or not before.strip(" \t\r\"'`*")
 
 

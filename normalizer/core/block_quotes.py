@@ -12,14 +12,14 @@ __all__ = ["in_block_quote", "may_be_in_block_quote", "quote_begins", "without_q
 _LISTS = r"[ \t]{0,32}(?:(?:[-*+•]|\d{1,9}[.)])[ \t]{1,16}){0,8}"
 _SIGN = re.compile(rf"{_LISTS}(?!>>>\w)(?:>[ \t]?){{1,32}}")
 _BEGUN = re.compile(r"[ \t*+•\d.)-]{0,64}>{0,3}\Z")
-_PREFIX = 320  # longer than what may stand before a quote's sign
+_FIRST = frozenset("> \t-*+•0123456789")
 _REACH = 2048
 """Characters before a place in which its quote may have begun."""
 
 
 def in_block_quote(text: str, line: int) -> bool:
     """Is the line that begins there one of a block quote?"""
-    return text.find(">", line, line + _PREFIX) >= 0 and _SIGN.match(text, line) is not None
+    return text[line : line + 1] in _FIRST and _SIGN.match(text, line) is not None
 
 
 def may_be_in_block_quote(text: str, line: int) -> bool:

@@ -67,14 +67,14 @@ PROHIBITION: dict[str, Row] = {
     "ko": Row("", r"(?:실행|호출|사용|복사|전송)\w*?\s*(?:하지\s*마|금지|하면\s*안)"),
 }
 BY_THE_SPEAKER: dict[str, str] = {
-    "en": r"\b(?:I|we)(?:['’](?:m|re|ve))?\b(?:\W+\w+){0,4}?\W*\Z",
-    "de": r"\b(?:ich|wir)\b(?:\W+\w+){0,4}?\W*\Z",
+    "en": r"\b(?:I|we)(?:['’](?:m|re|ve))?\b(?:[^\w,;:.!?]+\w+){0,4}?[^\w,;:.!?]*\Z",
+    "de": r"\b(?:ich|wir)\b(?:[^\w,;:.!?]+\w+){0,4}?[^\w,;:.!?]*\Z",
     "fr": r"\b(?:je|nous|j['’])\W*(?:\w+\W+){0,3}\Z",
-    "es": r"\b(?:yo|nosotros|puedo|podemos)\b(?:\W+\w+){0,3}?\W*\Z",
-    "pt": r"\b(?:eu|nós|posso|podemos)\b(?:\W+\w+){0,3}?\W*\Z",
-    "it": r"\b(?:io|noi|posso|possiamo)\b(?:\W+\w+){0,3}?\W*\Z",
+    "es": r"\b(?:yo|nosotros|puedo|podemos)\b(?:[^\w,;:.!?]+\w+){0,3}?[^\w,;:.!?]*\Z",
+    "pt": r"\b(?:eu|nós|posso|podemos)\b(?:[^\w,;:.!?]+\w+){0,3}?[^\w,;:.!?]*\Z",
+    "it": r"\b(?:io|noi|posso|possiamo)\b(?:[^\w,;:.!?]+\w+){0,3}?[^\w,;:.!?]*\Z",
     "zh": r"(?:我|我们)[^，。,]{0,6}\Z",
-    "ru": r"\b(?:я|мы)\b(?:\W+\w+){0,3}?\W*\Z",
+    "ru": r"\b(?:я|мы)\b(?:[^\w,;:.!?]+\w+){0,3}?[^\w,;:.!?]*\Z",
 }
 """The subject of a negation that forbids the reader nothing: `I don't use the cache, so:`."""
 REFUSAL: dict[str, Row] = {
@@ -156,7 +156,7 @@ FORM: dict[str, Row] = {
     "en": Row(
         "like writ spel form enco seri repr synt stru temp shap nota",
         r"\blooks?\s+(?:\w+\s+){0,2}?like\b|\b(?:is|are|be|gets?)\s+(?:\w+\s+)?(?:written|spelled|spelt|formatted|encoded|serialized|serialised|represented)\b"
-        r"|\bcall(?:ed)?\s+(?:it|them|\w+)\s+like\b|\blike\s+so\b|\blike(?:\s+this)?:\W*\Z|\bthe\s+(?:\w+\s+){0,2}?(?:syntax|format|structure)\b(?!\s+of\b(?!\s+(?:\w+\s+){1,3}?calls?\b))[^.]*\b(?:is|are)\W*\Z"
+        r"|\bcall(?:ed)?\s+(?:it|them|\w+)\s+like\b|\blike\s+so\b|\blike(?:\s+this)?:\W*\Z|\bthe\s+(?:\w+\s+){0,2}?(?:syntax|format|structure)\b[^.]*\b(?:is|are)\W*\Z"
         r"|\bin\s+(?:this|the\s+following)\s+(?:form|format|syntax|notation|shape)\W*\Z|\bhere(?:['’]s|\s+is)\s+(?:the|its?)\s+(?:\w+\s+)?(?:syntax|template)\b|\bhow\s+(?:\w+\s+){1,4}(?:writes?|spells?|formats?|encodes?)\b",
     ),
     "de": Row(

@@ -59,7 +59,7 @@ def _peeled(name: str, names: frozenset[str]) -> str | None:
     return hits.pop() if len(hits) == 1 else None
 
 
-_NO_NAME = frozenset(" \t\r\n\f\v\xa0[]{}<>\"'`(),;|=")
+_NO_NAME = frozenset(" \t\r\n\f\v\xa0[]{}<>\"'`(),;|=“„«‹「『")  # noqa: RUF001 # a quotation mark is meant
 _LONGEST = 256
 
 
@@ -92,7 +92,7 @@ def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
     if end == floor or text[end - 1] != "\n" or text[end - 2 : end - 1] in NEVER_LAST:
         return -1
     start = max(text.rfind("\n", max(0, end - 1 - _LONGEST), end - 1) + 1, floor)
-    start += text.startswith("\ufeff", start)  # a byte order mark
+    start += text.startswith(("\ufeff", "\u200b"), start)  # a byte order mark, a space without width
     name = text[start:end].strip().removesuffix(":").rstrip()
     return start if name in names or (name[:1] == ">" and name.lstrip("> \t") in names) else -1
 
@@ -103,6 +103,7 @@ _JUNK = ("court", "count")
 _JUNK_REACH = 48
 _WHOLE_ID = re.compile(r"functions\.[^\s:]{1,256}:\d{1,8}")
 _BLANKS = 16
+_SENTENCE_ENDS = frozenset(".!?,;")
 
 
 def call_begins(text: str, floor: int, at: int, names: frozenset[str]) -> int:
@@ -110,7 +111,10 @@ def call_begins(text: str, floor: int, at: int, names: frozenset[str]) -> int:
     alone in the line above, or the rest of an opener that was lost. Words before a call are words before that."""
     if at <= floor:
         return at
-    if not text[at - 1].isspace():
+    last = text[at - 1]
+    if last == "\n" and text[at - 2 : at - 1] in _SENTENCE_ENDS:  # as most lines before a call do
+        return at
+    if not last.isspace():
         return _glued(text, floor, at, names)
     if (begin := name_line(text, floor, at, names)) >= 0:
         return begin

@@ -43,6 +43,7 @@ _RUN_OF_LETTERS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PARAGRAPH = 2048
 """Characters before a call in which a quotation may have begun, and behind it in which it may end."""
 _PARTNERS = {'"': '"', "'": "'", "“": "”", "„": '“”"', "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』"}
+_TRIPLES = ("'''", '"""')
 _MARK = re.compile('["“”„«»‹›「」『』]')
 _UNSPACED = "\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
 """Letters and signs of languages that put no space before a quotation mark."""
@@ -180,6 +181,8 @@ def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
 
 def _partner(src: Source, closer: str, start: int, stop: int) -> int:
     """Where the partner of an opened quotation stands: a quotation mark that does not belong to JSON, or a closing tag."""
+    if closer in _TRIPLES:
+        return start if src.text.startswith(closer, start) else -1
     if (mark := _CLOSING_MARK.get(closer)) is not None:
         found = mark.search(src.text, start, stop + _LONGEST_CLOSER)
         return -1 if found is None or found.start() >= stop else found.start()
@@ -257,7 +260,8 @@ class Surroundings:
             if _LOG_LINE.match(before.lstrip()) is not None:
                 return _QUOTED
             return IN_LINE if form == "tag" else PLAIN
-        return Standing(words=sentence, in_sentence=True) if _is_split(text, at, start, sentence, form) else PLAIN
+        open_ended = sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() and _is_split(text, at, start, sentence, form)
+        return Standing(words=sentence, in_sentence=True) if open_ended else PLAIN
 
     def _enclosed(self, text: str, at: int, start: int, line: int) -> Standing | None:
         """Is an element of code open at `at`?"""
@@ -294,6 +298,8 @@ def _open_quotation(text: str, at: int, start: int) -> Quotation | None:
     begin = max(start, at - _PARAGRAPH)
     blank = text.rfind("\n\n", begin, at)
     begin = begin if blank < 0 else blank + 2
+    if (triple := text[at - 3 : at]) in _TRIPLES and at - 3 >= begin:
+        return Quotation((triple,), direct=True, needs_words=not has_words(text[begin : at - 3]))
     if text[at - 1] == "'" and (at - 1 == begin or _OPENS_QUOTATION.match(text, at - 2)):
         return Quotation(("'",), direct=True, needs_words=not has_words(text[begin : at - 1]))
     opened, closers = -1, ""

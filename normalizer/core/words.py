@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["BEFORE_BARE", "CALL_FENCES", "HTML_NAMES", "STRAY_CLOSERS", "TURN_TOKENS"]
 
-BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_;")
+BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_;“„«‹「『")  # noqa: RUF001 # a quotation mark is meant
 """What may stand directly before a bare form (`;` ends an escaped tag, `&gt;`); after anything else a bracket
 belongs to what it stands in."""
 

@@ -30,6 +30,7 @@ from llmcore.types.tools import CompiledTool
 __all__ = ["DIALECTS"]
 
 _REACH = 512
+_SAID_ON_A_LINE = 128  # by a tag and its closer in a sentence
 
 
 # ---------------------------------------------------------------------- H2 Cline
@@ -96,7 +97,13 @@ def _says_call(reading: Reading, body: int, name: str, tool: CompiledTool) -> St
             return False
         yield None
     key = child_at(src.text, start)
-    return closer_of(name).match(src.text, start) is not None or (key != "" and takes(tool, key))
+    if closer_of(name).match(src.text, start) is not None or (key != "" and takes(tool, key)):
+        return True
+    while (end := src.text.find("\n", body, body + _SAID_ON_A_LINE)) < 0:
+        if src.final or len(src.text) - body >= _SAID_ON_A_LINE:
+            break
+        yield None
+    return closer_of(name).search(src.text, body, end if end >= 0 else body + _SAID_ON_A_LINE) is not None
 
 
 def _element(reading: Reading, body: int, tag: str, *, unclosed: bool = False) -> Steps[tuple[int, int] | None]:

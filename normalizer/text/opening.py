@@ -19,10 +19,10 @@ _FINAL_RESPONSE = re.compile(r"\[BEGIN FINAL RESPONSE\]")
 _STRIPPED = re.compile(r"analysis(?=[A-Z\"'(\[])")
 _STRIPPED_FINAL = re.compile(r"assistantfinal|assistant(?:commentary)?(?= to=)")
 _PROBE = 40
-_BOM = "\ufeff"  # a byte order mark, which some servers leave before the text
+_BOM = "\ufeff\u200b"  # a byte order mark, which some servers leave before the text, and a space without width
 FIRST = frozenset(f" \t\r\nHa{_BOM}")  # what one of these forms begins with
 _SPACE = re.compile(r"\s*")
-_SPECIAL = re.compile(rf"{_BOM}|\s*(?:{'|'.join(label for label, _ in _LABELS)}|analysis|all\n)")
+_SPECIAL = re.compile(rf"[{_BOM}]|\s*(?:{'|'.join(label for label, _ in _LABELS)}|analysis|all\n)")
 
 
 def begins_specially(text: str) -> bool:
@@ -45,8 +45,8 @@ def opening(reading: Reading) -> Steps[None]:
     src = reading.src
     start = 0
     while True:
-        if not start and src.text.startswith(_BOM):
-            start = len(_BOM)
+        if not start and src.text and src.text[0] in _BOM:
+            start = 1
             reading.markup(start)
         if len(src.text) > start and src.text[start] not in FIRST:
             return

@@ -16,7 +16,7 @@ from llmcore.normalizer.bare.handlers import HANDLERS, settled_text, without_sig
 from llmcore.normalizer.core.block_quotes import in_block_quote, may_be_in_block_quote, quote_begins, without_quote_signs
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, MarkerTable
-from llmcore.normalizer.core.showing import may_be_shown, settle_shown
+from llmcore.normalizer.core.showing import may_be_shown, settle_shown, shown_behind
 from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
 from llmcore.normalizer.core.surroundings import (
     IN_LINE,
@@ -347,7 +347,11 @@ class Walk:
                 reading.answer_follows()
             return took
         if not took:
+            missed = reading.near_misses[staged.near_misses :]
             reading.take_back(staged)
+            for miss in missed:
+                reason = yield from shown_behind(reading, standing, miss.span[1])
+                reading.note(*miss.span, miss.name, reason or miss.reason)
             return False
         return (yield from settle_shown(reading, staged, standing, at))
 
@@ -397,8 +401,9 @@ class Walk:
                 reading.tell(len(src.text))
                 yield None
         inner = reading.nest(without_quote_signs(src.text[start:end]))
-        if found := [*inner.drafts, *inner.near_misses]:
-            reading.note(start, end, found[0].name, "quoted")
+        if inner.drafts or inner.near_misses:
+            first = inner.drafts[0].name if inner.drafts else inner.near_misses[0].name
+            reading.note(start, end, first, "quoted")
         return end
 
     def _doubled(self, at: int, body: int) -> Steps[bool]:

@@ -15,6 +15,8 @@ from llmcore.normalizer.dialects.registry import DIALECTS
 
 from .helpers import read_every_way
 
+_ON_LINES_OF_THEIR_OWN = ("functionary_v32", "name_line_tags", "react", "yaml_in_tag")
+"""Forms that begin with a line of their own: in the middle of another nothing tells that they are one."""
 _NAMES_ITSELF = ("fenced_function_call",)
 _CALLS: Calls = [("get_weather", {"city": "Oslo"})]
 CALL, GUESS, SHOWN, EITHER = "call", "guess", "shown", "guess or shown"
@@ -74,7 +76,8 @@ def test_the_place_decides(name: str, place: str) -> None:
         assert expected in (SHOWN, EITHER)
         assert "get_weather" in envelope.content
         assert "Oslo" in envelope.content
-        assert {miss.reason for miss in envelope.near_misses} <= {"quoted", "example"}
+        said = {miss.reason for miss in envelope.near_misses}
+        assert said & {"quoted", "example"} or (place == "an element on the line" and name in _ON_LINES_OF_THEIR_OWN)
         return
     (call,) = envelope.tool_calls
     assert (call.name, call.complete) == ("get_weather", True)
@@ -116,7 +119,7 @@ def test_what_begins_before_its_marker(form: str, written: str, place: str) -> N
     if not envelope.tool_calls:
         assert expected in (SHOWN, EITHER)
         assert envelope.content == text
-        assert {miss.reason for miss in envelope.near_misses} <= {"quoted", "example"}
+        assert {miss.reason for miss in envelope.near_misses} & {"quoted", "example"}
         return
     (call,) = envelope.tool_calls
     assert (call.name, call.arguments) == ("get_weather", {"city": "Oslo"})

@@ -46,7 +46,7 @@ PHRASES: dict[tuple[str, str], tuple[list[str], str]] = {
     ("refusal", "ja"): (["これは実行しません", "この関数は呼び出しません"], "雨は降りません"),
     ("refusal", "ko"): (["이것을 실행하지 않겠습니다", "그 함수는 호출하지 않습니다"], "비가 오지 않습니다"),
     ("form", "en"): (
-        ["A call looks like this", "It is written as", "The syntax of a call is", "Call it like"],
+        ["A call looks like this", "It is written as", "The structure of a request is", "Call it like"],
         "The look of the sea",
     ),
     ("form", "de"): (["So sieht ein Aufruf aus", "Das schreibt man so", "Das sähe so aus"], "Er sieht das Meer"),
@@ -195,6 +195,7 @@ def test_an_announcement_that_something_is_shown_announces_no_call(sentence: str
 
 def test_a_prohibition_beats_an_announcement() -> None:
     assert kind_of("Let me be clear, do not run this:") == "strict"
+    assert kind_of("I'll wait; never call this:") == "strict"
 
 
 @pytest.mark.parametrize("sentence", LABELS)

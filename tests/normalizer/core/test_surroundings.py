@@ -37,7 +37,11 @@ def _shown(text: str, reason: str = "quoted") -> Row:
 
 
 TABLE = {
-    "in back-ticks": _shown("Write `{}` here.", ""),
+    "in back-ticks": _shown("Write `{}` here."),
+    "in two back-ticks": _shown("Write ``{}`` here."),
+    "in a fence in a fence": _shown("It is\n~~~\n```\n{}\n```\n~~~\nthere.", "example"),
+    "in a fence with other statements": _shown("It is\n```\nThen it says {}\nso.\n```\nthere.", "example"),
+    "behind a curly mark on its line": Row("He typed “{}” and left.", CALL, "quoted", "quoted"),
     "in back-ticks, the whole message": Row("`{}`", CALL, CALL, CALL),
     "a block quote": _shown("You wrote:\n\n> {}\n\nand no more."),
     "a block quote that goes on": _shown("> One.\n> {}\n> Two.\n\nAnd?"),
@@ -55,6 +59,8 @@ TABLE = {
     "in French marks": Row("Il y a «\u00a0\n{}\u00a0» ici.", CALL, "quoted", "quoted"),
     "in corner marks": Row("そこに「\n{}」とある。", CALL, "quoted", "quoted"),
     "in marks over two lines": Row("You wrote “so\n{}\nit is” there.", CALL, "quoted", "quoted"),
+    "in triple marks": Row("x = '''{}'''", CALL, "quoted", "quoted"),
+    "in triple double marks": Row('x = """{}"""', CALL, "quoted", "quoted"),
     "in marks without words outside": Row('"{}"', CALL, CALL, CALL),
     "a mark whose partner never comes": Row("The “ sign:\n{}", CALL, CALL, CALL),
     "a mark whose partner stands in the next paragraph": Row("A mark “yes:\n{}\n\nwell” then.", CALL, CALL, CALL),
@@ -82,6 +88,8 @@ TABLE = {
     "indented without a blank line": Row("That was it.\n    {}\n\nMore prose.", CALL, CALL, CALL),
     "indented as a list's text is": Row("- That was it.\n\n  {}\n\nMore prose.", CALL, CALL, CALL),
     "indented below a list's text": Row("- That was it.\n\n      {}\n\nMore prose.", CALL, "example", "example"),
+    "behind a star and a blank": Row("So:\n* {}\n", CALL, CALL, "mid_line"),
+    "behind a space without width": Row("\u200b{}", CALL, CALL, CALL),
     "words on both sides": Row("When {} comes, I wait.", CALL, GUESS, "mid_line"),
     "words before": Row("Now {}\nI wait.", CALL, CALL, "mid_line"),
     "words behind": Row("Now.\n{} I wait.", CALL, CALL, "mid_line"),
