@@ -24,9 +24,9 @@ def section(title: str) -> str:
 
 
 KEYS = section("A model's keys")
-OF_A_MODEL, _, REST = KEYS.partition("Of a deployment")
-OF_A_DEPLOYMENT, _, REST = REST.partition("Of `prices`")
-OF_PRICES, _, OF_TOOLS = REST.partition("| key of `tools`")
+OF_A_MODEL, _, BELOW = KEYS.partition("Of a deployment")
+OF_A_DEPLOYMENT = BELOW.partition("Of `prices`")[0]
+OF_PRICES, _, OF_TOOLS = BELOW.partition("Of `prices`")[2].partition("| key of `tools`")
 RETRY = next(line for line in OF_TOOLS.splitlines() if line.startswith("| `retry`"))
 
 

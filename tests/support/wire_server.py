@@ -69,6 +69,8 @@ class Seen:
     disconnected: bool = False
     sent: bytes = b""
     """The body's bytes."""
+    peer: int = 0
+    """The client's port: one for each connection."""
 
     @property
     def streaming(self) -> bool:
@@ -111,7 +113,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         sent = self.rfile.read(int(self.headers.get("content-length") or 0))
         seen = Seen(
-            self.path, {name.lower(): value for name, value in self.headers.items()}, json.loads(sent or b"{}"), sent=sent
+            self.path,
+            {name.lower(): value for name, value in self.headers.items()},
+            json.loads(sent or b"{}"),
+            sent=sent,
+            peer=self.client_address[1],
         )
         if self.path.startswith("/api/show"):  # LiteLLM's Ollama path may ask what the model can do
             self._send(200, b'{"capabilities": ["tools"], "model_info": {}, "template": ""}', {})
