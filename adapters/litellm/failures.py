@@ -377,6 +377,11 @@ _MISSING_MODEL = (
     "unknown model",
 )
 
+_NO_SUCH_ENDPOINT = ("no endpoints found that can handle the requested parameters",)
+"""OpenRouter: the model is there, and none of its hosts takes such a request."""
+
+_NO_SUCH_GRAMMAR = ("invalid json schema in format", "failed to parse grammar", "failed to initialize samplers")
+"""Ollama and llama.cpp: what is asked for makes no grammar, and would make none the next time."""
 _REFUSALS = (400, 405, 409, 415, 422, 501)
 """Statuses by which a server refuses a request as it is: the same again would be refused again."""
 
@@ -424,6 +429,7 @@ ROWS: tuple[Row, ...] = (
     _row(_no_model, codes=("model_not_found",)),
     _row(_no_model, status=(403,), also=lambda facts: facts.speaks_of_model),
     _row(_authentication, status=(403,)),
+    _row(_refused, status=(404,), text=_NO_SUCH_ENDPOINT),
     _row(_no_model, status=(404,)),
     _row(_no_model, kinds=("NotFoundError",)),
     _row(_authentication, kinds=("PermissionDeniedError",)),
@@ -455,6 +461,7 @@ ROWS: tuple[Row, ...] = (
         also=lambda facts: any(facts.param.startswith(name) for name in _CALLERS_PARAMETERS),
     ),
     _row(_refused, status=_REFUSALS),
+    _row(_refused, status=(500,), text=_NO_SUCH_GRAMMAR),
     _row(_with_status(RemoteServerError), also=lambda facts: facts.status is not None),
     _row(_with_status(RemoteServerError), kinds=("APIError", "OpenAIError")),
     _row(_fault),

@@ -2,8 +2,7 @@
 
 Servers refuse in words, not codes, so the words are data: the first phrase that occurs names the capability (a field of
 `Capabilities`, or a request parameter). What a server quotes of the request is taken out first: a user may write the
-same words. Sources: error texts of the providers' and servers' own code and recorded
-replies.
+same words. Sources: error texts of the providers' and servers' own code and recorded replies.
 """
 
 from __future__ import annotations
@@ -40,12 +39,23 @@ PHRASES: tuple[tuple[str, str], ...] = (
     ("does not support response format `json_schema`", "json_schema"),  # Groq
     ("'response_format' of type 'json_schema' is not supported", "json_schema"),  # OpenAI
     ("'response_format' of type 'json_object' is not supported", "json_object"),
-    ("json mode is not enabled", "json_object"),  # Gemini (gemma)
+    ("response_format value as json_schema is enabled only", "json_schema"),  # Azure, older versions of its API
+    ("tool use in streaming mode", "streaming"),  # Bedrock
+    ("doesn't support tool use", "native_tools"),  # Bedrock
     ("does not support image", "images"),
     ("image input is not supported", "images"),
     ("image_url is only supported by certain models", "images"),
     ("'messages.0.role' does not support 'system'", "system_message"),  # o1-mini
 )
+
+_OF_THE_FORMAT = (
+    "json mode is not enabled",  # Gemini (gemma), for a schema too
+    "launched with --grammar-backend none",  # SGLang
+    "'response_format.type' must be",  # LM Studio
+    "response_format type must be one of",  # llama.cpp, older
+    "invalid format: ",  # Ollama, whose status is 500
+)
+"""Phrases about whichever JSON mode was asked for."""
 
 _UNSUPPORTED = (
     "not support",
@@ -70,18 +80,19 @@ _BY_PARAMETER = {
     "thinking": "reasoning",
     "web_search_options": "web_search",
 }
+_FORMATS = ("response_format", "output_format", "output_config", "format")
 _PARAMETERS = (
     *_BY_PARAMETER,
-    "response_format",
+    *_FORMATS,
     "temperature",
     "top_p",
     "stop",
     "max_tokens",
     "stream_options",
-    "format",
 )
 _ANY = "|".join(sorted(_PARAMETERS, key=len, reverse=True))
-_NAMED = re.compile(rf"['\"`]({_ANY})\b|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra")  # quoted, or as Anthropic names a field
+_NAMED = re.compile(rf"['\"`]({_ANY})\b|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra|supplied: ({_ANY})\b")
+"""Quoted, as Anthropic names a field, or as Azure does."""
 
 
 def refused_capability(text: str, param: str, call: ModelCall | None) -> str | None:
@@ -89,15 +100,21 @@ def refused_capability(text: str, param: str, call: ModelCall | None) -> str | N
     for phrase, capability in PHRASES:
         if phrase in text:
             return capability
+    if any(phrase in text for phrase in _OF_THE_FORMAT):
+        return _format_asked(call)
     if not any(word in text for word in _UNSUPPORTED):
         return None
     found = _NAMED.search(text)
-    named = re.split(r"[.\[]", param)[0] or (found[1] or found[2] if found else "")
-    if named in ("response_format", "format"):
-        return "json_object" if call is not None and call.mode == "json_object" else "json_schema"
+    named = re.split(r"[.\[]", param)[0] or (next(filter(None, found.groups())) if found else "")
+    if named in _FORMATS:
+        return _format_asked(call)
     if named == "tool_choice" and call is not None and is_object(call.request.tool_choice):
         return "tool_choice_named"
     return _BY_PARAMETER.get(named) or (named if named in _PARAMETERS else None)
+
+
+def _format_asked(call: ModelCall | None) -> str:
+    return "json_object" if call is not None and call.mode == "json_object" else "json_schema"
 
 
 # What is quoted

@@ -68,8 +68,8 @@ def litellm_entry(endpoint: Endpoint) -> Mapping[str, Any]:
     provider, table = provider_of(endpoint), _table()
     for name in (f"{provider.prefix}/{endpoint.model}", endpoint.model):
         row = table.get(name)
-        if is_object(row) and row.get("litellm_provider") == provider.prefix:
-            return row
+        if is_object(row) and str(row.get("litellm_provider")).partition("-")[0] == provider.prefix:
+            return row  # `vertex_ai-language-models`: families of one provider
     return {}
 
 

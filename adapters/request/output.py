@@ -39,7 +39,8 @@ def output_plan(call: ModelCall, capabilities: Capabilities) -> OutputPlan:
     if call.output_schema is None:
         return "none"
     if call.mode == "native_tools":
-        together = capabilities.schema_with_tools if call.tools else capabilities.json_schema
+        format_beside = capabilities.schema_with_tools and capabilities.json_schema is not False
+        together = format_beside if call.tools else capabilities.json_schema
         return "format" if together else "tool"
     if call.tools:
         return "tool"

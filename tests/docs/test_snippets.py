@@ -30,10 +30,11 @@ def _leave_logging(**_: object) -> None:
     """The tests' own logging stays as it is."""
 
 
-@pytest.mark.parametrize("page", ["capabilities", "providers", "reliability"])
+@pytest.mark.parametrize("page", ["capabilities", "models", "providers", "reliability"])
 def test_the_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging, "basicConfig", _leave_logging)
     monkeypatch.setattr(logging.getLogger("llmcore"), "level", logging.NOTSET)
+    monkeypatch.chdir(tmp_path)
     snippets = fenced(page, "python")
     assert snippets
     program = tmp_path / f"{page}.py"

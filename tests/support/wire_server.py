@@ -7,7 +7,7 @@ reads.
         server.requests[0].body["tools"]
 
 The path picks the wire: `/v1/messages` Anthropic, `...:generateContent` Gemini, `/api/chat` Ollama,
-`.../chat/completions` everybody else. A script is a list of steps, used in order (the last one again and again), or a
+`.../converse` Bedrock, `.../chat/completions` everybody else. A script is a list of steps, used in order (the last one again and again), or a
 function of the request. A step is a `Turn`, a `Failure` (an HTTP error), a `Raw` body or stream, or a str (a turn of
 text).
 
@@ -28,7 +28,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 from llmcore.types.narrowing import object_in, objects_in
-from tests.support.wires import WIRES, Turn, Wire, frames
+from tests.support.wires import CONVERSE, WIRES, Turn, Wire, frames
 
 __all__ = ["Failure", "Raw", "Seen", "Step", "Turn", "WireServer", "demo"]
 
@@ -69,6 +69,8 @@ class Seen:
     disconnected: bool = False
     sent: bytes = b""
     """The body's bytes."""
+    peer: int = 0
+    """The client's port: one for each connection."""
 
     @property
     def streaming(self) -> bool:
@@ -93,6 +95,8 @@ def _wire_of(path: str) -> Wire:
     for mark, name in (("/v1/messages", "anthropic"), ("GenerateContent", "gemini"), (":generateContent", "gemini")):
         if mark in path:
             return WIRES[name]
+    if path.endswith("/converse"):
+        return CONVERSE
     return WIRES["ollama" if path.startswith("/api/chat") else "openai-chat"]
 
 
@@ -109,7 +113,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         sent = self.rfile.read(int(self.headers.get("content-length") or 0))
         seen = Seen(
-            self.path, {name.lower(): value for name, value in self.headers.items()}, json.loads(sent or b"{}"), sent=sent
+            self.path,
+            {name.lower(): value for name, value in self.headers.items()},
+            json.loads(sent or b"{}"),
+            sent=sent,
+            peer=self.client_address[1],
         )
         if self.path.startswith("/api/show"):  # LiteLLM's Ollama path may ask what the model can do
             self._send(200, b'{"capabilities": ["tools"], "model_info": {}, "template": ""}', {})

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-__all__ = ["WIRES", "Turn", "Wire", "frames", "pieces"]
+__all__ = ["CONVERSE", "WIRES", "Turn", "Wire", "frames", "pieces"]
 
 Call = tuple[str, Any]
 """A name, and the arguments: an object, or a str that goes out verbatim where the wire has a string."""
@@ -272,12 +272,36 @@ def _ollama_events(turn: Turn) -> Iterator[dict[str, Any]]:
     yield {**_ollama_head(turn), "message": {"role": "assistant", "content": ""}, **_ollama_end(turn)}
 
 
+# Bedrock's Converse (its stream is no text: only whole bodies)
+
+
+def _converse_body(turn: Turn) -> dict[str, Any]:
+    given, written = turn.usage
+    uses = [
+        {"toolUse": {"toolUseId": call_id, "name": name, "input": arguments}}
+        for call_id, name, arguments in _numbered(turn, "tooluse_wire{:02d}")
+    ]
+    content: list[dict[str, Any]] = [*([{"text": turn.text}] if turn.text else []), *uses]
+    return {
+        "output": {"message": {"role": "assistant", "content": content}},
+        "stopReason": turn.finish or ("tool_use" if uses else "end_turn"),
+        "usage": {"inputTokens": given, "outputTokens": written, "totalTokens": given + written},
+        "metrics": {"latencyMs": 1},
+    }
+
+
+def _no_events(turn: Turn) -> Iterator[dict[str, Any]]:
+    raise NotImplementedError("a stream of Bedrock's is binary")
+
+
 WIRES: dict[str, Wire] = {
     "openai-chat": Wire(_openai_body, _openai_events, "sse"),
     "anthropic": Wire(_anthropic_body, _anthropic_events, "sse_named"),
     "gemini": Wire(_gemini_body, _gemini_events, "sse_plain"),
     "ollama": Wire(_ollama_body, _ollama_events, "ndjson"),
 }
+CONVERSE = Wire(_converse_body, _no_events, "")
+"""Bedrock's: not among the others, for its stream is binary."""
 
 
 def frames(wire: Wire, turn: Turn) -> Iterator[bytes]:

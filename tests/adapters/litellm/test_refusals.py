@@ -15,6 +15,7 @@ from llmcore.types import (
     ContextOverflow,
     Message,
     QuotaExceeded,
+    RemoteServerError,
     Request,
     RequestRefused,
     TextBlock,
@@ -133,3 +134,28 @@ def test_json_of_the_user_is_no_body_of_the_server() -> None:
 def test_half_a_quotation_and_half_of_the_servers_words_teach_nothing(words: str, message: str) -> None:
     assert isinstance(meaning(message.format(words), call_of(ENDPOINT, words)), RequestRefused)
     assert isinstance(meaning(message.format(words), call_of(ENDPOINT, "Hello")), CapabilityRefused)
+
+
+@pytest.mark.parametrize(
+    ("mode", "words", "capability"),
+    [
+        ("native_tools", "This model doesn't support tool use in streaming mode.", "streaming"),
+        ("native_tools", "Unrecognized request argument supplied: tools", "native_tools"),
+        ("native_tools", "Unrecognized request argument supplied: parallel_tool_calls", "parallel_tools"),
+        ("json_schema", 'response_format type must be one of "text" or "json_object", but got: json_schema', "json_schema"),
+        ("json_object", "'response_format.type' must be 'json_schema' or 'text'", "json_object"),
+        ("json_schema", "JSON mode is not enabled for models/gemma-3-27b-it", "json_schema"),
+        ("json_schema", "output_format: Extra inputs are not permitted", "json_schema"),
+        ("json_schema", "output_config.format: Extra inputs are not permitted", "json_schema"),
+    ],
+)
+def test_words_of_servers_name_what_was_asked_for(mode: str, words: str, capability: str) -> None:
+    error = meaning(words, call_of(ENDPOINT, mode=mode))
+    assert isinstance(error, CapabilityRefused)
+    assert error.capability == capability
+
+
+@pytest.mark.parametrize("words", ["Failed to initialize samplers: failed to parse grammar", "invalid JSON schema in format"])
+def test_a_grammar_that_cannot_be_made_is_a_refusal_whatever_the_status(words: str) -> None:
+    assert isinstance(classify(Made(words, 500), call_of(ENDPOINT)), RequestRefused)
+    assert isinstance(classify(Made(words, 500), call_of(ENDPOINT, words)), RemoteServerError)  # a quotation

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from llmcore.adapters.base import Endpoint
+from llmcore.adapters.capabilities.known import known_capabilities
 from llmcore.adapters.providers import model_table
 from llmcore.adapters.providers.model_table import litellm_entry, table_capabilities, table_prices
 
@@ -66,3 +67,9 @@ def test_a_price_of_the_table_that_is_none_is_unknown(price: object, monkeypatch
     row = {"litellm_provider": "openai", "input_cost_per_token": price, "output_cost_per_token": 1e-6}
     monkeypatch.setattr(model_table, "_table", lambda: {"gpt-odd": row})
     assert table_prices(Endpoint(provider="openai", model="gpt-odd")) is None
+
+
+def test_a_row_of_one_of_a_providers_families_is_the_providers() -> None:
+    gemini = Endpoint(provider="vertex_ai", model="gemini-2.5-pro")  # LiteLLM's provider: `vertex_ai-language-models`
+    assert known_capabilities(gemini).json_schema is True
+    assert table_prices(gemini) is not None

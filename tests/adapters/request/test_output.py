@@ -26,6 +26,7 @@ def call(mode: OutputMode, tools: tuple[ToolDefinition, ...], schema: dict[str, 
     [
         ("native_tools", (TOOL,), {"schema_with_tools": True}, "format"),
         ("native_tools", (TOOL,), {"schema_with_tools": False}, "tool"),
+        ("native_tools", (TOOL,), {"schema_with_tools": True, "json_schema": False}, "tool"),  # refused meanwhile
         ("native_tools", (TOOL,), {}, "tool"),  # unknown: a format might make the tools uncallable
         ("native_tools", (), {"json_schema": True}, "format"),
         ("native_tools", (), {"json_schema": False}, "tool"),
