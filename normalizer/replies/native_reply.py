@@ -86,7 +86,7 @@ class NativeReply:
         return self._drain()
 
     def feed_text(self, text: str) -> list[NormalizerEvent]:
-        self._on_text(Text(text))
+        self.on_text(Text(text))
         return self._drain()
 
     def _read(self, body: dict[str, Any], wire: str | None) -> None:
@@ -116,17 +116,17 @@ class NativeReply:
 
     # ------------------------------------------------------------------ pieces
 
-    def _on_text(self, piece: Text) -> None:
+    def on_text(self, piece: Text) -> None:
         if piece.text:
             start = self._length
             self._say(piece.text)
             self._turn.add_text(start, self._length)
 
-    def _on_data(self, piece: Data) -> None:
+    def on_data(self, piece: Data) -> None:
         text = json_text(piece.value)
         if len(self._as_text) < self._settings.limits.repairs:
             self._as_text.append(Repair(kind="content_as_text", before=piece.value, after=text))
-        self._on_text(Text(text))
+        self.on_text(Text(text))
 
     def _say(self, text: str) -> None:
         if self._text is None:
@@ -137,36 +137,36 @@ class NativeReply:
         if events:
             self._events += self._call_events.renumber(events)
 
-    def _on_refusal(self, piece: Refusal) -> None:
+    def on_refusal(self, piece: Refusal) -> None:
         if piece.text:
             start = self._length
             self._say(piece.text)
             self._turn.add_text(start, self._length, refusal=True)
 
-    def _on_failed_generation(self, piece: FailedGeneration) -> None:
+    def on_failed_generation(self, piece: FailedGeneration) -> None:
         """In a stream some of it may have come as content already."""
         said = self._text.source if self._text is not None else ""
-        self._on_text(Text(piece.text.removeprefix(said)))
+        self.on_text(Text(piece.text.removeprefix(said)))
 
-    def _on_reasoning(self, piece: Reasoning) -> None:
+    def on_reasoning(self, piece: Reasoning) -> None:
         self._turn.add_reasoning(piece)
         if piece.text and self._listening:
             self._events.append(ReasoningDelta(piece.text))
 
-    def _on_redacted(self, piece: Redacted) -> None:
+    def on_redacted(self, piece: Redacted) -> None:
         self._turn.parts.append(piece)
 
-    def _on_opaque(self, piece: Opaque) -> None:
+    def on_opaque(self, piece: Opaque) -> None:
         self._turn.add_opaque(piece)
 
-    def _on_finish_word(self, piece: FinishWord) -> None:
+    def on_finish_word(self, piece: FinishWord) -> None:
         self._turn.add_finish(piece)
 
-    def _on_call_start(self, piece: CallStart) -> None:
+    def on_call_start(self, piece: CallStart) -> None:
         call, is_new = self._turn.calls.start(piece)
         self._began(call, is_new)
 
-    def _on_call_arguments(self, piece: CallArguments) -> None:
+    def on_call_arguments(self, piece: CallArguments) -> None:
         call, is_new = self._turn.calls.arguments(piece.key, piece.value)
         self._began(call, is_new)
         if self._listening:
@@ -178,7 +178,7 @@ class NativeReply:
         if self._listening and call.index < 0:
             self._events += self._call_events.started(call)
 
-    def _on_call_end(self, piece: CallEnd) -> None:
+    def on_call_end(self, piece: CallEnd) -> None:
         call = self._turn.calls.end(piece.key)
         if call is None or not self._listening or call.index < 0:
             return
@@ -276,17 +276,17 @@ class NativeReply:
 
 
 _HANDLERS: dict[type[Piece], Callable[[NativeReply, Any], None]] = {
-    Text: NativeReply._on_text,
-    Data: NativeReply._on_data,
-    Refusal: NativeReply._on_refusal,
-    Reasoning: NativeReply._on_reasoning,
-    Redacted: NativeReply._on_redacted,
-    CallStart: NativeReply._on_call_start,
-    CallArguments: NativeReply._on_call_arguments,
-    CallEnd: NativeReply._on_call_end,
-    Opaque: NativeReply._on_opaque,
-    FinishWord: NativeReply._on_finish_word,
-    FailedGeneration: NativeReply._on_failed_generation,
+    Text: NativeReply.on_text,
+    Data: NativeReply.on_data,
+    Refusal: NativeReply.on_refusal,
+    Reasoning: NativeReply.on_reasoning,
+    Redacted: NativeReply.on_redacted,
+    CallStart: NativeReply.on_call_start,
+    CallArguments: NativeReply.on_call_arguments,
+    CallEnd: NativeReply.on_call_end,
+    Opaque: NativeReply.on_opaque,
+    FinishWord: NativeReply.on_finish_word,
+    FailedGeneration: NativeReply.on_failed_generation,
 }
 
 
