@@ -380,8 +380,13 @@ _MISSING_MODEL = (
 _NO_SUCH_ENDPOINT = ("no endpoints found that can handle the requested parameters",)
 """OpenRouter: the model is there, and none of its hosts takes such a request."""
 
-_NO_SUCH_GRAMMAR = ("invalid json schema in format", "failed to parse grammar", "failed to initialize samplers")
-"""Ollama and llama.cpp: what is asked for makes no grammar, and would make none the next time."""
+_CANNOT_BE_MADE = (
+    "invalid json schema in format",  # Ollama
+    *("failed to parse grammar", "failed to initialize samplers", "jinja"),  # llama.cpp
+    "error rendering prompt",  # LM Studio
+)
+"""Servers' own faults (500) by which the same request would fail again: no grammar or no prompt can be made of it."""
+
 _REFUSALS = (400, 405, 409, 415, 422, 501)
 """Statuses by which a server refuses a request as it is: the same again would be refused again."""
 
@@ -461,7 +466,7 @@ ROWS: tuple[Row, ...] = (
         also=lambda facts: any(facts.param.startswith(name) for name in _CALLERS_PARAMETERS),
     ),
     _row(_refused, status=_REFUSALS),
-    _row(_refused, status=(500,), text=_NO_SUCH_GRAMMAR),
+    _row(_refused, status=(500,), text=_CANNOT_BE_MADE),
     _row(_with_status(RemoteServerError), also=lambda facts: facts.status is not None),
     _row(_with_status(RemoteServerError), kinds=("APIError", "OpenAIError")),
     _row(_fault),

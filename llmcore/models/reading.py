@@ -171,7 +171,8 @@ def _build(alias: str, document: Document) -> ModelConfig:
             settings = _laid_over(settings, override)
     try:
         config = ModelConfig.model_validate({**settings, "alias": alias})
-        check_names(config.provider, config.model, config.base_url)
+        for place in map(config.at, config.places):
+            check_names(place.provider, place.model, place.base_url)
         return config
     except ValidationError as error:
         problem = error.errors(include_input=False, include_url=False)[0]

@@ -90,7 +90,7 @@ def _is_adapter(given: Any) -> bool:
 
 def _check_reachable(models: Iterable[ModelConfig]) -> None:
     """Raises `ConfigError` for a model that LiteLLM is to be asked for and nobody knows."""
-    for config in models:
+    for config in (model.at(place) for model in models for place in model.places):
         if config.provider in OWN_ADAPTER:
             raise ConfigError(f"the provider of {config.alias!r} is {config.provider!r}: give its `adapter=` to the Orchestrator")
         try:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from llmcore.models import ModelRegistry
+from llmcore.orchestrator import Orchestrator
 from llmcore.types import ConfigError
 
 KEY = "sk-eu-0123456789abcdef"
@@ -75,3 +76,23 @@ def test_what_is_no_deployment_is_refused_when_the_registry_is_read(entries: str
     text = f"llm: {{models: {{large: {{provider: openai, model: m, deployments: {entries}}}}}}}"
     with pytest.raises(ConfigError, match=told):
         registry(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ({"base_url": "http://127.0.0.1:8000/v1"}, None),
+        ({}, "the provider 'vllm' needs a `base_url`"),
+        ({"provider": "opnai"}, "there is no provider 'opnai'"),
+        ({"provider": "openai", "model": "gtp-4o"}, "openai has no model 'gtp-4o'"),
+    ],
+)
+def test_each_place_is_held_to_the_names_and_urls_there_are(place: dict[str, str], told: str | None) -> None:
+    """The alias's own URL need not be given where its places have one."""
+    places = [{"base_url": "http://127.0.0.1:8001/v1"}, place]
+    llm = {"models": {"m": {"provider": "vllm", "model": "qwen3", "deployments": places}}}
+    if told is None:
+        Orchestrator(ModelRegistry.from_dict(llm))
+        return
+    with pytest.raises(ConfigError, match=told):
+        ModelRegistry.from_dict(llm)

@@ -183,7 +183,7 @@ async def test_the_most_requests_with_deployments_are_what_the_docstring_says() 
 
 async def test_a_cost_budget_wants_the_price_of_every_deployment() -> None:
     settings = registry(provider="openai", model="gpt-4o")
-    settings["models"]["m"]["deployments"].append({"model": "unheard-of"})
+    settings["models"]["m"]["deployments"].append({"model": "gpt-4o-unheard-of"})
     orchestrator = Orchestrator(settings, adapter=FakeModel(default=called("add")))
     with pytest.raises(ConfigError, match="price of 'm'"):
         await orchestrator.run("Hi", budget=Budget(cost=1))

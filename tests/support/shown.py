@@ -286,7 +286,7 @@ REAL_WORDS: dict[str, dict[OutputMode, Refusal]] = {
         "json_object": Refusal(400, _llama_cpp("Failed to parse grammar")),
     },
     "lm_studio": {
-        "native_tools": Refusal(400, {"error": 'Error rendering prompt with jinja template: "Unknown test: sequence".'}),
+        "native_tools": Refusal(500, {"error": 'Error rendering prompt with jinja template: "Unknown test: sequence".'}),
         "json_schema": Refusal(400, {"error": "'response_format.type' must be 'text'"}, "json_schema"),
     },
     "openai_compatible": {

@@ -155,7 +155,15 @@ def test_words_of_servers_name_what_was_asked_for(mode: str, words: str, capabil
     assert error.capability == capability
 
 
-@pytest.mark.parametrize("words", ["Failed to initialize samplers: failed to parse grammar", "invalid JSON schema in format"])
-def test_a_grammar_that_cannot_be_made_is_a_refusal_whatever_the_status(words: str) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Failed to initialize samplers: failed to parse grammar",
+        "invalid JSON schema in format",
+        'Error rendering prompt with jinja template: "Unknown test: sequence".',
+        "Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...",
+    ],
+)
+def test_a_grammar_or_prompt_that_cannot_be_made_is_a_refusal_whatever_the_status(words: str) -> None:
     assert isinstance(classify(Made(words, 500), call_of(ENDPOINT)), RequestRefused)
     assert isinstance(classify(Made(words, 500), call_of(ENDPOINT, words)), RemoteServerError)  # a quotation

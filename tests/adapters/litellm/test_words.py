@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
+from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.words import key_words, said_by_server
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
@@ -64,13 +65,15 @@ async def test_no_words_of_litellm_stand_in_it(provider: str, status: int, kind:
     assert f"(HTTP {status})" in str(error)
 
 
-async def test_an_unknown_provider_is_told_with_the_nearest_one() -> None:
-    registry = ModelRegistry.from_dict({"models": {"mine": {"provider": "grok", "model": "m", "api_key": KEY}}})
-    async with Orchestrator(registry) as orchestrator:
-        with pytest.raises(
-            ConfigError, match=r"there is no provider 'grok'; did you mean 'groq'\? .* `openai_compatible`"
-        ) as caught:
-            await orchestrator.run("Hello")
+def test_an_unknown_provider_is_told_with_the_nearest_one() -> None:
+    with pytest.raises(ConfigError, match=r"there is no provider 'grok'; did you mean 'xai'\? .* 'openai_compatible'") as caught:
+        ModelRegistry.from_dict({"models": {"mine": {"provider": "grok", "model": "m", "api_key": KEY}}})
+    assert "huggingface" not in str(caught.value).lower()
+
+
+async def test_so_it_is_where_no_registry_came_before() -> None:
+    with pytest.raises(ConfigError, match=r"there is no provider 'grok'; did you mean '\w+'\?") as caught:
+        await LiteLLMAdapter().complete(call_of(provider="grok", model="m"))
     assert "huggingface" not in str(caught.value).lower()
 
 
