@@ -16,8 +16,10 @@ __all__ = [
     "FORM",
     "LABEL",
     "LABEL_ANCHORS",
+    "POSSIBLE",
     "PROHIBITION",
     "REFUSAL",
+    "REPORT",
     "SHOWING",
     "Row",
 ]
@@ -205,3 +207,77 @@ EXAMPLE: dict[str, Row] = {
     "ja": Row("", r"見本|下書き|例えば|たとえば|の例です|例を|例として|仮に"),
     "ko": Row("", r"예를\s*들|예시|가령"),
 }
+REPORT: dict[str, Row] = {
+    "en": Row(
+        "cont show say says said read wrot writ reco logg quot emit prod gene prin answ repl past had list docu retu resp sent send some",
+        r"\b(?:log|logs|file|page|attachment|e-?mail|mail|message|document|doc|docs|readme|user|model|assistant|agent|bot|transcript|prompt|line|test|"
+        r"config|configuration|ticket|issue|trace|dump|record|snippet|article|tutorial|manual|guide|changelog|commit|diff|database|entry|comment|he|she|they|you|it)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:contain(?:s|ed)?|show(?:s|ed)?|says?|said|reads?|wrote|writes?|records?|recorded|logged|quotes?|quoted|emitted|produced|generated|"
+        r"printed|answered|replied|pasted|had|listed|documents?|documented|returns|returned|responds|responded|sent|sends)\b(?:\W+(?:this|that|so|it|as|follows|the|following|in|to|its|an?|answer|reply|response|log)){0,4}\W*\Z"
+        r"|\b(?:someone|somebody)\b(?:\W+\w+){0,8}\W*\Z",
+    ),
+    "de": Row(
+        "jema steh stan enth zeig sagt schr laut schi lief gesc abge eing geme screens scre sagt",
+        r"\bjemand\b|\b(?:protokoll|log|datei|seite|dokument\w*|nutzer\w*|benutzer\w*|modell|assistent\w*|nachricht|mail|e-mail|zeile|eintrag|anhang|handbuch|student\w*|schüler\w*|screenshot\w*|forum|kunde\w*|kundin|kolleg\w*)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:steht|stand|enthält|enthielt|zeigt\w*|sagt\w*|schrieb\w*|schreibt|lautet\w*|schickte|lieferte?|liefert|geschrieben|abgegeben|geschickt|eingereicht|gemeldet)(?:\W+(?:so|das|dies|folgendes|wie|folgt)){0,2}\W*\Z",
+    ),
+    "fr": Row(
+        "quel cont mont dit disa indi affi écri répo décl",
+        r"\bquelqu['’]un\b|\b(?:journal|fichier|page|document\w*|utilisateur|modèle|assistant|message|ligne|courriel|e-mail|mail|pièce\s+jointe|elle|il)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:contient|contenait|montre|dit|disait|indique|affiche|déclare|écrit|écrivait|répondu)(?:\W+(?:ceci|cela|ainsi)){0,1}\W*\Z",
+    ),
+    "es": Row(
+        "algu cont mues dice decí indi escr resp apar conv solt entr",
+        r"\balguien\b|\b(?:registro|archivo|fichero|página|documento|documentación|usuario|modelo|asistente|mensaje|línea|correo|log)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:contiene|contenía|muestra|dice|decía|indica|escribió|respondió|aparece|convierte\s+en|soltó|entregó)(?:\W+(?:esto|así|lo|siguiente)){0,2}\W*\Z",
+    ),
+    "ru": Row(
+        "кто соде пока гово напи запи отве возв верн прис стои было была был есть",
+        r"\bкто-то\b|\b(?:лог\w*|журнал\w*|файл\w*|страниц\w*|документ\w*|пользовател\w*|модел\w*|ассистент\w*|сообщени\w*|строк\w*|письм\w*)\b"
+        r"(?:\W+\w+){0,6}?\W+(?:содерж\w+|показыва\w+|говорит\w*|написал\w*|записан\w*|ответил\w*|возвраща\w+|вернул\w*|прислал\w*|стоит|было|была|был|есть)(?:\W+(?:это|так|следующее)){0,1}\W*\Z",
+    ),
+    "pt": Row(
+        "algu cont most diz diss indi escr resp apar conv solt entr",
+        r"\balguém\b|\b(?:registro|registo|arquivo|ficheiro|página|documento|documentação|usuário|"
+        r"utilizador|modelo|assistente|mensagem|linha|e-mail|log)\b(?:\W+\w+){0,6}?\W+(?:contém|continha|mostra|diz|disse|indica|escreveu|respondeu|aparece)(?:\W+(?:isto|isso|assim)){0,1}\W*\Z",
+    ),
+    "it": Row(
+        "qual cont most dice indi scri risp comp",
+        r"\bqualcuno\b|\b(?:registro|file|pagina|documento|documentazione|utente|modello|assistente|"
+        r"messaggio|riga|e-mail|mail|log)\b(?:\W+\w+){0,6}?\W+(?:contiene|conteneva|mostra|dice|diceva|indica|scrive|scritto|rispose|risposto|compare)(?:\W+(?:questo|così)){0,1}\W*\Z",
+    ),
+    "zh": Row(
+        "",
+        r"有人|当时|(?:日志|文件|页面|文档|用户|模型|助手|消息|邮件|附件|记录|手册)[^，。,]{0,16}(?:写着|写道|显示|包含|说|记录|输出|里有|中有|是这样|如下)|模型[^，。,]{0,12}(?:用|写成|输出)|[A-Za-z][\w.-]*\s*(?:用|使用|写成|会写)",
+    ),
+    "ja": Row(
+        "",
+        r"(?:ログ|ファイル|ページ|文書|ユーザー|モデル|メッセージ|メール)[^。、]{0,16}(?:書かれ|表示|含ま|記録)",
+    ),
+    "ko": Row("", r"누군가|(?:로그|파일|페이지|문서|사용자|모델|메시지|메일)[^.,]{0,16}(?:적혀|표시|포함|기록|보냈)"),
+}
+POSSIBLE: dict[str, Row] = {
+    "en": Row(
+        "d woul coul migh may shou if want shal",
+        r"\b(?:I|we|you|one|it|they|he|she|that|this|which|someone)(?:['’]d\b|\s+(?:would|could|might|may)\b)(?!\s+(?:like|love|need|prefer)\b)(?:\s+\w+){0,3}?\W*(?:\w+\W+){0,5}\W*\Z|\bshould\s+(?:I|we)\b|\bif\s+(?:you|I|we)\b[^,:]*\Z|\bdo\s+you\s+want\s+me\b|\bshall\s+I\b",
+    ),
+    "de": Row("würd könn soll", r"\b(?:würde|würdest|könnte|könnten|könntest|würden|soll\s+ich|sollte\s+ich|sollen\s+wir)\b"),
+    "fr": Row(
+        "dois voul souh sera pour devr appe fera enve écri util lanc exéc supp donn ress",
+        r"\b(?:pourriez|pourrions|dois-je|voulez-vous|souhaitez-vous|"
+        r"(?:pour|dev|se|fe|appelle|enver|écri|utilise|lance|exécute|supprime|donne|ressemble)rai(?:s|t|ent))\b",
+    ),
+    "es": Row("podr harí llam serí debe quie", r"\b(?:podría\w*|haría|llamaría|sería|debería\w*|quieres\s+que)\b"),
+    "ru": Row("бы если могл мог можн стои", r"\b(?:бы|если|могли?\s+бы|мог\s+бы|можно|стоит\s+ли)\b"),
+    "pt": Row("pode deve seri fari cham quer quis", r"\b(?:poderia|deveria|seria|faria|chamaria|quer\s+que|quiser)\b"),
+    "it": Row(
+        "potr dovr sare fare chia vuoi vuol desi",
+        r"\b(?:potre\w+|dovre\w+|sarebbe|farei|chiamerei|vuoi\s+che|vuole\s+che|desidera\s+che)\b",
+    ),
+    "zh": Row(
+        "", r"如果|要是|大概会|可以(?:调用|使用|这样|用|写)|要不要|是否(?:要|需要)|要我|会是这样|将会是|本来(?:要|会)|需要我"
+    ),
+    "ja": Row("", r"できます|でしょうか|ますか"),
+    "ko": Row("", r"할까요|드릴까요|만약"),
+}
+"""What might be done, or is asked about."""

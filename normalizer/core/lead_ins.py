@@ -4,8 +4,8 @@ A lead-in is the last sentence before a call. Models announce calls they mean (`
 only show (`The syntax is:`). `lead_in_words` holds the phrases.
 
 Kinds, in the order in which they win: the speaker's word that this call is not made (`I will not run it`), a prohibition (`do not
-run`), an announcement (`I'll look`), a form (`looks like`) or a label (`Example:`), an example (`for instance`). Reports (`the
-log says`) and what might be done (`I would`) are none: models write them before calls that they mean.
+run`), an announcement (`I'll look`), a form (`looks like`) or a label (`Example:`), and what only mentions: an example (`for
+instance`), a report that ends in its verb (`the log says`), what might be done (`I would`).
 
 Most sentences hold no word of any phrase: a look-up of their words tells. Expressions are compiled when a sentence first needs
 them.
@@ -40,6 +40,8 @@ _TABLES = {
     "refusal": words.REFUSAL,
     "form": words.FORM,
     "example": words.EXAMPLE,
+    "report": words.REPORT,
+    "possible": words.POSSIBLE,
 }
 _Rows = dict[str, set[str]]
 """Table -> the languages whose row may fit."""
@@ -113,7 +115,7 @@ def kind_of(sentence: str) -> LeadIn | None:
         return None
     if ("label" in rows and words.LABEL.match(sentence) is not None) or _fits("form", rows, sentence) is not None:
         return "strict"
-    return "example" if _fits("example", rows, sentence) is not None else None
+    return "example" if any(_fits(table, rows, sentence) is not None for table in ("example", "report", "possible")) else None
 
 
 def _rows_of(sentence: str) -> _Rows:

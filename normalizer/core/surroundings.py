@@ -56,6 +56,7 @@ _CODE_SIGNS = ("<", "`", "~~~", "-->")
 _COMMENT = "!--"
 _LOG_LINE = re.compile(r"[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _BLANKS = (" ", "\t")
+_SOME = 3  # words
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = re.compile(r"\s*(?:<[A-Za-z]+\b[^<>]{0,256}>\s*)+\Z")
@@ -123,11 +124,11 @@ def words_follow(text: str, at: int) -> bool | None:
 
 
 def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
-    """Does a sentence before a call go on behind it, in small letters and with no line between? It does not when it announces the
-    call; a line of one word is none of its. None: more text must tell."""
+    """Does a sentence before a call go on behind it, in small letters? It does not when it announces the call; a line of one word is
+    none of its, and over an empty line only a sentence of some words goes on. None: more text must tell."""
     behind = text[at : at + _LINE]
     said = behind.lstrip()
-    if behind.count("\n", 0, len(behind) - len(said)) > 1:
+    if behind.count("\n", 0, len(behind) - len(said)) > 1 and not _has_some_words(sentence):
         return False
     if not said:
         return None
@@ -139,15 +140,21 @@ def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
     return False if over or len(behind) == _LINE else None
 
 
+def _has_some_words(sentence: str) -> bool:
+    return len(_RUN_OF_LETTERS.findall(sentence)) >= _SOME
+
+
 def _splits(sentence: str, text: str, at: int) -> bool:
     """May a call split this sentence, which stands right before it? One without an end, of more than one word, in letters that
-    are small or capital, on the line before or on its own, that is no heading."""
+    are small or capital, on the line before, on its own, or, of some words, above an empty line; no heading."""
     last = sentence.rstrip(_ENDS_WORDS)[-1:]
     if not last.isalnum() or not (last.isdigit() or last.islower() or last.isupper()):
         return False
     above = text[max(0, at - _LINE) : at]
     said = above.rstrip()
-    if above.count("\n", len(said)) > 1 or said[said.rfind("\n") + 1 :].lstrip().startswith("#"):
+    if (above.count("\n", len(said)) > 1 and not _has_some_words(sentence)) or said[said.rfind("\n") + 1 :].lstrip().startswith(
+        "#"
+    ):
         return False
     return len(_RUN_OF_LETTERS.findall(sentence)) > 1
 

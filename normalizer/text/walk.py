@@ -294,6 +294,8 @@ class Walk:
 
     def _marker(self, at: int, openers: list[tuple[int, list[Marker]]]) -> Steps[bool]:
         """Try the rows of these openers at `at`."""
+        if not openers:
+            return False
         reading = self._reading
         src, takes, tried = reading.src, None, 0
         for body, rows in openers:

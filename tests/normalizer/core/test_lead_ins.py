@@ -18,6 +18,8 @@ TABLES = {
     "refusal": words.REFUSAL,
     "form": words.FORM,
     "example": words.EXAMPLE,
+    "report": words.REPORT,
+    "possible": words.POSSIBLE,
 }
 STRICT = ("prohibition", "form")
 
@@ -68,6 +70,26 @@ PHRASES: dict[tuple[str, str], tuple[list[str], str]] = {
     ("example", "zh"): (["例如", "假设下雨"], "下雨了"),
     ("example", "ja"): (["例えば", "仮に雨なら"], "雨です"),
     ("example", "ko"): (["예를 들면", "가령 비가 오면"], "비가 옵니다"),
+    ("report", "en"): (["The log says", "The bot emitted this", "The page contains the following"], "The log says it rained"),
+    ("report", "de"): (["Im Protokoll steht", "Jemand war hier", "Der Nutzer schrieb"], "Der Kunde sagt, es eilt"),
+    ("report", "fr"): (["Le journal contient", "Le message dit ceci"], "Hier il pleuvait"),
+    ("report", "es"): (["El registro dice", "El mensaje dice lo siguiente"], "Ayer llovió"),
+    ("report", "pt"): (["O registro mostra", "A mensagem diz isto"], "Ontem choveu"),
+    ("report", "it"): (["Il file contiene", "Il messaggio dice questo"], "Ieri pioveva"),
+    ("report", "ru"): (["Файл содержит", "Пользователь написал следующее"], "Вчера шёл дождь"),
+    ("report", "zh"): (["日志里写着", "文件中有"], "昨天下雨"),
+    ("report", "ja"): (["ログに記録された行", "メールに書かれ"], "昨日は雨でした"),
+    ("report", "ko"): (["로그에 적혀 있는 줄", "메일에 포함"], "어제는 비"),
+    ("possible", "en"): (["I would call", "Should I go", "That might be"], "I would like to cancel the order"),
+    ("possible", "de"): (["Das könnte man tun", "Soll ich gehen"], "Es regnet"),
+    ("possible", "fr"): (["Dois-je continuer", "Cela serait", "Il pourrait pleuvoir"], "Il pleut"),
+    ("possible", "es"): (["Podría llover", "Quieres que siga"], "Llueve"),
+    ("possible", "pt"): (["Poderia chover", "Quer que siga"], "Chove"),
+    ("possible", "it"): (["Potrebbe piovere", "Vuoi che continui"], "Piove"),
+    ("possible", "ru"): (["Если хотите", "Можно так"], "Идёт дождь"),
+    ("possible", "zh"): (["如果下雨", "要不要继续"], "下雨了"),
+    ("possible", "ja"): (["行けますか", "雨でしょうか"], "雨です"),
+    ("possible", "ko"): (["계속할까요", "만약 비가 오면"], "비가 옵니다"),
 }
 """(table, language) -> what must be found, and what is near it and must not be."""
 
@@ -85,9 +107,9 @@ ANNOUNCEMENTS = {
 }
 REPORTS = [
     "The user says it is urgent:", "Der Kunde sagt, es eilt:", "Previously it failed:", "I would like to cancel the order:",
-    "It said the id is 77:", "The log says:", "Should I go on:", "Le journal contient :", "如果下雨:", "昨日は雨でした:",
+    "It said the id is 77:", "Hier il pleuvait :", "昨日は雨でした:",
 ]  # fmt: skip
-"""What is said or might be done: models write it before calls that they mean."""
+"""What is told, and not said to be the call: models write it before calls that they mean."""
 BY_THE_SPEAKER = [
     "I can't use the cache, so:", "We don't call it here:", "I won't use the cache any more:", "Ich nutze den Cache nicht, also:",
     "Je n'utilise pas le cache :", "No ejecuto nada más:", "No uso la caché:", "Não executo mais nada:", "Non eseguo altro:",
