@@ -124,8 +124,8 @@ def words_follow(text: str, at: int) -> bool | None:
 
 
 def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
-    """Does a sentence before a call go on behind it, in small letters? It does not when it announces the call; a line of one word is
-    none of its, and over an empty line only a sentence of some words goes on. None: more text must tell."""
+    """Does a sentence before a call go on behind it, in small letters? It does not when it announces the call; a line of one word
+    is none of its, and over an empty line only a sentence of some words goes on. None: more text must tell."""
     behind = text[at : at + _LINE]
     said = behind.lstrip()
     if behind.count("\n", 0, len(behind) - len(said)) > 1 and not _has_some_words(sentence):
