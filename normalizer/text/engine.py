@@ -145,6 +145,11 @@ class TextEngine:
         return self._reading.needs_more_work
 
     @property
+    def reasoning_is_over(self) -> bool:
+        """Was reasoning closed, so that another closer closes nothing?"""
+        return self._reading.reasoning_closed
+
+    @property
     def begun(self) -> int:
         """How many calls a listener was told of, withdrawn ones too."""
         return self._reading.begun

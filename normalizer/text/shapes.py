@@ -81,6 +81,8 @@ class ReadText(Protocol):
     def reasoning(self) -> str: ...
     @property
     def needs_more_work(self) -> bool | None: ...
+    @property
+    def reasoning_is_over(self) -> bool: ...
 
 
 Read = Callable[[str, ToolSet, _Dialects], ReadText]
@@ -96,7 +98,8 @@ class WholeAt(Protocol):
 
 
 class Whole(NamedTuple):
-    """A call that is all there: `start:stop` is the call's span, its markup reaches from `at` to `end`."""
+    """A call that is all there: `start:stop` is the call's span, its markup reaches from `at` to `end`. `ends_reasoning`: a closer
+    of reasoning behind it closes nothing."""
 
     name: str
     id: str
@@ -107,6 +110,7 @@ class Whole(NamedTuple):
     arguments: dict[str, Any]
     raw: str
     at: int
+    ends_reasoning: bool
 
     def call(self, number: int) -> ToolCall:
         """As the call of this number in a reply."""
@@ -141,6 +145,7 @@ class _Sample:
     read: Read
     places: frozenset[str]
     """Those of `_PLACES` where the row is read as it is at the start of a text."""
+    ends_reasoning: bool
 
     def head(self, end: int, literal: Callable[[str], str], **places: int) -> re.Pattern[str]:
         """An expression for the text up to `end`, with a group `name` and, at each of the places, an empty group."""
@@ -162,7 +167,18 @@ class _Sample:
         if may_hold_placeholders(raw) and any(map(is_placeholder, arguments.values())):
             return None
         name, start, stop = head["name"], head.start("call"), end - (len(self.text) - self.span[1])
-        return Whole(name, self.call.id.replace(_NAME, name), self.call.dialect, start, stop, end, arguments, raw, head.start())
+        return Whole(
+            name,
+            self.call.id.replace(_NAME, name),
+            self.call.dialect,
+            start,
+            stop,
+            end,
+            arguments,
+            raw,
+            head.start(),
+            self.ends_reasoning,
+        )
 
     def is_over(self, text: str, end: int, *, final: bool) -> bool:
         """Is what stands behind `end` nothing that its reader would take along, a closer written twice or a bracket too many?"""
@@ -373,7 +389,8 @@ def _learnt(row: Dialect, dialects: _Dialects, text: str, read: Read) -> _JsonSh
     if not (sound and plain):
         return None
     places = frozenset(place for place in _PLACES if _is_same_in(place, text, calls[0], read, dialects))
-    sample = _Sample(row, dialects, text, calls[0], spans[0], frozenset(_ELEMENT.findall(text)), read, places)
+    elements = frozenset(_ELEMENT.findall(text))
+    sample = _Sample(row, dialects, text, calls[0], spans[0], elements, read, places, found.reasoning_is_over)
     if text.count(_WRITTEN) == 1 and calls[0].raw_arguments == _WRITTEN:
         return _JsonShape(sample)
     return _tagged(sample) if row.typed_by_schema else None

@@ -146,6 +146,8 @@ class Walk:
         draft = reading.begin(whole.start, whole.name, whole.dialect, whole.id)
         reading.end(draft, whole.stop, whole.arguments, whole.raw)
         reading.markup(whole.end)
+        if whole.ends_reasoning:
+            reading.close_reasoning()
         return True
 
     def _end(self) -> None:
