@@ -98,8 +98,8 @@ class WholeAt(Protocol):
 
 
 class Whole(NamedTuple):
-    """A call that is all there: `start:stop` is the call's span, its markup reaches from `at` to `end`. `ends_reasoning`: a closer
-    of reasoning behind it closes nothing."""
+    """A call that is all there: `start:stop` is the call's span, its markup reaches from `at` to `end`. `ends_reasoning`: a
+    closer of reasoning behind it closes nothing."""
 
     name: str
     id: str
