@@ -28,7 +28,10 @@ from llmcore.types.copies import Value
 from llmcore.types.headers import check_header_value, check_headers
 from llmcore.types.narrowing import is_object
 
-__all__ = ["Adapter", "ApiKey", "BaseUrl", "Capabilities", "Endpoint", "ModelCall", "Prices", "SecretHeaders"]
+__all__ = ["NOTHING_SENT", "Adapter", "ApiKey", "BaseUrl", "Capabilities", "Endpoint", "ModelCall", "Prices", "SecretHeaders"]
+
+NOTHING_SENT = "nothing was sent"
+"""The message of the `CancelledError` with which an adapter ends that was cancelled before its request went out."""
 
 
 def _usable_key(key: SecretStr) -> SecretStr:

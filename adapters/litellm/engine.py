@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any
 
+from llmcore.adapters.base import NOTHING_SENT
 from llmcore.adapters.litellm.loop_ends import at_loop_end, end_worker, exit_first, give_each_loop_a_worker
 from llmcore.adapters.secrets.log_scrubbing import filter_clients
 from llmcore.adapters.wire.watching import tells_what_it_makes
@@ -58,7 +59,10 @@ async def litellm() -> Any:
 
     What it leaves open on the running loop is closed when that loop ends.
     """
-    module = _loaded if _loaded is not None else await asyncio.to_thread(litellm_now)
+    try:
+        module = _loaded if _loaded is not None else await asyncio.to_thread(litellm_now)
+    except asyncio.CancelledError as error:
+        raise asyncio.CancelledError(NOTHING_SENT) from error
     _hush()
     filter_clients()
     await at_loop_end(_end)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
-from llmcore.adapters.base import Adapter, ModelCall
+from llmcore.adapters.base import NOTHING_SENT, Adapter, ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply
@@ -60,7 +60,8 @@ async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
             return await awaitable
     except TimeoutError as error:
         if limit.expired():
-            raise Timeout("the run's deadline has passed", status=None) from error
+            unsent = error.__cause__ is not None and NOTHING_SENT in error.__cause__.args
+            raise Timeout(f"the run's deadline has passed{f'; {NOTHING_SENT}' if unsent else ''}", status=None) from error
         raise
 
 

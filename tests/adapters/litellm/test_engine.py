@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ import pytest
 from llmcore.adapters.litellm import engine
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.normalizer import normalize
-from llmcore.types import ConfigError
+from llmcore.orchestrator import Orchestrator
+from llmcore.types import ConfigError, Timeout
 from tests.adapters.conftest import call_of, endpoint_at
 from tests.packaging.tree import ROOT
 from tests.support.wire_server import Raw, WireServer
+from tests.support.wires import Turn
 
 _WATCHED = """
 import asyncio, json, os, socket, sys
@@ -79,6 +82,21 @@ def test_a_missing_litellm_is_a_configuration_error(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "litellm", None)
     with pytest.raises(ConfigError, match=r"litellm==1\.105\.3"):
         engine.litellm_now()
+
+
+@pytest.mark.anyio
+async def test_a_deadline_that_passes_while_litellm_is_imported_says_that_nothing_was_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    over = threading.Event()
+    monkeypatch.setattr(engine, "_loaded", None)
+    monkeypatch.setattr(engine, "litellm_now", lambda: over.wait(5))
+    with WireServer([Turn("Hello.")]) as server:
+        model = {"provider": "openai_compatible", "model": "m", "base_url": server.base_url("openai_compatible"), "api_key": "k"}
+        with pytest.raises(Timeout, match="deadline has passed; nothing was sent"):
+            await Orchestrator({"models": {"m": model}}).run("Hello?", deadline=0.05)
+    over.set()
+    assert not server.requests
 
 
 SAID = [{"type": "text", "text": "Hello."}]
