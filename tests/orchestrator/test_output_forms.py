@@ -288,3 +288,12 @@ async def test_an_empty_list_is_asked_about_where_no_list_is_wanted() -> None:
     model = FakeModel("[]", '{"name": "Oslo", "people": 7}')
     assert (await Orchestrator(model).execute("go", City)).name == "Oslo"
     assert "got empty array" in str(model.requests[1].messages[-1])
+
+
+@pytest.mark.parametrize("text", ["[1, 2],", "[1, 2] ,\n"])
+async def test_a_limit_behind_a_comma_cut_an_answer(text: str) -> None:
+    cut = {"choices": [{"message": {"content": text}, "finish_reason": "length"}]}
+    whole = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+    with pytest.raises(Truncated):
+        await Orchestrator(FakeModel(default=cut)).execute("go", list[int])
+    assert await Orchestrator(FakeModel(whole)).execute("go", list[int]) == [1, 2]

@@ -234,7 +234,8 @@ class CorrectionLoop:
             detail = self._read(envelope.content)
         except OutputParseError as error:
             return _Review(report, None, tuple(error.problems), error.__cause__)
-        if envelope.finish_reason == "length" and not detail.closed:
+        goes_on = envelope.content.rstrip().endswith(",")  # another value, or another item, was to come
+        if envelope.finish_reason == "length" and (goes_on or not detail.closed):
             return _Review(report, None, (_perhaps_half(envelope.content),))
         return _Review(report, detail, ())
 
