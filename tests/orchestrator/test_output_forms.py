@@ -20,7 +20,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run.modes import build_call
 from llmcore.run.output import OutputSpec
 from llmcore.testing import FakeModel
-from llmcore.types import OutputMode, PartialOutput, Request, ToolDefinition
+from llmcore.types import OutputMode, PartialOutput, Request, ToolDefinition, Truncated
 from llmcore.validator import json_schema
 from tests.orchestrator.support import FAST, add, called, stack
 
