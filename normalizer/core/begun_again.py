@@ -28,8 +28,10 @@ TRIALS = (8, 4, 0)
 """How often it is looked for in a reply, and in the body of a wrapper within it; deeper it is not."""
 _PLACES = 4  # in one call
 _HEAD = re.compile(
-    r"""<[^\s<>=]{1,64}+[=>]?+|\[[A-Z_]{4,24}+\]|`{3,}+\w{1,24}+|[^\s<>{}()\[\]"'=]{1,64}+[\[({\n:]|[\[{(][\s\[{]{0,16}+["']?+\w{1,64}+"""
+    r"""<[|｜][^\s<>=]{1,62}[|｜][> ]\w{1,32}(?= )|<[^\s<>=]{1,64}+[=>]?+|"""
+    r"""\[[A-Z_]{4,24}+\]|`{3,}+\w{1,24}+|[^\s<>{}()\[\]"'=]{1,64}+[\[({\n:]|[\[{(][\s\[{]{0,16}+["']?+\w{1,64}+"""
 )
+"""An opener. Where a special token begins arguments as well (`<|open|>call `), the word behind it belongs to it."""
 _BEFORE = re.compile(
     r"""(?:<[|｜][^<>\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16})+\Z"""
 )
