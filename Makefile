@@ -1,6 +1,6 @@
 # What a contributor runs. Every target sets up .venv first; that is done once, and again only when the lock changes.
 .DEFAULT_GOAL := help
-.PHONY: help setup dev replay test quick versions check bench bench-setup fuzz lock clean
+.PHONY: help setup dev replay test quick versions compiled test-compiled check bench bench-setup fuzz lock clean
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -31,6 +31,14 @@ quick: setup ## Run the tests that are not slow, under a minute; ARGS="tests/nor
 versions: ## Run all tests on each Python of VERSIONS (3.11 3.12 3.13) that is at hand
 	@scripts/versions $(VERSIONS)
 
+compiled: ## Make .venv-compiled: the same source as a compiled wheel (docs/compiled.md)
+	@scripts/compiled
+
+# pytest itself, not `python -m pytest`, and no pythonpath: the checkout's own `llmcore` must not come first.
+test-compiled: compiled ## Run the tests of what is compiled on the compiled build
+	LLMCORE_BUILD=compiled .venv-compiled/bin/pytest -o pythonpath= --numprocesses=auto --dist=worksteal \
+		$(or $(ARGS),tests/normalizer tests/test_public_surface.py tests/packaging/test_builds.py)
+
 check: setup ## Lint, format check, types (mypy and pyright), import floors
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -55,5 +63,5 @@ lock: ## Resolve pyproject.toml anew into requirements.lock (needs uv)
 		--custom-compile-command "make lock" --quiet --output-file requirements.lock
 
 clean: ## Remove .venv and everything that was built
-	rm -rf .venv .venv-3.* .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
+	rm -rf .venv .venv-3.* .venv-compiled .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
 	find llmcore adapters normalizer validator fallback tests -name __pycache__ -type d -prune -exec rm -rf {} +

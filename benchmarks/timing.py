@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import itertools
 import os
-import platform
 import statistics
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+
+import llmcore
 
 __all__ = ["best_of", "conditions", "growth", "no_gc", "seconds", "slowness", "steady", "table"]
 
@@ -91,7 +92,7 @@ def conditions() -> str:
     """When, where and beside what this runs."""
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return (
-        f"{time.strftime('%Y-%m-%d %H:%M')} · CPython {platform.python_version()} · {platform.machine()} · "
+        f"{time.strftime('%Y-%m-%d %H:%M')} · {llmcore.build_info()} · "
         f"{os.cpu_count()} cores, load average {load}, {slowness():.1f} times slower than at its best"
     )
 

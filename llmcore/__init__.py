@@ -15,6 +15,8 @@ if (_ROOT / "pyproject.toml").is_file() and (_ROOT / "normalizer" / "__init__.py
     __path__.append(str(_ROOT))  # a source checkout: the four layers stand beside this package
 
 if TYPE_CHECKING:
+    from llmcore.about import BuildInfo as BuildInfo
+    from llmcore.about import build_info as build_info
     from llmcore.adapters.capabilities import CapabilityStore as CapabilityStore
     from llmcore.api import Normalizer as Normalizer
     from llmcore.api import normalize as normalize
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _NAMES_BY_MODULE = {
+    "llmcore.about": "BuildInfo build_info",
     "llmcore.api": "Normalizer normalize validate",
     "llmcore.adapters.capabilities": "CapabilityStore",
     "llmcore.hooks": "Hooks StreamedSoFar Veto",

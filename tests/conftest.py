@@ -16,12 +16,21 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+import llmcore
+
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
     "nightly", deadline=None, max_examples=5_000, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=10)  # `make quick`
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_configure() -> None:
+    """`make test-compiled` says which build it means to test."""
+    wanted = os.environ.get("LLMCORE_BUILD")
+    if wanted == "compiled" and not llmcore.build_info().compiled:
+        raise pytest.UsageError(f"LLMCORE_BUILD={wanted}, but llmcore is {llmcore.build_info()}: run `make test-compiled`")
 
 
 @pytest.hookimpl(tryfirst=True)

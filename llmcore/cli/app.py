@@ -74,16 +74,16 @@ for _command in COMMANDS:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from llmcore import __version__
+        from llmcore.about import build_info
 
-        write(f"llmcore {__version__}")
+        write(str(build_info()))
         raise typer.Exit
 
 
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and the build, and exit.")
     ] = False,
 ) -> None:
     """Options of the command line as a whole."""

@@ -21,6 +21,7 @@ from llmcore.types.narrowing import is_list, is_object
 
 __all__ = [
     "ExactFloat",
+    "Float",
     "exact_float",
     "exact_fraction",
     "exact_json",
@@ -75,7 +76,11 @@ class ExactFloat(float):
         return Decimal(self.literal)
 
 
-def exact_float(literal: str) -> float:
+Float = float | ExactFloat
+"""A float that may be an `ExactFloat`. Both are named, since a compiled module holds what is typed `float` alone as a plain one."""
+
+
+def exact_float(literal: str) -> Float:
     """The float of a literal in Python's or JSON's grammar: an `ExactFloat` where it is written otherwise than Python writes
     that float, else a plain one.
 

@@ -27,7 +27,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     sources = folder / "sources"
     files = [path for path in source_files("*") if path.suffix != ".pyc"]
-    for path in [*files, *(ROOT / name for name in ("pyproject.toml", "LICENSE", "README.md"))]:
+    for path in [
+        *files,
+        *(
+            ROOT / name
+            for name in ("pyproject.toml", "setup.py", "scripts/build_backend.py", "requirements.lock", "LICENSE", "README.md")
+        ),
+    ]:
         target = sources / path.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())

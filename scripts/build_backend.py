@@ -1,0 +1,62 @@
+"""setuptools' build backend, which also asks for mypy, and for what mypy reads, when `LLMCORE_COMPILE=1` (see setup.py)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from setuptools import build_meta
+from setuptools.build_meta import (
+    build_editable,
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
+)
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_editable",
+    "prepare_metadata_for_build_wheel",
+]
+
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
+    """What pip installs before it builds a wheel."""
+    if os.environ.get("LLMCORE_COMPILE") == "1":  # setup.py cannot run before they are there, so setuptools is not asked
+        return locked(compiled_table()["requires"])
+    needed: list[str] = build_meta.get_requires_for_build_wheel(config_settings)
+    return needed
+
+
+def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
+    """The wheel, of what stands in the tree now: setuptools also packs what an earlier build left in build/lib."""
+    for left in _ROOT.glob("build/lib*"):
+        shutil.rmtree(left)
+    name: str = build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
+    return name
+
+
+def compiled_table() -> dict[str, Any]:
+    settings = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    table: dict[str, Any] = settings["tool"]["llmcore"]["compiled"]
+    return table
+
+
+def locked(names: list[str]) -> list[str]:
+    """The distributions at the versions of requirements.lock: others may type a library differently, which mypy would refuse."""
+    lock = (_ROOT / "requirements.lock").read_text(encoding="utf-8")
+    pins = dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==([^\s;\\]+)", lock, re.MULTILINE))
+    return [f"{name}=={pins[name.lower()]}" for name in names]

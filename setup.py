@@ -1,0 +1,62 @@
+"""The build of wheels. Everything but compilation stands in pyproject.toml; without `LLMCORE_COMPILE=1` this adds nothing.
+
+With it, mypyc compiles the modules that `[tool.llmcore.compiled]` names, from the same files: a wheel for this platform and this
+Python. Their sources are packed too, for tracebacks and for type checkers; Python prefers the compiled module beside them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from setuptools import setup
+
+if TYPE_CHECKING:
+    from setuptools import Extension
+
+ROOT = Path(__file__).resolve().parent
+TREE = ROOT / "build" / "tree"
+"""The packages as they import: mypyc takes a module's name from its path, and the layers stand beside `llmcore` on disk."""
+
+
+def extensions() -> list[Extension]:
+    """The compiled modules. Raises `SystemExit` where mypyc or a C compiler is missing."""
+    try:
+        from mypyc.build import mypycify
+    except ImportError:
+        sys.exit("LLMCORE_COMPILE=1 needs mypy, which brings mypyc: pip install 'mypy>=1.15'")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    _lay_out(settings["setuptools"]["package-dir"])
+    paths = [str(path.relative_to(TREE)) for path in modules(settings["llmcore"]["compiled"])]
+    os.chdir(TREE)  # mypy names modules from here
+    try:
+        return mypycify(
+            ["--config-file", str(ROOT / "pyproject.toml"), "--disable-error-code=unused-ignore", *paths],
+            opt_level="1",
+            debug_level="0",
+            multi_file=True,
+            target_dir=str(TREE.parent / "c"),
+            group_name="llmcore",
+        )
+    finally:
+        os.chdir(ROOT)
+
+
+def _lay_out(package_dir: dict[str, str]) -> None:
+    shutil.rmtree(TREE, ignore_errors=True)
+    for package, folder in sorted(package_dir.items()):
+        shutil.copytree(ROOT / folder, TREE.joinpath(*package.split(".")), ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def modules(compiled: dict[str, Any]) -> list[Path]:
+    """The files that the table names: globs of files, without those of `interpreted`."""
+    interpreted = {TREE / path for path in compiled["interpreted"]}
+    found = [path for pattern in compiled["modules"] for path in sorted(TREE.glob(pattern)) if path.name != "__init__.py"]
+    return [path for path in found if path not in interpreted]
+
+
+setup(ext_modules=extensions() if os.environ.get("LLMCORE_COMPILE") == "1" else [])
