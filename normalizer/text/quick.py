@@ -13,7 +13,7 @@ from typing import NamedTuple
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.core.block_quotes import in_block_quote
 from llmcore.normalizer.core.names import call_begins
-from llmcore.normalizer.core.pieces import Piece, joined, settled
+from llmcore.normalizer.core.pieces import Piece, joined
 from llmcore.normalizer.core.surroundings import (
     IN_LINE,
     MARKS,
@@ -29,7 +29,7 @@ from llmcore.normalizer.text.begun import is_prose, may_end_in_call
 from llmcore.normalizer.text.candidates import names_of, signs_of
 from llmcore.normalizer.text.engine import SHAPES
 from llmcore.normalizer.text.opening import begins_specially
-from llmcore.normalizer.text.shapes import IN_A_LINE, ON_A_LINE, Whole
+from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, Whole, tiled
 from llmcore.types.envelope import ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
@@ -63,7 +63,7 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
     rest = text[wholes[-1].end :].strip() if wholes else text
     if (rest and may_end_in_call(text)) or (rest and wholes and not is_prose(rest)):
         return None
-    pieces = _tiles(text, wholes)
+    pieces = tiled(text, wholes)
     content = text if not wholes else joined(pieces, "content", text, ())
     return Quick([whole.call(n) for n, whole in enumerate(wholes)], content, pieces)
 
@@ -86,21 +86,21 @@ def _wholes(text: str, tools: ToolSet, dialects: frozenset[str] | None, limits: 
         said = said or not blank
         line = text.rfind("\n", 0, at) + 1
         place = "" if not said else ON_A_LINE if line == at else IN_A_LINE
-        whole = SHAPES.at(text, at, tools, limits, place=place, dialects=dialects)
-        if whole is None:
+        found = SHAPES.at(text, at, tools, limits, place=place, dialects=dialects)
+        if not found or len(wholes) + len(found) >= min(limits.calls, _MOST):
             return None
         if not blank:
             if not wholes and begins_specially(text):
                 return None
             surroundings = surroundings or Surroundings(tools.names)
-            form = "bare" if is_bare(whole.dialect) else form_of(text[at : at + _OPENER])
+            form = "bare" if is_bare(found[0].dialect) else form_of(text[at : at + _OPENER])
             if call_begins(text, start, at, tools.names) < at:
                 return None
             standing = surroundings.standing(text, at, start, line, form)
-            if standing is not PLAIN and not _is_plain(standing, text, whole.end):
+            if standing is not PLAIN and not _is_plain(standing, text, found[-1].end):
                 return None
-        wholes.append(whole)
-        start = whole.end
+        wholes += found
+        start = wholes[-1].end
     return wholes
 
 
@@ -130,21 +130,3 @@ def _candidates(text: str, tools: ToolSet, dialects: frozenset[str] | None, whol
         quoted = in_block_quote(text, text.rfind("\n", 0, at) + 1)
         yield -1 if quoted or text[at] not in MARKS else at
         position = wholes[-1].end
-
-
-def _tiles(text: str, wholes: Sequence[Whole]) -> list[Piece]:
-    pieces: list[Piece] = []
-    done = 0
-    for whole in wholes:
-        if whole.at > done:
-            pieces.append((done, whole.at, "content"))
-        if whole.start > whole.at:
-            between = bool(pieces) and pieces[-1][2] == "markup"
-            pieces.append((pieces.pop()[0] if between else whole.at, whole.start, "markup"))
-        pieces.append((whole.start, whole.stop, "call"))
-        if whole.end > whole.stop:
-            pieces.append((whole.stop, whole.end, "markup"))
-        done = whole.end
-    if done < len(text):
-        pieces.append((done, len(text), "content"))
-    return settled(pieces, text, ()) if len(pieces) > 1 else pieces

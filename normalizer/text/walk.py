@@ -31,7 +31,8 @@ from llmcore.normalizer.core.surroundings import (
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.text.begun import begun_call, ends_in_opener
 from llmcore.normalizer.text.candidates import Candidates
-from llmcore.normalizer.text.shapes import IN_A_LINE, ON_A_LINE, WholeAt
+from llmcore.normalizer.text.shapes import WholeAt
+from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE
 from llmcore.types.envelope import Repair
 
 __all__ = ["Walk"]
@@ -127,7 +128,7 @@ class Walk:
         self._end()
 
     def _takes_whole(self, at: int) -> bool:
-        """Take the call at `at` in one step, if it is all there in the shape of a row."""
+        """Take the call at `at`, or a section of them, in one step, if it is all there in the shape of a row."""
         reading, whole_at = self._reading, self._whole_at
         src, tools = reading.src, reading.tools
         if whole_at is None or tools is None or reading.held or reading.text_kind == "reasoning" or not reading.takes_calls:
@@ -135,18 +136,20 @@ class Walk:
         if len(reading.drafts) + 1 >= reading.limits.calls:  # at the limit the readers say what counts
             return False
         place = "" if reading.opens_message(at) else ON_A_LINE if reading.line_start(at) == at else IN_A_LINE
-        whole = whole_at(src.text, at, tools, reading.limits, place=place, final=src.final)
-        if whole is None:
+        wholes = whole_at(src.text, at, tools, reading.limits, place=place, final=src.final)
+        if not wholes or len(reading.drafts) + len(wholes) >= reading.limits.calls:
             return False
-        standing = PLAIN if not place else reading.standing_at(at, self._form(whole.dialect, src.text[at : at + _MARKER]))
-        if standing is not PLAIN and not (standing is IN_LINE and words_follow(src.text, whole.end) is False):
+        first, last = wholes[0], wholes[-1]
+        standing = PLAIN if not place else reading.standing_at(at, self._form(first.dialect, src.text[at : at + _MARKER]))
+        if standing is not PLAIN and not (standing is IN_LINE and words_follow(src.text, last.end) is False):
             return False
         reading.text(at)
-        reading.markup(whole.start)
-        draft = reading.begin(whole.start, whole.name, whole.dialect, whole.id)
-        reading.end(draft, whole.stop, whole.arguments, whole.raw)
-        reading.markup(whole.end)
-        if whole.ends_reasoning:
+        for whole in wholes:
+            reading.markup(whole.start)
+            draft = reading.begin(whole.start, whole.name, whole.dialect, whole.id)
+            reading.end(draft, whole.stop, whole.arguments, whole.raw)
+        reading.markup(last.end)
+        if last.ends_reasoning:
             reading.close_reasoning()
         return True
 

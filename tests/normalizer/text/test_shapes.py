@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from llmcore.normalizer.api import Normalizer
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.text.engine import SHAPES, TextEngine
-from llmcore.normalizer.text.shapes import Whole
 from llmcore.normalizer.text.walk import Walk
+from llmcore.normalizer.text.wholes import Whole
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way, tool
@@ -31,7 +31,8 @@ def at_start(
     """The call of a shape that a text begins with; asked thrice, since shapes are learnt for starts that are asked for often."""
     for _ in range(2):
         SHAPES.at(text, 0, tools, limits, dialects=dialects)
-    return SHAPES.at(text, 0, tools, limits, dialects=dialects)
+    wholes = SHAPES.at(text, 0, tools, limits, dialects=dialects)
+    return wholes[0] if len(wholes) == 1 else None
 
 
 def shaped(text: str, limits: Limits = DEFAULT_LIMITS, tools: ToolSet = TOOLS) -> bool:

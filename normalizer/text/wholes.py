@@ -1,0 +1,246 @@
+"""Calls that are all there, and what the shape of a row is learnt from: what its writer wrote and the engine read there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
+
+from llmcore.normalizer.core.pieces import Piece, settled
+from llmcore.normalizer.core.placeholders import is_placeholder, may_hold_placeholders
+from llmcore.normalizer.core.rows import Dialect
+from llmcore.normalizer.core.source import past
+from llmcore.types.envelope import ToolCall
+from llmcore.types.limits import Limits
+from llmcore.types.tools import CompiledTool, ToolDefinition, ToolSet
+
+__all__ = [
+    "ARGUMENTS",
+    "A_KEY",
+    "BEHIND",
+    "GAP",
+    "IN_A_LINE",
+    "KEY",
+    "NAME",
+    "ON_A_LINE",
+    "OTHER_KEY",
+    "OTHER_VALUE",
+    "PLACES",
+    "SPACE",
+    "START",
+    "VALUE",
+    "WRITTEN",
+    "Dialects",
+    "Read",
+    "ReadText",
+    "Sample",
+    "Whole",
+    "exactly",
+    "expression",
+    "flexible",
+    "is_guess",
+    "tiled",
+    "told",
+]
+
+NAME = "shape_of_a_name"
+KEY, OTHER_KEY = "shape_of_a_key", "shape_of_another_key"
+VALUE, OTHER_VALUE = "shape of a value", "shape of another value"
+_PARAMETERS = {"type": "object", "properties": {KEY: {"type": "string"}, OTHER_KEY: {"type": "string"}}}
+ARGUMENTS: dict[str, Any] = {KEY: VALUE, OTHER_KEY: OTHER_VALUE}
+WRITTEN = json.dumps(ARGUMENTS)
+SPACE = " \t\r\n"  # JSON's; at more the engine must look
+START = 4  # characters by which a reply finds the shapes it may have
+GAP = 16  # characters of white space in a gap: what readers wait for within a head is bounded
+_OPENER_END = re.compile(r"(?<=.)[\s{[(]")
+_GAP_BEHIND = re.compile(r"\s{0,64}")
+_TAKEN_ALONG = frozenset("}])<>[`\"'|,;")
+"""What may stand behind a call and belong to it."""
+ON_A_LINE, IN_A_LINE = "Some words.\n", "Some words "
+PLACES = (ON_A_LINE, IN_A_LINE)
+BEHIND = "\nMore words."
+_A_NAME = r"(?P<name>[A-Za-z_][\w-]{0,127})"
+A_KEY = r"(?P<key>[A-Za-z_][\w.-]{0,127}+)"
+_FLEXIBLE = re.compile(r'\s+|(?<=[{\[:,])(?=["{\[])')
+_WORDS_APART = re.compile(r"\w\s+\w")
+
+
+Dialects = frozenset[str] | None
+
+
+class ReadText(Protocol):
+    """What the engine has read of a text, as far as a shape is learnt from it."""
+
+    @property
+    def calls(self) -> list[ToolCall]: ...
+    @property
+    def pieces(self) -> list[Piece]: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def reasoning(self) -> str: ...
+    @property
+    def needs_more_work(self) -> bool | None: ...
+    @property
+    def reasoning_is_over(self) -> bool: ...
+
+
+Read = Callable[[str, ToolSet, Dialects], ReadText]
+"""The engine, without shapes."""
+
+
+class Whole(NamedTuple):
+    """A call that is all there: `start:stop` is the call's span, its markup reaches from `at` to `end`. `ends_reasoning`: a
+    closer of reasoning behind it closes nothing."""
+
+    name: str
+    id: str
+    dialect: str
+    start: int
+    stop: int
+    end: int
+    arguments: dict[str, Any]
+    raw: str
+    at: int
+    ends_reasoning: bool
+
+    def call(self, number: int) -> ToolCall:
+        """As the call of this number in a reply."""
+        return ToolCall.trusted(
+            id=self.id or f"call_{number}",
+            name=self.name,
+            arguments=self.arguments,
+            raw_arguments=self.raw,
+            dialect=self.dialect,
+            span=(self.start, self.stop),
+            complete=True,
+            known=True,
+            repairs=[],
+        )
+
+
+def tiled(text: str, wholes: Sequence[Whole]) -> list[Piece]:
+    """The pieces of a text of words and whole calls. Calls of one list share their span, and it is one piece."""
+    pieces: list[Piece] = []
+    done = 0
+    for whole in wholes:
+        if whole.at > done:
+            pieces.append((done, whole.at, "content"))
+        if whole.start > whole.at:
+            between = bool(pieces) and pieces[-1][2] == "markup"
+            pieces.append((pieces.pop()[0] if between else whole.at, whole.start, "markup"))
+        if whole.stop > done:
+            pieces.append((whole.start, whole.stop, "call"))
+        if whole.end > whole.stop:
+            pieces.append((whole.stop, whole.end, "markup"))
+        done = whole.end
+    if done < len(text):
+        pieces.append((done, len(text), "content"))
+    return settled(pieces, text, ()) if len(pieces) > 1 else pieces
+
+
+def told(*names: str) -> ToolSet:
+    """The tools of these names, and of `NAME`."""
+    return ToolSet([ToolDefinition(name=name, parameters=_PARAMETERS) for name in dict.fromkeys((NAME, *names))])
+
+
+def is_guess(arguments: dict[str, Any], raw: str) -> bool:
+    """Does a value look like a placeholder?"""
+    return may_hold_placeholders(raw) and any(map(is_placeholder, arguments.values()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """What the row's writer wrote (one call of `NAME` with `ARGUMENTS`) and what the engine read there."""
+
+    row: Dialect
+    dialects: Dialects
+    text: str
+    call: ToolCall
+    span: tuple[int, int]
+    elements: frozenset[str]
+    """Those that the row writes; of a tool with such a property they may be arguments."""
+    read: Read
+    places: frozenset[str]
+    """Those of `PLACES` where the row is read as it is at the start of a text."""
+    ends_reasoning: bool
+
+    def head(self, end: int, literal: Callable[[str], str], **places: int) -> re.Pattern[str]:
+        """An expression for the text up to `end`, with a group `name` and, at each of the places, an empty group."""
+        return expression(self.text, 0, end, literal, places)
+
+    def tool(self, head: re.Match[str], tools: ToolSet, limits: Limits) -> CompiledTool | None:
+        """The tool that is called, if its name and its properties mean nothing else in what the row writes."""
+        tool = tools.get(head["name"])
+        if tool is None or len(tool.name) > limits.name or not self.elements.isdisjoint(tool.properties):
+            return None
+        return tool if _calls(self, tool.name) else None
+
+    def whole(self, head: re.Match[str], end: int, arguments: dict[str, Any], raw: str) -> Whole | None:
+        """The call of this shape that ends at `end`, its markup included; None when a value makes a guess of it."""
+        if is_guess(arguments, raw):
+            return None
+        name, start, stop = head["name"], head.start("call"), end - (len(self.text) - self.span[1])
+        return Whole(
+            name,
+            self.call.id.replace(NAME, name),
+            self.call.dialect,
+            start,
+            stop,
+            end,
+            arguments,
+            raw,
+            head.start(),
+            self.ends_reasoning,
+        )
+
+    def is_over(self, text: str, end: int, *, final: bool) -> bool:
+        """Is what stands behind `end` nothing that its reader would take along, a closer written twice or a bracket too many?"""
+        ahead = past(_GAP_BEHIND, text, end)
+        if ahead == len(text):
+            return final
+        return text[ahead] not in _TAKEN_ALONG or text.startswith(self.opener, ahead)
+
+    @property
+    def opener(self) -> str:
+        """What stands before the name and before the call's first bracket or blank."""
+        return _OPENER_END.split(self.text.partition(NAME)[0], maxsplit=1)[0] or self.text[:START]
+
+
+@lru_cache(maxsize=4096)
+def _calls(sample: Sample, name: str) -> bool:
+    """Does the row's frame call what has this name? `user` in Harmony's is no tool, whatever tools there are."""
+    calls = sample.read(sample.row.write([(name, ARGUMENTS)]), told(name), sample.dialects).calls
+    return [(call.name, call.arguments, call.dialect) for call in calls] == [(name, ARGUMENTS, sample.call.dialect)]
+
+
+def expression(
+    text: str, start: int, end: int, literal: Callable[[str], str], places: dict[str, int], name: str = NAME
+) -> re.Pattern[str]:
+    """An expression for what was written from `start` to `end`, with a group `name`, a group `key` for the second key, and, at
+    each of the places, an empty group. What stands between two calls, from the place `stop` to `call`, is exactly that."""
+    whole, stop, call = "", places.get("stop", end), places.get("call", start)
+    for at, group in sorted([(end, ""), *((at, f"(?P<{place}>)") for place, at in places.items())]):
+        said = exactly if stop <= start and at <= call else literal
+        whole += name.join(map(said, text[start:at].split(name))) + group
+        start = at
+    for sample, any_one, again in ((name, _A_NAME, "(?P=name)"), (OTHER_KEY, A_KEY, "(?P=key)")):
+        whole = whole.replace(sample, any_one, 1).replace(sample, again)
+    return re.compile(whole)
+
+
+def exactly(literal: str) -> str:
+    """An expression for the literal."""
+    return re.escape(literal)
+
+
+def flexible(literal: str) -> str:
+    """An expression for the literal: white space may be more or less where JSON or markup allows it, in the readers' reach."""
+    if _WORDS_APART.search(literal):
+        return re.escape(literal)
+    parts = _FLEXIBLE.split(literal)
+    gaps = [f"[{SPACE if gap != ' ' else gap}]{{0,{GAP}}}" for gap in _FLEXIBLE.findall(literal)]
+    return "".join(re.escape(part) + gap for part, gap in zip(parts, [*gaps, ""], strict=True))
