@@ -77,7 +77,7 @@ class ExactFloat(float):
 
 
 Float = float | ExactFloat
-"""A float that may be an `ExactFloat`. Both are named, since a compiled module holds what is typed `float` alone as a plain one."""
+"""A float that may be an `ExactFloat`. Both are named: a compiled module holds what is typed `float` alone as a plain one."""
 
 
 def exact_float(literal: str) -> Float:
