@@ -36,7 +36,7 @@ def extensions() -> list[Extension]:
     try:
         return mypycify(
             ["--config-file", str(ROOT / "pyproject.toml"), "--disable-error-code=unused-ignore", *paths],
-            opt_level="1",
+            opt_level=os.environ.get("MYPYC_OPT_LEVEL", "1"),  # of mypy's own build; 3 is slower to build and no faster to run
             debug_level="0",
             multi_file=True,
             target_dir=str(TREE.parent / "c"),

@@ -59,7 +59,7 @@ def object_arguments(value: object, tool: CompiledTool | None, ending: Ending, l
     raw = json_text(value)
     if not isinstance(value, dict):
         return Arguments(None, raw)
-    given = cast("dict[str, Any]", value)
+    given = cast("dict[Any, Any]", value)  # a caller's own dict may have keys of any kind
     if raw.count("{") + raw.count("[") > limits.depth or not all(type(key) is str for key in given):
         reading = read_json(raw, limits=limits)  # as its text would be: it judges depth, and keys become strings
         read = _objects(reading)

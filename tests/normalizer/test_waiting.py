@@ -27,6 +27,7 @@ from llmcore.normalizer.core import source
 from llmcore.normalizer.dialects import name_json, named_elements, python_calls, reasoning
 from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
 from llmcore.normalizer.text import candidates
+from tests.support.builds import pure_only
 from tests.support.expressions import goes_back, reach
 
 from .helpers import TOOLS, sample_files, samples
@@ -81,6 +82,7 @@ def sought(monkeypatch: pytest.MonkeyPatch) -> _Sought:
     return told
 
 
+@pure_only("it replaces functions, which compiled code does not look up")
 def test_what_is_sought_is_sought_again_as_far_back_as_it_may_have_begun(sought: _Sought) -> None:
     assert len(sought) > 50, "the texts seek what they did"
     assert not [(pattern.pattern, overlap) for pattern, overlap in sought if reach(pattern) > overlap]
@@ -114,6 +116,7 @@ def _standing() -> set[re.Pattern[str]]:
     return {value for value in values if isinstance(value, re.Pattern)}
 
 
+@pure_only("it replaces functions, which compiled code does not look up")
 def test_no_expression_goes_back_over_white_space(sought: _Sought) -> None:
     expressions = _standing() | {pattern for pattern, _ in sought}
     assert len(expressions) > 150, "they were found"

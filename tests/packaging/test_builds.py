@@ -13,9 +13,9 @@ import pytest
 import llmcore
 from llmcore.types import Limits
 from tests.packaging.tree import ROOT, module_name, pyproject, source_files
+from tests.support.builds import COMPILED
 from tests.support.processes import sent
 
-COMPILED = os.environ.get("LLMCORE_BUILD") == "compiled"
 TABLE = pyproject()["tool"]["llmcore"]["compiled"]
 WEATHER = llmcore.ToolSet(
     [{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}]

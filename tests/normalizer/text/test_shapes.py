@@ -18,6 +18,7 @@ from llmcore.normalizer.text.wholes import Whole
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way, tool
+from tests.support.builds import pure_only
 
 GIVEN: dict[str, Any] = {"city": 'a "quoted" </tool_call> ]}', "days": 3, "near": [{"km": 2.5}, None]}
 WRITTEN = {name: row.write([("get_weather", GIVEN)]) for name, row in DIALECTS.items()}
@@ -241,6 +242,7 @@ def test_a_shape_is_read_alike_wherever_it_stands(name: str) -> None:
             assert getattr(quick, what) == getattr(slow, what), (what, whole)
 
 
+@pure_only("it replaces a method, which compiled code does not look up")
 def test_most_shapes_are_read_in_one_step_behind_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[str] = []
     takes = Walk._takes_whole  # pyright: ignore[reportPrivateUsage]  # whether it was taken shows nowhere else

@@ -13,6 +13,7 @@ from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.relaxed import read as relaxed
 from llmcore.normalizer.notations.relaxed.read import Relaxed, read_relaxed
 from llmcore.types.envelope import Safety
+from tests.support.builds import pure_only
 
 GEMMA = ('<|"|>',)
 ORDER: tuple[Safety, ...] = ("lossless", "coerced", "guess", "truncated")
@@ -290,6 +291,7 @@ def test_a_delimited_string_that_is_cut() -> None:
     assert (reading.value, reading.complete) == ({"city": "Par"}, False)
 
 
+@pure_only("it reads the docstring of a module")
 def test_every_kind_of_repair_is_documented() -> None:
     folder = Path(relaxed.__file__).parent
     sources = "".join(path.read_text("utf-8") for path in folder.glob("*.py") if path.name != "markup.py")
