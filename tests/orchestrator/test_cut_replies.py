@@ -95,10 +95,40 @@ async def test_without_tools_an_empty_reply_that_a_limit_cut_is_asked_again() ->
     assert result.content == "Here I am."
 
 
-async def test_a_whole_call_before_one_that_was_cut_runs() -> None:
-    text = '<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call>\n<tool_call>\n{"nam'
-    result = await Orchestrator(FakeModel(body(text), "It is 3."), [add]).run("go")
-    assert (result.content, len(result.attempts)) == ("It is 3.", 2)
+PAYS = '<tool_call>\n{"name": "pay", "arguments": {"amount": 1}}\n</tool_call>\n'
+WRONG = '<tool_call>\n{"name": "pay", "arguments": {"amount": "x"}}\n</tool_call>'
+
+
+@pytest.mark.parametrize("answer", ["Sorry, I must not pay.", PAYS, PAYS.replace("1", "2")], ids=["words", "the same", "another"])
+@pytest.mark.parametrize("ending", ['<tool_call>\n{"nam', '<tool_call>\n{"name": "pay", "argum', WRONG, PAYS[:-20]])
+async def test_a_whole_call_of_a_cut_reply_runs_only_if_it_is_made_again(ending: str, answer: str) -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> str:
+        paid.append(amount)
+        return "paid"
+
+    fake = FakeModel(body(PAYS + ending), answer, "The end.")
+    result = await Orchestrator(fake, [pay]).run("go")
+    assert "nothing of it was used" in fake.requests[1].messages[-1].text
+    refused = answer.startswith("Sorry")
+    assert (result.content, paid) == (answer, []) if refused else ("The end.", [2 if "2" in answer else 1])
+    assert [attempt.reason for attempt in result.attempts] == ["first", "reask", *([] if refused else ["turn"])]
+    if refused:
+        kinds = {record.repair.kind for record in result.repairs}
+        assert kinds == {"withdrawn_call"}
+
+
+async def test_a_refusal_of_a_wrong_call_takes_back_the_good_one_beside_it() -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> None:
+        paid.append(amount)
+
+    fake = FakeModel(body(PAYS + WRONG, "stop"), "Sorry, I must not pay.")
+    result = await Orchestrator(fake, [pay]).run("go")
+    assert '- `pay` with {"amount": 1}\n' in fake.requests[1].messages[-1].text
+    assert (result.content, paid, result.tool_results) == ("Sorry, I must not pay.", [], [])
 
 
 # --- typed answers ------------------------------------------------------------------------------------------------------
@@ -210,7 +240,7 @@ async def test_a_cut_call_of_the_output_tool_beside_another_call_is_no_value(str
     fake = FakeModel(beside, called("final_result", {"result": "The half of it."}))
     result = await Orchestrator(fake, [add], strictness=strictness).run("go", output_type=str)
     assert result.output == "The half of it."
-    assert [record.name for record in result.tool_results] == ["add"]
+    assert result.tool_results == []
 
 
 # --- replies whose end says that they are not whole ----------------------------------------------------------------------
