@@ -163,6 +163,17 @@ PERHAPS_HALF: dict[str, tuple[Any, str]] = {
     "a model before another": (Point, '{"x": 1}\n{"x": 2'),
     "a draft before the answer": (Point, 'Draft: {"x": 1}\nFinal: {"'),
     "a draft before an answer not begun": (Point, 'Draft: {"x": 1}\nFinal:'),
+    "a value before words": (Point, 'Here:\n```json\n{"x": 1}\n```\nAs you can s'),
+    "a value taken back": (Point, '{"x": 1}\nWait, that is wrong. The correct answer is'),
+    "a value before prose": (Point, '{"x": 1}\nThe set {x | x >'),
+    "a value before a correction": (Point, '{"x": 1}\n\nCorrected'),
+    "a draft before the beginning of a word": (Point, 'Draft: {"x": 1}\nFinal'),
+    "a draft alone": (Point, 'Draft: {"x": 1}'),
+    "an idea before a better one": (Point, 'First idea: {"x": 1}. Better'),
+    "a value before another fence": (Point, '{"x": 1}\n```'),
+    "a list before a heading": (list[str], 'Fruits: ["a"]\nVegetables:'),
+    "a list before a bullet": (list[str], '["a"]\n- b'),
+    "a wrapper before words": (int, '{"result": 1}\nBut'),
     "a wrapper before another": (int, '{"result": 1}, {"result": 2'),
     "a text that speaks of a wrapper": (str, 'It returns {"result": "ok"} wi'),
 }
@@ -193,6 +204,12 @@ async def test_a_typed_value_that_may_be_half_is_asked_again_with_more_room(name
     assert all(not attempt.report.ok for attempt in caught.value.attempts)
 
 
+@pytest.mark.parametrize("ending", ["\n<think>No, wa", "\n<think>No, wait.</think>", "<think>No"])
+async def test_a_value_that_reasoning_follows_is_asked_for_again(ending: str) -> None:
+    result = await Orchestrator(FakeModel(body('{"x": 1}' + ending), '{"x": 2}')).run("go", output_type=Point)
+    assert (result.output, len(result.attempts)) == (Point(x=2), 2)
+
+
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 async def test_the_whole_value_is_taken_when_it_comes(streamed: bool) -> None:
     fake = FakeModel(body("12"), body("1234", "stop"))
@@ -205,16 +222,17 @@ async def test_the_whole_value_is_taken_when_it_comes(streamed: bool) -> None:
     [
         (dict[str, int], '{"a": 1}', {"a": 1}),
         (list[int], "[1, 2]", [1, 2]),
-        (Point, 'Here:\n```json\n{"x": 1}\n```\nAs you can s', Point(x=1)),
+        (Point, 'Here:\n```json\n{"x": 1}\n```\n', Point(x=1)),
+        (Point, 'Here:\n```json\n{"x": 1}\n', Point(x=1)),
+        (Point, '<think>Hm.</think>{"x": 1}', Point(x=1)),
+        (Point, 'Draft: {"x": 1}\nFinal: {"x": 2}', Point(x=2)),
         (int, '{"result": 12}', 12),
-        (Point, '{"x": 1}\nThe set {x | x >', Point(x=1)),
-        (Point, '{"x": 1}\nAs {curly', Point(x=1)),
         (str, '{"result": "whole"}', "whole"),
         (Hue, '{"result": "dark"}', "dark"),
         ({"type": "object"}, '{"a": "b"}', {"a": "b"}),
     ],
 )
-async def test_a_value_that_is_closed_is_whole_whatever_was_cut_behind_it(output_type: Any, text: str, value: Any) -> None:
+async def test_a_value_that_is_closed_and_stands_last_is_whole(output_type: Any, text: str, value: Any) -> None:
     result = await Orchestrator(FakeModel(body(text))).run("go", output_type=output_type)
     assert (result.output, result.has_output, len(result.attempts)) == (value, True, 1)
 

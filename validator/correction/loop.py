@@ -13,7 +13,8 @@ Rules
 - A call of which it is doubtful whether it is meant is asked about once: if it comes again in the same way, it is only
   shown, and the reply is the answer, its text whole.
 - A cut turn is asked again with more room. So is a typed answer that a limit ended, unless it is a value closed by a
-  bracket of its own: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one.
+  bracket of its own with nothing behind it: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one, and
+  words behind a value may be about to take it back.
 - Near misses are asked about only where a call was required.
 
 `CorrectionLoop` is the sans-IO core (`next()` gives what to ask, `receive()` takes the answer); `correct` drives it
@@ -239,8 +240,8 @@ class CorrectionLoop:
             detail = self._read(envelope.content)
         except OutputParseError as error:
             return _Review(report, None, tuple(error.problems), error.__cause__)
-        goes_on = envelope.content.rstrip().endswith(",")  # another value, or another item, was to come
-        if envelope.finish_reason == "length" and (goes_on or not detail.closed):
+        said_last = next((segment.kind for segment in reversed(envelope.segments) if segment.kind != "markup"), "content")
+        if envelope.finish_reason == "length" and (said_last == "reasoning" or not detail.closed):
             return _Review(report, None, (_perhaps_half(envelope.content),))
         return _Review(report, detail, ())
 

@@ -33,7 +33,7 @@ from llmcore.types.narrowing import is_list
 from llmcore.validator.coercion.coercer import Strictness, settle, trust
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.output.begun import Beginnings
-from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, find_values, only_fence
+from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, ends_the_text, find_values, only_fence
 from llmcore.validator.output.guessed_keys import without_guessed_keys
 from llmcore.validator.output.lead_ins import LeadIn
 from llmcore.validator.output.output_types import CompiledOutput, compile_output
@@ -62,7 +62,7 @@ _MAX_FAILURES = 100
 class ParseDetail:
     """A typed value and how it was come by: what was repaired, and every value that the text held (empty when the text
     itself was the value). `complete` is False when the text ended inside the value. `closed` is True when the value ended
-    by a bracket of its own, so that no text behind it could have made another of it."""
+    by a bracket of its own, is called no draft, and nothing was begun behind it: what a limit ended says no more of it."""
 
     value: Any
     repairs: list[Repair] = field(default_factory=list[Repair])
@@ -170,7 +170,8 @@ class _Parse:
             return False
         if any(repair.kind == "several_fit" and repair.safety == "truncated" for repair in fit.repairs):
             return False
-        return fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
+        stands_last = ends_the_text(self.text, fit.of.start, fit.of.end)
+        return stands_last and fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
 
     def best_of(self, found: Found) -> _Fit | None:
         """The candidate that fits best as the structure it is, or several of them as the items of an array."""
