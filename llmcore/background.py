@@ -3,8 +3,9 @@
 One, because clients keep connections for the loop they were made in: a loop a call would leave them open. It starts
 with the first call and ends with the interpreter, after what still runs was cancelled and LiteLLM's clients were
 closed. Nothing that runs on it can end it, and a forked child begins with a loop of its own, also where the fork was
-made on the loop itself. Its default executor has as many threads as there is work: an async tool that blocks some
-(`asyncio.to_thread`) takes none from name look-ups and from LiteLLM. Thread-safe.
+made on the loop itself. Nor can anything that runs on it change it for those that come after: who sets its task factory,
+executor, exception handler or debug mode is not heard, and a warning says so. Its default executor has as many threads as
+there is work: an async tool that blocks some (`asyncio.to_thread`) takes none from name look-ups and from LiteLLM. Thread-safe.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
 from llmcore.adapters.litellm.engine import close_clients
@@ -22,11 +24,16 @@ from llmcore.adapters.litellm.loop_ends import at_exit
 from llmcore.tools.threads import UnboundedExecutor
 from llmcore.types import CallerError, InternalError
 from llmcore.types.locks import ForkSafeLock
+from llmcore.types.logs import logger
 
 __all__ = ["BackgroundLoop", "run_in_background", "shared_loop"]
 
 T = TypeVar("T")
 
+_log = logger("tools")
+_SETTERS = ("set_task_factory", "set_default_executor", "set_exception_handler", "set_debug")
+_SHUTDOWNS = ("shutdown_default_executor", "shutdown_asyncgens")
+"""What would change the loop, or take something from it, for every later run."""
 _SECONDS_BETWEEN_LOOKS = 0.5
 _SECONDS_TO_STOP = 5.0
 """How long an interrupted call waits for its run to end; a second Ctrl-C ends the waiting."""
@@ -46,8 +53,13 @@ class _Call(Generic[T]):
         self.ended: Future[None] = Future()
 
     def start(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._carry_out())
-        self._task.add_done_callback(lambda _: self.drop())
+        """On the loop. Whatever goes wrong here, somebody waits for the end."""
+        try:
+            self._task = asyncio.get_running_loop().create_task(self._carry_out())
+            self._task.add_done_callback(lambda _: self.drop())
+        except BaseException as error:
+            self.error = error
+            self.drop()
 
     async def _carry_out(self) -> None:
         self._begun = True
@@ -72,7 +84,7 @@ class _Call(Generic[T]):
             return
         if not self._begun:
             self._coroutine.close()
-            self.error = asyncio.CancelledError()
+            self.error = self.error or asyncio.CancelledError()
         self.ended.set_result(None)
 
 
@@ -83,7 +95,10 @@ class BackgroundLoop:
         self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(UnboundedExecutor())
-        self._loop.shutdown_default_executor = _executor_goes_on  # type: ignore[method-assign]  # a loop would never have one again
+        for name in _SETTERS:
+            setattr(self._loop, name, partial(_not_heard, name))
+        for name in _SHUTDOWNS:
+            setattr(self._loop, name, partial(_goes_on, name))
         self._calls: set[_Call[Any]] = set()
         self._closing = False
         self._quitting = False
@@ -148,7 +163,7 @@ class BackgroundLoop:
         with suppress(Exception):  # at the end of the interpreter nobody is left to tell
             asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop).result(3 * _SECONDS_TO_END)
         self._ending = True
-        self._loop.set_exception_handler(lambda loop, context: None)  # no word about tasks that ignore their cancellation
+        type(self._loop).set_exception_handler(self._loop, _no_word)  # about tasks that ignore their cancellation
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_SECONDS_TO_END)
         if not self._thread.is_alive():
@@ -162,12 +177,21 @@ class BackgroundLoop:
             task.cancel()
         if rest:
             await asyncio.wait(rest, timeout=_SECONDS_TO_END)
-        await self._loop.shutdown_asyncgens()
+        await type(self._loop).shutdown_asyncgens(self._loop)
         await close_clients()
 
 
-async def _executor_goes_on(timeout: float | None = None) -> None:
-    """In place of the loop's own: a tool that shuts down the executor of its loop would take it from all that come after."""
+def _not_heard(name: str, *_: object, **__: object) -> None:
+    """In place of the loop's own method."""
+    _log.warning("`%s` changes nothing on the event loop that all run_sync share; use `await run` on a loop of your own", name)
+
+
+async def _goes_on(name: str, *_: object, **__: object) -> None:
+    _not_heard(name)
+
+
+def _no_word(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    pass
 
 
 def _cancelled_by_others(error: asyncio.CancelledError) -> InternalError:

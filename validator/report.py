@@ -30,7 +30,7 @@ from llmcore.validator.schema.compiled import CompiledSchema, check_tool_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown
 from llmcore.validator.schema.unsound import NUMBER_AS_TEXT, huge_numbers_probed, huge_numbers_quoted, unsound_number
 
-__all__ = ["ValidationReport", "validate"]
+__all__ = ["ValidationReport", "cut_short", "validate"]
 
 _MAX_NAMES = 50
 _MAX_NEAR_MISSES = 3
@@ -104,7 +104,7 @@ def validate(
     judged = [judge.call(index, call) for index, call in enumerate(envelope.tool_calls)]
     problems = [problem for _, found in judged for problem in found]
     if not judged and envelope.truncated:
-        problems = [_cut_short()]
+        problems = [cut_short()]
     elif required and not judged:
         problems = _no_call(envelope, "a tool call" if known is None or known.names else "words, for there are no tools")
     return ValidationReport(calls=[call for call, _ in judged], problems=problems)
@@ -250,8 +250,8 @@ def _unknown(index: int, call: ToolCall, tools: ToolSet) -> Problem:
     )
 
 
-def _cut_short() -> Problem:
-    """The reply ended inside a call whose name is not known, or before its answer."""
+def cut_short() -> Problem:
+    """The problem of a reply that ended inside a call whose name is not known, or before its answer."""
     got = "a reply that was cut off"
     return Problem(kind="incomplete", expected="a whole reply", got=got, message="the reply was cut off")
 

@@ -81,6 +81,8 @@ class OutputSpec:
         except OutputParseError as error:
             if not self.asked_wrapped and f'"{WRAPPER}"' not in text:
                 raise
+            if self.asked_wrapped and _is_broken_wrapper(text):
+                raise  # the raw text would be half an answer
             failed = error
         try:
             return other(text, strictness)
@@ -161,10 +163,29 @@ def _wrapping(output_type: Any) -> Any:
     return made
 
 
+def _is_broken_wrapper(text: str) -> bool:
+    """Is it the object that was asked for and nothing else, but cut or damaged? As a text it would keep its braces."""
+    from llmcore.validator.output.candidates import find_values, is_whole
+
+    head = _head(text)
+    if not head.startswith(_KEY):
+        return len(head) > len('{"') and _KEY.startswith(head)
+    found = find_values(text, cut=False)
+    first = next(iter(found.values or found.begun), None)
+    if first is None or not is_whole(text, first.start, first.end):
+        return False
+    return not first.complete or any(repair.safety in ("guess", "truncated") for repair in first.repairs)
+
+
 def _may_be_wrapped(text: str) -> bool:
     """Does a text begin like `{"result":`, perhaps in a fence?"""
-    head = re.sub(r"\s", "", text[_FENCE.match(text).end() :][:_HEAD])  # type: ignore[union-attr]  # it always matches
+    head = _head(text)
     return head.startswith(_KEY) or _KEY.startswith(head)
+
+
+def _head(text: str) -> str:
+    """How a text begins, without a fence and white space."""
+    return re.sub(r"\s", "", text[_FENCE.match(text).end() :][:_HEAD])  # type: ignore[union-attr]  # it always matches
 
 
 @lru_cache(maxsize=256)

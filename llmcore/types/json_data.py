@@ -24,6 +24,8 @@ LARGEST_INT = 10**4300 - 1
 
 def encodable(text: str) -> str:
     """The text, or a copy in which each lone surrogate is U+FFFD. Two that make a pair become their character."""
+    if type(text) is not str:  # whose own methods are not asked
+        text = str.__str__(text)
     if text.isascii():
         return text
     try:
@@ -35,10 +37,13 @@ def encodable(text: str) -> str:
 
 def json_data(value: Any) -> Any:
     """A value as JSON data. What JSON has no form for stands as text: numbers that are not finite or have more than 4300
-    digits, objects of unknown types, and the whole where it holds itself or its own methods fail. Never raises."""
+    digits, objects of unknown types, and the whole where it holds itself or its own methods fail, be it by `sys.exit()`. Raises
+    nothing but a `KeyboardInterrupt`, which may be the user's."""
     try:
         return _readable(value)
-    except Exception:  # a cycle, or a value whose own methods fail
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a cycle, or a value whose own methods fail
         return encodable(_text(value))
 
 
@@ -53,14 +58,16 @@ def _readable(value: Any) -> Any:
     if kind is bool or value is None:
         return value
     if is_object(value):
-        return {_key(key): _readable(item) for key, item in value.items()}
+        return {_key(key): _readable(item) for key, item in _DICT.items(value)}
     if is_list(value):
-        return [_readable(item) for item in value]
+        return [_readable(item) for item in _LIST.__iter__(value)]
     plain = to_jsonable_python(value, fallback=_text, bytes_mode="base64")
     return _readable(plain) if plain.__class__ in _KINDS else plain  # a number of a subclass stays what it is
 
 
 _KINDS = frozenset({str, int, float, dict, list})
+_DICT, _LIST = dict[Any, Any], list[Any]
+"""Their own ways to walk, whatever a subclass says of its own: as pydantic walks them."""
 
 
 def _key(key: Any) -> str:
@@ -70,7 +77,9 @@ def _key(key: Any) -> str:
 def _text(value: Any) -> str:
     try:
         return str(value)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return f"<{type(value).__name__}>"
 
 

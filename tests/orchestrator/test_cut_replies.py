@@ -95,10 +95,40 @@ async def test_without_tools_an_empty_reply_that_a_limit_cut_is_asked_again() ->
     assert result.content == "Here I am."
 
 
-async def test_a_whole_call_before_one_that_was_cut_runs() -> None:
-    text = '<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call>\n<tool_call>\n{"nam'
-    result = await Orchestrator(FakeModel(body(text), "It is 3."), [add]).run("go")
-    assert (result.content, len(result.attempts)) == ("It is 3.", 2)
+PAYS = '<tool_call>\n{"name": "pay", "arguments": {"amount": 1}}\n</tool_call>\n'
+WRONG = '<tool_call>\n{"name": "pay", "arguments": {"amount": "x"}}\n</tool_call>'
+
+
+@pytest.mark.parametrize("answer", ["Sorry, I must not pay.", PAYS, PAYS.replace("1", "2")], ids=["words", "the same", "another"])
+@pytest.mark.parametrize("ending", ['<tool_call>\n{"nam', '<tool_call>\n{"name": "pay", "argum', WRONG, PAYS[:-20]])
+async def test_a_whole_call_of_a_cut_reply_runs_only_if_it_is_made_again(ending: str, answer: str) -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> str:
+        paid.append(amount)
+        return "paid"
+
+    fake = FakeModel(body(PAYS + ending), answer, "The end.")
+    result = await Orchestrator(fake, [pay]).run("go")
+    assert "nothing of it was used" in fake.requests[1].messages[-1].text
+    refused = answer.startswith("Sorry")
+    assert (result.content, paid) == (answer, []) if refused else ("The end.", [2 if "2" in answer else 1])
+    assert [attempt.reason for attempt in result.attempts] == ["first", "reask", *([] if refused else ["turn"])]
+    if refused:
+        kinds = {record.repair.kind for record in result.repairs}
+        assert kinds == {"withdrawn_call"}
+
+
+async def test_a_refusal_of_a_wrong_call_takes_back_the_good_one_beside_it() -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> None:
+        paid.append(amount)
+
+    fake = FakeModel(body(PAYS + WRONG, "stop"), "Sorry, I must not pay.")
+    result = await Orchestrator(fake, [pay]).run("go")
+    assert '- `pay` with {"amount": 1}\n' in fake.requests[1].messages[-1].text
+    assert (result.content, paid, result.tool_results) == ("Sorry, I must not pay.", [], [])
 
 
 # --- typed answers ------------------------------------------------------------------------------------------------------
@@ -133,6 +163,17 @@ PERHAPS_HALF: dict[str, tuple[Any, str]] = {
     "a model before another": (Point, '{"x": 1}\n{"x": 2'),
     "a draft before the answer": (Point, 'Draft: {"x": 1}\nFinal: {"'),
     "a draft before an answer not begun": (Point, 'Draft: {"x": 1}\nFinal:'),
+    "a value before words": (Point, 'Here:\n```json\n{"x": 1}\n```\nAs you can s'),
+    "a value taken back": (Point, '{"x": 1}\nWait, that is wrong. The correct answer is'),
+    "a value before prose": (Point, '{"x": 1}\nThe set {x | x >'),
+    "a value before a correction": (Point, '{"x": 1}\n\nCorrected'),
+    "a draft before the beginning of a word": (Point, 'Draft: {"x": 1}\nFinal'),
+    "a draft alone": (Point, 'Draft: {"x": 1}'),
+    "an idea before a better one": (Point, 'First idea: {"x": 1}. Better'),
+    "a value before another fence": (Point, '{"x": 1}\n```'),
+    "a list before a heading": (list[str], 'Fruits: ["a"]\nVegetables:'),
+    "a list before a bullet": (list[str], '["a"]\n- b'),
+    "a wrapper before words": (int, '{"result": 1}\nBut'),
     "a wrapper before another": (int, '{"result": 1}, {"result": 2'),
     "a text that speaks of a wrapper": (str, 'It returns {"result": "ok"} wi'),
 }
@@ -163,6 +204,12 @@ async def test_a_typed_value_that_may_be_half_is_asked_again_with_more_room(name
     assert all(not attempt.report.ok for attempt in caught.value.attempts)
 
 
+@pytest.mark.parametrize("ending", ["\n<think>No, wa", "\n<think>No, wait.</think>", "<think>No"])
+async def test_a_value_that_reasoning_follows_is_asked_for_again(ending: str) -> None:
+    result = await Orchestrator(FakeModel(body('{"x": 1}' + ending), '{"x": 2}')).run("go", output_type=Point)
+    assert (result.output, len(result.attempts)) == (Point(x=2), 2)
+
+
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 async def test_the_whole_value_is_taken_when_it_comes(streamed: bool) -> None:
     fake = FakeModel(body("12"), body("1234", "stop"))
@@ -175,16 +222,17 @@ async def test_the_whole_value_is_taken_when_it_comes(streamed: bool) -> None:
     [
         (dict[str, int], '{"a": 1}', {"a": 1}),
         (list[int], "[1, 2]", [1, 2]),
-        (Point, 'Here:\n```json\n{"x": 1}\n```\nAs you can s', Point(x=1)),
+        (Point, 'Here:\n```json\n{"x": 1}\n```\n', Point(x=1)),
+        (Point, 'Here:\n```json\n{"x": 1}\n', Point(x=1)),
+        (Point, '<think>Hm.</think>{"x": 1}', Point(x=1)),
+        (Point, 'Draft: {"x": 1}\nFinal: {"x": 2}', Point(x=2)),
         (int, '{"result": 12}', 12),
-        (Point, '{"x": 1}\nThe set {x | x >', Point(x=1)),
-        (Point, '{"x": 1}\nAs {curly', Point(x=1)),
         (str, '{"result": "whole"}', "whole"),
         (Hue, '{"result": "dark"}', "dark"),
         ({"type": "object"}, '{"a": "b"}', {"a": "b"}),
     ],
 )
-async def test_a_value_that_is_closed_is_whole_whatever_was_cut_behind_it(output_type: Any, text: str, value: Any) -> None:
+async def test_a_value_that_is_closed_and_stands_last_is_whole(output_type: Any, text: str, value: Any) -> None:
     result = await Orchestrator(FakeModel(body(text))).run("go", output_type=output_type)
     assert (result.output, result.has_output, len(result.attempts)) == (value, True, 1)
 
@@ -210,7 +258,7 @@ async def test_a_cut_call_of_the_output_tool_beside_another_call_is_no_value(str
     fake = FakeModel(beside, called("final_result", {"result": "The half of it."}))
     result = await Orchestrator(fake, [add], strictness=strictness).run("go", output_type=str)
     assert result.output == "The half of it."
-    assert [record.name for record in result.tool_results] == ["add"]
+    assert result.tool_results == []
 
 
 # --- replies whose end says that they are not whole ----------------------------------------------------------------------

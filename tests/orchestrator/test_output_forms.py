@@ -219,6 +219,31 @@ async def test_a_wrapper_that_is_the_whole_message_is_taken_off(text: str, outpu
     assert await Orchestrator(FakeModel(text)).execute("go", output_type) == "x"
 
 
+BROKEN = [
+    '{"result": "Hello wor',
+    '{"result": "Hello wor\n',
+    '```json\n{"result": "Hello wor',
+    '{"result": ',
+    '{"resul',
+    '{"result": "He said "hi" to me"}',
+]
+
+
+@pytest.mark.parametrize("mode", ["json_schema", "json_object", "text"])
+@pytest.mark.parametrize("output_type", [str, int | str, str | None, Any], ids=str)
+@pytest.mark.parametrize("text", BROKEN)
+async def test_a_broken_wrapper_is_no_text(text: str, output_type: Any, mode: OutputMode) -> None:
+    can = Capabilities(native_tools=False, json_schema=mode == "json_schema", json_object=mode == "json_object")
+    fake = FakeModel(text, '{"result": "Hello world"}', capabilities=can)
+    result = await Orchestrator(fake).run("go", output_type=output_type)
+    assert (result.output, [attempt.mode for attempt in result.attempts]) == ("Hello world", [mode] * 2)
+
+
+@pytest.mark.parametrize("text", ['{"', "{", '{"result": x} is the shape', '{"result": "a"} and {"result": "b', "{result"])
+async def test_a_text_that_only_begins_like_a_wrapper_is_a_text(text: str) -> None:
+    assert await Orchestrator(FakeModel(text)).execute("go", str) == text
+
+
 def test_reasoning_around_a_wrapper_is_no_part_of_the_message() -> None:
     read = OutputSpec(str).read
     assert read('<think>{"result": "no"}</think>\n```json\n{"result": "x"}\n```').value == "x"

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -178,6 +178,103 @@ def test_nothing_that_runs_on_the_loop_ends_it(error: BaseException) -> None:
     user_of_it.join(10)  # on a dead loop it would wait for ever
     assert used == ["still there"]
     background.close()
+
+
+def broken_factory(loop: Any, coroutine: Any, **_: Any) -> Any:
+    coroutine.close()
+    raise RuntimeError("no task")
+
+
+def no_factory(loop: Any, coroutine: Any, **_: Any) -> Any:
+    coroutine.close()
+
+
+def exiting(loop: Any, context: Any) -> None:
+    raise SystemExit("handled")
+
+
+def set_dead_executor(loop: asyncio.AbstractEventLoop) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        loop.set_default_executor(pool)
+
+
+def set_handler(loop: asyncio.AbstractEventLoop) -> None:
+    loop.set_exception_handler(exiting)
+    loop.call_soon(lambda: 1 / 0)
+
+
+CHANGES: dict[str, Callable[[asyncio.AbstractEventLoop], Any]] = {
+    "set_task_factory": lambda loop: loop.set_task_factory(broken_factory),
+    "set_task_factory, of nothing": lambda loop: loop.set_task_factory(no_factory),
+    "set_default_executor": set_dead_executor,
+    "set_exception_handler": set_handler,
+    "set_debug": lambda loop: loop.set_debug(True),
+    "shutdown_default_executor": lambda loop: loop.shutdown_default_executor(),
+    "shutdown_asyncgens": lambda loop: loop.shutdown_asyncgens(),
+}
+
+
+async def items() -> AsyncGenerator[int, None]:
+    yield 1
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_a_tool_sets_on_the_loop_changes_nothing_for_others(
+    name: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async def change() -> str:
+        made = CHANGES[name](asyncio.get_running_loop())
+        if made is not None:
+            await made
+        return "changed"
+
+    async def use() -> str:
+        loop = asyncio.get_running_loop()
+        async with contextlib.aclosing(items()) as numbers:
+            assert [number async for number in numbers] == [1]
+        assert await loop.getaddrinfo("localhost", 80)
+        assert await asyncio.create_task(asyncio.to_thread(lambda: "a thread")) == "a thread"
+        return str(loop.get_debug())
+
+    def runs() -> None:
+        fake = FakeModel().tool_call("change", {}).tool_call("use", {}).text("one")
+        ended.append(Orchestrator(fake, [change, use]).run_sync("go"))
+        ended.append(Orchestrator(FakeModel().tool_call("use", {}).text("two"), [use]).run_sync("go"))
+
+    ended: list[RunResult] = []
+    runner = threading.Thread(target=runs, daemon=True)
+    runner.start()
+    runner.join(10)  # on a broken loop it would wait for ever
+    assert [result.content for result in ended] == ["one", "two"]
+    assert [record.value for result in ended for record in result.tool_results] == ["changed", "False", "False"]
+    assert f"`{name.split(',')[0]}` changes nothing on the event loop" in caplog.text
+    assert "generator" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("factory", [broken_factory, no_factory])
+def test_a_call_that_cannot_be_started_ends(factory: Any) -> None:
+    background = BackgroundLoop()
+    loop = background.run(_running_loop())
+    type(loop).set_task_factory(loop, factory)  # past what stands in its way
+    raised: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            background.run(asyncio.sleep(0))
+        except BaseException as error:
+            raised.append(error)
+
+    caller = threading.Thread(target=call, daemon=True)
+    caller.start()
+    caller.join(10)
+    assert [type(error) for error in raised] == [RuntimeError if factory is broken_factory else AttributeError]
+    type(loop).set_task_factory(loop, None)
+    background.close()
+
+
+async def _running_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
 
 
 def test_a_loop_that_takes_no_more_calls_is_made_anew() -> None:

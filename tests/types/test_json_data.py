@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
 import json
 import types
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, field_serializer
 
 import llmcore
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
@@ -84,6 +85,46 @@ def test_a_value_becomes_data_that_any_reader_takes(name: str) -> None:
     back = ToolRecord.model_validate_json(record.model_dump_json())
     assert back.value == expected
     assert back.model_dump_json() == record.model_dump_json()
+
+
+def hostile_values(error: BaseException) -> list[Any]:
+    """Values of which every method that a writer might ask raises."""
+
+    def fails(*_: Any, **__: Any) -> Any:
+        raise error
+
+    ways = dict.fromkeys(["items", "keys", "values", "get", "__iter__", "__len__", "__getitem__", "__str__", "__repr__"], fails)
+    made = [type("Odd", (kind,), ways)(value) for kind, value in ((dict, {"a": 1}), (list, [1]), (set, {1}), (tuple, (1,)))]
+    texts = {**dict.fromkeys(["isascii", "encode", "__str__", "__repr__", "__getitem__"], fails), "__class__": property(fails)}
+    made += [type("OddText", (str,), texts)("caf\u00e9"), type("Odd", (), {"__str__": fails, "__class__": property(fails)})()]
+
+    class Written(BaseModel):
+        x: int = 1
+
+        @field_serializer("x")
+        def said(self, value: int) -> int:
+            raise error
+
+    class SaysOdd:
+        def __str__(self) -> str:
+            return typing.cast("str", made[4])
+
+    return [*made, Written(), SaysOdd()]
+
+
+@pytest.mark.parametrize("error", [ValueError("v"), SystemExit(1), GeneratorExit(), asyncio.CancelledError(), MemoryError()])
+def test_no_method_of_a_value_keeps_a_result_from_being_written(error: BaseException) -> None:
+    for value in hostile_values(error):
+        for whole in (value, [value], {"inside": value}):
+            written = RunResult(output=whole, has_output=True).model_dump_json()
+            assert json.loads(written)["has_output"]
+    assert json_data(hostile_values(error)[0]) == {"a": 1}
+    assert json_data(hostile_values(error)[1]) == [1]
+
+
+def test_the_users_own_interruption_passes() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        json_data(hostile_values(KeyboardInterrupt())[5])
 
 
 def test_plain_data_stays_as_it_is() -> None:

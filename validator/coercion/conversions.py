@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
+from uuid import UUID
 
 from llmcore.types import Safety
 from llmcore.types.numbers import ExactFloat, rounded, whole
@@ -21,6 +23,9 @@ __all__ = ["CONVERSIONS", "WAYS_TO_MEAN", "Row", "Strictness"]
 
 Strictness = Literal["off", "safe", "lenient"]
 """How far values may be changed: `off` not at all, `safe` where nothing is lost, `lenient` where it is likely."""
+
+
+_BARE_UUID = re.compile(r"[0-9a-fA-F]{32}")
 
 
 class Row(NamedTuple):
@@ -58,6 +63,11 @@ def _text_of(value: Any) -> str | None:
     return None
 
 
+def _with_hyphens(text: str) -> str | None:
+    """A UUID that is written without its hyphens, as Python and pydantic read it."""
+    return str(UUID(text)) if _BARE_UUID.fullmatch(text) else None
+
+
 def _too_long(number: float) -> bool:
     return isinstance(number, int) and number.bit_length() > 14_000  # about 4,200 digits: CPython refuses 4,300
 
@@ -76,7 +86,10 @@ CONVERSIONS: dict[str, tuple[Row, ...]] = {
         Row("boolean_from_text", "safe", "coerced", _of_text(scalars.exact_boolean)),
         Row("boolean_from_prose", "lenient", "guess", _of_text(scalars.truth_in_prose)),
     ),
-    "string": (Row("text_from_scalar", "safe", "coerced", _text_of),),
+    "string": (
+        Row("text_from_scalar", "safe", "coerced", _text_of),
+        Row("uuid_hyphens", "safe", "coerced", _of_text(_with_hyphens)),
+    ),
 }
 
 

@@ -6,12 +6,15 @@ Rules
 - A correction *replaces* the bad turn: its one message stands after the history as it was before that turn, and a
   second correction replaces the first. The history does not grow.
 - It says only what is needed: the failing call as the model wrote it, the problems as `path: expected ..., got ...`,
-  and the schema of that tool. Calls of the same turn that are fine are kept and not asked for again.
+  and the schema of that tool. Calls of the same turn that are fine are kept, and named as kept; they are not asked for again.
+- What runs is what the model was told: of a turn that was cut nothing is kept, and every call of it is asked for again; an
+  answer without calls takes back the kept ones too, is the answer, and each call taken back is recorded.
 - It stops when an attempt repeats an earlier one, when the budget is spent, or when the model answers in words instead.
 - A call of which it is doubtful whether it is meant is asked about once: if it comes again in the same way, it is only
   shown, and the reply is the answer, its text whole.
 - A cut turn is asked again with more room. So is a typed answer that a limit ended, unless it is a value closed by a
-  bracket of its own: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one.
+  bracket of its own with nothing behind it: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one, and
+  words behind a value may be about to take it back.
 - Near misses are asked about only where a call was required.
 
 `CorrectionLoop` is the sans-IO core (`next()` gives what to ask, `receive()` takes the answer); `correct` drives it
@@ -49,14 +52,14 @@ from llmcore.types.near_misses import SHOWN
 from llmcore.validator.coercion.coercer import Strictness
 from llmcore.validator.correction.reask_prompt import correction_prompt
 from llmcore.validator.output.parsing import ParseDetail, json_schema, parse_detailed
-from llmcore.validator.report import ValidationReport, validate
+from llmcore.validator.report import ValidationReport, cut_short, validate
 from llmcore.validator.schema.problems import Problem, shown, summary
 
 __all__ = ["FAILED_CALL_WORDS", "MORE_ROOM", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
 
 Outcome = Literal["ok", "answered", "repeated", "spent", "stopped"]
 """`ok`: every call may run and the value fits. `answered`: the model gave words where no call was required, or showed a
-doubtful call once more; the failing calls are withdrawn. `repeated`: an attempt equalled an earlier one. `spent`: no
+doubtful call once more; the turn's calls are withdrawn. `repeated`: an attempt equalled an earlier one. `spent`: no
 re-ask is left. `stopped`: `ask` returned None."""
 
 FAILED_CALL_WORDS = frozenset({"tool_use_failed", "json_validate_failed"})
@@ -71,8 +74,9 @@ class Correction:
     """One re-ask, as data. Send the request again with `messages` appended to the history *as it was before the bad
     turn*, and with `tools`, `tool_choice` and, where not None, `max_tokens` in place of the request's own.
 
-    `n` counts from 1. `tools` are the failing calls' tools only, or all of them when a name was unknown or no call
-    came, or none when only the typed output failed. `detail` is for `Attempt.detail`; `problems` is what it is about.
+    `n` counts from 1. `tools` are the failing calls' tools only, or all of them when a name was unknown, no call
+    came or calls were cut, or none when only the typed output failed. `detail` is for `Attempt.detail`;
+    `problems` is what it is about.
     """
 
     n: int
@@ -183,14 +187,14 @@ class CorrectionLoop:
         if answer is None:
             self._outcome = "stopped"
             return
-        call_due = self._required or any(problem.call is not None for problem in self._review.problems)
+        call_due = self._required or bool(self._envelope.tool_calls)
         reply = self._judge(answer, required=self._required)
         if call_due and not self._required and not answer.tool_calls and not _missed(answer) and not reply.problems:
-            self._envelope = _without_failing(self._envelope, self._review.report, answer)
+            self._envelope = _with_all_withdrawn(self._envelope, answer)
             self._review = self._judge(self._envelope, required=False)
             self._outcome = "answered"
             return
-        self._envelope = _merged(self._envelope, self._review.report, answer)
+        self._envelope = _merged(self._envelope, self._kept, self._review.report.failing_indexes, answer)
         self._review = self._judge(self._envelope, required=call_due)
         self._outcome = self._after(_signature(self._envelope, self._review))
         if self._outcome == "repeated" and self._is_shown(answer):
@@ -228,14 +232,16 @@ class CorrectionLoop:
     def _judge(self, envelope: Envelope, required: bool) -> _Review:
         due = required or _call_failed(envelope)
         report = validate(envelope, self._tools, strictness=self._strictness, required=due)
+        if _ends_in_a_call(envelope) and report.ok:
+            return _Review(report, None, (cut_short(),))
         if report.problems or envelope.tool_calls or self._output_type is None:
             return _Review(report, None, tuple(report.problems))
         try:
             detail = self._read(envelope.content)
         except OutputParseError as error:
             return _Review(report, None, tuple(error.problems), error.__cause__)
-        goes_on = envelope.content.rstrip().endswith(",")  # another value, or another item, was to come
-        if envelope.finish_reason == "length" and (goes_on or not detail.closed):
+        said_last = next((segment.kind for segment in reversed(envelope.segments) if segment.kind != "markup"), "content")
+        if envelope.finish_reason == "length" and (said_last == "reasoning" or not detail.closed):
             return _Review(report, None, (_perhaps_half(envelope.content),))
         return _Review(report, detail, ())
 
@@ -244,9 +250,11 @@ class CorrectionLoop:
 
     def _correction(self) -> Correction:
         problems = self._review.problems
-        calls = self._review.report.failing
+        calls = self._review.report.calls if self._cut_short else self._review.report.failing
         offered = self._offered(calls, problems)
-        text = correction_prompt(self._envelope, calls, problems, offered, self._output_schema(calls), self._cut_short)
+        text = correction_prompt(
+            self._envelope, calls, problems, offered, self._output_schema(calls), self._cut_short, kept=self._kept
+        )
         return Correction(
             n=len(self._corrections) + 1,
             messages=(Message(role="user", content=[TextBlock(text=text)]),),
@@ -259,7 +267,7 @@ class CorrectionLoop:
     def _offered(self, calls: Sequence[ToolCall], problems: Sequence[Problem]) -> tuple[ToolDefinition, ...]:
         """The failing calls' tools; all of them where it is open which call was meant."""
         unnamed = ("unknown_tool", "no_call", "near_miss")
-        cut = self._envelope.truncated and not calls
+        cut = self._cut_short and (self._envelope.truncated or bool(calls))
         open_choice = cut or any(problem.kind in unnamed for problem in problems)
         if open_choice:
             return tuple(self._tools)
@@ -276,6 +284,13 @@ class CorrectionLoop:
 
     def _output_schema(self, calls: Sequence[ToolCall]) -> JsonSchema | None:
         return json_schema(self._output_type) if self._output_type is not None and not calls else None
+
+    @property
+    def _kept(self) -> list[ToolCall]:
+        """The calls that stand while the failing ones are corrected, as the correction says. None of a turn that was cut: nobody
+        knows what else it would have said of them."""
+        failing = self._review.report.failing_indexes
+        return [] if self._cut_short else [call for at, call in enumerate(self._envelope.tool_calls) if at not in failing]
 
     @property
     def _cut_short(self) -> bool:
@@ -355,33 +370,37 @@ def _same_call(one: ToolCall, other: ToolCall) -> bool:
     return one.arguments is not None and one.name == other.name and one.arguments == other.arguments
 
 
-def _merged(turn: Envelope, report: ValidationReport, answer: Envelope) -> Envelope:
-    """The turn with its failing calls replaced by the answer's. Without a good call to keep the answer is the turn."""
-    failing = report.failing_indexes
-    kept = [call for index, call in enumerate(turn.tool_calls) if index not in failing]
-    if not kept:
-        return answer
+def _ends_in_a_call(envelope: Envelope) -> bool:
+    """Did the reply break off inside a call behind whole ones? Where its server says that it was done, a loose end is none."""
+    return bool(envelope.tool_calls) and envelope.truncated and envelope.finish_reason in ("length", None)
+
+
+def _merged(turn: Envelope, kept: Sequence[ToolCall], failing: frozenset[int], answer: Envelope) -> Envelope:
+    """The turn with its failing calls replaced by the answer's. Without a call to keep, or one in the answer, the answer is
+    the turn. It is as whole as the answer is."""
+    if not kept or not answer.tool_calls:
+        return _with_all_withdrawn(turn, answer) if kept else answer
     repeated = [call for call in answer.tool_calls if any(_same_call(call, good) for good in kept)]
     new = [_renamed(call, kept) for call in answer.tool_calls if not any(call is again for again in repeated)]
     if not new:
         return turn
-    first = min(failing, default=len(turn.tool_calls))
+    first = min(failing)
     calls = [call for index, call in enumerate(turn.tool_calls) if index < first]
     calls += new
     calls += [call for index, call in enumerate(turn.tool_calls) if index > first and index not in failing]
-    dropped = [Repair(kind="repeated_call", before=call.name, after=None) for call in repeated]
-    return _rebuilt(turn, calls, {call.id for index, call in enumerate(turn.tool_calls) if index in failing}, new, dropped, "")
+    gone = {call.id for index, call in enumerate(turn.tool_calls) if index in failing}
+    end = {"truncated": answer.truncated, "finish_reason": answer.finish_reason, "finish_word": answer.finish_word}
+    notes = [Repair(kind="repeated_call", before=call.name, after=None) for call in repeated]
+    changes = {"tool_calls": calls, "near_misses": [], "repairs": [*turn.repairs, *notes], **end}
+    return turn.model_copy(update=changes).attach(turn.source, turn.segments, _blocks(turn.blocks, gone, new))
 
 
-def _without_failing(turn: Envelope, report: ValidationReport, answer: Envelope) -> Envelope:
-    """The model took its failing calls back in words: the good calls stand, and what it said is kept."""
-    failing = report.failing_indexes
-    kept = [call for index, call in enumerate(turn.tool_calls) if index not in failing]
-    withdrawn = [call for index, call in enumerate(turn.tool_calls) if index in failing]
-    notes = [Repair(kind="withdrawn_call", before={"name": call.name, "arguments": call.raw_arguments}) for call in withdrawn]
-    if not kept:
-        return updated(answer, {"repairs": [*answer.repairs, *notes]})
-    return _rebuilt(turn, kept, {call.id for call in withdrawn}, [], notes, answer.content)
+def _with_all_withdrawn(turn: Envelope, answer: Envelope) -> Envelope:
+    """The model took its calls back in words, the failing ones and those that were kept meanwhile: its words are the turn."""
+    notes = [
+        Repair(kind="withdrawn_call", before={"name": call.name, "arguments": call.raw_arguments}) for call in turn.tool_calls
+    ]
+    return updated(answer, {"repairs": [*answer.repairs, *notes]})
 
 
 def _as_shown(answer: Envelope) -> Envelope:
@@ -407,22 +426,6 @@ def _is_of_a_call(markup: str, before: str, after: str) -> bool:
     """Is it the opener or the closer of a wrapper round calls: no reasoning's, and no token that ends a turn?"""
     opens = after == "call" and before != "reasoning"
     return opens or (before == "call" and after != "reasoning" and markup.startswith("</") and not markup.startswith("</s>"))
-
-
-def _rebuilt(
-    turn: Envelope, calls: list[ToolCall], gone: set[str], new: Sequence[ToolCall], notes: list[Repair], said: str
-) -> Envelope:
-    content = "\n".join(part for part in (turn.content, said) if part)
-    changed = turn.model_copy(
-        update={
-            "tool_calls": calls,
-            "content": content,
-            "truncated": False,
-            "near_misses": [],
-            "repairs": [*turn.repairs, *notes],
-        }
-    )
-    return changed.attach(turn.source, turn.segments, _blocks(turn.blocks, gone, new))
 
 
 def _blocks(blocks: Sequence[Block], gone: set[str], new: Sequence[ToolCall]) -> list[Block]:

@@ -24,6 +24,9 @@ _FRAMES = 1000
 _MAX_LINE = 1500
 _MAX_LINES = 6000
 """Characters of one problem, and of all of them."""
+_MAX_KEPT = 1500
+_MAX_KEPT_CALL = 300
+"""Characters of the kept calls, and of one."""
 _MAX_SCHEMA = 40_000
 """Characters of all schemas of tools, and of the schema of a typed answer."""
 
@@ -35,9 +38,12 @@ def correction_prompt(
     tools: Sequence[ToolDefinition],
     output_schema: JsonSchema | None,
     cut_short: bool,
+    *,
+    kept: Sequence[ToolCall] = (),
 ) -> str:
-    """The text of the one message a correction sends. `calls` are the failing ones, none for words or typed output."""
-    parts = [_opening(calls, problems, cut_short), *_quoted_calls(calls)]
+    """The text of the one message a correction sends. `calls` are the failing ones, all of them where the reply was cut, none
+    for words or typed output; `kept` those that run if the failing ones are corrected."""
+    parts = [_opening(calls, problems, cut_short, bool(kept)), *_quoted_calls(calls)]
     if not calls and envelope.content.strip():
         parts.append(_fenced(envelope.content.strip()))
     lines = dict.fromkeys(f"- {cut(_line(problem, len(calls) > 1), _MAX_LINE)}" for problem in problems)
@@ -48,7 +54,10 @@ def correction_prompt(
     if output_schema is not None:
         schema = json.dumps(output_schema, ensure_ascii=False)
         parts.append(f"The answer must be JSON that matches this schema:\n{_fenced(schema, 'json', _MAX_SCHEMA)}")
+    parts += _kept_calls(kept, "those" if len(calls) > 1 else "that one")
     parts.append(_request(calls, problems, output_schema is not None, cut_short, has_tools=len(tools) > 0))
+    if kept:
+        parts[-1] += " If you answer without a call, none of these calls runs, the kept ones neither."
     return "\n\n".join(parts)
 
 
@@ -68,9 +77,13 @@ def _only_doubtful(problems: Sequence[Problem]) -> bool:
     return bool(problems) and all(problem.kind == "doubtful" for problem in problems)
 
 
-def _opening(calls: Sequence[ToolCall], problems: Sequence[Problem], cut_short: bool) -> str:
+def _opening(calls: Sequence[ToolCall], problems: Sequence[Problem], cut_short: bool, some_kept: bool) -> str:
     if cut_short:
-        return "Your last reply was cut off before it ended, so it was not used:"
+        return f"Your last reply was cut off before it ended, so {'nothing of it was' if calls else 'it was not'} used:"
+    if some_kept:
+        unclear = "it is not clear whether it is meant or only shown"
+        why = unclear if _only_doubtful(problems) else "it cannot be run"
+        return f"A part of your last reply was not used. This call did not run, because {why}:"
     if _only_doubtful(problems):
         return "Your last reply was not used: it is not clear whether this call is meant or only shown."
     return "Your last reply was not used, because this call cannot be run:" if calls else "Your last reply cannot be used:"
@@ -81,6 +94,21 @@ def _quoted_calls(calls: Sequence[ToolCall]) -> list[str]:
     room = min(_MAX_QUOTED, max(_MIN_QUOTED, _MAX_CALLS // len(calls))) if calls else 0
     quoted, left_out = _fitting((_quoted_call(call, room) for call in calls), _MAX_CALLS + _FRAMES)
     return [*quoted, f"{left_out} more calls are not shown here."] if left_out else quoted
+
+
+def _kept_calls(kept: Sequence[ToolCall], others: str) -> list[str]:
+    """What the model need not say again, and what else of its turn will happen."""
+    if not kept:
+        return []
+    lines, left_out = _fitting((_kept_call(call) for call in kept), _MAX_KEPT)
+    more = [f"- and {left_out} more"] if left_out else []
+    opening = f"These calls of the same reply are kept. They run once, together with {others}; do not make them again:"
+    return ["\n".join([opening, *lines, *more])]
+
+
+def _kept_call(call: ToolCall) -> str:
+    body = json.dumps(call.arguments, ensure_ascii=False, default=str)
+    return f"- {_named(call.name)} with {_on_one_line(cut(body, _MAX_KEPT_CALL))}"
 
 
 def _quoted_call(call: ToolCall, room: int) -> str:
@@ -123,6 +151,8 @@ def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool
         )
     if typed:
         return f"Answer again with the JSON only.{brief}"
+    if calls and cut_short:
+        return f"None of its calls ran. Make every call that you mean again, whole.{brief}"
     if calls:
         what = "these calls" if len(calls) > 1 else "this call"
         return f"Make {what} again, corrected and whole, and nothing else.{brief}"

@@ -24,7 +24,7 @@ from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.output.lead_ins import LeadIn, lead_in, taken_back
 
-__all__ = ["LIKE_JSON", "MAX_CANDIDATES", "Candidate", "Found", "find_values", "is_whole", "only_fence"]
+__all__ = ["LIKE_JSON", "MAX_CANDIDATES", "Candidate", "Found", "ends_the_text", "find_values", "is_whole", "only_fence"]
 
 _WASTE_PER_CHARACTER = 4
 _WASTE_ALLOWED = 20_000
@@ -397,3 +397,15 @@ def is_whole(text: str, start: int, end: int) -> bool:
         since = span.end
     opened = before.strip()
     return (not opened or _OPENED_FENCE.fullmatch(opened) is not None) and not behind.strip().strip("`~")
+
+
+_CLOSERS_BEHIND = re.compile(r"[\s*]*+(?P<mark>`{3,}|~{3,}|`)?[\s*]*+(?:</[\w:-]++>\s*+)*+")
+
+
+def ends_the_text(text: str, start: int, end: int) -> bool:
+    """Does nothing begin behind a value: no words, no item, no other value? Only what ends where the value ends may stand
+    there: its fence, emphasis, an element. And is it no draft, behind which the answer was to come?"""
+    if lead_in(text, start, 0, LeadIn.NOTHING) is LeadIn.DRAFT:
+        return False
+    behind = _CLOSERS_BEHIND.fullmatch(text, end)
+    return behind is not None and (not behind["mark"] or text.count(behind["mark"], 0, start) % 2 == 1)

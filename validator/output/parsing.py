@@ -33,7 +33,7 @@ from llmcore.types.narrowing import is_list
 from llmcore.validator.coercion.coercer import Strictness, settle, trust
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.output.begun import Beginnings
-from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, find_values, only_fence
+from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, ends_the_text, find_values, only_fence
 from llmcore.validator.output.guessed_keys import without_guessed_keys
 from llmcore.validator.output.lead_ins import LeadIn
 from llmcore.validator.output.output_types import CompiledOutput, compile_output
@@ -62,7 +62,7 @@ _MAX_FAILURES = 100
 class ParseDetail:
     """A typed value and how it was come by: what was repaired, and every value that the text held (empty when the text
     itself was the value). `complete` is False when the text ended inside the value. `closed` is True when the value ended
-    by a bracket of its own, so that no text behind it could have made another of it."""
+    by a bracket of its own, is called no draft, and nothing was begun behind it: what a limit ended says no more of it."""
 
     value: Any
     repairs: list[Repair] = field(default_factory=list[Repair])
@@ -138,6 +138,7 @@ class _Parse:
         self.values: list[_Fit] = []
         self.members_left = False
         self.begun: Sequence[Candidate] = ()
+        self.lists: Sequence[Candidate] = ()
         self.around = Surroundings(text, output.schema, strictness)
         self.beginnings = Beginnings(text, self.around)
 
@@ -170,12 +171,14 @@ class _Parse:
             return False
         if any(repair.kind == "several_fit" and repair.safety == "truncated" for repair in fit.repairs):
             return False
-        return fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
+        stands_last = ends_the_text(self.text, fit.of.start, fit.of.end)
+        return stands_last and fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
 
     def best_of(self, found: Found) -> _Fit | None:
         """The candidate that fits best as the structure it is, or several of them as the items of an array."""
         whole: list[_Fit] = []
         self.members_left, self.begun = found.members_left, found.begun
+        self.lists = [candidate for candidate in found.values if is_list(candidate.value) and candidate.value]
         if any(self.around.lists_items(candidate) for candidate in found.values):
             found = found._replace(unread=True)  # values beside a list of items are not all of them
         for candidate in found.values:
@@ -325,7 +328,8 @@ class _Parse:
         rivals = [fit for fit in admitted if fit.of is not None and fit.of is not best.of and fit.data != best.data]
         same = [fit.of for fit in rivals if fit.of is not None and fit.of.announced == best.of.announced]
         begun = self._begun_beside(best.of)
-        others = [*same, *(one for one in begun if not any(one is other for other in same))]
+        beside = [*begun, *self._lists_beside(best.of)]
+        others = [*same, *(one for one in beside if not any(one is other for other in same))]
         if not others:
             return best
         places = [[other.start, other.end] for other in (best.of, *others[:_MAX_FITS])]
@@ -336,6 +340,11 @@ class _Parse:
         if (begun and is_array) or not self._admits([note]):
             self.refused.append(note)
         return None if is_array or not self._admits([note]) else best._replace(repairs=[*best.repairs, note])
+
+    def _lists_beside(self, best: Candidate) -> list[Candidate]:
+        """Lists beside an empty one, also those of which no item fits: it is not certain that nothing is the answer."""
+        empty = is_list(best.value) and not best.value
+        return [one for one in self.lists if empty and one.announced >= best.announced]
 
     def _begun_beside(self, best: Candidate) -> list[Candidate]:
         """What the end broke off, could have become a value of the type, and is named the answer no less than the best."""

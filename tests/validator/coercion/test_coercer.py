@@ -38,6 +38,7 @@ SAFE: list[Row] = [
     (STRING, 5, "5", "text_from_scalar", "coerced"),
     (STRING, 2.5, "2.5", "text_from_scalar", "coerced"),
     (STRING, True, "true", "text_from_scalar", "coerced"),
+    ({"type": "string", "format": "uuid"}, "0D" * 16, "-".join(["0d" * 4, *["0d" * 2] * 3, "0d" * 6]), "uuid_hyphens", "coerced"),
     (LIST, "[1, 2]", [1, 2], "parsed_json", "coerced"),
     (POINT, '{"x": 1}', {"x": 1}, "parsed_json", "coerced"),
     (UNIT, " celsius", "Celsius", "allowed_value", "coerced"),

@@ -89,7 +89,10 @@ def test_good_calls_are_kept_in_their_places_and_not_asked_again() -> None:
         [TextBlock(text="I will look."), *(ToolUseBlock(id=c.id, name=c.name, input=c.arguments) for c in (first, bad, last))],
     )
     result, (correction,) = run(envelope, turn(GOOD, first.model_copy(update={"id": "call_9"})))
-    assert "Oslo" not in text_of(correction)
+    assert 'are kept. They run once, together with that one; do not make them again:\n- `search` with {"city": "Oslo"}\n' in (
+        text_of(correction)
+    )
+    assert text_of(correction).endswith("If you answer without a call, none of these calls runs, the kept ones neither.")
     assert [(c.id, c.name) for c in result.envelope.tool_calls] == [
         ("call_0", "search"),
         ("call_3", "get_weather"),
@@ -99,6 +102,72 @@ def test_good_calls_are_kept_in_their_places_and_not_asked_again() -> None:
     blocks = result.envelope.blocks
     assert [block.id for block in blocks if isinstance(block, ToolUseBlock)] == ["call_0", "call_3", "call_2"]
     assert result.envelope.content == "I will look."
+
+
+OTHER = call("search", {"city": "Oslo"}, id="call_7", raw_arguments='{"city": "Oslo"}')
+CUT = call(arguments={"city": "Ro"}, complete=False, raw_arguments='{"city": "Ro', id="call_8")
+
+
+@pytest.mark.parametrize("content", ["I will not.", "get_weather("])
+def test_an_answer_without_calls_takes_the_kept_ones_back_too(content: str) -> None:
+    misses = [NearMiss(span=(0, 11), name="get_weather", reason="unclosed")] if content.endswith("(") else []
+    result, asked = run(turn(OTHER, BAD), turn(content=content, near_misses=misses), *([turn(content="No.")] if misses else []))
+    assert result.report.runnable == result.envelope.tool_calls == []
+    assert (result.envelope.content, result.ok) == ("No." if misses else content, True)
+    if not misses:
+        withdrawn = [repair.before["name"] for repair in result.envelope.repairs if repair.kind == "withdrawn_call"]
+        assert (withdrawn, len(asked)) == (["search", "get_weather"], 1)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        turn(OTHER, CUT, truncated=True, finish_reason="length"),
+        turn(OTHER, CUT),
+        turn(OTHER, BAD, finish_reason="length"),
+        turn(OTHER, truncated=True, finish_reason="length"),
+        turn(OTHER, truncated=True),
+    ],
+    ids=["cut", "damaged", "invalid and cut", "cut before a name", "cut before a name, no end told"],
+)
+@pytest.mark.parametrize("said", ["words", "a call", "the same call"])
+def test_of_a_turn_that_was_cut_nothing_is_kept(first: Envelope, said: str) -> None:
+    answers = {"words": turn(content="I will not."), "a call": turn(GOOD), "the same call": turn(OTHER)}
+    result, (correction,) = run(first, answers[said])
+    assert "nothing of it was used" in text_of(correction)
+    assert "None of its calls ran. Make every call that you mean again, whole." in text_of(correction)
+    assert '`search` with the arguments\n```\n{"city": "Oslo"}' in text_of(correction)
+    assert "are kept" not in text_of(correction)
+    assert [tool.name for tool in correction.tools] == ["get_weather", "search"]
+    assert (result.envelope.tool_calls, result.ok) == (answers[said].tool_calls, True)
+
+
+def test_a_loose_end_behind_a_whole_call_is_none_where_the_server_says_that_it_was_done() -> None:
+    assert run(turn(OTHER, truncated=True, finish_reason="stop"))[1] == []
+
+
+def test_a_correction_that_is_cut_keeps_nothing_of_the_turn_either() -> None:
+    result, asked = run(turn(OTHER, BAD), turn(GOOD, truncated=True, finish_reason="length"), turn(GOOD))
+    assert "are kept" in text_of(asked[0])
+    assert "nothing of it was used" in text_of(asked[1])
+    assert text_of(asked[1]).count("with the arguments") == 2
+    assert (result.envelope.tool_calls, result.ok) == ([GOOD], True)
+
+
+def test_kept_calls_are_told_in_few_words() -> None:
+    many = [call("search", {"city": f"{n}" + "x" * 8000}, id=f"c{n}") for n in range(128)]
+    text = text_of(run(turn(*many, BAD), None)[1][0])
+    assert len(text) < 5000
+    shown = text.count("- `search` with")
+    assert shown >= 3
+    assert f"- and {128 - shown} more" in text
+
+
+def test_a_doubtful_call_beside_kept_ones_is_asked_about() -> None:
+    doubt = normalize(SHOWN, TOOLS)
+    text = text_of(run(doubt.model_copy(update={"tool_calls": [OTHER, *doubt.tool_calls]}), None)[1][0])
+    assert text.startswith("A part of your last reply was not used. This call did not run, because it is not clear whether")
+    assert "`search` with" in text
 
 
 def test_it_stops_when_an_attempt_repeats_an_earlier_one() -> None:
@@ -291,7 +360,21 @@ def test_the_schema_of_a_typed_answer_is_shown_whole() -> None:
         ("```\n12\n```", int, False),
         ('"dark"', str | int, False),
         ("[1, 2]", list[int], True),
-        ('Here: {"a": 1} and so', dict[str, int], True),
+        ('Here: {"a": 1} and so', dict[str, int], False),
+        ('Here: {"a": 1}', dict[str, int], True),
+        ('Draft: {"a": 1}', dict[str, int], False),
+        ('First idea:\n```json\n{"a": 1}\n```', dict[str, int], False),
+        ('```json\n{"a": 1}\n```\n', dict[str, int], True),
+        ('```json\n{"a": 1}\n', dict[str, int], True),
+        ('{"a": 1}\n```', dict[str, int], False),
+        ('```\n{"a": 1}\n```\n```', dict[str, int], False),
+        ('**{"a": 1}**', dict[str, int], True),
+        ('`{"a": 1}`', dict[str, int], True),
+        ('<answer>{"a": 1}</answer>', dict[str, int], True),
+        ('<answer>{"a": 1}</answer><answer>', dict[str, int], False),
+        ('["a"]\n-', list[str], False),
+        ('["a"].', list[str], False),
+        ('Final: {"a": 1}', dict[str, int], True),
         ('{"a": 1}\n{"a": 2}', list[dict[str, int]], False),
         ("about 12", int, False),
     ],

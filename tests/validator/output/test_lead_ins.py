@@ -115,6 +115,16 @@ def test_two_lists_are_no_one_list(text: str, strictness: Strictness) -> None:
             parse(text, output_type, strictness=strictness)
 
 
+@pytest.mark.parametrize("text", ['[]\n["a"]', '["a"] - no: []', '["a"]\n[]', '```\n[]\n```\n```\n["a"]\n```'])
+@pytest.mark.parametrize("strictness", ["off", *LEVELS])
+def test_a_list_that_does_not_fit_is_not_passed_over_for_an_empty_one(text: str, strictness: Strictness) -> None:
+    for output_type in (list[int], set[int], list[dict[str, int]], list[int] | None):
+        with pytest.raises(OutputParseError, match="one list"):
+            parse(text, output_type, strictness=strictness)
+    assert parse('Draft: ["a"]\nFinal: []', list[int]) == parse('For example ["a"]. None fits: []', list[int]) == []
+    assert parse("[]\n[]", list[int]) == parse("Nothing: []", list[int]) == []
+
+
 @pytest.mark.parametrize(
     "text", ["[1, 2]\n[1, 2]", "My draft: [1]. Final answer: [1, 2]", "Not [3]. It is [1, 2]", "Draft: [1]\n\n[1, 2]"]
 )
