@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from llmcore.normalizer.calls.call_objects import is_no_call
+from llmcore.normalizer.calls.call_objects import PARALLEL, is_no_call
 from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.extent import Extent, delimiters_of
 
@@ -116,11 +117,16 @@ class Preview:
         if self._single or len(reading.drafts) >= reading.limits.calls:
             return False
         head = self._heads[bool(self.drafts)].match(reading.src.text, self._told)
-        if head is None or not head["name"].strip() or is_no_call(head["name"], reading.tools) or self._may_define(head):
+        if head is None or not head["name"].strip() or self._is_no_call(head["name"]) or self._may_define(head):
             return False
         identity = _ID.search(head[0])
         self._begin(head["name"], head.end(), identity[1] if identity else "")
         return True
+
+    def _is_no_call(self, name: str) -> bool:
+        """Is it a name that calls nothing, or one that holds calls, whose own names are told when all has come?"""
+        tools = self._reading.tools
+        return is_no_call(name, tools) or (name == PARALLEL and not is_known(name, tools))
 
     def _may_define(self, head: re.Match[str]) -> bool:
         """May these parameters be the schema of a tool, by their first key? Not if the tool has a parameter of that name."""
