@@ -50,6 +50,7 @@ __all__ = ["Machinery", "Run"]
 _log = logger("run")
 _GO_ON = "Go on."
 _STOPPED = "The run ended before this call was answered."
+_NO_CALL_LEFT = "It did not run: the run's budget of tool calls is spent."
 _RAN = "The tool ran, and the run ended before its result was taken."
 
 
@@ -257,6 +258,7 @@ class Run:
         ending = next((outcome.ended for outcome in outcomes if outcome.ended), None)
         if ending is not None:
             raise ending
+        state.ledger.check_tool_calls()
 
     async def _left_to_the_caller(
         self, calls: Sequence[ToolCall], toolbox: Toolbox, context: RunContext[Any]
@@ -278,6 +280,8 @@ class Run:
         decided = await self._decided(call, toolbox, context)
         if isinstance(decided, Outcome):
             return await self._passed(decided.call, decided)
+        if not self.state.ledger.take_tool_call():
+            return await self._passed(decided, synthetic(decided, _NO_CALL_LEFT))
         tool = toolbox.get(decided.name)
         assert tool is not None  # only then it may run
         withheld = partial(self._withheld.__setitem__, call.id)  # should the run end before the outcome is there
