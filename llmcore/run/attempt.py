@@ -8,7 +8,7 @@ layer 4.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +31,7 @@ from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
+from llmcore.run.unknown_calls import TOLD_PER_NAME, unknown_beside_good
 from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import broken_off, cut_shown, refuse_empty, unusable, without_calls, without_failed_call
 from llmcore.tools import compile_tools
@@ -128,7 +129,9 @@ class TurnAttempt:
         self._judged(loop)
         self._refuse_empty()
         self._refuse_ignored(config, plan, request, loop)
-        while (correction := loop.next()) is not None:  # each a request of its own that replaces the bad turn
+        while (
+            not self._is_told(loop) and (correction := loop.next()) is not None
+        ):  # each a request of its own that replaces the bad turn
             asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
             async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
                 async for event in events:
@@ -297,11 +300,13 @@ class TurnAttempt:
     async def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
         state, typed = self._state, self._state.settings.output is not None
-        if not result.ok:
+        unknown = self._unknown(result)
+        if not result.ok and not unknown:
             failure = unusable(result, typed=typed)
             state.ledger.finish(state.ledger.attempts[-1], failure=failure)
             raise failure
-        envelope, calls = result.envelope, result.report.runnable
+        envelope, calls = result.envelope, result.report.calls if unknown else result.report.runnable
+        state.unknown_told.update({call.name for call in unknown})
         detail, final = result.detail, self._final
         if calls and final is not None:
             detail = await self._typed(partial(self._beside_calls, final))
@@ -319,6 +324,14 @@ class TurnAttempt:
         ]
         repaired += [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
         return list(map(_to_listener, repaired))
+
+    def _unknown(self, result: CorrectionResult) -> Sequence[ToolCall]:
+        """Calls of unknown tools that are answered as such, because the reply's other calls may run."""
+        unknown, told = unknown_beside_good(result, self.toolbox), self._state.unknown_told
+        return () if any(told[call.name] >= TOLD_PER_NAME for call in unknown) else unknown
+
+    def _is_told(self, loop: CorrectionLoop) -> bool:
+        return len(self._unknown(loop.result)) > 0
 
     def _beside_calls(self, final: ToolCall) -> ParseDetail | None:
         """The output given in one reply with calls, None when it does not fit: then the calls' results come first."""

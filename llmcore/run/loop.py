@@ -23,6 +23,7 @@ from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
 from llmcore.run.settings import RunSettings, Toolbox
 from llmcore.run.state import RunState
+from llmcore.run.unknown_calls import not_found
 from llmcore.run.verdict import cause_of
 from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.copies import MessageCopies
@@ -263,10 +264,13 @@ class Run:
     async def _left_to_the_caller(
         self, calls: Sequence[ToolCall], toolbox: Toolbox, context: RunContext[Any]
     ) -> AsyncGenerator[Outcome, None]:
-        """Enter the calls of tools without a function as pending, but for those that a hook refuses: their outcomes."""
+        """Enter the calls of tools without a function as pending. The outcomes of those that a hook refuses, and of unknown
+        tools."""
         pending: list[ToolCall] = []
         for call in calls:
-            if not toolbox.can_run(call.name):
+            if toolbox.get(call.name) is None:
+                yield await self._passed(call, not_found(call, toolbox, self._tools.max_result_chars))
+            elif not toolbox.can_run(call.name):
                 decided = await self._decided(call, toolbox, context.for_call(call.id, call.name, 0))
                 if isinstance(decided, ToolCall):
                     pending.append(decided)

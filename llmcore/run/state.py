@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -50,6 +51,8 @@ class RunState:
         self.degraded = False
         self.pending: list[ToolCall] = []
         self.tool_turns = 0
+        self.unknown_told = Counter[str]()
+        """How many times each name of a tool that does not exist was answered as unknown."""
         self.tool_results: list[ToolRecord] = []
         self.repairs: list[RepairRecord] = []
         self._ids = ids_in(self.messages)

@@ -214,6 +214,6 @@ async def test_a_call_that_a_hook_refuses_or_that_is_tried_again_takes_no_more_o
         return Veto("no") if call.arguments == {"n": 0} else None
 
     fake = FakeModel().tool_calls(("shaky", {"n": 0}), ("shaky", {"n": 1})).text("done")
-    tools = [tool(shaky, retries=RetryConfig(max_retries=2, base=0))]
+    tools = [tool(retries=RetryConfig(max_retries=2, base=0))(shaky)]
     result = await Orchestrator(fake, tools, hooks=Hooks(before_tool_run=refuse), budget=Budget(tool_calls=1)).run("go")
     assert (result.content, tries) == ("done", [1, 1, 1])
