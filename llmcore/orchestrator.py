@@ -8,7 +8,7 @@ the event loop.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from os import PathLike
 from types import TracebackType
@@ -20,7 +20,7 @@ from llmcore.hooks import HookChain, Hooks
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
 from llmcore.run.result import RunResult
-from llmcore.run.settings import PER_RUN, Given, Toolbox, resolve, tool_config
+from llmcore.run.settings import PER_RUN, Given, Toolbox, resolve, tool_config, validators_of
 from llmcore.tools import ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, TextBlock
@@ -45,10 +45,12 @@ class Orchestrator:
     (`"retry"`). `budget` None = `Budget()`: 4 attempts and 2 re-asks a model and turn. `adapter`: who makes the requests,
     for all models or by alias. `enforce_limits`: refuse tools over the providers' unverified limits too. `web_search`: how a
     request with `allow_web_search` searches where the provider cannot do it itself, a function of a query (and of a number of
-    results), sync or async, which the model then has as a tool. The other arguments are defaults that each call may override.
+    results), sync or async, which the model then has as a tool. `output_validators`: functions of a final answer (and of the
+    `RunContext`), sync or async; one that raises `RetryTool` or `ValueError` has the model asked again, and what one returns, if
+    not None, is the value. A run's own are asked after these. The other arguments are defaults that each call may override.
 
     `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they
-    override), `message_history`, `budget`, `deps`, `strictness`, `max_tool_turns`, `max_parallel_tools`,
+    override), `message_history`, `budget`, `deps`, `strictness`, `output_validators`, `max_tool_turns`, `max_parallel_tools`,
     `tool_timeout`, `tool_errors`. A run's `tools` are offered beside the orchestrator's; one of the same name is an error
     unless it is given as `tool(f).replacing()`.
 
@@ -75,9 +77,11 @@ class Orchestrator:
         deps: Any = None,
         adapter: Adapter | Mapping[str, Adapter] | None = None,
         web_search: Searcher | None = None,
+        output_validators: Iterable[Callable[..., Any]] | Callable[..., Any] | None = None,
     ) -> None:
         self._tools = Toolbox.of(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
+        self._defaults["validators"] = validators_of(output_validators)
         from llmcore.fallback import FallbackManager
         from llmcore.run.loop import Machinery
 

@@ -27,6 +27,7 @@ from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
 from llmcore.run.output import take_final_call
+from llmcore.run.output_checks import Checked, check_output
 from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
@@ -108,6 +109,7 @@ class TurnAttempt:
         self._final: ToolCall | None = None
         self._was_silent = False
         self._ignored_by: set[str] = set()
+        self._checked: Checked | None = None
         self.accepted: Accepted | None = None
 
     @property
@@ -129,6 +131,7 @@ class TurnAttempt:
         self._judged(loop)
         self._refuse_empty()
         self._refuse_ignored(config, plan, request, loop)
+        await self._ask_validators(loop)
         while (
             not self._is_told(loop) and (correction := loop.next()) is not None
         ):  # each a request of its own that replaces the bad turn
@@ -138,6 +141,7 @@ class TurnAttempt:
                     yield event
             await self._typed(partial(loop.receive, self._envelope, admitted_tools(request, self._tools)))
             self._judged(loop)
+            await self._ask_validators(loop)
         for event in await self._accept(loop.result):
             yield event
         self._learn_by_contrast(config, plan)
@@ -297,6 +301,21 @@ class TurnAttempt:
             report = updated(report, {"problems": list(result.problems)})
         ledger.finish(ledger.attempts[-1], report=report)
 
+    async def _ask_validators(self, loop: CorrectionLoop) -> None:
+        """Let the caller's validators judge a final answer; one that they refuse is asked for again."""
+        result, typed = loop.result, self._state.settings.output is not None
+        due = result.detail is not None if typed else result.envelope.needs_more_work is not True
+        if not self._state.settings.output_validators or not result.ok or result.report.calls or not due:
+            return
+        self._checked = await self._check(result.detail.value if result.detail is not None else result.envelope.content)
+        if self._checked.problem is not None:
+            loop.refuse(self._checked.problem, self._checked.cause)
+            self._judged(loop)
+
+    async def _check(self, value: Any) -> Checked:
+        state = self._state
+        return await check_output(state.settings.output_validators, value, state.context(), state.ledger.seconds_left)
+
     async def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
         state, typed = self._state, self._state.settings.output is not None
@@ -310,10 +329,12 @@ class TurnAttempt:
         detail, final = result.detail, self._final
         if calls and final is not None:
             detail = await self._typed(partial(self._beside_calls, final))
+            self._checked = await self._check(detail.value) if detail is not None else None
+            detail = None if self._checked is not None and self._checked.problem is not None else detail
             final = final if detail is not None else None
         done = not calls and envelope.needs_more_work is not True
         is_final = detail is not None if typed else done
-        value = detail.value if detail is not None else None
+        value = self._value(detail, is_final)
         self.accepted = Accepted(envelope, calls, final, value, is_final)
         state.note_repairs("reply", envelope.repairs)
         state.note_repairs("output", detail.repairs if detail is not None else ())
@@ -324,6 +345,14 @@ class TurnAttempt:
         ]
         repaired += [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
         return list(map(_to_listener, repaired))
+
+    def _value(self, detail: ParseDetail | None, is_final: bool) -> Any:
+        """The typed output, as the validators left it; of an answer in words, what they made of it."""
+        value = detail.value if detail is not None else None
+        if self._checked is None or not is_final:
+            return value
+        changed = detail is not None or self._checked.value != self._envelope.content
+        return self._checked.value if changed else None
 
     def _unknown(self, result: CorrectionResult) -> Sequence[ToolCall]:
         """Calls of unknown tools that are answered as such, because the reply's other calls may run."""

@@ -26,7 +26,6 @@ from llmcore.run.state import RunState
 from llmcore.run.unknown_calls import not_found
 from llmcore.run.verdict import cause_of
 from llmcore.tools import RunContext, Tool, ToolConfig
-from llmcore.tools.copies import MessageCopies
 from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
 from llmcore.types import (
     AttemptReason,
@@ -114,7 +113,9 @@ class Run:
         except FallbackExhausted as error:
             state.close_open_calls(_STOPPED)
             failure = cause_of(error)
-            if state.settings.output is not None or isinstance(failure, Refused) or not state.degrade():
+            settings = state.settings
+            judged = settings.output is not None or settings.output_validators
+            if judged or isinstance(failure, Refused) or not state.degrade():
                 self._attach_partial(failure)
                 raise failure from failure.__cause__
         except BaseException as error:
@@ -229,7 +230,7 @@ class Run:
         A listener is told of each result as it comes; where a hook may still change it, when it has passed the hook.
         """
         state, told_late = self.state, self._hooks.has("on_tool_response")
-        context: RunContext[Any] = RunContext(state.settings.deps, state.ledger.usage, MessageCopies(state.messages))
+        context = state.context()
         runnable = [call for call in calls if toolbox.can_run(call.name)]
         running = ToolRun(runnable, lambda call: self._run_call(call, toolbox, context), self._tools, self._withheld)
         refused: list[Outcome] = []

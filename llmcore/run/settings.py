@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from llmcore.run.callers_code import CallersFunction
 from llmcore.run.copies import refusing
 from llmcore.run.output import OutputSpec
 from llmcore.tools import Tool, ToolConfig, as_tool, compile_tools
@@ -27,7 +28,7 @@ from llmcore.types.copies import updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.tools import tools_in
 
-__all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
+__all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request", "validators_of"]
 
 Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request
 """What `run`, `execute` and `stream` take: text, a message, a list of messages, or a whole `Request`."""
@@ -40,7 +41,7 @@ _TOOL_OPTIONS = {
     "tool_timeout": "timeout",
     "tool_errors": "errors",
 }
-_RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness"})
+_RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness", "output_validators"})
 PER_RUN = _REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS
 """The options of `run`, `execute` and `stream`."""
 _OPTIONS = sorted(PER_RUN)
@@ -151,6 +152,7 @@ class RunSettings:
     strictness: Literal["off", "safe", "lenient"]
     tool_overrides: ToolConfig
     output: OutputSpec | None
+    output_validators: tuple[CallersFunction, ...] = ()
 
 
 def check_option_names(options: Mapping[str, Any]) -> None:
@@ -200,6 +202,7 @@ def resolve(
     budget: Budget | None,
     deps: Any,
     strictness: Literal["off", "safe", "lenient"],
+    validators: tuple[CallersFunction, ...] = (),
 ) -> RunSettings:
     """Everything a run needs to know, from the orchestrator's defaults and the call's options. Raises
     `CallerError`s."""
@@ -221,7 +224,16 @@ def resolve(
         strictness=_strictness(options.get("strictness", strictness)),
         tool_overrides=tool_config(**{_TOOL_OPTIONS[name]: options[name] for name in _TOOL_OPTIONS if name in options}),
         output=OutputSpec.of(request.output_type),
+        output_validators=(*validators, *validators_of(options.get("output_validators"))),
     )
+
+
+def validators_of(given: object) -> tuple[CallersFunction, ...]:
+    if given is None:
+        return ()
+    from llmcore.run.output_checks import output_validators  # loads the validator
+
+    return output_validators(given)
 
 
 def tool_config(**settings: Any) -> ToolConfig:

@@ -15,6 +15,8 @@ from llmcore.run.sending import RefusedRequests
 from llmcore.run.settings import RunSettings
 from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cut_shown
+from llmcore.tools import RunContext
+from llmcore.tools.copies import MessageCopies
 from llmcore.tools.execution import Outcome
 from llmcore.tools.results import UnwritableResult, written
 from llmcore.types import (
@@ -67,6 +69,10 @@ class RunState:
         if self.tool_turns and self.settings.request.tool_choice != "none":
             changes["tool_choice"] = "auto"
         return self.settings.request.model_copy(update=changes)
+
+    def context(self) -> RunContext[Any]:
+        """What tools and the caller's functions may know of the run, as it stands now."""
+        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages))
 
     def note(self, envelope: Envelope) -> None:
         """A reply came: it is the last one, and its text may have to stand in for an answer, if it is not a part of one."""
