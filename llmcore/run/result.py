@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.run.resuming import check_saved, openai_messages
 from llmcore.types import Attempt, Envelope, Message, Repair, ToolCall, Usage
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonObject, JsonText
@@ -79,7 +81,8 @@ class RunResult(Value):
 
     `model_dump_json()` works at any end of a run and `model_validate_json` reads it back, `output`, values of tools and
     reports as plain data. What JSON has no form for stands as text: infinity as "Infinity", a number of more than 4300
-    digits as its digits. `version` counts up when the JSON's keys change their meaning.
+    digits as its digits. `version` counts up when the JSON's keys change their meaning; a key or a version that is not known
+    is a `CallerError`. A result, also one that was read back, goes on as `message_history` of the next run.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -96,6 +99,18 @@ class RunResult(Value):
     tool_results: list[ToolRecord] = Field(default_factory=list[ToolRecord])
     repairs: list[RepairRecord] = Field(default_factory=list[RepairRecord])
     given_messages: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_this_version(cls, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            check_saved(data, cls.model_fields, 1)
+        return data
+
+    def messages_as_openai(self) -> list[dict[str, Any]]:
+        """The whole history as OpenAI's chat API takes it. Reasoning, which it does not take, is left out; a call that is
+        pending gets a result that says so."""
+        return openai_messages(self.messages)
 
     @property
     def content(self) -> str:

@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import ValidationError
 
 from llmcore.run.callers_code import CallersFunction
 from llmcore.run.copies import refusing
 from llmcore.run.output import OutputSpec
+from llmcore.run.result import RunResult
+from llmcore.run.resuming import check_results_answer_calls
 from llmcore.tools import Tool, ToolConfig, as_tool, compile_tools
 from llmcore.types import (
     Budget,
@@ -30,8 +32,8 @@ from llmcore.types.tools import tools_in
 
 __all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request", "validators_of"]
 
-Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request
-"""What `run`, `execute` and `stream` take: text, a message, a list of messages, or a whole `Request`."""
+Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult
+"""What `run`, `execute` and `stream` take: text, a message, a list of messages, a whole `Request`, or a result to go on from."""
 
 _REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
 _SENT_AS_DATA = ("messages", "system", "tool_choice", "stop", "extra_body", "extra_headers")
@@ -168,10 +170,12 @@ def check_option_names(options: Mapping[str, Any]) -> None:
 def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
     """The request with the options laid over it and the history before it, as a copy that shares no data with what
     was given. Raises `CallerError` naming what does not fit or cannot be encoded."""
-    history: Sequence[Any] = options.get("message_history") or ()
+    history = _history(options.get("message_history"))
     overrides = {name: value for name, value in options.items() if name in _REQUEST_OPTIONS}
     if isinstance(given, Request):
         base: dict[str, Any] = {name: getattr(given, name) for name in given.model_fields_set}
+    elif isinstance(given, RunResult):
+        base = {"messages": given.messages}
     else:
         base = {"messages": [given] if isinstance(given, Message) else given}
     try:
@@ -185,7 +189,20 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
         raise CallerError(f"the request cannot be read: {error}") from None
     if not request.messages:
         raise CallerError("the request holds no messages; give text, or at least one message")
+    check_results_answer_calls(request.messages)
     return request
+
+
+def _history(given: object) -> Sequence[Any]:
+    """What came before: the messages of a result, or a list of messages."""
+    if isinstance(given, RunResult):
+        return given.messages
+    if isinstance(given, str | Mapping):
+        raise CallerError(
+            f"message_history is a RunResult or a list of messages, not a {type(given).__name__}; "
+            "a saved result is read by RunResult.model_validate_json(text)"
+        )
+    return cast("Sequence[Any]", given or ())
 
 
 def _owned(request: Request) -> Request:
