@@ -20,7 +20,8 @@ from llmcore.hooks import HookChain, Hooks
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
 from llmcore.run.result import RunResult
-from llmcore.run.settings import PER_RUN, Given, Toolbox, resolve, tool_config, validators_of
+from llmcore.run.settings import PER_RUN, Given, resolve, tool_config, validators_of
+from llmcore.run.tool_source import ToolSource, is_live
 from llmcore.tools import ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, TextBlock
@@ -40,8 +41,9 @@ class Orchestrator:
 
     `models`: a `ModelRegistry`, settings or a path to a YAML file or folder, a model name (`"groq/llama-3.3-70b"`),
     or an adapter (`FakeModel`, `ReplayAdapter`). `tools`: functions, `Tool`s, a `ToolRegistry`, provider tool dicts
-    (those have no function: their calls come back as `RunResult.pending`). `strategies`: layer 4's, in order.
-    `tool_errors`: tell the model (`"continue"`), end the run (`"abort"`), or run again with back-off first
+    (those have no function: their calls come back as `RunResult.pending`). A registry is read before each turn; so is a function
+    given in place of the list, sync or async, of nothing or of the `RunContext`, that gives the tools.
+    `strategies`: layer 4's, in order. `tool_errors`: tell the model (`"continue"`), end the run (`"abort"`), or run again with back-off first
     (`"retry"`). `budget` None = `Budget()`: 4 attempts and 2 re-asks a model and turn. `adapter`: who makes the requests,
     for all models or by alias. `enforce_limits`: refuse tools over the providers' unverified limits too. `web_search`: how a
     request with `allow_web_search` searches where the provider cannot do it itself, a function of a query (and of a number of
@@ -61,7 +63,7 @@ class Orchestrator:
     def __init__(
         self,
         models: Models,
-        tools: Iterable[object] = (),
+        tools: Iterable[object] | Callable[..., Any] = (),
         *,
         system: str | list[TextBlock] | None = None,
         hooks: Hooks | Iterable[Hooks] | None = None,
@@ -79,7 +81,7 @@ class Orchestrator:
         web_search: Searcher | None = None,
         output_validators: Iterable[Callable[..., Any]] | Callable[..., Any] | None = None,
     ) -> None:
-        self._tools = Toolbox.of(tools)
+        self._tools = ToolSource(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
         self._defaults["validators"] = validators_of(output_validators)
         from llmcore.fallback import FallbackManager
@@ -199,8 +201,11 @@ class Orchestrator:
             raise ConfigError("the request is None; give text, messages or a Request")
         from llmcore.run.loop import Run
 
-        settings = resolve(request, options, tools=self._tools, **self._defaults)
-        return Run(settings, self._machinery, listening=listening)
+        source, own = self._tools, options.get("tools")
+        if is_live(own):
+            source, options = source.beside(own), {name: given for name, given in options.items() if name != "tools"}
+        settings = resolve(request, options, tools=source.snapshot(), more_tools=source.is_open, **self._defaults)
+        return Run(settings, self._machinery, source, listening=listening)
 
     async def _finish(self, run: Run) -> RunResult:
         """Fold the run's events into its result."""

@@ -7,7 +7,7 @@ A sync function runs in a thread, for it may block, and both kinds stand under t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, get_origin, get_type_hints
 
@@ -17,7 +17,7 @@ from llmcore.tools.leaving import Raised
 from llmcore.tools.threads import ThreadCall
 from llmcore.types import ConfigError
 
-__all__ = ["CallersFunction"]
+__all__ = ["CallersFunction", "takes_context"]
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -68,6 +68,13 @@ def _place_of_context(what: str, function: Callable[..., Any], values: int) -> t
     if values and len(needed) > values and _is_context(hints.get(needed[0].name)):
         return True, True
     return len(needed) > values or (len(places) > values and _is_context(hints.get(places[values].name))), False
+
+
+def takes_context(function: Callable[..., Any], needed: Sequence[inspect.Parameter]) -> bool:
+    """Is the one parameter that it needs the context, by its annotation or its name?"""
+    if len(needed) != 1:
+        return False
+    return _is_context(_hints(function).get(needed[0].name)) or needed[0].name in ("ctx", "context", "_")
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:

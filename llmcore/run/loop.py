@@ -21,8 +21,9 @@ from llmcore.run.catalog import Catalog, has_price, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
-from llmcore.run.settings import RunSettings, Toolbox
+from llmcore.run.settings import RunSettings, Toolbox, check_choice
 from llmcore.run.state import RunState
+from llmcore.run.tool_source import ToolSource
 from llmcore.run.unknown_calls import not_found
 from llmcore.run.verdict import cause_of
 from llmcore.tools import RunContext, Tool, ToolConfig
@@ -69,8 +70,10 @@ class Machinery:
 class Run:
     """One run. Made with everything checked; `events()` carries it out, once."""
 
-    def __init__(self, settings: RunSettings, machinery: Machinery, *, listening: bool) -> None:
-        chosen = choose(machinery.catalog, settings, machinery.web_search)
+    def __init__(self, settings: RunSettings, machinery: Machinery, source: ToolSource, *, listening: bool) -> None:
+        chosen = choose(machinery.catalog, settings, machinery.web_search, source.is_open)
+        self._source = source
+        self._search = chosen.search
         self._model, settings = chosen.model, chosen.settings
         request = settings.request
         self._machinery = machinery
@@ -143,7 +146,7 @@ class Run:
                 state,
                 self._machinery.catalog,
                 self._hooks,
-                self._toolbox,
+                await self._tools_now(),
                 self._models,
                 listening=self._listening,
                 enforce_limits=self._machinery.enforce_limits,
@@ -178,6 +181,19 @@ class Run:
                 self._may_run_tools()
                 state.add_user(_GO_ON)
             reason = "turn"
+
+    async def _tools_now(self) -> Toolbox:
+        """The tools of the turn that begins."""
+        if not self._source.is_live:
+            return self._toolbox
+        state, request = self.state, self.state.settings.request
+        toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools)
+        if self._search is not None and toolbox.get(self._search.name) is None:
+            toolbox = toolbox.extended([self._search])
+        toolbox = toolbox.limited(self._tools)
+        if not state.tool_turns:
+            check_choice(request, toolbox)
+        return toolbox
 
     def _begin_turn(self, attempt: TurnAttempt) -> FallbackContext:
         """What layer 4 is told, which sees to one accepted reply, by whatever attempts it takes."""

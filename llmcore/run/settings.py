@@ -30,7 +30,7 @@ from llmcore.types.copies import updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.tools import tools_in
 
-__all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request", "validators_of"]
+__all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_choice", "check_option_names", "resolve_request", "validators_of"]
 
 Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult
 """What `run`, `execute` and `stream` take: text, a message, a list of messages, a whole `Request`, or a result to go on from."""
@@ -220,19 +220,17 @@ def resolve(
     deps: Any,
     strictness: Literal["off", "safe", "lenient"],
     validators: tuple[CallersFunction, ...] = (),
+    more_tools: bool = False,
 ) -> RunSettings:
-    """Everything a run needs to know, from the orchestrator's defaults and the call's options. Raises
-    `CallerError`s."""
+    """Everything a run needs to know, from the orchestrator's defaults and the call's options. `more_tools`: there may be
+    others than `tools`, which are told later. Raises `CallerError`s."""
     check_option_names(options)
     request = resolve_request(given, options)
     if request.system is None and system is not None:
         request = _owned(updated(request, {"system": system}))
     toolbox = tools.extended(request.tools) if request.tools else tools
-    choice = request.tool_choice
-    if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:
-        raise ConfigError(f"tool_choice names {choice.get('name')!r}, which is none of the tools {[t.name for t in toolbox]}")
-    if choice == "required" and not len(toolbox):
-        raise ConfigError("tool_choice is 'required' and there are no tools; give tools or leave it at 'auto'")
+    if not more_tools:
+        check_choice(request, toolbox)
     return RunSettings(
         request=request,
         toolbox=toolbox,
@@ -243,6 +241,15 @@ def resolve(
         output=OutputSpec.of(request.output_type),
         output_validators=(*validators, *validators_of(options.get("output_validators"))),
     )
+
+
+def check_choice(request: Request, toolbox: Toolbox) -> None:
+    """Raises `ConfigError` where the tools do not have what the request's tool_choice forces."""
+    choice = request.tool_choice
+    if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:
+        raise ConfigError(f"tool_choice names {choice.get('name')!r}, which is none of the tools {[t.name for t in toolbox]}")
+    if choice == "required" and not len(toolbox):
+        raise ConfigError("tool_choice is 'required' and there are no tools; give tools or leave it at 'auto'")
 
 
 def validators_of(given: object) -> tuple[CallersFunction, ...]:
