@@ -20,9 +20,9 @@ from llmcore.hooks import HookChain, Hooks
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
 from llmcore.run.result import RunResult
-from llmcore.run.settings import PER_RUN, Given, resolve, tool_config, validators_of
+from llmcore.run.settings import PER_RUN, TOOL_OPTIONS, Given, resolve, tool_settings, validators_of
 from llmcore.run.tool_source import ToolSource, is_live
-from llmcore.tools import ToolErrors
+from llmcore.tools import ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, TextBlock
 
@@ -39,22 +39,24 @@ Models = ModelRegistry | Adapter | Mapping[str, Any] | str | PathLike[str]
 class Orchestrator:
     """Runs requests: picks a model, asks it, runs its tool calls, and gives back an answer or a classified error.
 
-    `models`: a `ModelRegistry`, settings or a path to a YAML file or folder, a model name (`"groq/llama-3.3-70b"`),
-    or an adapter (`FakeModel`, `ReplayAdapter`). `tools`: functions, `Tool`s, a `ToolRegistry`, provider tool dicts
-    (those have no function: their calls come back as `RunResult.pending`). A registry is read before each turn; so is a function
-    given in place of the list, sync or async, of nothing or of the `RunContext`, that gives the tools.
-    `strategies`: layer 4's, in order. `tool_errors`: tell the model (`"continue"`), end the run (`"abort"`), or run again with back-off first
-    (`"retry"`). `budget` None = `Budget()`: 4 attempts and 2 re-asks a model and turn. `adapter`: who makes the requests,
-    for all models or by alias. `enforce_limits`: refuse tools over the providers' unverified limits too. `web_search`: how a
-    request with `allow_web_search` searches where the provider cannot do it itself, a function of a query (and of a number of
-    results), sync or async, which the model then has as a tool. `output_validators`: functions of a final answer (and of the
-    `RunContext`), sync or async; one that raises `RetryTool` or `ValueError` has the model asked again, and what one returns, if
-    not None, is the value. A run's own are asked after these. The other arguments are defaults that each call may override.
+    `models`: a `ModelRegistry`, settings or a path to a YAML file or folder, a model name (`"groq/llama-3.3-70b"`), or an
+    adapter (`FakeModel`, `ReplayAdapter`). `tools`: functions, `Tool`s, a `ToolRegistry`, provider tool dicts (those have no
+    function: their calls come back as `RunResult.pending`). A registry is read before each turn; so is a function given in
+    place of the list, sync or async, of nothing or of the `RunContext`, that gives the tools. `strategies`: layer 4's, in
+    order. `tool_errors`: tell the model (`"continue"`), end the run (`"abort"`), or run again with back-off first (`"retry"`).
+    `tool_config`: those of these settings, and the others a `ToolConfig` has, as the registry's `tools:` of a model may have
+    them too; what it sets, the model's `tools:` may override, and a run's own what both say. `budget` None = `Budget()`: 4
+    attempts and 2 re-asks a model and turn. `adapter`: who makes the requests, for all models or by alias. `enforce_limits`:
+    refuse tools over the providers' unverified limits too. `web_search`: how a request with `allow_web_search` searches where
+    the provider cannot do it itself, a function of a query (and of a number of results), sync or async, which the model then
+    has as a tool. `output_validators`: functions of a final answer (and of the `RunContext`), sync or async; one that raises
+    `RetryTool` or `ValueError` has the model asked again, and what one returns, if not None, is the value. A run's own are
+    asked after these. The other arguments are defaults that each call may override.
 
-    `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they
-    override), `message_history`, `budget`, `deps`, `strictness`, `output_validators`, `max_tool_turns`, `max_parallel_tools`,
-    `tool_timeout`, `tool_errors`. A run's `tools` are offered beside the orchestrator's; one of the same name is an error
-    unless it is given as `tool(f).replacing()`.
+    `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they override),
+    `message_history`, `budget`, `deps`, `strictness`, `output_validators`, `max_tool_turns`, `max_parallel_tools`,
+    `tool_timeout`, `tool_errors`, `tool_config`. A run's `tools` are offered beside the orchestrator's; one of the same name is
+    an error unless it is given as `tool(f).replacing()`.
 
     Raises `CallerError`s before anything is sent: an unusable tool, an unknown model, option or price. Every error
     that ends a run carries `partial` (a `RunResult`) and `attempts`; so does `asyncio.CancelledError`.
@@ -80,6 +82,7 @@ class Orchestrator:
         adapter: Adapter | Mapping[str, Adapter] | None = None,
         web_search: Searcher | None = None,
         output_validators: Iterable[Callable[..., Any]] | Callable[..., Any] | None = None,
+        tool_config: ToolConfig | None = None,
     ) -> None:
         self._tools = ToolSource(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
@@ -92,8 +95,15 @@ class Orchestrator:
             catalog=self._catalog,
             hooks=HookChain(hooks),
             fallback=FallbackManager(strategies),
-            tool_config=tool_config(
-                max_turns=max_tool_turns, max_parallel=max_parallel_tools, timeout=tool_timeout, errors=tool_errors
+            tool_config=tool_settings(
+                tool_config,
+                {
+                    "max_tool_turns": max_tool_turns,
+                    "max_parallel_tools": max_parallel_tools,
+                    "tool_timeout": tool_timeout,
+                    "tool_errors": tool_errors,
+                },
+                ignoring=_TOOL_DEFAULTS,
             ),
             enforce_limits=enforce_limits,
             web_search=None if web_search is None else web_search_tool(web_search),
@@ -218,3 +228,5 @@ class Orchestrator:
 
 _SETTINGS = frozenset(inspect.signature(Orchestrator).parameters)
 """What its constructor takes; an attribute of that name would change nothing."""
+_TOOL_DEFAULTS = {name: one.default for name, one in inspect.signature(Orchestrator).parameters.items() if name in TOOL_OPTIONS}
+"""A setting of tools that is not given, so that `tool_config` may set it."""

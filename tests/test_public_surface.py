@@ -44,7 +44,7 @@ PARAMETERS = {
     "json_schema": "output_type |",
     "Orchestrator": (
         "models tools | system hooks capabilities strategies strictness max_tool_turns max_parallel_tools tool_timeout tool_errors "
-        "enforce_limits budget deps adapter web_search output_validators"
+        "enforce_limits budget deps adapter web_search output_validators tool_config"
     ),
     "Orchestrator.run": "self request | options",
     "Orchestrator.execute": "self request output_type | options",

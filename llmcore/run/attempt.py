@@ -34,7 +34,15 @@ from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
 from llmcore.run.unknown_calls import TOLD_PER_NAME, unknown_beside_good
 from llmcore.run.validating import with_types_code
-from llmcore.run.verdict import broken_off, cut_shown, refuse_empty, unusable, without_calls, without_failed_call
+from llmcore.run.verdict import (
+    broken_off,
+    cut_shown,
+    first_call_alone,
+    refuse_empty,
+    unusable,
+    without_calls,
+    without_failed_call,
+)
 from llmcore.tools import compile_tools
 from llmcore.types import (
     Attempt,
@@ -242,6 +250,8 @@ class TurnAttempt:
         if call.request.tool_choice == "none" and self._state.settings.output is None:
             envelope = without_calls(envelope)
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)
+        if call.request.parallel_tool_calls is False:
+            self._envelope = first_call_alone(self._envelope)
 
     def _usage(self, told: Usage | None, call: ModelCall, envelope: Envelope) -> Usage:
         """Tokens and cost: as told; where a budget hangs on them, estimated where nothing believable was told."""
@@ -261,6 +271,7 @@ class TurnAttempt:
             refuse_empty(self._envelope, answer_due=self._answer_due())
         except LLMCoreError as error:
             self._was_silent = True
+            state.note_repairs("reply", [one for one in self._envelope.repairs if one.kind == "call_not_allowed"])
             state.ledger.finish(state.ledger.attempts[-1], failure=error)
             raise
 

@@ -17,11 +17,11 @@ from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, FallbackManager, Plan, best_place, first_well, resting
 from llmcore.hooks import HookChain, Veto
 from llmcore.run.attempt import Accepted, TurnAttempt
-from llmcore.run.catalog import Catalog, has_price, unknown_price
+from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
-from llmcore.run.settings import RunSettings, Toolbox, check_choice
+from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice
 from llmcore.run.state import RunState
 from llmcore.run.tool_source import ToolSource
 from llmcore.run.unknown_calls import not_found
@@ -82,12 +82,14 @@ class Run:
         self._place = ""
         self._withheld: dict[str, Outcome] = {}
         budget = settings.budget or Budget()
-        if budget.cost is not None and not has_price(self._model):
+        if budget.cost is not None and not machinery.catalog.is_priced(self._model):
             raise unknown_price(self._model)
         self._attempts_fixed = settings.budget is not None and "attempts" in settings.budget.model_fields_set
         self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
         if self._tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
             request = updated(request, {"tool_choice": self._tools.tool_choice})
+        if not source.is_open:
+            check_allowed(self._tools, settings.toolbox)
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
         self.state = RunState(replace(settings, request=request, toolbox=self._toolbox, budget=budget), budget)
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=budget.cost is not None)

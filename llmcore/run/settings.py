@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any, Literal, cast
 
 from pydantic import ValidationError
@@ -30,23 +31,37 @@ from llmcore.types.copies import updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.tools import tools_in
 
-__all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_choice", "check_option_names", "resolve_request", "validators_of"]
+__all__ = [
+    "PER_RUN",
+    "TOOL_OPTIONS",
+    "Given",
+    "RunSettings",
+    "Toolbox",
+    "check_allowed",
+    "check_choice",
+    "check_option_names",
+    "resolve_request",
+    "tool_settings",
+    "validators_of",
+]
 
 Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult
 """What `run`, `execute` and `stream` take: text, a message, a list of messages, a whole `Request`, or a result to go on from."""
 
 _REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
 _SENT_AS_DATA = ("messages", "system", "tool_choice", "stop", "extra_body", "extra_headers")
-_TOOL_OPTIONS = {
+TOOL_OPTIONS = {
     "max_tool_turns": "max_turns",
     "max_parallel_tools": "max_parallel",
     "tool_timeout": "timeout",
     "tool_errors": "errors",
 }
-_RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness", "output_validators"})
-PER_RUN = _REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS
+"""Options of an orchestrator and of a run, and the settings of a `ToolConfig` that they are."""
+_RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness", "output_validators", "tool_config"})
+PER_RUN = _REQUEST_OPTIONS | TOOL_OPTIONS.keys() | _RUN_OPTIONS
 """The options of `run`, `execute` and `stream`."""
 _OPTIONS = sorted(PER_RUN)
+_MAX_NAMES = 50
 _INSTEAD = {
     "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
     "messages": "messages are the first argument",
@@ -237,7 +252,7 @@ def resolve(
         budget=_budget(options.get("budget", budget), request.deadline),
         deps=options.get("deps", deps),
         strictness=_strictness(options.get("strictness", strictness)),
-        tool_overrides=tool_config(**{_TOOL_OPTIONS[name]: options[name] for name in _TOOL_OPTIONS if name in options}),
+        tool_overrides=tool_settings(options.get("tool_config"), options),
         output=OutputSpec.of(request.output_type),
         output_validators=(*validators, *validators_of(options.get("output_validators"))),
     )
@@ -260,13 +275,37 @@ def validators_of(given: object) -> tuple[CallersFunction, ...]:
     return output_validators(given)
 
 
-def tool_config(**settings: Any) -> ToolConfig:
-    """A `ToolConfig`; a value that does not fit is a `ConfigError` naming it."""
+def tool_settings(given: object, options: Mapping[str, Any], ignoring: Mapping[str, Any] = MappingProxyType({})) -> ToolConfig:
+    """A `ToolConfig` of the one given and of the options that are settings of tools, those apart that have the value they have in
+    `ignoring`, where one is given. Raises `ConfigError` naming what does not fit, and what is given twice."""
+    if given is not None and not isinstance(given, ToolConfig):
+        raise ConfigError(f"tool_config must be an llmcore.ToolConfig, not {type(given).__name__}")
+    named = {name: options[name] for name in TOOL_OPTIONS if name in options}
+    if given is not None:
+        named = {name: value for name, value in named.items() if name not in ignoring or value != ignoring[name]}
+        twice = [name for name in named if TOOL_OPTIONS[name] in given.model_fields_set]
+        if twice:
+            raise ConfigError(f"{twice[0]} and tool_config.{TOOL_OPTIONS[twice[0]]} are one setting: give it once")
+    settings = {TOOL_OPTIONS[name]: value for name, value in named.items()}
     try:
-        return ToolConfig(**settings)
+        return (given or ToolConfig()).overlaid(ToolConfig(**settings))
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         raise ConfigError(f"the tool setting {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+
+
+def check_allowed(config: ToolConfig, toolbox: Toolbox) -> None:
+    """Raises `ConfigError` where `allowed` leaves no tool, or has a name that one of the tools it leaves out was probably meant
+    by. Another name may be that of a tool which some other run has."""
+    if config.allowed is None or not config.enabled or not len(toolbox):
+        return
+    names = [tool.name for tool in toolbox]
+    left_out = [name for name in names if name not in config.allowed]
+    for name in sorted(config.allowed - set(names)):
+        near = get_close_matches(name, left_out, n=1)
+        if near or len(left_out) == len(names):
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:_MAX_NAMES])}"
+            raise ConfigError(f"the allowed tool {name!r} is none of the tools; {hint}")
 
 
 def _strictness(value: Any) -> Literal["off", "safe", "lenient"]:

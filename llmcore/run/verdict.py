@@ -17,6 +17,7 @@ from llmcore.types import (
     Refused,
     RemoteServerError,
     Repair,
+    ToolCall,
     Truncated,
 )
 from llmcore.types.copies import updated
@@ -28,6 +29,7 @@ __all__ = [
     "broken_off",
     "cause_of",
     "cut_shown",
+    "first_call_alone",
     "no_output",
     "refuse_empty",
     "unusable",
@@ -138,8 +140,19 @@ def without_calls(envelope: Envelope) -> Envelope:
     recorded."""
     if not envelope.tool_calls:
         return envelope
-    notes = [
-        Repair(kind="call_not_allowed", before={"name": call.name, "arguments": call.raw_arguments}, after=None)
-        for call in envelope.tool_calls
-    ]
+    notes = list(map(_not_allowed, envelope.tool_calls))
     return updated(envelope, {"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]})
+
+
+def first_call_alone(envelope: Envelope) -> Envelope:
+    """The envelope of a reply that may hold one call (`parallel_tool_calls` False, which not every provider knows or keeps): the
+    others are dropped, recorded. The model makes them again when it has the first one's result."""
+    if len(envelope.tool_calls) < 2:
+        return envelope
+    notes = list(map(_not_allowed, envelope.tool_calls[1:]))
+    changed = updated(envelope, {"tool_calls": envelope.tool_calls[:1], "repairs": [*envelope.repairs, *notes]})
+    return changed.attach(envelope.source, envelope.segments, envelope.blocks)
+
+
+def _not_allowed(call: ToolCall) -> Repair:
+    return Repair(kind="call_not_allowed", before={"name": call.name, "arguments": call.raw_arguments}, after=None)

@@ -128,6 +128,11 @@ class FakeModel:
         self._count_tokens = function
         return self
 
+    @property
+    def tells_cost(self) -> bool:
+        """Does each reply tell what it cost, so that a budget of cost needs no prices?"""
+        return self._usage_each is not None and self._usage_each.cost is not None
+
     # What it was asked
 
     @property

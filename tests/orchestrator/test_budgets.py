@@ -217,3 +217,16 @@ async def test_a_call_that_a_hook_refuses_or_that_is_tried_again_takes_no_more_o
     tools = [tool(retries=RetryConfig(max_retries=2, base=0))(shaky)]
     result = await Orchestrator(fake, tools, hooks=Hooks(before_tool_run=refuse), budget=Budget(tool_calls=1)).run("go")
     assert (result.content, tries) == ("done", [1, 1, 1])
+
+
+# What a fake model says that it costs
+
+
+async def test_a_fake_that_tells_its_cost_needs_no_prices() -> None:
+    fake = FakeModel(default=called("add", {"a": 1, "b": 1})).usage(cost=0.4)
+    error = await spend(fake, False, cost=1.0)
+    assert isinstance(error, LimitExceeded)
+    assert fake.call_count == 3
+    assert error.partial.usage.cost == pytest.approx(1.2)
+    with pytest.raises(ConfigError, match="price of 'fake'"):
+        await Orchestrator(FakeModel("ok").usage(input_tokens=3)).run("go", budget=Budget(cost=1))

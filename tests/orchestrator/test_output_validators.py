@@ -122,7 +122,11 @@ async def test_one_that_blocks_ends_with_the_deadline() -> None:
     assert time.monotonic() - started < 0.45
 
 
-@pytest.mark.parametrize("given", [3, "check", [3], [lambda: 1], [lambda a, b, c: a]])
+def takes_three(value: str, context: Any, more: int) -> None:
+    """One parameter too many."""
+
+
+@pytest.mark.parametrize("given", [3, "check", [3], [lambda: 1], [takes_three]])
 def test_what_is_no_validator_is_refused_at_once(given: Any) -> None:
     with pytest.raises(ConfigError, match=r"output.validator"):
         Orchestrator(FakeModel("ok"), output_validators=given)

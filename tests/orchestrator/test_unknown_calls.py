@@ -18,7 +18,7 @@ NOPE: tuple[str, Any] = ("adder", {"a": 1})
 
 
 @pytest.mark.parametrize("calls", [(GOOD, NOPE), (NOPE, GOOD)], ids=["behind", "before"])
-async def test_the_good_call_runs_and_the_unknown_one_is_answered_with_the_names(calls: Any) -> None:
+async def test_the_good_call_runs_and_the_unknown_one_is_answered_with_the_names(calls: tuple[tuple[str, Any], ...]) -> None:
     fake = FakeModel().tool_calls(*calls).text("3")
     result = await Orchestrator(fake, [add]).run("go")
     assert (result.content, fake.call_count) == ("3", 2)
@@ -30,7 +30,8 @@ async def test_the_good_call_runs_and_the_unknown_one_is_answered_with_the_names
     assert unknown.error is not None
     assert (unknown.error.type, unknown.ran) == ("not_found", False)
     assert unknown.content == "there is no tool 'adder'; the tools are: add. Did you mean 'add'?"
-    assert fake.requests[1].messages[-1].tool_results[calls.index(NOPE)].is_error
+    results = fake.requests[1].messages[-1].tool_results
+    assert [one.is_error for one in results] == [call == NOPE for call in calls]
 
 
 async def test_a_model_that_goes_on_with_an_unknown_name_is_answered_twice_and_then_given_up() -> None:
