@@ -19,6 +19,7 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.hooks import HookChain, Hooks
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
+from llmcore.run.interjections import Interjections
 from llmcore.run.result import RunResult
 from llmcore.run.settings import PER_RUN, TOOL_OPTIONS, Given, resolve, tool_settings, validators_of
 from llmcore.run.tool_source import ToolSource, is_live
@@ -29,6 +30,7 @@ from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, T
 if TYPE_CHECKING:
     from llmcore.fallback import Strategy
     from llmcore.run.loop import Run
+    from llmcore.run.stepping import Steps
 
 __all__ = ["Orchestrator"]
 
@@ -55,8 +57,8 @@ class Orchestrator:
 
     `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they override),
     `message_history`, `budget`, `deps`, `strictness`, `output_validators`, `max_tool_turns`, `max_parallel_tools`,
-    `tool_timeout`, `tool_errors`, `tool_config`. A run's `tools` are offered beside the orchestrator's; one of the same name is
-    an error unless it is given as `tool(f).replacing()`.
+    `tool_timeout`, `tool_errors`, `tool_config`, `interjections`. A run's `tools` are offered beside the orchestrator's; one of
+    the same name is an error unless it is given as `tool(f).replacing()`.
 
     Raises `CallerError`s before anything is sent: an unusable tool, an unknown model, option or price. Every error
     that ends a run carries `partial` (a `RunResult`) and `attempts`; so does `asyncio.CancelledError`.
@@ -170,6 +172,21 @@ class Orchestrator:
         if output_type is not None:
             options = {**options, "output_type": output_type}
         return self._prepare(request, options, listening=True).events()
+
+    def iterate(self, request: Given, output_type: Any = None, **options: Any) -> Steps:
+        """The run step by step: `async for step in orchestrator.iterate(...)`, a step for each reply and each batch of tool
+        results. Between two steps nothing goes on. `Steps.result` is the run as far as it has come, also where it is left
+        early; `Steps.interject` adds a message. Errors are those of `run`; caller's errors are raised at once, here."""
+        from llmcore.run.stepping import Steps
+
+        if output_type is not None:
+            options = {**options, "output_type": output_type}
+        given = options.get("interjections")
+        if given is not None and not isinstance(given, Interjections):
+            raise ConfigError("interjections of iterate() is an Interjections box, or left out: Steps.interject adds to it")
+        box = Interjections() if given is None else given
+        run = self._prepare(request, {**options, "interjections": box}, listening=False)
+        return Steps(run, box)
 
     def run_sync(self, request: Given, **options: Any) -> RunResult:
         """`run` for code without an event loop: all such calls share one background loop.

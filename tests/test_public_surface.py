@@ -30,7 +30,7 @@ CONTRACT = """
 """
 
 BESIDES = """
-    __version__ ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto current_tool_call_id
+    __version__ ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections Step Steps current_tool_call_id
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
     Segment SegmentKind ToolChoice definition_of
 """
@@ -49,6 +49,7 @@ PARAMETERS = {
     "Orchestrator.run": "self request | options",
     "Orchestrator.execute": "self request output_type | options",
     "Orchestrator.stream": "self request output_type | options",
+    "Orchestrator.iterate": "self request output_type | options",
     "Orchestrator.run_sync": "self request | options",
     "Orchestrator.execute_sync": "self request output_type | options",
     "FakeModel": "replies | default chunk_size capabilities endpoint",

@@ -11,7 +11,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from itertools import count
+from typing import Any, Literal, cast
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, FallbackManager, Plan, best_place, first_well, resting
@@ -21,8 +22,10 @@ from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
+from llmcore.run.interjections import interjected
 from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice
 from llmcore.run.state import RunState
+from llmcore.run.stepping import Step
 from llmcore.run.tool_source import ToolSource
 from llmcore.run.unknown_calls import not_found
 from llmcore.run.verdict import cause_of
@@ -43,7 +46,7 @@ from llmcore.types import (
     ToolCall,
     ToolResult,
 )
-from llmcore.types.copies import updated
+from llmcore.types.copies import copied, updated
 from llmcore.types.logs import logger
 
 __all__ = ["Machinery", "Run"]
@@ -78,6 +81,8 @@ class Run:
         request = settings.request
         self._machinery = machinery
         self._listening = listening
+        self.is_stepped = False
+        """Are the run's steps told among its events?"""
         self._mode: OutputMode | None = None
         self._place = ""
         self._withheld: dict[str, Outcome] = {}
@@ -129,6 +134,10 @@ class Run:
             raise
         yield Finished(state.result())
 
+    def leave(self) -> None:
+        """The run is not carried on: let its history be valid."""
+        self.state.close_open_calls(_STOPPED)
+
     def _attach_partial(self, error: BaseException) -> None:
         """Let what was done so far ride on the error; also on cancellation and on what hooks raise."""
         result = self.state.result()
@@ -143,7 +152,8 @@ class Run:
     async def _turns(self) -> AsyncGenerator[Event, None]:
         state, store = self.state, self._machinery.catalog.store
         reason: AttemptReason = "first"
-        while True:
+        for turn in count(1):
+            await self._take_interjections()
             attempt = TurnAttempt(
                 state,
                 self._machinery.catalog,
@@ -169,11 +179,15 @@ class Run:
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final)
+            if self.is_stepped:
+                yield self._step("reply", turn, "assistant")
             if calls:
                 self._may_run_tools()
                 async with aclosing(self._run_tools(calls, accepted, attempt.toolbox)) as outcomes:
                     async for outcome in outcomes:
                         yield outcome
+                if self.is_stepped:
+                    yield self._step("results", turn, "tool")
             if accepted.is_final:
                 state.take_output(accepted.value)
                 return
@@ -196,6 +210,17 @@ class Run:
         if not state.tool_turns:
             check_choice(request, toolbox)
         return toolbox
+
+    async def _take_interjections(self) -> None:
+        source, state = self.state.settings.interjections, self.state
+        if source is not None:
+            state.add_messages(await interjected(source, state.context(), state.ledger.seconds_left))
+
+    def _step(self, kind: Literal["reply", "results"], turn: int, role: str) -> Event:
+        """The step just made, with the last message of the role: the one it entered. It goes the way of the events, though it is
+        none: only `Steps` asks for it."""
+        last = next((one for one in reversed(self.state.messages[-2:]) if one.role == role), None)
+        return cast("Event", Step(kind, turn, copied(last)))
 
     def _begin_turn(self, attempt: TurnAttempt) -> FallbackContext:
         """What layer 4 is told, which sees to one accepted reply, by whatever attempts it takes."""

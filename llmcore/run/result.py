@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
@@ -12,6 +11,7 @@ from llmcore.run.resuming import check_saved, openai_messages
 from llmcore.types import Attempt, Envelope, Message, Repair, ToolCall, Usage
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonObject, JsonText
+from llmcore.types.narrowing import is_object
 
 __all__ = ["RepairRecord", "RunResult", "ToolFailure", "ToolRecord"]
 
@@ -103,7 +103,7 @@ class RunResult(Value):
     @model_validator(mode="before")
     @classmethod
     def _of_this_version(cls, data: Any) -> Any:
-        if isinstance(data, Mapping):
+        if is_object(data):
             check_saved(data, cls.model_fields, 1)
         return data
 

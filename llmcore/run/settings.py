@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from llmcore.run.callers_code import CallersFunction
 from llmcore.run.copies import refusing
+from llmcore.run.interjections import interjections_of
 from llmcore.run.output import OutputSpec
 from llmcore.run.result import RunResult
 from llmcore.run.resuming import check_results_answer_calls
@@ -57,7 +58,7 @@ TOOL_OPTIONS = {
     "tool_errors": "errors",
 }
 """Options of an orchestrator and of a run, and the settings of a `ToolConfig` that they are."""
-_RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness", "output_validators", "tool_config"})
+_RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness", "output_validators", "tool_config", "interjections"})
 PER_RUN = _REQUEST_OPTIONS | TOOL_OPTIONS.keys() | _RUN_OPTIONS
 """The options of `run`, `execute` and `stream`."""
 _OPTIONS = sorted(PER_RUN)
@@ -170,6 +171,7 @@ class RunSettings:
     tool_overrides: ToolConfig
     output: OutputSpec | None
     output_validators: tuple[CallersFunction, ...] = ()
+    interjections: CallersFunction | None = None
 
 
 def check_option_names(options: Mapping[str, Any]) -> None:
@@ -212,9 +214,10 @@ def _history(given: object) -> Sequence[Any]:
     """What came before: the messages of a result, or a list of messages."""
     if isinstance(given, RunResult):
         return given.messages
+    kind = type(given).__name__
     if isinstance(given, str | Mapping):
         raise CallerError(
-            f"message_history is a RunResult or a list of messages, not a {type(given).__name__}; "
+            f"message_history is a RunResult or a list of messages, not a {kind}; "
             "a saved result is read by RunResult.model_validate_json(text)"
         )
     return cast("Sequence[Any]", given or ())
@@ -254,6 +257,7 @@ def resolve(
         strictness=_strictness(options.get("strictness", strictness)),
         tool_overrides=tool_settings(options.get("tool_config"), options),
         output=OutputSpec.of(request.output_type),
+        interjections=interjections_of(options.get("interjections")),
         output_validators=(*validators, *validators_of(options.get("output_validators"))),
     )
 

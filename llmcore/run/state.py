@@ -149,6 +149,10 @@ class RunState:
     def add_user(self, text: str) -> None:
         self._enter(Message(role="user", content=[TextBlock(text=text)]))
 
+    def add_messages(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self._enter(message)
+
     def close_open_calls(self, reason: str) -> None:
         """Give each open call the one result it lacks, so that the history stays valid."""
         waiting = {call.id for call in self.pending}
