@@ -19,13 +19,14 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.hooks import HookChain, Hooks
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
+from llmcore.run.context_size import context_bound
 from llmcore.run.interjections import Interjections
 from llmcore.run.result import RunResult
 from llmcore.run.settings import PER_RUN, TOOL_OPTIONS, Given, resolve, tool_settings, validators_of
 from llmcore.run.tool_source import ToolSource, is_live
 from llmcore.tools import ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
-from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, TextBlock
+from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, Request, TextBlock
 
 if TYPE_CHECKING:
     from llmcore.fallback import Strategy
@@ -53,12 +54,14 @@ class Orchestrator:
     the provider cannot do it itself, a function of a query (and of a number of results), sync or async, which the model then
     has as a tool. `output_validators`: functions of a final answer (and of the `RunContext`), sync or async; one that raises
     `RetryTool` or `ValueError` has the model asked again, and what one returns, if not None, is the value. A run's own are
-    asked after these. The other arguments are defaults that each call may override.
+    asked after these. `max_context_tokens`: a request that has more, or more than its model's `context_window`, is not sent: a
+    model with a larger window is tried, else the run ends with a `ContextOverflow`. `token_counter` counts a `Request`'s
+    tokens. The other arguments are defaults that each call may override.
 
     `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they override),
     `message_history`, `budget`, `deps`, `strictness`, `output_validators`, `max_tool_turns`, `max_parallel_tools`,
-    `tool_timeout`, `tool_errors`, `tool_config`, `interjections`. A run's `tools` are offered beside the orchestrator's; one of
-    the same name is an error unless it is given as `tool(f).replacing()`.
+    `tool_timeout`, `tool_errors`, `tool_config`, `interjections`, `max_context_tokens`. A run's `tools` are offered beside the
+    orchestrator's; one of the same name is an error unless it is given as `tool(f).replacing()`.
 
     Raises `CallerError`s before anything is sent: an unusable tool, an unknown model, option or price. Every error
     that ends a run carries `partial` (a `RunResult`) and `attempts`; so does `asyncio.CancelledError`.
@@ -85,9 +88,13 @@ class Orchestrator:
         web_search: Searcher | None = None,
         output_validators: Iterable[Callable[..., Any]] | Callable[..., Any] | None = None,
         tool_config: ToolConfig | None = None,
+        max_context_tokens: int | None = None,
+        token_counter: Callable[[Request], int] | None = None,
     ) -> None:
         self._tools = ToolSource(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
+        context_bound(max_context_tokens, token_counter)
+        self._defaults |= {"max_context_tokens": max_context_tokens, "token_counter": token_counter}
         self._defaults["validators"] = validators_of(output_validators)
         from llmcore.fallback import FallbackManager
         from llmcore.run.loop import Machinery

@@ -44,7 +44,8 @@ PARAMETERS = {
     "json_schema": "output_type |",
     "Orchestrator": (
         "models tools | system hooks capabilities strategies strictness max_tool_turns max_parallel_tools tool_timeout tool_errors "
-        "enforce_limits budget deps adapter web_search output_validators tool_config"
+        "enforce_limits budget deps adapter web_search output_validators tool_config "
+        "max_context_tokens token_counter"
     ),
     "Orchestrator.run": "self request | options",
     "Orchestrator.execute": "self request output_type | options",

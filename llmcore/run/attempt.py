@@ -23,6 +23,7 @@ from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
 from llmcore.run.choices import RunModels, admitted_tools, ignores_tools
+from llmcore.run.context_size import check_context
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
@@ -170,6 +171,7 @@ class TurnAttempt:
         call = build_call(
             config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason, detail=detail
         )
+        check_context(self._state.settings.context, config, call, self._catalog.adapter(config))
         self._state.refused.check(self._catalog.adapter(config), call)
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail, plan.deployment)
         level = logging.INFO if reason == "reask" else logging.DEBUG

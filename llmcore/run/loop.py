@@ -34,6 +34,7 @@ from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
 from llmcore.types import (
     AttemptReason,
     Budget,
+    ContextOverflow,
     Event,
     FallbackExhausted,
     Finished,
@@ -125,7 +126,7 @@ class Run:
             failure = cause_of(error)
             settings = state.settings
             judged = settings.output is not None or settings.output_validators
-            if judged or isinstance(failure, Refused) or not state.degrade():
+            if judged or isinstance(failure, Refused | ContextOverflow) or not state.degrade():
                 self._attach_partial(failure)
                 raise failure from failure.__cause__
         except BaseException as error:

@@ -3,8 +3,8 @@ is sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Literal, cast
@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 from pydantic import ValidationError
 
 from llmcore.run.callers_code import CallersFunction
+from llmcore.run.context_size import ContextBound, context_bound
 from llmcore.run.copies import refusing
 from llmcore.run.interjections import interjections_of
 from llmcore.run.output import OutputSpec
@@ -58,7 +59,9 @@ TOOL_OPTIONS = {
     "tool_errors": "errors",
 }
 """Options of an orchestrator and of a run, and the settings of a `ToolConfig` that they are."""
-_RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness", "output_validators", "tool_config", "interjections"})
+_RUN_OPTIONS = frozenset(
+    {"message_history", "budget", "deps", "strictness", "output_validators", "tool_config", "interjections", "max_context_tokens"}
+)
 PER_RUN = _REQUEST_OPTIONS | TOOL_OPTIONS.keys() | _RUN_OPTIONS
 """The options of `run`, `execute` and `stream`."""
 _OPTIONS = sorted(PER_RUN)
@@ -172,6 +175,7 @@ class RunSettings:
     output: OutputSpec | None
     output_validators: tuple[CallersFunction, ...] = ()
     interjections: CallersFunction | None = None
+    context: ContextBound = field(default_factory=ContextBound)
 
 
 def check_option_names(options: Mapping[str, Any]) -> None:
@@ -239,6 +243,8 @@ def resolve(
     strictness: Literal["off", "safe", "lenient"],
     validators: tuple[CallersFunction, ...] = (),
     more_tools: bool = False,
+    max_context_tokens: int | None = None,
+    token_counter: Callable[[Request], Any] | None = None,
 ) -> RunSettings:
     """Everything a run needs to know, from the orchestrator's defaults and the call's options. `more_tools`: there may be
     others than `tools`, which are told later. Raises `CallerError`s."""
@@ -257,6 +263,7 @@ def resolve(
         strictness=_strictness(options.get("strictness", strictness)),
         tool_overrides=tool_settings(options.get("tool_config"), options),
         output=OutputSpec.of(request.output_type),
+        context=context_bound(options.get("max_context_tokens", max_context_tokens), token_counter),
         interjections=interjections_of(options.get("interjections")),
         output_validators=(*validators, *validators_of(options.get("output_validators"))),
     )

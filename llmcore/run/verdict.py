@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from llmcore.adapters.base import NOTHING_SENT
 from llmcore.run.result import RunResult
 from llmcore.types import (
     CallerError,
+    ContextOverflow,
     Envelope,
     FallbackExhausted,
     FinishReason,
@@ -101,7 +103,9 @@ def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
 
 def cause_of(error: FallbackExhausted) -> LLMCoreError:
     """What ends the run when nothing is left to try: a cut reply as itself, since only more room would have helped, and a
-    refusal, which only the caller can do something about."""
+    refusal, which only the caller can do something about. So is a history that has grown too long."""
+    if isinstance(error.__cause__, ContextOverflow) and str(error.__cause__).endswith(NOTHING_SENT):
+        return error.__cause__
     last = error.attempts[-1].error if error.attempts else None
     return last if isinstance(last, Truncated | Refused) else error
 

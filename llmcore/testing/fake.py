@@ -156,6 +156,10 @@ class FakeModel:
             return self._count_tokens(request)
         return sum(len(message.text) for message in request.messages) // _CHARACTERS_PER_TOKEN
 
+    def counted_tokens(self, request: Request) -> int | None:
+        """By `token_counter`; None where there is none."""
+        return None if self._count_tokens is None else self._count_tokens(request)
+
     # The adapter
 
     def capabilities(self, endpoint: Endpoint) -> Capabilities:
