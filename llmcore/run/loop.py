@@ -23,6 +23,7 @@ from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
 from llmcore.run.interjections import interjected
+from llmcore.run.result import RunResult
 from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice
 from llmcore.run.state import RunState
 from llmcore.run.stepping import Step
@@ -138,6 +139,9 @@ class Run:
     def leave(self) -> None:
         """The run is not carried on: let its history be valid."""
         self.state.close_open_calls(_STOPPED)
+
+    def so_far(self) -> RunResult:
+        return self.state.result()
 
     def _attach_partial(self, error: BaseException) -> None:
         """Let what was done so far ride on the error; also on cancellation and on what hooks raise."""

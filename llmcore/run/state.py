@@ -9,7 +9,7 @@ from typing import Any, Literal
 from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import mended, recorded
-from llmcore.run.history import assistant_message, fit_call, ids_in, open_calls, results_message, with_unique_ids
+from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, open_calls, results_message, with_unique_ids
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.sending import RefusedRequests
 from llmcore.run.settings import RunSettings
@@ -110,7 +110,7 @@ class RunState:
         """Enter the results of calls of the last turn, each under the name its call has in the history."""
         names = {use.id: use.name for use in open_calls(self.messages)}
         named = [updated(block, {"name": names.get(block.tool_use_id, block.name)}) for block in blocks]
-        return self._enter(results_message(named))
+        return self._enter(results_message(in_call_order(self.messages, named)))
 
     def replace_call(self, call: ToolCall) -> None:
         """Let this call stand in the place of the one with its id: in the last turn, the last reply and its report."""
@@ -154,9 +154,10 @@ class RunState:
             self._enter(message)
 
     def close_open_calls(self, reason: str) -> None:
-        """Give each open call the one result it lacks, so that the history stays valid."""
+        """Give each open call of this run the one result it lacks, so that the history stays valid. What the given history left
+        open stays so: behind a later message no result may stand."""
         waiting = {call.id for call in self.pending}
-        left = [use for use in open_calls(self.messages) if use.id not in waiting]
+        left = [use for use in open_calls(self.messages[self._given :]) if use.id not in waiting]
         if not left:
             return
         blocks = [
@@ -164,7 +165,9 @@ class RunState:
         ]
         last = self.messages[-1]
         if last.role == "tool":
-            self.messages[-1] = Message(role="tool", content=[*last.content, *blocks])
+            others = [block for block in last.content if not isinstance(block, ToolResultBlock)]
+            results = in_call_order(self.messages, [*last.tool_results, *blocks])
+            self.messages[-1] = Message(role="tool", content=[*results, *others])
         else:
             self.add_results(blocks)
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, Protocol, cast
 
 from llmcore.run.interjections import Interjections
 from llmcore.run.result import RunResult
 from llmcore.types import Event, Message
 from llmcore.types.copies import copied
-
-if TYPE_CHECKING:
-    from llmcore.run.loop import Run
 
 __all__ = ["Step", "Steps"]
 
@@ -31,13 +28,25 @@ class Step:
     message: Message | None
 
 
+class _Run(Protocol):
+    """What the steps need of a run."""
+
+    is_stepped: bool
+
+    def events(self) -> AsyncGenerator[Event, None]: ...
+
+    def leave(self) -> None: ...
+
+    def so_far(self) -> RunResult: ...
+
+
 class Steps:
     """The steps of one run: `async for step in steps`. Leave early by `break` and `await steps.aclose()`, or by `async with`.
 
     `result` is the run as far as it has come. When the run is left or ends, each call in its history has a result.
     """
 
-    def __init__(self, run: Run, interjections: Interjections) -> None:
+    def __init__(self, run: _Run, interjections: Interjections) -> None:
         self._run = run
         run.is_stepped = True
         self._events = cast("AsyncGenerator[Event | Step, None]", run.events())
@@ -50,7 +59,7 @@ class Steps:
     @property
     def result(self) -> RunResult:
         """The run as far as it has come; its parts are copies."""
-        return copied(self._run.state.result())
+        return copied(self._run.so_far())
 
     def __aiter__(self) -> Steps:
         return self

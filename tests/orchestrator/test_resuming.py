@@ -10,7 +10,7 @@ import pytest
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
 from llmcore.testing import FakeModel
-from llmcore.types import CallerError, Message, TextBlock, ToolDefinition, ToolResultBlock
+from llmcore.types import CallerError, LLMCoreError, Message, Overloaded, TextBlock, ToolDefinition, ToolResultBlock
 from tests.orchestrator.support import add, assert_valid
 
 pytestmark = pytest.mark.anyio
@@ -90,3 +90,11 @@ async def test_the_history_in_openais_form_comes_back_as_it_was() -> None:
     fake = FakeModel("more")
     await Orchestrator(fake).run("and?", message_history=told)
     assert fake.requests[0].messages[:-1] == result.messages
+
+
+async def test_a_call_that_an_earlier_run_left_open_gets_no_result_behind_a_later_message() -> None:
+    waiting = await Orchestrator(FakeModel().tool_call("ask"), [ASK]).run("go")
+    orchestrator = Orchestrator(FakeModel(Overloaded("busy")), [ASK], strategies=())
+    with pytest.raises(LLMCoreError) as caught:
+        await orchestrator.run("next", message_history=waiting)
+    assert [message.role for message in caught.value.partial.messages] == ["user", "assistant", "user"]
