@@ -36,6 +36,8 @@ class Ledger:
         self._turn_started_at = 0
         self._unsent = Counter[str]()
         self._cost = 0.0
+        self._tool_calls = 0
+        self._refused_calls = 0
         self._wait: tuple[float, float] | None = None
         self._begun: dict[int, float] = {}
 
@@ -68,6 +70,23 @@ class Ledger:
     def requests_left(self) -> int | None:
         """Of the whole run; None = unbounded."""
         return None if self.budget.requests is None else max(0, self.budget.requests - len(self.attempts))
+
+    def take_tool_call(self) -> bool:
+        """Count a call that is about to be carried out. False, and not counted, when none is left of the budget."""
+        most = self.budget.tool_calls
+        if most is not None and self._tool_calls >= most:
+            self._refused_calls += 1
+            return False
+        self._tool_calls += 1
+        return True
+
+    def check_tool_calls(self) -> None:
+        """Raises `LimitExceeded` when a call was refused because none was left."""
+        if self._refused_calls:
+            raise LimitExceeded(
+                f"the budget of {self.budget.tool_calls} tool calls is spent, and {self._refused_calls} more were asked for; "
+                "raise Budget.tool_calls, or look at the partial result"
+            )
 
     @property
     def _of_turn(self) -> list[Attempt]:

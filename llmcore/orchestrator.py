@@ -8,7 +8,7 @@ the event loop.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from os import PathLike
 from types import TracebackType
@@ -19,15 +19,19 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.hooks import HookChain, Hooks
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
+from llmcore.run.context_size import context_bound
+from llmcore.run.interjections import Interjections
 from llmcore.run.result import RunResult
-from llmcore.run.settings import PER_RUN, Given, Toolbox, resolve, tool_config
-from llmcore.tools import ToolErrors
+from llmcore.run.settings import PER_RUN, TOOL_OPTIONS, Given, resolve, tool_settings, validators_of
+from llmcore.run.tool_source import ToolSource, is_live
+from llmcore.tools import ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
-from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, TextBlock
+from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, Request, TextBlock
 
 if TYPE_CHECKING:
     from llmcore.fallback import Strategy
     from llmcore.run.loop import Run
+    from llmcore.run.stepping import Steps
 
 __all__ = ["Orchestrator"]
 
@@ -38,19 +42,26 @@ Models = ModelRegistry | Adapter | Mapping[str, Any] | str | PathLike[str]
 class Orchestrator:
     """Runs requests: picks a model, asks it, runs its tool calls, and gives back an answer or a classified error.
 
-    `models`: a `ModelRegistry`, settings or a path to a YAML file or folder, a model name (`"groq/llama-3.3-70b"`),
-    or an adapter (`FakeModel`, `ReplayAdapter`). `tools`: functions, `Tool`s, a `ToolRegistry`, provider tool dicts
-    (those have no function: their calls come back as `RunResult.pending`). `strategies`: layer 4's, in order.
-    `tool_errors`: tell the model (`"continue"`), end the run (`"abort"`), or run again with back-off first
-    (`"retry"`). `budget` None = `Budget()`: 4 attempts and 2 re-asks a model and turn. `adapter`: who makes the requests,
-    for all models or by alias. `enforce_limits`: refuse tools over the providers' unverified limits too. `web_search`: how a
-    request with `allow_web_search` searches where the provider cannot do it itself, a function of a query (and of a number of
-    results), sync or async, which the model then has as a tool. The other arguments are defaults that each call may override.
+    `models`: a `ModelRegistry`, settings or a path to a YAML file or folder, a model name (`"groq/llama-3.3-70b"`), or an
+    adapter (`FakeModel`, `ReplayAdapter`). `tools`: functions, `Tool`s, a `ToolRegistry`, provider tool dicts (those have no
+    function: their calls come back as `RunResult.pending`). A registry is read before each turn; so is a function given in
+    place of the list, sync or async, of nothing or of the `RunContext`, that gives the tools. `strategies`: layer 4's, in
+    order. `tool_errors`: tell the model (`"continue"`), end the run (`"abort"`), or run again with back-off first (`"retry"`).
+    `tool_config`: those of these settings, and the others a `ToolConfig` has, as the registry's `tools:` of a model may have
+    them too; what it sets, the model's `tools:` may override, and a run's own what both say. `budget` None = `Budget()`: 4
+    attempts and 2 re-asks a model and turn. `adapter`: who makes the requests, for all models or by alias. `enforce_limits`:
+    refuse tools over the providers' unverified limits too. `web_search`: how a request with `allow_web_search` searches where
+    the provider cannot do it itself, a function of a query (and of a number of results), sync or async, which the model then
+    has as a tool. `output_validators`: functions of a final answer (and of the `RunContext`), sync or async; one that raises
+    `RetryTool` or `ValueError` has the model asked again, and what one returns, if not None, is the value. A run's own are
+    asked after these. `max_context_tokens`: a request that has more, or more than its model's `context_window`, is not sent: a
+    model with a larger window is tried, else the run ends with a `ContextOverflow`. `token_counter` counts a `Request`'s
+    tokens. The other arguments are defaults that each call may override.
 
-    `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they
-    override), `message_history`, `budget`, `deps`, `strictness`, `max_tool_turns`, `max_parallel_tools`,
-    `tool_timeout`, `tool_errors`. A run's `tools` are offered beside the orchestrator's; one of the same name is an error
-    unless it is given as `tool(f).replacing()`.
+    `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they override),
+    `message_history`, `budget`, `deps`, `strictness`, `output_validators`, `max_tool_turns`, `max_parallel_tools`,
+    `tool_timeout`, `tool_errors`, `tool_config`, `interjections`, `max_context_tokens`. A run's `tools` are offered beside the
+    orchestrator's; one of the same name is an error unless it is given as `tool(f).replacing()`.
 
     Raises `CallerError`s before anything is sent: an unusable tool, an unknown model, option or price. Every error
     that ends a run carries `partial` (a `RunResult`) and `attempts`; so does `asyncio.CancelledError`.
@@ -59,7 +70,7 @@ class Orchestrator:
     def __init__(
         self,
         models: Models,
-        tools: Iterable[object] = (),
+        tools: Iterable[object] | Callable[..., Any] = (),
         *,
         system: str | list[TextBlock] | None = None,
         hooks: Hooks | Iterable[Hooks] | None = None,
@@ -75,9 +86,16 @@ class Orchestrator:
         deps: Any = None,
         adapter: Adapter | Mapping[str, Adapter] | None = None,
         web_search: Searcher | None = None,
+        output_validators: Iterable[Callable[..., Any]] | Callable[..., Any] | None = None,
+        tool_config: ToolConfig | None = None,
+        max_context_tokens: int | None = None,
+        token_counter: Callable[[Request], int] | None = None,
     ) -> None:
-        self._tools = Toolbox.of(tools)
+        self._tools = ToolSource(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
+        context_bound(max_context_tokens, token_counter)
+        self._defaults |= {"max_context_tokens": max_context_tokens, "token_counter": token_counter}
+        self._defaults["validators"] = validators_of(output_validators)
         from llmcore.fallback import FallbackManager
         from llmcore.run.loop import Machinery
 
@@ -86,8 +104,15 @@ class Orchestrator:
             catalog=self._catalog,
             hooks=HookChain(hooks),
             fallback=FallbackManager(strategies),
-            tool_config=tool_config(
-                max_turns=max_tool_turns, max_parallel=max_parallel_tools, timeout=tool_timeout, errors=tool_errors
+            tool_config=tool_settings(
+                tool_config,
+                {
+                    "max_tool_turns": max_tool_turns,
+                    "max_parallel_tools": max_parallel_tools,
+                    "tool_timeout": tool_timeout,
+                    "tool_errors": tool_errors,
+                },
+                ignoring=_TOOL_DEFAULTS,
             ),
             enforce_limits=enforce_limits,
             web_search=None if web_search is None else web_search_tool(web_search),
@@ -155,6 +180,21 @@ class Orchestrator:
             options = {**options, "output_type": output_type}
         return self._prepare(request, options, listening=True).events()
 
+    def iterate(self, request: Given, output_type: Any = None, **options: Any) -> Steps:
+        """The run step by step: `async for step in orchestrator.iterate(...)`, a step for each reply and each batch of tool
+        results. Between two steps nothing goes on. `Steps.result` is the run as far as it has come, also where it is left
+        early; `Steps.interject` adds a message. Errors are those of `run`; caller's errors are raised at once, here."""
+        from llmcore.run.stepping import Steps
+
+        if output_type is not None:
+            options = {**options, "output_type": output_type}
+        given = options.get("interjections")
+        if given is not None and not isinstance(given, Interjections):
+            raise ConfigError("interjections of iterate() is an Interjections box, or left out: Steps.interject adds to it")
+        box = Interjections() if given is None else given
+        run = self._prepare(request, {**options, "interjections": box}, listening=False)
+        return Steps(run, box)
+
     def run_sync(self, request: Given, **options: Any) -> RunResult:
         """`run` for code without an event loop: all such calls share one background loop.
 
@@ -195,8 +235,11 @@ class Orchestrator:
             raise ConfigError("the request is None; give text, messages or a Request")
         from llmcore.run.loop import Run
 
-        settings = resolve(request, options, tools=self._tools, **self._defaults)
-        return Run(settings, self._machinery, listening=listening)
+        source, own = self._tools, options.get("tools")
+        if is_live(own):
+            source, options = source.beside(own), {name: given for name, given in options.items() if name != "tools"}
+        settings = resolve(request, options, tools=source.snapshot(), more_tools=source.is_open, **self._defaults)
+        return Run(settings, self._machinery, source, listening=listening)
 
     async def _finish(self, run: Run) -> RunResult:
         """Fold the run's events into its result."""
@@ -209,3 +252,5 @@ class Orchestrator:
 
 _SETTINGS = frozenset(inspect.signature(Orchestrator).parameters)
 """What its constructor takes; an attribute of that name would change nothing."""
+_TOOL_DEFAULTS = {name: one.default for name, one in inspect.signature(Orchestrator).parameters.items() if name in TOOL_OPTIONS}
+"""A setting of tools that is not given, so that `tool_config` may set it."""

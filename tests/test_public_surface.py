@@ -30,7 +30,7 @@ CONTRACT = """
 """
 
 BESIDES = """
-    __version__ BuildInfo build_info ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto current_tool_call_id
+    __version__ BuildInfo build_info ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections Step Steps current_tool_call_id
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
     Segment SegmentKind ToolChoice definition_of
 """
@@ -44,11 +44,13 @@ PARAMETERS = {
     "json_schema": "output_type |",
     "Orchestrator": (
         "models tools | system hooks capabilities strategies strictness max_tool_turns max_parallel_tools tool_timeout tool_errors "
-        "enforce_limits budget deps adapter web_search"
+        "enforce_limits budget deps adapter web_search output_validators tool_config "
+        "max_context_tokens token_counter"
     ),
     "Orchestrator.run": "self request | options",
     "Orchestrator.execute": "self request output_type | options",
     "Orchestrator.stream": "self request output_type | options",
+    "Orchestrator.iterate": "self request output_type | options",
     "Orchestrator.run_sync": "self request | options",
     "Orchestrator.execute_sync": "self request output_type | options",
     "FakeModel": "replies | default chunk_size capabilities endpoint",

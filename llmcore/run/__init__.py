@@ -1,5 +1,8 @@
-"""The tool loop and its state. The face is `llmcore.orchestrator`; what others need from here is `RunResult`."""
+"""The tool loop and its state. The face is `llmcore.orchestrator`; what others need from here is the
+result, and what goes into a running run and comes out of it."""
 
+from llmcore.run.interjections import Interjections
 from llmcore.run.result import RunResult
+from llmcore.run.stepping import Step, Steps
 
-__all__ = ["RunResult"]
+__all__ = ["Interjections", "RunResult", "Step", "Steps"]

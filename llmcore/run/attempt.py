@@ -8,7 +8,7 @@ layer 4.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -23,16 +23,27 @@ from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
 from llmcore.run.choices import RunModels, admitted_tools, ignores_tools
+from llmcore.run.context_size import check_context
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
 from llmcore.run.output import take_final_call
+from llmcore.run.output_checks import Checked, check_output
 from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
+from llmcore.run.unknown_calls import TOLD_PER_NAME, unknown_beside_good
 from llmcore.run.validating import with_types_code
-from llmcore.run.verdict import broken_off, cut_shown, refuse_empty, unusable, without_calls, without_failed_call
+from llmcore.run.verdict import (
+    broken_off,
+    cut_shown,
+    first_call_alone,
+    refuse_empty,
+    unusable,
+    without_calls,
+    without_failed_call,
+)
 from llmcore.tools import compile_tools
 from llmcore.types import (
     Attempt,
@@ -107,6 +118,7 @@ class TurnAttempt:
         self._final: ToolCall | None = None
         self._was_silent = False
         self._ignored_by: set[str] = set()
+        self._checked: Checked | None = None
         self.accepted: Accepted | None = None
 
     @property
@@ -128,13 +140,17 @@ class TurnAttempt:
         self._judged(loop)
         self._refuse_empty()
         self._refuse_ignored(config, plan, request, loop)
-        while (correction := loop.next()) is not None:  # each a request of its own that replaces the bad turn
+        await self._ask_validators(loop)
+        while (
+            not self._is_told(loop) and (correction := loop.next()) is not None
+        ):  # each a request of its own that replaces the bad turn
             asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
             async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
                 async for event in events:
                     yield event
             await self._typed(partial(loop.receive, self._envelope, admitted_tools(request, self._tools)))
             self._judged(loop)
+            await self._ask_validators(loop)
         for event in await self._accept(loop.result):
             yield event
         self._learn_by_contrast(config, plan)
@@ -155,6 +171,7 @@ class TurnAttempt:
         call = build_call(
             config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason, detail=detail
         )
+        check_context(self._state.settings.context, config, call, self._catalog.adapter(config))
         self._state.refused.check(self._catalog.adapter(config), call)
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail, plan.deployment)
         level = logging.INFO if reason == "reask" else logging.DEBUG
@@ -235,6 +252,8 @@ class TurnAttempt:
         if call.request.tool_choice == "none" and self._state.settings.output is None:
             envelope = without_calls(envelope)
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)
+        if call.request.parallel_tool_calls is False:
+            self._envelope = first_call_alone(self._envelope)
 
     def _usage(self, told: Usage | None, call: ModelCall, envelope: Envelope) -> Usage:
         """Tokens and cost: as told; where a budget hangs on them, estimated where nothing believable was told."""
@@ -254,6 +273,7 @@ class TurnAttempt:
             refuse_empty(self._envelope, answer_due=self._answer_due())
         except LLMCoreError as error:
             self._was_silent = True
+            state.note_repairs("reply", [one for one in self._envelope.repairs if one.kind == "call_not_allowed"])
             state.ledger.finish(state.ledger.attempts[-1], failure=error)
             raise
 
@@ -294,21 +314,40 @@ class TurnAttempt:
             report = updated(report, {"problems": list(result.problems)})
         ledger.finish(ledger.attempts[-1], report=report)
 
+    async def _ask_validators(self, loop: CorrectionLoop) -> None:
+        """Let the caller's validators judge a final answer; one that they refuse is asked for again."""
+        result, typed = loop.result, self._state.settings.output is not None
+        due = result.detail is not None if typed else result.envelope.needs_more_work is not True
+        if not self._state.settings.output_validators or not result.ok or result.report.calls or not due:
+            return
+        self._checked = await self._check(result.detail.value if result.detail is not None else result.envelope.content)
+        if self._checked.problem is not None:
+            loop.refuse(self._checked.problem, self._checked.cause)
+            self._judged(loop)
+
+    async def _check(self, value: Any) -> Checked:
+        state = self._state
+        return await check_output(state.settings.output_validators, value, state.context(), state.ledger.seconds_left)
+
     async def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
         state, typed = self._state, self._state.settings.output is not None
-        if not result.ok:
+        unknown = self._unknown(result)
+        if not result.ok and not unknown:
             failure = unusable(result, typed=typed)
             state.ledger.finish(state.ledger.attempts[-1], failure=failure)
             raise failure
-        envelope, calls = result.envelope, result.report.runnable
+        envelope, calls = result.envelope, result.report.calls if unknown else result.report.runnable
+        state.unknown_told.update({call.name for call in unknown})
         detail, final = result.detail, self._final
         if calls and final is not None:
             detail = await self._typed(partial(self._beside_calls, final))
+            self._checked = await self._check(detail.value) if detail is not None else None
+            detail = None if self._checked is not None and self._checked.problem is not None else detail
             final = final if detail is not None else None
         done = not calls and envelope.needs_more_work is not True
         is_final = detail is not None if typed else done
-        value = detail.value if detail is not None else None
+        value = self._value(detail, is_final)
         self.accepted = Accepted(envelope, calls, final, value, is_final)
         state.note_repairs("reply", envelope.repairs)
         state.note_repairs("output", detail.repairs if detail is not None else ())
@@ -319,6 +358,22 @@ class TurnAttempt:
         ]
         repaired += [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
         return list(map(_to_listener, repaired))
+
+    def _value(self, detail: ParseDetail | None, is_final: bool) -> Any:
+        """The typed output, as the validators left it; of an answer in words, what they made of it."""
+        value = detail.value if detail is not None else None
+        if self._checked is None or not is_final:
+            return value
+        changed = detail is not None or self._checked.value != self._envelope.content
+        return self._checked.value if changed else None
+
+    def _unknown(self, result: CorrectionResult) -> Sequence[ToolCall]:
+        """Calls of unknown tools that are answered as such, because the reply's other calls may run."""
+        unknown, told = unknown_beside_good(result, self.toolbox), self._state.unknown_told
+        return () if any(told[call.name] >= TOLD_PER_NAME for call in unknown) else unknown
+
+    def _is_told(self, loop: CorrectionLoop) -> bool:
+        return len(self._unknown(loop.result)) > 0
 
     def _beside_calls(self, final: ToolCall) -> ParseDetail | None:
         """The output given in one reply with calls, None when it does not fit: then the calls' results come first."""

@@ -67,6 +67,11 @@ class Catalog:
         """Those in use."""
         return [*self._by_alias.values(), *([self._default] if self._default else [])]
 
+    def is_priced(self, config: ModelConfig) -> bool:
+        """Can the cost of this model's requests be told: by its prices, or by who makes the requests (`tells_cost`)?"""
+        adapter = self._by_alias.get(config.alias) or self._default
+        return has_price(config) or getattr(adapter, "tells_cost", False) is True
+
     def can(self, config: ModelConfig) -> Capabilities:
         """What the model can do: told by the user, then the store."""
         own = self._by_alias.get(config.alias) or (self._default if self._store_is_theirs else None)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from llmcore.adapters.base import Capabilities
 from llmcore.adapters.capabilities import is_learnable
 from llmcore.models import ModelConfig, Needs
-from llmcore.run.catalog import Catalog, has_price, unknown_price
+from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.modes import usable_modes
 from llmcore.tools import compile_tools
 from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolSet
@@ -57,7 +57,7 @@ class RunModels:
 
     def check_price(self, config: ModelConfig) -> None:
         """Raises `ConfigError` for a model without a price under a cost budget, by whatever way it was chosen."""
-        if self._priced_only and not has_price(config):
+        if self._priced_only and not self._catalog.is_priced(config):
             raise unknown_price(config)
 
     def attempts(self, model: str) -> int | None:
@@ -104,7 +104,7 @@ class RunModels:
 
     def _fits(self, alias: str) -> bool:
         config = self._catalog.registry.get(alias)
-        return (not self._priced_only or has_price(config)) and self._catalog.fits(config, self._needs)
+        return (not self._priced_only or self._catalog.is_priced(config)) and self._catalog.fits(config, self._needs)
 
 
 def admitted_tools(request: Request, tools: ToolSet) -> ToolSet:

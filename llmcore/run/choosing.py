@@ -27,12 +27,15 @@ class Chosen:
     model: ModelConfig
     needs: Needs
     settings: RunSettings
+    search: Tool | None = None
+    """The tool by which the web is searched, where the model does not do it itself."""
 
 
-def choose(catalog: Catalog, settings: RunSettings, web_search: Tool | None) -> Chosen:
-    """Raises `ModelNotFound`."""
+def choose(catalog: Catalog, settings: RunSettings, web_search: Tool | None, more_tools: bool = False) -> Chosen:
+    """`more_tools`: there may be tools that are told later. Raises `ModelNotFound`."""
     request = settings.request
-    needs = needs_of(request, tools=len(settings.toolbox) > 0)
+    needs = needs_of(request, tools=more_tools or len(settings.toolbox) > 0)
+    search: Tool | None = None
     if request.allow_web_search and web_search is not None:
         if (native := _searching(catalog, request.model, needs)) is not None:
             return Chosen(native, needs, settings)
@@ -41,10 +44,11 @@ def choose(catalog: Catalog, settings: RunSettings, web_search: Tool | None) -> 
             toolbox = toolbox.extended([web_search])
         needs = replace(needs, web_search=False, tools=True)
         settings = replace(settings, request=updated(request, {"allow_web_search": False}), toolbox=toolbox)
+        search = web_search
     model = catalog.select(request.model, needs)
     if request.model is not None and (missing := lacking(model, needs, catalog.can)):
         _log.warning("the model %s was asked for and lacks %s, which the request needs", model.alias, " and ".join(missing))
-    return Chosen(model, needs, settings)
+    return Chosen(model, needs, settings, search)
 
 
 def _searching(catalog: Catalog, alias: str | None, needs: Needs) -> ModelConfig | None:

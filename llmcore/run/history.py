@@ -30,6 +30,7 @@ __all__ = [
     "fit_call",
     "fit_reply",
     "ids_in",
+    "in_call_order",
     "open_calls",
     "results_message",
     "use_block",
@@ -157,6 +158,13 @@ def open_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
         if message.role == "assistant":
             return [use for use in message.tool_uses if use.id not in answered]
     return []
+
+
+def in_call_order(messages: Sequence[Message], results: Iterable[ToolResultBlock]) -> list[ToolResultBlock]:
+    """The results as the calls of the last assistant turn stand there: one that was corrected may stand behind others."""
+    uses = next((message.tool_uses for message in reversed(messages) if message.role == "assistant"), list[ToolUseBlock]())
+    places = {use.id: place for place, use in enumerate(uses)}
+    return sorted(results, key=lambda result: places.get(result.tool_use_id, len(places)))
 
 
 def results_message(blocks: Sequence[ToolResultBlock]) -> Message:

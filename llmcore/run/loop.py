@@ -11,25 +11,31 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from itertools import count
+from typing import Any, Literal, cast
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, FallbackManager, Plan, best_place, first_well, resting
 from llmcore.hooks import HookChain, Veto
 from llmcore.run.attempt import Accepted, TurnAttempt
-from llmcore.run.catalog import Catalog, has_price, unknown_price
+from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
-from llmcore.run.settings import RunSettings, Toolbox
+from llmcore.run.interjections import interjected
+from llmcore.run.result import RunResult
+from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice
 from llmcore.run.state import RunState
+from llmcore.run.stepping import Step
+from llmcore.run.tool_source import ToolSource
+from llmcore.run.unknown_calls import not_found
 from llmcore.run.verdict import cause_of
 from llmcore.tools import RunContext, Tool, ToolConfig
-from llmcore.tools.copies import MessageCopies
 from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
 from llmcore.types import (
     AttemptReason,
     Budget,
+    ContextOverflow,
     Event,
     FallbackExhausted,
     Finished,
@@ -42,7 +48,7 @@ from llmcore.types import (
     ToolCall,
     ToolResult,
 )
-from llmcore.types.copies import updated
+from llmcore.types.copies import copied, updated
 from llmcore.types.logs import logger
 
 __all__ = ["Machinery", "Run"]
@@ -50,6 +56,7 @@ __all__ = ["Machinery", "Run"]
 _log = logger("run")
 _GO_ON = "Go on."
 _STOPPED = "The run ended before this call was answered."
+_NO_CALL_LEFT = "It did not run: the run's budget of tool calls is spent."
 _RAN = "The tool ran, and the run ended before its result was taken."
 
 
@@ -68,22 +75,28 @@ class Machinery:
 class Run:
     """One run. Made with everything checked; `events()` carries it out, once."""
 
-    def __init__(self, settings: RunSettings, machinery: Machinery, *, listening: bool) -> None:
-        chosen = choose(machinery.catalog, settings, machinery.web_search)
+    def __init__(self, settings: RunSettings, machinery: Machinery, source: ToolSource, *, listening: bool) -> None:
+        chosen = choose(machinery.catalog, settings, machinery.web_search, source.is_open)
+        self._source = source
+        self._search = chosen.search
         self._model, settings = chosen.model, chosen.settings
         request = settings.request
         self._machinery = machinery
         self._listening = listening
+        self.is_stepped = False
+        """Are the run's steps told among its events?"""
         self._mode: OutputMode | None = None
         self._place = ""
         self._withheld: dict[str, Outcome] = {}
         budget = settings.budget or Budget()
-        if budget.cost is not None and not has_price(self._model):
+        if budget.cost is not None and not machinery.catalog.is_priced(self._model):
             raise unknown_price(self._model)
         self._attempts_fixed = settings.budget is not None and "attempts" in settings.budget.model_fields_set
         self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
         if self._tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
             request = updated(request, {"tool_choice": self._tools.tool_choice})
+        if not source.is_open:
+            check_allowed(self._tools, settings.toolbox)
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
         self.state = RunState(replace(settings, request=request, toolbox=self._toolbox, budget=budget), budget)
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=budget.cost is not None)
@@ -112,7 +125,9 @@ class Run:
         except FallbackExhausted as error:
             state.close_open_calls(_STOPPED)
             failure = cause_of(error)
-            if state.settings.output is not None or isinstance(failure, Refused) or not state.degrade():
+            settings = state.settings
+            judged = settings.output is not None or settings.output_validators
+            if judged or isinstance(failure, Refused | ContextOverflow) or not state.degrade():
                 self._attach_partial(failure)
                 raise failure from failure.__cause__
         except BaseException as error:
@@ -120,6 +135,13 @@ class Run:
             self._attach_partial(error)
             raise
         yield Finished(state.result())
+
+    def leave(self) -> None:
+        """The run is not carried on: let its history be valid."""
+        self.state.close_open_calls(_STOPPED)
+
+    def so_far(self) -> RunResult:
+        return self.state.result()
 
     def _attach_partial(self, error: BaseException) -> None:
         """Let what was done so far ride on the error; also on cancellation and on what hooks raise."""
@@ -135,12 +157,13 @@ class Run:
     async def _turns(self) -> AsyncGenerator[Event, None]:
         state, store = self.state, self._machinery.catalog.store
         reason: AttemptReason = "first"
-        while True:
+        for turn in count(1):
+            await self._take_interjections()
             attempt = TurnAttempt(
                 state,
                 self._machinery.catalog,
                 self._hooks,
-                self._toolbox,
+                await self._tools_now(),
                 self._models,
                 listening=self._listening,
                 enforce_limits=self._machinery.enforce_limits,
@@ -161,11 +184,15 @@ class Run:
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final)
+            if self.is_stepped:
+                yield self._step("reply", turn, "assistant")
             if calls:
                 self._may_run_tools()
                 async with aclosing(self._run_tools(calls, accepted, attempt.toolbox)) as outcomes:
                     async for outcome in outcomes:
                         yield outcome
+                if self.is_stepped:
+                    yield self._step("results", turn, "tool")
             if accepted.is_final:
                 state.take_output(accepted.value)
                 return
@@ -175,6 +202,30 @@ class Run:
                 self._may_run_tools()
                 state.add_user(_GO_ON)
             reason = "turn"
+
+    async def _tools_now(self) -> Toolbox:
+        """The tools of the turn that begins."""
+        if not self._source.is_live:
+            return self._toolbox
+        state, request = self.state, self.state.settings.request
+        toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools)
+        if self._search is not None and toolbox.get(self._search.name) is None:
+            toolbox = toolbox.extended([self._search])
+        toolbox = toolbox.limited(self._tools)
+        if not state.tool_turns:
+            check_choice(request, toolbox)
+        return toolbox
+
+    async def _take_interjections(self) -> None:
+        source, state = self.state.settings.interjections, self.state
+        if source is not None:
+            state.add_messages(await interjected(source, state.context(), state.ledger.seconds_left))
+
+    def _step(self, kind: Literal["reply", "results"], turn: int, role: str) -> Event:
+        """The step just made, with the last message of the role: the one it entered. It goes the way of the events, though it is
+        none: only `Steps` asks for it."""
+        last = next((one for one in reversed(self.state.messages[-2:]) if one.role == role), None)
+        return cast("Event", Step(kind, turn, copied(last)))
 
     def _begin_turn(self, attempt: TurnAttempt) -> FallbackContext:
         """What layer 4 is told, which sees to one accepted reply, by whatever attempts it takes."""
@@ -227,7 +278,7 @@ class Run:
         A listener is told of each result as it comes; where a hook may still change it, when it has passed the hook.
         """
         state, told_late = self.state, self._hooks.has("on_tool_response")
-        context: RunContext[Any] = RunContext(state.settings.deps, state.ledger.usage, MessageCopies(state.messages))
+        context = state.context()
         runnable = [call for call in calls if toolbox.can_run(call.name)]
         running = ToolRun(runnable, lambda call: self._run_call(call, toolbox, context), self._tools, self._withheld)
         refused: list[Outcome] = []
@@ -257,14 +308,18 @@ class Run:
         ending = next((outcome.ended for outcome in outcomes if outcome.ended), None)
         if ending is not None:
             raise ending
+        state.ledger.check_tool_calls()
 
     async def _left_to_the_caller(
         self, calls: Sequence[ToolCall], toolbox: Toolbox, context: RunContext[Any]
     ) -> AsyncGenerator[Outcome, None]:
-        """Enter the calls of tools without a function as pending, but for those that a hook refuses: their outcomes."""
+        """Enter the calls of tools without a function as pending. The outcomes of those that a hook refuses, and of unknown
+        tools."""
         pending: list[ToolCall] = []
         for call in calls:
-            if not toolbox.can_run(call.name):
+            if toolbox.get(call.name) is None:
+                yield await self._passed(call, not_found(call, toolbox, self._tools.max_result_chars))
+            elif not toolbox.can_run(call.name):
                 decided = await self._decided(call, toolbox, context.for_call(call.id, call.name, 0))
                 if isinstance(decided, ToolCall):
                     pending.append(decided)
@@ -278,6 +333,8 @@ class Run:
         decided = await self._decided(call, toolbox, context)
         if isinstance(decided, Outcome):
             return await self._passed(decided.call, decided)
+        if not self.state.ledger.take_tool_call():
+            return await self._passed(decided, synthetic(decided, _NO_CALL_LEFT))
         tool = toolbox.get(decided.name)
         assert tool is not None  # only then it may run
         withheld = partial(self._withheld.__setitem__, call.id)  # should the run end before the outcome is there

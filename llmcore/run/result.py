@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.run.resuming import check_saved, openai_messages
 from llmcore.types import Attempt, Envelope, Message, Repair, ToolCall, Usage
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonObject, JsonText
+from llmcore.types.narrowing import is_object
 
 __all__ = ["RepairRecord", "RunResult", "ToolFailure", "ToolRecord"]
 
@@ -68,18 +70,19 @@ class RepairRecord(Value):
 class RunResult(Value):
     """A run's end, or as far as it came (`error.partial`).
 
-    `envelope` is the last reply; its `truncated` says that it was cut, also where words that a limit ended
-    (`finish_reason` `length`) are the answer. `messages` is the whole history, ready for the next request; `usage` of all
-    requests; `attempts` one entry a request. `degraded`: every strategy failed and the best text stands in for an answer.
-    `pending`: calls of tools without a function, which the caller answers. `output` is the typed value when one was
-    asked for, and None where the run ended without one (`has_output` tells a None that is the value from that); where
-    none was asked for, it is the value with which a tool or hook ended the run. `tool_results` are the calls of the turns
-    whose calls were to run, in call order, each with whether it `ran`; `repairs` what was repaired of the replies that
-    were accepted. `given_messages`: so many of `messages` were given to the run.
+    `envelope` is the last reply; its `truncated` says that it was cut, also where words that a limit ended (`finish_reason`
+    `length`) are the answer. `messages` is the whole history, ready for the next request; `usage` of all requests; `attempts`
+    one entry a request. `degraded`: every strategy failed and the best text stands in for an answer. `pending`: calls of tools
+    without a function, which the caller answers. `output` is the typed value when one was asked for, and None where the run
+    ended without one (`has_output` tells a None that is the value from that); where none was asked for, it is the value with
+    which a tool or hook ended the run. `tool_results` are the calls of the turns whose calls were to run, in call order, each
+    with whether it `ran`; `repairs` what was repaired of the replies that were accepted, and the calls that were dropped
+    (`call_not_allowed`) because none or only one was allowed. `given_messages`: so many of `messages` were given to the run.
 
     `model_dump_json()` works at any end of a run and `model_validate_json` reads it back, `output`, values of tools and
     reports as plain data. What JSON has no form for stands as text: infinity as "Infinity", a number of more than 4300
-    digits as its digits. `version` counts up when the JSON's keys change their meaning.
+    digits as its digits. `version` counts up when the JSON's keys change their meaning; a key or a version that is not known
+    is a `CallerError`. A result, also one that was read back, goes on as `message_history` of the next run.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -96,6 +99,18 @@ class RunResult(Value):
     tool_results: list[ToolRecord] = Field(default_factory=list[ToolRecord])
     repairs: list[RepairRecord] = Field(default_factory=list[RepairRecord])
     given_messages: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_this_version(cls, data: Any) -> Any:
+        if is_object(data):
+            check_saved(data, cls.model_fields, 1)
+        return data
+
+    def messages_as_openai(self) -> list[dict[str, Any]]:
+        """The whole history as OpenAI's chat API takes it. Reasoning, which it does not take, is left out; a call that is
+        pending gets a result that says so."""
+        return openai_messages(self.messages)
 
     @property
     def content(self) -> str:

@@ -3,15 +3,21 @@ is sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, cast
 
 from pydantic import ValidationError
 
+from llmcore.run.callers_code import CallersFunction
+from llmcore.run.context_size import ContextBound, context_bound
 from llmcore.run.copies import refusing
+from llmcore.run.interjections import interjections_of
 from llmcore.run.output import OutputSpec
+from llmcore.run.result import RunResult
+from llmcore.run.resuming import check_results_answer_calls
 from llmcore.tools import Tool, ToolConfig, as_tool, compile_tools
 from llmcore.types import (
     Budget,
@@ -27,23 +33,39 @@ from llmcore.types.copies import updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.tools import tools_in
 
-__all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
+__all__ = [
+    "PER_RUN",
+    "TOOL_OPTIONS",
+    "Given",
+    "RunSettings",
+    "Toolbox",
+    "check_allowed",
+    "check_choice",
+    "check_option_names",
+    "resolve_request",
+    "tool_settings",
+    "validators_of",
+]
 
-Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request
-"""What `run`, `execute` and `stream` take: text, a message, a list of messages, or a whole `Request`."""
+Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult
+"""What `run`, `execute` and `stream` take: text, a message, a list of messages, a whole `Request`, or a result to go on from."""
 
 _REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
 _SENT_AS_DATA = ("messages", "system", "tool_choice", "stop", "extra_body", "extra_headers")
-_TOOL_OPTIONS = {
+TOOL_OPTIONS = {
     "max_tool_turns": "max_turns",
     "max_parallel_tools": "max_parallel",
     "tool_timeout": "timeout",
     "tool_errors": "errors",
 }
-_RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness"})
-PER_RUN = _REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS
+"""Options of an orchestrator and of a run, and the settings of a `ToolConfig` that they are."""
+_RUN_OPTIONS = frozenset(
+    {"message_history", "budget", "deps", "strictness", "output_validators", "tool_config", "interjections", "max_context_tokens"}
+)
+PER_RUN = _REQUEST_OPTIONS | TOOL_OPTIONS.keys() | _RUN_OPTIONS
 """The options of `run`, `execute` and `stream`."""
 _OPTIONS = sorted(PER_RUN)
+_MAX_NAMES = 50
 _INSTEAD = {
     "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
     "messages": "messages are the first argument",
@@ -151,6 +173,9 @@ class RunSettings:
     strictness: Literal["off", "safe", "lenient"]
     tool_overrides: ToolConfig
     output: OutputSpec | None
+    output_validators: tuple[CallersFunction, ...] = ()
+    interjections: CallersFunction | None = None
+    context: ContextBound = field(default_factory=ContextBound)
 
 
 def check_option_names(options: Mapping[str, Any]) -> None:
@@ -166,10 +191,12 @@ def check_option_names(options: Mapping[str, Any]) -> None:
 def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
     """The request with the options laid over it and the history before it, as a copy that shares no data with what
     was given. Raises `CallerError` naming what does not fit or cannot be encoded."""
-    history: Sequence[Any] = options.get("message_history") or ()
+    history = _history(options.get("message_history"))
     overrides = {name: value for name, value in options.items() if name in _REQUEST_OPTIONS}
     if isinstance(given, Request):
         base: dict[str, Any] = {name: getattr(given, name) for name in given.model_fields_set}
+    elif isinstance(given, RunResult):
+        base = {"messages": given.messages}
     else:
         base = {"messages": [given] if isinstance(given, Message) else given}
     try:
@@ -183,7 +210,21 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
         raise CallerError(f"the request cannot be read: {error}") from None
     if not request.messages:
         raise CallerError("the request holds no messages; give text, or at least one message")
+    check_results_answer_calls(request.messages)
     return request
+
+
+def _history(given: object) -> Sequence[Any]:
+    """What came before: the messages of a result, or a list of messages."""
+    if isinstance(given, RunResult):
+        return given.messages
+    kind = type(given).__name__
+    if isinstance(given, str | Mapping):
+        raise CallerError(
+            f"message_history is a RunResult or a list of messages, not a {kind}; "
+            "a saved result is read by RunResult.model_validate_json(text)"
+        )
+    return cast("Sequence[Any]", given or ())
 
 
 def _owned(request: Request) -> Request:
@@ -200,37 +241,82 @@ def resolve(
     budget: Budget | None,
     deps: Any,
     strictness: Literal["off", "safe", "lenient"],
+    validators: tuple[CallersFunction, ...] = (),
+    more_tools: bool = False,
+    max_context_tokens: int | None = None,
+    token_counter: Callable[[Request], Any] | None = None,
 ) -> RunSettings:
-    """Everything a run needs to know, from the orchestrator's defaults and the call's options. Raises
-    `CallerError`s."""
+    """Everything a run needs to know, from the orchestrator's defaults and the call's options. `more_tools`: there may be
+    others than `tools`, which are told later. Raises `CallerError`s."""
     check_option_names(options)
     request = resolve_request(given, options)
     if request.system is None and system is not None:
         request = _owned(updated(request, {"system": system}))
     toolbox = tools.extended(request.tools) if request.tools else tools
-    choice = request.tool_choice
-    if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:
-        raise ConfigError(f"tool_choice names {choice.get('name')!r}, which is none of the tools {[t.name for t in toolbox]}")
-    if choice == "required" and not len(toolbox):
-        raise ConfigError("tool_choice is 'required' and there are no tools; give tools or leave it at 'auto'")
+    if not more_tools:
+        check_choice(request, toolbox)
     return RunSettings(
         request=request,
         toolbox=toolbox,
         budget=_budget(options.get("budget", budget), request.deadline),
         deps=options.get("deps", deps),
         strictness=_strictness(options.get("strictness", strictness)),
-        tool_overrides=tool_config(**{_TOOL_OPTIONS[name]: options[name] for name in _TOOL_OPTIONS if name in options}),
+        tool_overrides=tool_settings(options.get("tool_config"), options),
         output=OutputSpec.of(request.output_type),
+        context=context_bound(options.get("max_context_tokens", max_context_tokens), token_counter),
+        interjections=interjections_of(options.get("interjections")),
+        output_validators=(*validators, *validators_of(options.get("output_validators"))),
     )
 
 
-def tool_config(**settings: Any) -> ToolConfig:
-    """A `ToolConfig`; a value that does not fit is a `ConfigError` naming it."""
+def check_choice(request: Request, toolbox: Toolbox) -> None:
+    """Raises `ConfigError` where the tools do not have what the request's tool_choice forces."""
+    choice = request.tool_choice
+    if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:
+        raise ConfigError(f"tool_choice names {choice.get('name')!r}, which is none of the tools {[t.name for t in toolbox]}")
+    if choice == "required" and not len(toolbox):
+        raise ConfigError("tool_choice is 'required' and there are no tools; give tools or leave it at 'auto'")
+
+
+def validators_of(given: object) -> tuple[CallersFunction, ...]:
+    if given is None:
+        return ()
+    from llmcore.run.output_checks import output_validators  # loads the validator
+
+    return output_validators(given)
+
+
+def tool_settings(given: object, options: Mapping[str, Any], ignoring: Mapping[str, Any] = MappingProxyType({})) -> ToolConfig:
+    """A `ToolConfig` of the one given and of the options that are settings of tools, those apart that have the value they have in
+    `ignoring`, where one is given. Raises `ConfigError` naming what does not fit, and what is given twice."""
+    if given is not None and not isinstance(given, ToolConfig):
+        raise ConfigError(f"tool_config must be an llmcore.ToolConfig, not {type(given).__name__}")
+    named = {name: options[name] for name in TOOL_OPTIONS if name in options}
+    if given is not None:
+        named = {name: value for name, value in named.items() if name not in ignoring or value != ignoring[name]}
+        twice = [name for name in named if TOOL_OPTIONS[name] in given.model_fields_set]
+        if twice:
+            raise ConfigError(f"{twice[0]} and tool_config.{TOOL_OPTIONS[twice[0]]} are one setting: give it once")
+    settings = {TOOL_OPTIONS[name]: value for name, value in named.items()}
     try:
-        return ToolConfig(**settings)
+        return (given or ToolConfig()).overlaid(ToolConfig(**settings))
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         raise ConfigError(f"the tool setting {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+
+
+def check_allowed(config: ToolConfig, toolbox: Toolbox) -> None:
+    """Raises `ConfigError` where `allowed` leaves no tool, or has a name that one of the tools it leaves out was probably meant
+    by. Another name may be that of a tool which some other run has."""
+    if config.allowed is None or not config.enabled or not len(toolbox):
+        return
+    names = [tool.name for tool in toolbox]
+    left_out = [name for name in names if name not in config.allowed]
+    for name in sorted(config.allowed - set(names)):
+        near = get_close_matches(name, left_out, n=1)
+        if near or len(left_out) == len(names):
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:_MAX_NAMES])}"
+            raise ConfigError(f"the allowed tool {name!r} is none of the tools; {hint}")
 
 
 def _strictness(value: Any) -> Literal["off", "safe", "lenient"]:

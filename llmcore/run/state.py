@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import mended, recorded
-from llmcore.run.history import assistant_message, fit_call, ids_in, open_calls, results_message, with_unique_ids
+from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, open_calls, results_message, with_unique_ids
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.sending import RefusedRequests
 from llmcore.run.settings import RunSettings
 from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cut_shown
+from llmcore.tools import RunContext
+from llmcore.tools.copies import MessageCopies
 from llmcore.tools.execution import Outcome
 from llmcore.tools.results import UnwritableResult, written
 from llmcore.types import (
@@ -50,6 +53,8 @@ class RunState:
         self.degraded = False
         self.pending: list[ToolCall] = []
         self.tool_turns = 0
+        self.unknown_told = Counter[str]()
+        """How many times each name of a tool that does not exist was answered as unknown."""
         self.tool_results: list[ToolRecord] = []
         self.repairs: list[RepairRecord] = []
         self._ids = ids_in(self.messages)
@@ -64,6 +69,10 @@ class RunState:
         if self.tool_turns and self.settings.request.tool_choice != "none":
             changes["tool_choice"] = "auto"
         return self.settings.request.model_copy(update=changes)
+
+    def context(self) -> RunContext[Any]:
+        """What tools and the caller's functions may know of the run, as it stands now."""
+        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages))
 
     def note(self, envelope: Envelope) -> None:
         """A reply came: it is the last one, and its text may have to stand in for an answer, if it is not a part of one."""
@@ -101,7 +110,7 @@ class RunState:
         """Enter the results of calls of the last turn, each under the name its call has in the history."""
         names = {use.id: use.name for use in open_calls(self.messages)}
         named = [updated(block, {"name": names.get(block.tool_use_id, block.name)}) for block in blocks]
-        return self._enter(results_message(named))
+        return self._enter(results_message(in_call_order(self.messages, named)))
 
     def replace_call(self, call: ToolCall) -> None:
         """Let this call stand in the place of the one with its id: in the last turn, the last reply and its report."""
@@ -140,10 +149,15 @@ class RunState:
     def add_user(self, text: str) -> None:
         self._enter(Message(role="user", content=[TextBlock(text=text)]))
 
+    def add_messages(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self._enter(message)
+
     def close_open_calls(self, reason: str) -> None:
-        """Give each open call the one result it lacks, so that the history stays valid."""
+        """Give each open call of this run the one result it lacks, so that the history stays valid. What the given history left
+        open stays so: behind a later message no result may stand."""
         waiting = {call.id for call in self.pending}
-        left = [use for use in open_calls(self.messages) if use.id not in waiting]
+        left = [use for use in open_calls(self.messages[self._given :]) if use.id not in waiting]
         if not left:
             return
         blocks = [
@@ -151,7 +165,9 @@ class RunState:
         ]
         last = self.messages[-1]
         if last.role == "tool":
-            self.messages[-1] = Message(role="tool", content=[*last.content, *blocks])
+            others = [block for block in last.content if not isinstance(block, ToolResultBlock)]
+            results = in_call_order(self.messages, [*last.tool_results, *blocks])
+            self.messages[-1] = Message(role="tool", content=[*results, *others])
         else:
             self.add_results(blocks)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from llmcore.adapters.base import NOTHING_SENT
 from llmcore.run.result import RunResult
 from llmcore.types import (
     CallerError,
+    ContextOverflow,
     Envelope,
     FallbackExhausted,
     FinishReason,
@@ -17,6 +19,7 @@ from llmcore.types import (
     Refused,
     RemoteServerError,
     Repair,
+    ToolCall,
     Truncated,
 )
 from llmcore.types.copies import updated
@@ -28,6 +31,7 @@ __all__ = [
     "broken_off",
     "cause_of",
     "cut_shown",
+    "first_call_alone",
     "no_output",
     "refuse_empty",
     "unusable",
@@ -99,7 +103,9 @@ def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
 
 def cause_of(error: FallbackExhausted) -> LLMCoreError:
     """What ends the run when nothing is left to try: a cut reply as itself, since only more room would have helped, and a
-    refusal, which only the caller can do something about."""
+    refusal, which only the caller can do something about. So is a history that has grown too long."""
+    if isinstance(error.__cause__, ContextOverflow) and str(error.__cause__).endswith(NOTHING_SENT):
+        return error.__cause__
     last = error.attempts[-1].error if error.attempts else None
     return last if isinstance(last, Truncated | Refused) else error
 
@@ -138,8 +144,19 @@ def without_calls(envelope: Envelope) -> Envelope:
     recorded."""
     if not envelope.tool_calls:
         return envelope
-    notes = [
-        Repair(kind="call_not_allowed", before={"name": call.name, "arguments": call.raw_arguments}, after=None)
-        for call in envelope.tool_calls
-    ]
+    notes = list(map(_not_allowed, envelope.tool_calls))
     return updated(envelope, {"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]})
+
+
+def first_call_alone(envelope: Envelope) -> Envelope:
+    """The envelope of a reply that may hold one call (`parallel_tool_calls` False, which not every provider knows or keeps): the
+    others are dropped, recorded. The model makes them again when it has the first one's result."""
+    if len(envelope.tool_calls) < 2:
+        return envelope
+    notes = list(map(_not_allowed, envelope.tool_calls[1:]))
+    changed = updated(envelope, {"tool_calls": envelope.tool_calls[:1], "repairs": [*envelope.repairs, *notes]})
+    return changed.attach(envelope.source, envelope.segments, envelope.blocks)
+
+
+def _not_allowed(call: ToolCall) -> Repair:
+    return Repair(kind="call_not_allowed", before={"name": call.name, "arguments": call.raw_arguments}, after=None)

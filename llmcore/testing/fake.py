@@ -128,6 +128,11 @@ class FakeModel:
         self._count_tokens = function
         return self
 
+    @property
+    def tells_cost(self) -> bool:
+        """Does each reply tell what it cost, so that a budget of cost needs no prices?"""
+        return self._usage_each is not None and self._usage_each.cost is not None
+
     # What it was asked
 
     @property
@@ -150,6 +155,10 @@ class FakeModel:
         if self._count_tokens is not None:
             return self._count_tokens(request)
         return sum(len(message.text) for message in request.messages) // _CHARACTERS_PER_TOKEN
+
+    def counted_tokens(self, request: Request) -> int | None:
+        """By `token_counter`; None where there is none."""
+        return None if self._count_tokens is None else self._count_tokens(request)
 
     # The adapter
 

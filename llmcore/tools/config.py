@@ -19,7 +19,7 @@ again with back-off and then tells the model."""
 
 class ToolConfig(Value):
     """The settings of a run's tools: the orchestrator's, with those of the model's `tools:` in the registry laid over
-    them.
+    them, and over both the run's own. `Orchestrator` and its runs take one as `tool_config=`.
 
     `allowed` None = all. `tool_choice` None = the request's. `max_turns`: how many times tools may run before the
     final answer. `max_parallel`: how many run at once. `timeout`: seconds for each try, None = none; a tool's own

@@ -74,8 +74,10 @@ class Budget(Value):
     most 18 a turn, 198 in 11 turns, and 20 with `Budget(requests=20)`.
 
     `tokens` and `cost` (US dollars) bound the whole run as well; where a reply tells no believable usage, it is
-    estimated. These three are looked at before each request: one too many is a `LimitExceeded`. `deadline` is the whole
-    run's time in seconds. None = unbounded.
+    estimated. These three are looked at before each request: one too many is a `LimitExceeded`. `tool_calls` bounds how
+    many calls are carried out, a call that is tried again counted once: of a turn's calls as many run as are left; each
+    other one is answered as not run, and then the run ends with a `LimitExceeded`. `deadline` is the whole run's time in
+    seconds. None = unbounded.
 
     Raises `pydantic.ValidationError` for an unknown field and for anything but a finite number in range.
     """
@@ -85,6 +87,7 @@ class Budget(Value):
     attempts: PositiveCount = 4
     reasks: Count = 2
     requests: PositiveCount | None = None
+    tool_calls: Count | None = None
     tokens: PositiveCount | None = None
     cost: PositiveAmount | None = None
     deadline: PositiveAmount | None = None

@@ -8,9 +8,11 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, Prices
 from llmcore.fallback import FallbackContext, Plan
+from llmcore.hooks import Hooks, Veto
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
+from llmcore.tools import tool
 from llmcore.types import (
     Budget,
     ConfigError,
@@ -20,9 +22,11 @@ from llmcore.types import (
     LLMCoreError,
     Overloaded,
     RemoteServerError,
+    RetryConfig,
+    ToolCall,
     Usage,
 )
-from tests.orchestrator.support import FAST, add, called, stack
+from tests.orchestrator.support import FAST, add, assert_valid, called, stack
 
 pytestmark = pytest.mark.anyio
 
@@ -165,3 +169,64 @@ async def test_a_models_own_retries_count_for_it_alone() -> None:
     with pytest.raises(FallbackExhausted):
         await stack(fakes, [add], settings={"a": {"max_retries": 0}, "b": {"max_retries": 1}}).run("go")
     assert [len({call.mode for call in fake.calls}) for fake in fakes.values()] == [1, 2]
+
+
+# Tool calls
+
+
+@pytest.mark.parametrize("most", [0, 1, 3, 4])
+async def test_tool_calls_are_a_hard_cap_and_those_beyond_it_are_answered_as_not_run(most: int) -> None:
+    ran: list[int] = []
+
+    async def count(n: int) -> int:
+        ran.append(n)
+        return n
+
+    def calls(first: int) -> None:
+        fake.tool_calls(*(("count", {"n": n}) for n in range(first, first + 2)))
+
+    fake = FakeModel(default="never")
+    for first in (0, 2, 4):
+        calls(first)
+    with pytest.raises(LimitExceeded, match=f"budget of {most} tool calls is spent") as caught:
+        await Orchestrator(fake, [count], budget=Budget(tool_calls=most), max_parallel_tools=1).run("go")
+    partial = caught.value.partial
+    assert ran == list(range(most))
+    assert [record.ran for record in partial.tool_results] == [n < most for n in range((most // 2 + 1) * 2)]
+    assert "budget of tool calls is spent" in partial.tool_results[-1].content
+    assert_valid(partial.messages)
+    assert fake.call_count == most // 2 + 1
+
+
+async def test_a_budget_of_tool_calls_that_is_enough_ends_no_run() -> None:
+    fake = FakeModel().tool_calls(("add", {"a": 1, "b": 1}), ("add", {"a": 1, "b": 2})).text("done")
+    assert (await Orchestrator(fake, [add], budget=Budget(tool_calls=2)).run("go")).content == "done"
+
+
+async def test_a_call_that_a_hook_refuses_or_that_is_tried_again_takes_no_more_of_the_budget() -> None:
+    tries: list[int] = []
+
+    def shaky(n: int) -> str:
+        tries.append(n)
+        raise RuntimeError("shaky")
+
+    def refuse(call: ToolCall, context: Any) -> Veto | None:
+        return Veto("no") if call.arguments == {"n": 0} else None
+
+    fake = FakeModel().tool_calls(("shaky", {"n": 0}), ("shaky", {"n": 1})).text("done")
+    tools = [tool(retries=RetryConfig(max_retries=2, base=0))(shaky)]
+    result = await Orchestrator(fake, tools, hooks=Hooks(before_tool_run=refuse), budget=Budget(tool_calls=1)).run("go")
+    assert (result.content, tries) == ("done", [1, 1, 1])
+
+
+# What a fake model says that it costs
+
+
+async def test_a_fake_that_tells_its_cost_needs_no_prices() -> None:
+    fake = FakeModel(default=called("add", {"a": 1, "b": 1})).usage(cost=0.4)
+    error = await spend(fake, False, cost=1.0)
+    assert isinstance(error, LimitExceeded)
+    assert fake.call_count == 3
+    assert error.partial.usage.cost == pytest.approx(1.2)
+    with pytest.raises(ConfigError, match="price of 'fake'"):
+        await Orchestrator(FakeModel("ok").usage(input_tokens=3)).run("go", budget=Budget(cost=1))

@@ -339,3 +339,15 @@ async def test_a_run_with_failed_attempts_is_json_and_back() -> None:
     assert back.model_dump_json() == text
     assert isinstance(back.attempts[0].failure, RateLimited)
     assert back.messages == result.messages
+
+
+async def test_the_result_of_a_corrected_call_stands_where_the_call_stands() -> None:
+    fake = FakeModel().tool_calls(("add", {"a": 1}), ("get_weather", {"city": "Rome"})).tool_call("add", GOOD).text("done")
+    result = await run(fake)
+    assert {name for name, _ in calls_in(result.messages)} == {"add", "get_weather"}
+
+
+async def test_results_stand_in_call_order_where_the_final_result_was_called_first() -> None:
+    fake = FakeModel().tool_calls(("final_result", {"result": 3}), ("add", GOOD))
+    result = await run(fake, output_type=int)
+    assert (result.output, len(result.messages[-1].tool_results)) == (3, 2)

@@ -103,7 +103,7 @@ def len_of(text: str) -> int:
 
 async def test_a_named_model_that_lacks_something_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     with WireServer(["Dunno."]) as server, caplog.at_level(logging.WARNING, "llmcore"):
-        async with Orchestrator(registry(server, context_window=10)) as orchestrator:
+        async with Orchestrator(registry(server, context_window=20)) as orchestrator:
             result = await orchestrator.run("When? " * 20, model="m", allow_web_search=True)
     assert "the model m was asked for and lacks web search (supports_web_search) and context" in caplog.text
     assert result.attempts[0].dropped == ["web search"]

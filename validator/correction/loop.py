@@ -163,6 +163,7 @@ class CorrectionLoop:
         self._envelope = envelope
         self._review = self._judge(envelope, required)
         self._seen = {_signature(envelope, self._review)}
+        self._refused: set[str] = set()
         self._outcome: Outcome | None = None if self._review.problems else "ok"
 
     def next(self) -> Correction | None:
@@ -201,6 +202,13 @@ class CorrectionLoop:
             self._envelope = _as_shown(answer)
             self._review = self._judge(self._envelope, required=False)
             self._outcome = "answered"
+
+    def refuse(self, problem: Problem, cause: BaseException | None = None) -> None:
+        """A judge of the caller's refuses the answer, which the loop found fine: it is asked for again."""
+        self._review = _Review(self._review.report, None, (problem,), cause)
+        said = self._envelope.content.strip()
+        self._outcome = "repeated" if said in self._refused else None
+        self._refused.add(said)
 
     def _is_shown(self, answer: Envelope) -> bool:
         """Does the reply show, once more, nothing but calls of which it is doubtful whether they are meant?"""

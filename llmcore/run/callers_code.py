@@ -1,0 +1,92 @@
+"""Functions that a caller gives to a run: they may be sync or async, and may take the `RunContext`.
+
+Where the context goes is read from the signature once, when the function is given, so that a wrong one is an error at once.
+A sync function runs in a thread, for it may block, and both kinds stand under the run's deadline.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, get_origin, get_type_hints
+
+from llmcore.run.sending import within
+from llmcore.tools import RunContext
+from llmcore.tools.leaving import Raised
+from llmcore.tools.threads import ThreadCall
+from llmcore.types import ConfigError
+
+__all__ = ["CallersFunction", "takes_context"]
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class CallersFunction:
+    """A function of `values` positional arguments and perhaps the context: the one parameter more, first where it is annotated
+    so, else last. `what` names it in errors. Raises `ConfigError`."""
+
+    def __init__(self, what: str, function: object, values: int) -> None:
+        if not callable(function):
+            raise ConfigError(f"{what} must be a function, not {type(function).__name__}")
+        self.function: Callable[..., Any] = function
+        self._what = what
+        self._takes_context, self._context_first = _place_of_context(what, function, values)
+
+    async def __call__(self, seconds: float | None, context: RunContext[Any], *values: Any) -> Any:
+        """What it gives. Raises what it raises, and `Timeout` when the deadline, `seconds` from now, passes meanwhile."""
+        arguments = list(values)
+        if self._takes_context:
+            arguments.insert(0 if self._context_first else len(values), context)
+        call = partial(self.function, *arguments)
+        if _is_async(self.function):
+            return await within(seconds, call())
+        try:
+            given = await within(seconds, ThreadCall(call).result())
+        except Raised as raised:
+            raise raised.error from raised.error.__cause__
+        return await within(seconds, given) if inspect.isawaitable(given) else given
+
+
+def _place_of_context(what: str, function: Callable[..., Any], values: int) -> tuple[bool, bool]:
+    """(is it taken, is it the first)."""
+    try:
+        parameters = [*inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):  # some builtins tell no signature
+        return False, False
+    if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in parameters):
+        return False, False
+    places = [one for one in parameters if one.kind in _POSITIONAL]
+    needed = [one for one in places if one.default is inspect.Parameter.empty]
+    by_name = [one.name for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY and one.default is one.empty]
+    if by_name or not len(needed) <= values + 1 or len(places) < values:
+        takes = "no argument" if values == 0 else "the value"
+        raise ConfigError(
+            f"{what} takes {takes}, and the RunContext if it wants it; its parameters are {inspect.signature(function)}"
+        )
+    hints = _hints(function)
+    if values and len(needed) > values and _is_context(hints.get(needed[0].name)):
+        return True, True
+    return len(needed) > values or (len(places) > values and _is_context(hints.get(places[values].name))), False
+
+
+def takes_context(function: Callable[..., Any], needed: Sequence[inspect.Parameter]) -> bool:
+    """Is the one parameter that it needs the context, by its annotation or its name?"""
+    if len(needed) != 1:
+        return False
+    return _is_context(_hints(function).get(needed[0].name)) or needed[0].name in ("ctx", "context", "_")
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(function)
+    except Exception:  # names that cannot be resolved: then the order decides
+        return {}
+
+
+def _is_context(hint: Any) -> bool:
+    return (get_origin(hint) or hint) is RunContext
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004  # an object with an async __call__

@@ -1,0 +1,78 @@
+"""Messages that are added to a run while it goes on: they enter the history before the next request of the model.
+
+What is added while the last answer is being written stays where it is: it is for the next run.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, cast
+
+from llmcore.run.callers_code import CallersFunction
+from llmcore.run.copies import refusing
+from llmcore.tools import RunContext
+from llmcore.types import CallerError, Message
+from llmcore.types.given_messages import given_messages
+
+__all__ = ["Interjections", "interjected", "interjections_of"]
+
+_ROLES = ("user", "system")
+
+
+class Interjections:
+    """A box for messages to a running run, given to it as `interjections=`. Usable from any task or thread.
+
+    box = Interjections()
+    run = asyncio.create_task(orchestrator.run("...", interjections=box))
+    box.add("By the way, ...")
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[Message] = deque()
+
+    def add(self, *messages: str | Message) -> None:
+        """Add text of the user, or messages of the role user or system. Raises `CallerError`."""
+        self._waiting.extend([one for given in messages for one in _messages(given)])
+
+    def take(self) -> list[Message]:
+        """Those that wait, which wait no longer."""
+        taken: list[Message] = []
+        while self._waiting:
+            taken.append(self._waiting.popleft())
+        return taken
+
+    def __len__(self) -> int:
+        """How many wait to be taken."""
+        return len(self._waiting)
+
+
+def interjections_of(given: object) -> CallersFunction | None:
+    """What is asked for interjections: a box, or a function of nothing or of the `RunContext` that gives text, messages or None.
+
+    Raises `ConfigError`.
+    """
+    if given is None:
+        return None
+    function = given.take if isinstance(given, Interjections) else given
+    return CallersFunction("interjections (an Interjections box, or a function)", function, 0)
+
+
+async def interjected(source: CallersFunction, context: RunContext[Any], seconds: float | None) -> list[Message]:
+    """The messages that enter now. Raises what the function raises, and `CallerError` for what is no message of a user."""
+    if isinstance(box := getattr(source.function, "__self__", None), Interjections):
+        return box.take()
+    given = await source(seconds, context)
+    listed: Iterable[object] = (
+        () if given is None else cast("Iterable[object]", given) if isinstance(given, list | tuple) else [given]
+    )
+    return [message for one in listed for message in _messages(one)]
+
+
+def _messages(given: object) -> list[Message]:
+    read = given_messages(given if isinstance(given, str | Message) else [given])
+    made = [one if isinstance(one, Message) else Message.model_validate(one) for one in read]
+    for message in made:
+        if message.role not in _ROLES or message.tool_results:
+            raise CallerError(f"an interjection is a message of the user or the system, not one of the role {message.role!r}")
+    return refusing(made, lambda words: CallerError(f"an interjection's {words}"))

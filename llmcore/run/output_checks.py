@@ -1,0 +1,57 @@
+"""Output validators: functions of the caller's that judge a final answer, after its type has.
+
+One that raises `RetryTool` or `ValueError` refuses the answer: the model is told its words and asked again, which counts as a
+re-ask. What it returns takes the place of the value; None leaves the value as it is. Anything else that it raises ends the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llmcore.run.callers_code import CallersFunction
+from llmcore.tools import RunContext
+from llmcore.tools.results import described
+from llmcore.types import ConfigError, LLMCoreError, RetryTool
+from llmcore.types.others_words import MAX_WORDS, bounded
+from llmcore.validator import Problem
+
+__all__ = ["Checked", "check_output", "output_validators"]
+
+_NO_WORDS = "the answer was refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The value as the validators leave it, or the problem that one of them has with it, and what that one raised."""
+
+    value: Any = None
+    problem: Problem | None = None
+    cause: BaseException | None = None
+
+
+def output_validators(given: object) -> tuple[CallersFunction, ...]:
+    """A list of functions, one function, or None. Raises `ConfigError`."""
+    if given is None:
+        return ()
+    functions: list[object] = [given] if callable(given) else [*given] if isinstance(given, Iterable) else [given]
+    if isinstance(given, str):
+        raise ConfigError("output_validators is a list of functions, not text")
+    return tuple(CallersFunction("an output validator", function, 1) for function in functions)
+
+
+async def check_output(
+    validators: Sequence[CallersFunction], value: Any, context: RunContext[Any], seconds: float | None
+) -> Checked:
+    """Ask them in order, each with the value that the one before left."""
+    for validator in validators:
+        try:
+            given = await validator(seconds, context, value)
+        except (RetryTool, ValueError) as error:
+            if isinstance(error, LLMCoreError):
+                raise
+            said = described(error).partition(": ")[2].strip() or _NO_WORDS
+            return Checked(value, Problem(kind="value", message=bounded(said, MAX_WORDS)), error)
+        value = value if given is None else given
+    return Checked(value)

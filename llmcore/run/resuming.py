@@ -1,0 +1,56 @@
+"""How a history comes back into a run, from a result or from outside, and how it goes out in OpenAI's form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from llmcore.types import CallerError, Message
+
+__all__ = ["check_results_answer_calls", "check_saved", "openai_messages"]
+
+
+def check_saved(data: Mapping[Any, Any], fields: Iterable[str], version: int) -> None:
+    """Raises `CallerError` where `data` is no saved result of this version: a key that means nothing would be lost unseen."""
+    given = data.get("version", version)
+    if given != version:
+        raise CallerError(
+            f"this result was saved with version {given!r} of the format and this llmcore reads version {version}; "
+            "read it with the llmcore that wrote it, or give its `messages` as message_history"
+        )
+    for name in data:
+        if name not in fields:
+            near = get_close_matches(str(name), fields, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(fields)}"
+            raise CallerError(f"a RunResult has no {str(name)[:80]!r}; {hint}")
+
+
+def check_results_answer_calls(messages: Sequence[Message]) -> None:
+    """Raises `CallerError` for a result that answers no call before it: no provider takes it, and what it says would have to be
+    told in other words."""
+    waiting = Counter[str]()
+    for index, message in enumerate(messages):
+        for result in message.tool_results:
+            if waiting[result.tool_use_id] <= 0:
+                raise CallerError(
+                    f"message {index} of the request holds a result for {result.tool_use_id[:80]!r}, and no call before it that "
+                    "is without one has this id; keep the assistant's message with the call, or leave the result out"
+                )
+            waiting[result.tool_use_id] -= 1
+        waiting.update(use.id for use in message.tool_uses)
+
+
+def openai_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """The messages as OpenAI's chat API takes them. Reasoning, which it does not take, is left out; a call without a result
+    gets one that says so."""
+    from llmcore.adapters.base import Endpoint, ModelCall
+    from llmcore.adapters.providers import provider_of
+    from llmcore.adapters.request.messages import render_messages
+    from llmcore.adapters.request.names import NameMap
+    from llmcore.types import Request
+
+    endpoint = Endpoint(provider="openai", model="gpt-4o", alias="openai")
+    call = ModelCall(endpoint=endpoint, request=Request(messages=list(messages)))
+    return render_messages(call, provider_of(endpoint), NameMap((), None))

@@ -1,0 +1,38 @@
+"""Calls that a request did not allow are dropped where the provider lets them through, and recorded."""
+
+from __future__ import annotations
+
+import pytest
+
+from llmcore.orchestrator import Orchestrator
+from llmcore.testing import FakeModel
+from tests.orchestrator.support import add, assert_valid, calls_in
+
+pytestmark = pytest.mark.anyio
+
+ONE, TWO = {"a": 1, "b": 2}, {"a": 3, "b": 4}
+
+
+async def test_of_two_calls_where_one_is_allowed_the_first_runs() -> None:
+    fake = FakeModel().tool_calls(("add", ONE), ("add", TWO)).text("3")
+    result = await Orchestrator(fake, [add]).run("go", parallel_tool_calls=False)
+    assert calls_in(result.messages) == [("add", ONE)]
+    assert [record.value for record in result.tool_results] == [3]
+    assert_valid(result.messages)
+    (record,) = result.repairs
+    assert (record.of, record.repair.kind, record.repair.before["name"]) == ("reply", "call_not_allowed", "add")
+    both = FakeModel().tool_calls(("add", ONE), ("add", TWO)).text("3")
+    assert len((await Orchestrator(both, [add]).run("go")).tool_results) == 2
+
+
+async def test_the_output_beside_one_call_is_no_second_call() -> None:
+    fake = FakeModel().tool_calls(("add", ONE), ("final_result", {"result": 3}))
+    result = await Orchestrator(fake, [add]).run("go", parallel_tool_calls=False, output_type=int)
+    assert (result.output, [record.value for record in result.tool_results]) == (3, [3])
+
+
+async def test_a_call_alone_where_none_is_allowed_is_recorded() -> None:
+    fake = FakeModel().tool_call("add", ONE).text("3")
+    result = await Orchestrator(fake, [add]).run("go", tool_choice="none")
+    assert (result.content, calls_in(result.messages)) == ("3", [])
+    assert [(record.attempt, record.repair.kind) for record in result.repairs] == [(1, "call_not_allowed")]

@@ -1,0 +1,100 @@
+"""A result goes on where it ended, also from its JSON, and its history goes out in OpenAI's form."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from llmcore.orchestrator import Orchestrator
+from llmcore.run import RunResult
+from llmcore.testing import FakeModel
+from llmcore.types import CallerError, LLMCoreError, Message, Overloaded, TextBlock, ToolDefinition, ToolResultBlock
+from tests.orchestrator.support import add, assert_valid
+
+pytestmark = pytest.mark.anyio
+
+ASK = ToolDefinition(name="ask", description="", parameters={"type": "object"})
+
+
+async def first() -> RunResult:
+    return await Orchestrator(FakeModel().tool_call("add", {"a": 1, "b": 2}).text("3"), [add]).run("go")
+
+
+@pytest.mark.parametrize("saved", [False, True])
+async def test_a_result_is_the_history_of_the_next_run(saved: bool) -> None:
+    result = await first()
+    again = RunResult.model_validate_json(result.model_dump_json()) if saved else result
+    fake = FakeModel("more")
+    more = await Orchestrator(fake, [add]).run("and now?", message_history=again)
+    assert [message.role for message in fake.requests[0].messages] == ["user", "assistant", "tool", "assistant", "user"]
+    assert fake.requests[0].messages[:-1] == result.messages
+    assert [message.text for message in more.new_messages] == ["more"]
+    assert_valid(more.messages)
+
+
+async def test_a_run_that_waits_for_its_caller_goes_on_from_its_json() -> None:
+    result = await Orchestrator(FakeModel().tool_call("ask"), [ASK]).run("go")
+    read = RunResult.model_validate_json(result.model_dump_json())
+    answer = ToolResultBlock(tool_use_id=read.pending[0].id, name="ask", content=[TextBlock(text="yes")])
+    fake = FakeModel("done")
+    done = await Orchestrator(fake, [ASK]).run([Message(role="tool", content=[answer])], message_history=read)
+    assert done.content == "done"
+    assert_valid(done.messages)
+
+
+async def test_a_result_alone_is_a_request() -> None:
+    fake = FakeModel("more")
+    result = await first()
+    await Orchestrator(fake, [add]).run(result)
+    assert fake.requests[0].messages == result.messages
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"version": 2}, "version 2 of the format and this llmcore reads version 1"),
+        ({"verzion": 1, "foo": 2}, "no 'verzion'; did you mean 'version'"),
+        ({"version": 1, "toolResults": []}, "did you mean 'tool_results'"),
+    ],
+)
+def test_what_is_no_saved_result_is_an_error_of_the_caller(data: Any, words: str) -> None:
+    with pytest.raises(CallerError, match=words):
+        RunResult.model_validate(data)
+    with pytest.raises(CallerError, match=words):
+        RunResult.model_validate_json(json.dumps(data))
+
+
+@pytest.mark.parametrize("history", ["words", {"messages": []}])
+async def test_a_history_is_a_result_or_a_list(history: Any) -> None:
+    with pytest.raises(CallerError, match="message_history is a RunResult or a list of messages"):
+        await Orchestrator(FakeModel("ok")).run("go", message_history=history)
+
+
+@pytest.mark.parametrize("at", [1, 2])
+async def test_a_result_without_its_call_is_refused_and_so_is_a_second_one(at: int) -> None:
+    messages = (await first()).messages
+    broken = messages[2:] if at == 1 else [*messages[:3], messages[2]]
+    with pytest.raises(CallerError, match="holds a result for 'call_fake_0', and no call before it that is without one"):
+        await Orchestrator(FakeModel("ok")).run("go", message_history=broken)
+
+
+async def test_the_history_in_openais_form_comes_back_as_it_was() -> None:
+    result = await first()
+    told = result.messages_as_openai()
+    assert [message["role"] for message in told] == ["user", "assistant", "tool", "assistant"]
+    assert told[1]["tool_calls"][0]["function"] == {"name": "add", "arguments": '{"a": 1, "b": 2}'}
+    assert told[2]["tool_call_id"] == told[1]["tool_calls"][0]["id"]
+    assert json.loads(json.dumps(told)) == told
+    fake = FakeModel("more")
+    await Orchestrator(fake).run("and?", message_history=told)
+    assert fake.requests[0].messages[:-1] == result.messages
+
+
+async def test_a_call_that_an_earlier_run_left_open_gets_no_result_behind_a_later_message() -> None:
+    waiting = await Orchestrator(FakeModel().tool_call("ask"), [ASK]).run("go")
+    orchestrator = Orchestrator(FakeModel(Overloaded("busy")), [ASK], strategies=())
+    with pytest.raises(LLMCoreError) as caught:
+        await orchestrator.run("next", message_history=waiting)
+    assert [message.role for message in caught.value.partial.messages] == ["user", "assistant", "user"]

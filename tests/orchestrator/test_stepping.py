@@ -1,0 +1,156 @@
+"""A run step by step, and messages that are added to it while it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from llmcore.orchestrator import Orchestrator
+from llmcore.run import Interjections, Step
+from llmcore.testing import FakeModel
+from llmcore.tools import RunContext
+from llmcore.types import CallerError, ConfigError, Message, RateLimited, Request, TextBlock
+from tests.orchestrator.support import FAST, add, assert_valid
+
+pytestmark = pytest.mark.anyio
+
+ONE = {"a": 1, "b": 2}
+
+
+def fake() -> FakeModel:
+    return FakeModel().tool_call("add", ONE).text("3")
+
+
+async def test_each_reply_and_each_batch_of_results_is_a_step() -> None:
+    steps = Orchestrator(fake(), [add]).iterate("go")
+    taken = [step async for step in steps]
+    assert [(step.kind, step.turn) for step in taken] == [("reply", 1), ("results", 1), ("reply", 2)]
+    result = steps.result
+    assert [step.message for step in taken] == result.messages[1:]
+    assert result.content == "3"
+    assert_valid(result.messages)
+
+
+async def test_nothing_goes_on_between_two_steps() -> None:
+    ran: list[int] = []
+
+    def note(n: int) -> int:
+        ran.append(n)
+        return n
+
+    model = FakeModel().tool_call("note", {"n": 1}).text("done")
+    steps = Orchestrator(model, [note]).iterate("go")
+    await anext(steps)
+    await asyncio.sleep(0.01)
+    assert (ran, model.call_count) == ([], 1)
+    await anext(steps)
+    await asyncio.sleep(0.01)
+    assert (ran, model.call_count) == ([1], 1)
+    assert [step.kind async for step in steps] == ["reply"]
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+async def test_it_can_be_left_early_with_what_was_done(after: int) -> None:
+    ran: list[int] = []
+
+    def note(n: int) -> int:
+        ran.append(n)
+        return n
+
+    model = FakeModel().tool_calls(("note", {"n": 1}), ("note", {"n": 2})).text("done")
+    async with Orchestrator(model, [note], max_parallel_tools=1).iterate("go") as steps:
+        for _ in range(after):
+            await anext(steps)
+    result = steps.result
+    assert_valid(result.messages)
+    assert len(ran) == (2 if after == 2 else 0)
+    assert len(result.messages) == 1 + (2 if after else 0)
+    with pytest.raises(StopAsyncIteration):
+        await anext(steps)
+    more = await Orchestrator(FakeModel("more"), [note]).run("and?", message_history=result)
+    assert more.content == "more"
+
+
+async def test_an_error_comes_from_the_step_that_failed_with_the_partial_result() -> None:
+    model = FakeModel(default=RateLimited("busy", retry_after=0)).tool_call("add", ONE)
+    steps, taken = Orchestrator(model, [add], strategies=FAST).iterate("go"), list[Step]()
+    with pytest.raises(Exception, match="busy") as caught:
+        taken += [step async for step in steps]
+    assert caught.value.partial.tool_results[0].value == 3  # type: ignore[attr-defined]  # every error that ends a run has it
+    assert steps.result.tool_results[0].value == 3
+
+
+async def test_the_typed_value_is_in_the_result() -> None:
+    steps = Orchestrator(FakeModel("3")).iterate("go", int)
+    assert [step.kind async for step in steps] == ["reply"]
+    assert (steps.result.output, steps.result.has_output) == (3, True)
+
+
+# Interjections
+
+
+async def test_what_is_added_between_two_steps_enters_before_the_next_request() -> None:
+    model = fake()
+    steps = Orchestrator(model, [add]).iterate("go")
+    async for step in steps:
+        if step.kind == "results":
+            steps.interject("in French", Message(role="system", content=[TextBlock(text="be short")]))
+    assert [message.text for message in model.requests[1].messages[-2:]] == ["in French", "be short"]
+    assert [message.role for message in steps.result.messages] == ["user", "assistant", "tool", "user", "system", "assistant"]
+    assert_valid(steps.result.messages)
+
+
+async def test_another_task_adds_to_a_running_run() -> None:
+    box, running = Interjections(), asyncio.Event()
+
+    async def slow() -> str:
+        running.set()
+        await asyncio.sleep(0.02)
+        return "done"
+
+    model = FakeModel().tool_call("slow").text("ok")
+    run = asyncio.create_task(Orchestrator(model, [slow]).run("go", interjections=box))
+    await running.wait()
+    box.add("hurry")
+    assert len(box) == 1
+    result = await run
+    assert [message.text for message in model.requests[1].messages if message.role == "user"] == ["go", "hurry"]
+    assert [message.text for message in result.messages if message.role == "user"] == ["go", "hurry"]
+    assert len(box) == 0
+
+
+async def test_a_function_is_asked_before_each_request() -> None:
+    def remind(ctx: RunContext[Any]) -> str | None:
+        return f"{len(ctx.messages)} so far" if len(ctx.messages) > 1 else None
+
+    model = fake()
+    result = await Orchestrator(model, [add]).run("go", interjections=remind)
+    assert [message.text for message in result.messages if message.role == "user"] == ["go", "3 so far"]
+
+
+async def test_what_comes_too_late_waits_for_the_next_run() -> None:
+    box = Interjections()
+
+    def add_late(_: Request) -> str:
+        box.add("late")
+        return "ok"
+
+    await Orchestrator(FakeModel(add_late)).run("go", interjections=box)
+    assert len(box) == 1
+    model = FakeModel("ok")
+    await Orchestrator(model).run("again", interjections=box)
+    assert [message.text for message in model.requests[0].messages] == ["again", "late"]
+
+
+async def test_what_is_no_message_of_a_user_is_refused() -> None:
+    with pytest.raises(CallerError, match="not one of the role 'assistant'"):
+        Interjections().add(Message(role="assistant", content=[]))
+    wrong: Any = 3
+    with pytest.raises(CallerError):
+        Interjections().add(wrong)
+    with pytest.raises(ConfigError, match="interjections"):
+        await Orchestrator(FakeModel("ok")).run("go", interjections="text")
+    with pytest.raises(ConfigError, match="Interjections box"):
+        Orchestrator(FakeModel("ok")).iterate("go", interjections=lambda: None)
