@@ -167,6 +167,9 @@ class ConfigError(CallerError):
     """A registry file, a setting or an installation is wrong."""
 
 
+Value.raises = ConfigError
+
+
 class ModelNotFound(CallerError):
     """No such alias or model, no access to it, or none that fits what the request needs."""
 

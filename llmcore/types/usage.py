@@ -77,7 +77,7 @@ class Budget(Value):
     estimated. These three are looked at before each request: one too many is a `LimitExceeded`. `deadline` is the whole
     run's time in seconds. None = unbounded.
 
-    Raises `pydantic.ValidationError` for an unknown field and for anything but a finite number in range.
+    Raises `ConfigError` for an unknown field and for anything but a finite number in range.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
