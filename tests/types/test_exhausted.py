@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
-
 import pytest
 
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.types import FallbackExhausted, LLMCoreError, ModelError, Overloaded, ProviderError, RateLimited, RemoteServerError
+from tests.support.processes import sent
 
 
 def test_one_kind_of_failure_is_caught_by_its_class() -> None:
@@ -33,7 +32,7 @@ def test_kinds_that_differ_are_caught_by_what_they_share() -> None:
 
 def test_it_survives_another_process_and_json() -> None:
     made = FallbackExhausted.of("no", (), [RemoteServerError("down", status=502)])
-    for again in (pickle.loads(pickle.dumps(made)), LLMCoreError.from_data(made.as_data())):
+    for again in (sent(made), LLMCoreError.from_data(made.as_data())):
         assert isinstance(again, RemoteServerError)
         assert isinstance(again, FallbackExhausted)
         assert (str(again), again.status) == ("no", 502)
