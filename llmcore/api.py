@@ -40,8 +40,8 @@ def normalize(
 
     `reply`: text, or any provider's JSON (a whole body or its message or output part: dict, list, `Reply`, an object with
     `model_dump()`), told apart by its shape; text inside a native reply goes through the text dialects too. A list may also
-    hold the events of a stream. Bytes are what a server sent: a provider's JSON body, else text. A str is what a model wrote, also
-    where it is JSON: load a body (`json.loads`) first, or give its bytes. None, a reply without content, is empty.
+    hold the events of a stream. Bytes are what a server sent: a provider's JSON body, else text. A str is what a model
+    wrote, also where it is JSON: load a body (`json.loads`) first, or give its bytes. None, a reply without content, is empty.
     `tools`: a `ToolSet`, or an iterable of tools, functions and OpenAI/Anthropic tool dicts. None = not told which; an empty
     list = none were offered, so no text is ever a call. Plain lists are compiled once and cached by content.
     `dialects`: registry names to restrict text calls to; None = recognise them from the text. `finish_reason`: the provider's
