@@ -71,7 +71,7 @@ cannot be sent."""
 
 
 class Prices(Value):
-    """US dollars per million tokens; None = unknown, never free. Raises `pydantic.ValidationError` for an unknown field
+    """US dollars per million tokens; None = unknown, never free. Raises `ConfigError` for an unknown field
     and for anything but a finite number of at least 0."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

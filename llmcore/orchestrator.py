@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from contextlib import aclosing
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from llmcore.adapters.base import Adapter
 from llmcore.adapters.capabilities import CapabilityStore
@@ -21,12 +21,14 @@ from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
 from llmcore.run.context_size import context_bound
 from llmcore.run.interjections import Interjections
-from llmcore.run.result import RunResult
-from llmcore.run.settings import PER_RUN, TOOL_OPTIONS, Given, resolve, tool_settings, validators_of
+from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness, check_options
+from llmcore.run.result import RunEvent, RunResult
+from llmcore.run.settings import TOOL_OPTIONS, resolve, tool_settings, validators_of
 from llmcore.run.tool_source import ToolSource, is_live
 from llmcore.tools import ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
-from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, Request, TextBlock
+from llmcore.types import Budget, ConfigError, Finished, InternalError, Request, TextBlock
+from llmcore.types.called import Kind, check_kinds, in_words
 
 if TYPE_CHECKING:
     from llmcore.fallback import Strategy
@@ -39,6 +41,21 @@ T = TypeVar("T")
 Models = ModelRegistry | Adapter | Mapping[str, Any] | str | PathLike[str]
 
 
+_OWN_KINDS = {
+    "capabilities": Kind(lambda value: isinstance(value, CapabilityStore), "an llmcore.CapabilityStore"),
+    "enforce_limits": Kind(lambda value: isinstance(value, bool), "True or False"),
+}
+_INSTEAD = {
+    **dict.fromkeys(PER_RUN - KINDS.keys(), "that is an option of each run: give it to run(), execute() or stream()"),
+    "max_turns": "it is `max_tool_turns`",
+    "max_retries": "give `budget=Budget(attempts=..., reasks=...)`",
+    "retries": "give `budget=Budget(attempts=..., reasks=...)`",
+    "api_key": "keys stand in the model's registry entry, or in the provider's variable (OPENAI_API_KEY, ...)",
+    "base_url": "a server's address stands in the model's registry entry: `base_url`",
+}
+
+
+@in_words(instead=_INSTEAD)
 class Orchestrator:
     """Runs requests: picks a model, asks it, runs its tool calls, and gives back an answer or a classified error.
 
@@ -76,7 +93,7 @@ class Orchestrator:
         hooks: Hooks | Iterable[Hooks] | None = None,
         capabilities: CapabilityStore | None = None,
         strategies: Sequence[Strategy] | None = None,
-        strictness: Literal["off", "safe", "lenient"] = "safe",
+        strictness: Strictness = "safe",
         max_tool_turns: int = 10,
         max_parallel_tools: int = 8,
         tool_timeout: float | None = 60.0,
@@ -91,6 +108,21 @@ class Orchestrator:
         max_context_tokens: int | None = None,
         token_counter: Callable[[Request], int] | None = None,
     ) -> None:
+        options = {
+            "system": system,
+            "budget": budget,
+            "strictness": strictness,
+            "max_tool_turns": max_tool_turns,
+            "max_parallel_tools": max_parallel_tools,
+            "tool_timeout": tool_timeout,
+            "tool_errors": tool_errors,
+        }
+        check_options("Orchestrator", options)
+        check_kinds(
+            "Orchestrator",
+            {"capabilities": capabilities, "enforce_limits": enforce_limits},
+            _OWN_KINDS,
+        )
         self._tools = ToolSource(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
         context_bound(max_context_tokens, token_counter)
@@ -104,16 +136,7 @@ class Orchestrator:
             catalog=self._catalog,
             hooks=HookChain(hooks),
             fallback=FallbackManager(strategies),
-            tool_config=tool_settings(
-                tool_config,
-                {
-                    "max_tool_turns": max_tool_turns,
-                    "max_parallel_tools": max_parallel_tools,
-                    "tool_timeout": tool_timeout,
-                    "tool_errors": tool_errors,
-                },
-                ignoring=_TOOL_DEFAULTS,
-            ),
+            tool_config=tool_settings(tool_config, options, ignoring=_TOOL_DEFAULTS),
             enforce_limits=enforce_limits,
             web_search=None if web_search is None else web_search_tool(web_search),
         )
@@ -133,20 +156,27 @@ class Orchestrator:
         """What is known and was learnt of the endpoints."""
         return self._catalog.store
 
-    async def run(self, request: Given, **options: Any) -> RunResult:
-        """Run the tool loop until a final answer.
+    @overload
+    async def run(self, request: Given, *, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
+
+    @overload
+    async def run(self, request: Given, *, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]: ...
+
+    async def run(self, request: Given, **options: Any) -> RunResult[Any]:
+        """Run the tool loop until a final answer; its value is `result.value`.
 
         When every strategy failed but some attempt gave whole text, that text is returned with `degraded=True`; without text,
-        `FallbackExhausted` is raised. In its place comes `Truncated` where the last reply was cut, and `Refused`, also where
-        there is text, where the last one was refused or a filter ended it.
+        `FallbackExhausted` is raised, which is an instance of its failures' class as well (`except RateLimited`). In its place
+        comes `Truncated` where the last reply was cut, and `Refused`, also where there is text, where the last one was refused
+        or a filter ended it.
         """
         return await self._finish(self._prepare(request, options, listening=False))
 
     @overload
-    async def execute(self, request: Given, output_type: type[T], **options: Any) -> T: ...
+    async def execute(self, request: Given, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    async def execute(self, request: Given, output_type: Any, **options: Any) -> Any: ...
+    async def execute(self, request: Given, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
 
     async def execute(self, request: Given, output_type: Any, **options: Any) -> Any:
         """The final answer as a value of `output_type`: anything `pydantic.TypeAdapter` takes, or a JSON Schema (then
@@ -166,7 +196,17 @@ class Orchestrator:
             raise no_output(result, output_type)
         return result.output
 
-    def stream(self, request: Given, output_type: Any = None, **options: Any) -> AsyncGenerator[Event, None]:
+    @overload
+    def stream(
+        self, request: Given, output_type: type[T], **options: Unpack[RunOptions]
+    ) -> AsyncGenerator[RunEvent[T], None]: ...
+
+    @overload
+    def stream(
+        self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]
+    ) -> AsyncGenerator[RunEvent[Any], None]: ...
+
+    def stream(self, request: Given, output_type: Any = None, **options: Any) -> AsyncGenerator[RunEvent[Any], None]:
         """The run's events as they come; the last is `Finished(RunResult)`. Caller's errors are raised at once, here.
 
         With an `output_type` the value is `result.output` where `result.has_output`. A run may end well without one: calls of
@@ -180,22 +220,27 @@ class Orchestrator:
             options = {**options, "output_type": output_type}
         return self._prepare(request, options, listening=True).events()
 
-    def iterate(self, request: Given, output_type: Any = None, **options: Any) -> Steps:
+    def iterate(self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]) -> Steps:
         """The run step by step: `async for step in orchestrator.iterate(...)`, a step for each reply and each batch of tool
         results. Between two steps nothing goes on. `Steps.result` is the run as far as it has come, also where it is left
         early; `Steps.interject` adds a message. Errors are those of `run`; caller's errors are raised at once, here."""
         from llmcore.run.stepping import Steps
 
-        if output_type is not None:
-            options = {**options, "output_type": output_type}
-        given = options.get("interjections")
+        asked: dict[str, Any] = {**options} if output_type is None else {**options, "output_type": output_type}
+        given = asked.get("interjections")
         if given is not None and not isinstance(given, Interjections):
             raise ConfigError("interjections of iterate() is an Interjections box, or left out: Steps.interject adds to it")
         box = Interjections() if given is None else given
-        run = self._prepare(request, {**options, "interjections": box}, listening=False)
+        run = self._prepare(request, {**asked, "interjections": box}, listening=False)
         return Steps(run, box)
 
-    def run_sync(self, request: Given, **options: Any) -> RunResult:
+    @overload
+    def run_sync(self, request: Given, *, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
+
+    @overload
+    def run_sync(self, request: Given, *, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]: ...
+
+    def run_sync(self, request: Given, **options: Any) -> RunResult[Any]:
         """`run` for code without an event loop: all such calls share one background loop.
 
         Raises `CallerError` where an event loop runs. Ctrl-C stops the run; `KeyboardInterrupt` then carries `partial`.
@@ -205,10 +250,10 @@ class Orchestrator:
         return run_in_background("run", lambda: self.run(request, **options))
 
     @overload
-    def execute_sync(self, request: Given, output_type: type[T], **options: Any) -> T: ...
+    def execute_sync(self, request: Given, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    def execute_sync(self, request: Given, output_type: Any, **options: Any) -> Any: ...
+    def execute_sync(self, request: Given, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
 
     def execute_sync(self, request: Given, output_type: Any, **options: Any) -> Any:
         """`execute` for code without an event loop; see `run_sync`."""
@@ -241,12 +286,12 @@ class Orchestrator:
         settings = resolve(request, options, tools=source.snapshot(), more_tools=source.is_open, **self._defaults)
         return Run(settings, self._machinery, source, listening=listening)
 
-    async def _finish(self, run: Run) -> RunResult:
+    async def _finish(self, run: Run) -> RunResult[Any]:
         """Fold the run's events into its result."""
         async with aclosing(run.events()) as events:
             async for event in events:
                 if isinstance(event, Finished):
-                    return cast("RunResult", event.result)
+                    return cast("RunResult[Any]", event.result)
         raise InternalError("a run ended without a result")
 
 

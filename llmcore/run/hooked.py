@@ -236,7 +236,7 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
     try:
         given = replace(given, call=call, content=given.block().content, ran=outcome.ran)
         return agreeing_outcome(before, given, max_chars)
-    except ValidationError:
+    except ConfigError:  # of a block that is none
         raise _refused(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None
     except UnwritableResult as error:
         raise _refused(hook, f"the outcome's `value`: {error}") from error

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -15,6 +15,7 @@ from llmcore.run.callers_code import CallersFunction
 from llmcore.run.context_size import ContextBound, context_bound
 from llmcore.run.copies import refusing
 from llmcore.run.interjections import interjections_of
+from llmcore.run.options import REQUEST_OPTIONS, Given, Strictness, check_options
 from llmcore.run.output import OutputSpec
 from llmcore.run.result import RunResult
 from llmcore.run.resuming import check_results_answer_calls
@@ -32,25 +33,20 @@ from llmcore.types import (
 from llmcore.types.copies import updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.tools import tools_in
+from llmcore.types.wordings import mistake_in
 
 __all__ = [
-    "PER_RUN",
     "TOOL_OPTIONS",
-    "Given",
     "RunSettings",
     "Toolbox",
     "check_allowed",
     "check_choice",
-    "check_option_names",
+    "resolve",
     "resolve_request",
     "tool_settings",
     "validators_of",
 ]
 
-Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult
-"""What `run`, `execute` and `stream` take: text, a message, a list of messages, a whole `Request`, or a result to go on from."""
-
-_REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
 _SENT_AS_DATA = ("messages", "system", "tool_choice", "stop", "extra_body", "extra_headers")
 TOOL_OPTIONS = {
     "max_tool_turns": "max_turns",
@@ -59,20 +55,7 @@ TOOL_OPTIONS = {
     "tool_errors": "errors",
 }
 """Options of an orchestrator and of a run, and the settings of a `ToolConfig` that they are."""
-_RUN_OPTIONS = frozenset(
-    {"message_history", "budget", "deps", "strictness", "output_validators", "tool_config", "interjections", "max_context_tokens"}
-)
-PER_RUN = _REQUEST_OPTIONS | TOOL_OPTIONS.keys() | _RUN_OPTIONS
-"""The options of `run`, `execute` and `stream`."""
-_OPTIONS = sorted(PER_RUN)
 _MAX_NAMES = 50
-_INSTEAD = {
-    "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
-    "messages": "messages are the first argument",
-    "history": "a history is `message_history`",
-    "prompt": "the prompt is the first argument",
-}
-"""What is often looked for under another name."""
 
 
 class Toolbox:
@@ -170,7 +153,7 @@ class RunSettings:
     toolbox: Toolbox
     budget: Budget | None
     deps: Any
-    strictness: Literal["off", "safe", "lenient"]
+    strictness: Strictness
     tool_overrides: ToolConfig
     output: OutputSpec | None
     output_validators: tuple[CallersFunction, ...] = ()
@@ -178,21 +161,11 @@ class RunSettings:
     context: ContextBound = field(default_factory=ContextBound)
 
 
-def check_option_names(options: Mapping[str, Any]) -> None:
-    """Raises `ConfigError` for an option that does not exist, with the one that was probably meant."""
-    for name in options:
-        if name not in _OPTIONS:
-            near = get_close_matches(name, _OPTIONS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(_OPTIONS)}"
-            hint = _INSTEAD.get(name, hint)
-            raise ConfigError(f"unknown option {name!r}; {hint}")
-
-
 def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
     """The request with the options laid over it and the history before it, as a copy that shares no data with what
     was given. Raises `CallerError` naming what does not fit or cannot be encoded."""
     history = _history(options.get("message_history"))
-    overrides = {name: value for name, value in options.items() if name in _REQUEST_OPTIONS}
+    overrides = {name: value for name, value in options.items() if name in REQUEST_OPTIONS}
     if isinstance(given, Request):
         base: dict[str, Any] = {name: getattr(given, name) for name in given.model_fields_set}
     elif isinstance(given, RunResult):
@@ -203,9 +176,7 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
         base["messages"] = [*(given_messages(history) if history else ()), *given_messages(base["messages"])]
         request = _owned(Request.model_validate({**base, **overrides}))
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise CallerError(f"the request's {where}: {problem['msg']}") from None
+        raise CallerError(mistake_in(error, "Request", Request.model_fields)) from None
     except TypeError as error:
         raise CallerError(f"the request cannot be read: {error}") from None
     if not request.messages:
@@ -218,12 +189,6 @@ def _history(given: object) -> Sequence[Any]:
     """What came before: the messages of a result, or a list of messages."""
     if isinstance(given, RunResult):
         return given.messages
-    kind = type(given).__name__
-    if isinstance(given, str | Mapping):
-        raise CallerError(
-            f"message_history is a RunResult or a list of messages, not a {kind}; "
-            "a saved result is read by RunResult.model_validate_json(text)"
-        )
     return cast("Sequence[Any]", given or ())
 
 
@@ -240,7 +205,7 @@ def resolve(
     system: Any,
     budget: Budget | None,
     deps: Any,
-    strictness: Literal["off", "safe", "lenient"],
+    strictness: Strictness,
     validators: tuple[CallersFunction, ...] = (),
     more_tools: bool = False,
     max_context_tokens: int | None = None,
@@ -248,7 +213,7 @@ def resolve(
 ) -> RunSettings:
     """Everything a run needs to know, from the orchestrator's defaults and the call's options. `more_tools`: there may be
     others than `tools`, which are told later. Raises `CallerError`s."""
-    check_option_names(options)
+    check_options("run", options)
     request = resolve_request(given, options)
     if request.system is None and system is not None:
         request = _owned(updated(request, {"system": system}))
@@ -260,7 +225,7 @@ def resolve(
         toolbox=toolbox,
         budget=_budget(options.get("budget", budget), request.deadline),
         deps=options.get("deps", deps),
-        strictness=_strictness(options.get("strictness", strictness)),
+        strictness=options.get("strictness", strictness),
         tool_overrides=tool_settings(options.get("tool_config"), options),
         output=OutputSpec.of(request.output_type),
         context=context_bound(options.get("max_context_tokens", max_context_tokens), token_counter),
@@ -319,18 +284,8 @@ def check_allowed(config: ToolConfig, toolbox: Toolbox) -> None:
             raise ConfigError(f"the allowed tool {name!r} is none of the tools; {hint}")
 
 
-def _strictness(value: Any) -> Literal["off", "safe", "lenient"]:
-    known: tuple[Literal["off", "safe", "lenient"], ...] = ("off", "safe", "lenient")
-    for strictness in known:
-        if value == strictness:
-            return strictness
-    raise ConfigError(f"strictness must be 'off', 'safe' or 'lenient', not {value!r}")
-
-
-def _budget(given: Any, deadline: float | None) -> Budget | None:
+def _budget(given: Budget | None, deadline: float | None) -> Budget | None:
     """The budget, with the request's deadline in it if that is the earlier one. None = nothing was set."""
-    if given is not None and not isinstance(given, Budget):
-        raise ConfigError(f"budget must be an llmcore.Budget, not {type(given).__name__}")
     if deadline is None:
         return given
     base = given or Budget()

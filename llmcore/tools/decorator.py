@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, overload
 
-from llmcore.tools.tool import Tool, ToolOptions
+from llmcore.tools.tool import P, R, Tool, ToolOptions
 from llmcore.types import RetryConfig, ToolDefinitionError
 
 __all__ = ["tool"]
 
 
 @overload
-def tool(function: Callable[..., Any], /) -> Tool: ...
+def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
 
 
 @overload
@@ -31,7 +31,7 @@ def tool(
     version: str | None = None,
     timeout: float | None = None,
     retries: int | RetryConfig | None = None,
-) -> Callable[[Callable[..., Any]], Tool]: ...
+) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 
 
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Tool | Callable[[Callable[..., Any]], Tool]:

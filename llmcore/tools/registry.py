@@ -3,10 +3,10 @@ O(n)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, overload
 
-from llmcore.tools.tool import Tool, as_tool
+from llmcore.tools.tool import P, R, Tool, as_tool
 from llmcore.types import Envelope, ToolCall, ToolDefinitionError, ToolSet
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.tools import tools_in
@@ -25,6 +25,14 @@ class ToolRegistry:
         self._tools: dict[str, Tool] = {}
         for given in tools_in(tools):
             self.register(given)
+
+    @overload
+    def register(  # type: ignore[overload-overlap]  # what is an object as well gets the more precise type
+        self, given: Callable[P, R], *, name: str | None = None, replace: bool = False
+    ) -> Tool[P, R]: ...
+
+    @overload
+    def register(self, given: object, *, name: str | None = None, replace: bool = False) -> Tool: ...
 
     def register(self, given: object, *, name: str | None = None, replace: bool = False) -> Tool:
         """Add a tool and return it, so that `@registry.register` decorates a function.

@@ -17,10 +17,11 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Concatenate, Generic, Self, cast, overload
 
 from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
+from typing_extensions import ParamSpec, TypeVar  # with defaults, so that a bare Tool is one of any function
 
 from llmcore.tools.docstrings import documentation
 from llmcore.tools.schema_fragments import is_dynamic, merge_fragments, resolve
@@ -32,6 +33,10 @@ from llmcore.types.tools import check_definition
 
 __all__ = ["Tool", "ToolOptions", "as_tool"]
 
+P = ParamSpec("P", default=...)
+Q = ParamSpec("Q")
+R = TypeVar("R", default=Any)
+S = TypeVar("S")
 Params = Mapping[str, Mapping[str, Any]] | type[Any] | None
 
 
@@ -128,7 +133,7 @@ class _Compiled:
     adapter: TypeAdapter[Any] | None = None
 
 
-class Tool:
+class Tool(Generic[P, R]):
     """A function as a tool, or (`function` None) a definition whose calls the caller answers.
 
     Raises `ToolDefinitionError` for a signature no model can fill; the message names the parameter and the fix.
@@ -137,9 +142,9 @@ class Tool:
     replaces = False
     """Given to a run, it stands in for the orchestrator's tool of the same name; see `replacing`."""
 
-    def __init__(self, function: Callable[..., Any], options: ToolOptions | None = None) -> None:
+    def __init__(self, function: Callable[P, R], options: ToolOptions | None = None) -> None:
         if isinstance(function, staticmethod):
-            function = function.__func__
+            function = cast("Callable[P, R]", function.__func__)
         self.function: Callable[..., Any] | None = function
         self.options = options or ToolOptions()
         self.instance: object = None
@@ -158,7 +163,7 @@ class Tool:
 
         `function` gets the arguments as keywords; None = the caller answers the calls (`RunResult.pending`).
         """
-        made = cls.__new__(cls)
+        made: Tool = Tool.__new__(Tool)
         made.function, made.options, made.instance = function, ToolOptions(read_only=definition.read_only), None
         made.name, made.__doc__ = definition.name, definition.description
         check_definition(definition)  # before the copy recurses
@@ -214,19 +219,29 @@ class Tool:
             return {compiled.signature.names[0]: _validated(compiled.adapter, arguments)}
         return compiled.signature.bind(arguments)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         if self.function is None:
             raise TypeError(f"tool {self.name!r} has no function: its calls are answered by the caller")
-        return self.function(*args, **kwargs) if self.instance is None else self.function(self.instance, *args, **kwargs)
+        bound: tuple[Any, ...] = args if self.instance is None else (self.instance, *args)
+        return cast("R", self.function(*bound, **kwargs))
 
-    def __get__(self, instance: object, owner: type | None = None) -> Tool:
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+
+    @overload
+    def __get__(self: Tool[Concatenate[S, Q], R], instance: S, owner: type | None = None) -> Tool[Q, R]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Tool[..., Any]: ...
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         if instance is None or not self._is_method:
             return self
         return self.bound_to(instance)
 
     def bound_to(self, instance: object) -> Tool:
         """This method's tool, for one instance."""
-        bound = Tool.__new__(Tool)
+        bound: Tool = Tool.__new__(Tool)
         bound.__dict__.update(self.__dict__)
         bound.instance = instance
         bound._compiled_with = self._compile()
@@ -353,9 +368,10 @@ def as_tool(given: object) -> Tool:
     Raises `ToolDefinitionError` for anything else. A function's tool is made once.
     """
     if isinstance(given, Tool):
-        if given.needs_instance:
-            raise ToolDefinitionError(f"tool {given.name!r} is a method without its object: give instance.{given.name}")
-        return given
+        found = cast("Tool", given)
+        if found.needs_instance:
+            raise ToolDefinitionError(f"tool {found.name!r} is a method without its object: give instance.{found.name}")
+        return found
     if not isinstance(given, _FUNCTIONS):
         return Tool.from_definition(definition_of(given))  # which copies it: its schema stays as it was given
     with _lock:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Set
 from copy import copy, deepcopy
-from difflib import get_close_matches
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from llmcore.types.narrowing import is_object
+from llmcore.types.wordings import mistake_in, unknown
 
 __all__ = ["Value", "copied", "updated"]
 
@@ -49,9 +48,31 @@ def updated(model: Model, changes: Mapping[str, Any]) -> Model:
 
 class Value(BaseModel):
     """Base of the public types. What validates one is built when one is first validated: a process that reads one reply needs
-    few of them."""
+    few of them.
 
-    model_config = ConfigDict(defer_build=True)
+    A field that does not exist or does not fit raises `ConfigError` where a value is made, with pydantic's own error as its
+    cause; `model_validate` and `model_validate_json` are pydantic's.
+    """
+
+    model_config = ConfigDict(defer_build=True, extra="forbid")
+
+    raises: ClassVar[type[Exception]] = ValueError
+    """The class of that error, which `errors` says: errors hold values, so values cannot import them."""
+    instead: ClassVar[Mapping[str, str]] = {}
+    """What to say of well-known names that are no fields."""
+
+    if not TYPE_CHECKING:  # a checker makes the signature of the fields
+
+        def __init__(self, /, *args: Any, **fields: Any) -> None:
+            if args:
+                names = list(type(self).__pydantic_fields__)
+                raise self.raises(f"{_name(self)} takes its fields by name: write {_name(self)}({names[0]}=...)")
+            try:
+                self.__pydantic_validator__.validate_python(fields, self_instance=self)
+            except ValidationError as error:
+                raise self.raises(mistake_in(error, _name(self), type(self).__pydantic_fields__, self.instead)) from error
+
+        __init__.__pydantic_base_init__ = True  # so that nothing calls it where JSON is read
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
@@ -63,12 +84,12 @@ class Value(BaseModel):
         """A copy that shares no dict or list with this one, with the fields of `update`, which are not validated, in
         place of its own. `deep`: objects of other classes are copied too, by `copy.deepcopy`.
 
-        Raises `pydantic.ValidationError` when `update` names no field.
+        Raises `ConfigError` when `update` names no field.
         """
         given = update or {}
         for name in given:
             if name not in self.__pydantic_fields__:
-                raise _no_field(self, name)
+                raise self.raises(unknown(_name(self), "field", name, type(self).__pydantic_fields__, self.instead))
         if deep:
             return updated(deepcopy(self), given)
         return _built(self, {**_own_parts(self, given), **given}, given.keys())
@@ -127,12 +148,5 @@ def _copied_other(value: Any) -> Any:
     return made
 
 
-def _no_field(model: Value, name: str) -> ValidationError:
-    """What pydantic raises of an unknown field, with a hint."""
-    fields = list(type(model).__pydantic_fields__)
-    near = get_close_matches(name, fields, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(fields)}"
-    words = {"words": f"{type(model).__name__} has no field {name!r}; {hint}"}
-    problem = PydanticCustomError("no_such_field", "{words}", words)
-    details = InitErrorDetails(type=problem, loc=(name,), input=None)
-    return ValidationError.from_exception_data(type(model).__name__, [details], hide_input=True)
+def _name(value: Value) -> str:
+    return type(value).__name__

@@ -17,6 +17,7 @@ from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.schema_shape import check_schema_shape
 from llmcore.types.type_names import TYPES, standard_schema, standard_type
+from llmcore.types.wordings import mistake_in
 
 __all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "check_definition", "definition_of", "tools_in"]
 
@@ -35,6 +36,7 @@ class ToolDefinition(Value):
     """
 
     model_config = ConfigDict(frozen=True)
+    raises = ToolDefinitionError
 
     name: str = Field(min_length=1)
     description: str = ""
@@ -87,16 +89,17 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
     annotations = body.get("annotations")
     read_only = isinstance(annotations, Mapping) and cast("Mapping[str, Any]", annotations).get("readOnlyHint") is True
     try:
-        return ToolDefinition(
-            name=name,
-            description=body.get("description") or "",
-            parameters=dict(cast("Mapping[str, Any]", schema)),
-            strict=body.get("strict"),
-            read_only=read_only,
+        return ToolDefinition.model_validate(
+            {
+                "name": name,
+                "description": body.get("description") or "",
+                "parameters": dict(cast("Mapping[str, Any]", schema)),
+                "strict": body.get("strict"),
+                "read_only": read_only,
+            }
         )
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        raise ToolDefinitionError(f"tool {name!r}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+        raise ToolDefinitionError(mistake_in(error, f"tool {name!r}")) from None
 
 
 @singledispatch

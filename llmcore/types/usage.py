@@ -79,7 +79,7 @@ class Budget(Value):
     other one is answered as not run, and then the run ends with a `LimitExceeded`. `deadline` is the whole run's time in
     seconds. None = unbounded.
 
-    Raises `pydantic.ValidationError` for an unknown field and for anything but a finite number in range.
+    Raises `ConfigError` for an unknown field and for anything but a finite number in range.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

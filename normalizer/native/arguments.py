@@ -8,6 +8,7 @@ text."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from llmcore.normalizer.notations.json import JsonReading, read_json
 from llmcore.types.copies import copied
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
+from llmcore.types.narrowing import is_object
 from llmcore.types.numbers import exact_json
 from llmcore.types.tools import CompiledTool
 
@@ -57,17 +59,17 @@ def free_text_arguments(text: str, whole: bool) -> Arguments:
 def object_arguments(value: object, tool: CompiledTool | None, ending: Ending, limits: Limits) -> Arguments:
     """Arguments that came as a JSON value."""
     raw = json_text(value)
-    if not isinstance(value, dict):
+    if not is_object(value):
         return Arguments(None, raw)
-    given = cast("dict[Any, Any]", value)  # a caller's own dict may have keys of any kind
-    if raw.count("{") + raw.count("[") > limits.depth or not all(type(key) is str for key in given):
+    keys: Iterable[object] = value  # a caller's own dict may have keys of any kind
+    if raw.count("{") + raw.count("[") > limits.depth or not all(type(key) is str for key in keys):
         reading = read_json(raw, limits=limits)  # as its text would be: it judges depth, and keys become strings
         read = _objects(reading)
         return Arguments(read[0] if len(read) == 1 else None, raw, repairs=reading.repairs)
     if len(raw) > limits.arguments:
         return Arguments(None, raw)
-    cut = ending.at_call and (not given or (tool is not None and not tool.required <= given.keys()))
-    return Arguments(copied(given), raw, not cut)
+    cut = ending.at_call and (not value or (tool is not None and not tool.required <= value.keys()))
+    return Arguments(copied(value), raw, not cut)
 
 
 def text_arguments(text: str, ending: Ending, limits: Limits) -> list[Arguments]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from llmcore.fallback import Ledger
-from llmcore.types import AttemptReason, Budget, InternalError, LimitExceeded, ModelError, Usage
+from llmcore.types import AttemptReason, Budget, ConfigError, InternalError, LimitExceeded, ModelError, Usage
 
 
 class Clock:
@@ -141,16 +140,16 @@ def test_an_attempt_without_a_request_counts_in_its_turn_and_its_wait_is_nobodys
 )
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1, -0.5, True, False, "much", [1]])
 def test_a_bound_that_is_none_is_refused_in_clear_words(field: str, words: str, value: Any) -> None:
-    with pytest.raises(ValidationError, match=f"(?s){field}.*must be {words}"):
+    with pytest.raises(ConfigError, match=f"(?s){field}.*must be {words}"):
         Budget(**{field: value})
 
 
 @pytest.mark.parametrize("field", ["attempts", "tokens", "cost", "deadline"])
 def test_a_bound_of_nothing_is_refused(field: str) -> None:
-    with pytest.raises(ValidationError, match="must be"):
+    with pytest.raises(ConfigError, match="must be"):
         Budget(**{field: 0})
 
 
 def test_a_bound_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ValidationError, match="attemps"):
+    with pytest.raises(ConfigError, match="attemps"):
         Budget(attemps=3)  # type: ignore[call-arg]  # callers without a type checker

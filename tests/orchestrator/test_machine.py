@@ -233,8 +233,9 @@ async def _ended(orchestrator: Orchestrator, way: str, cut: int | None, question
 
 def _partial(error: Any) -> RunResult:
     """Every error that ends a run has it."""
-    assert isinstance(error.partial, RunResult)
-    return error.partial
+    partial: RunResult = error.partial
+    assert isinstance(partial, RunResult)
+    return partial
 
 
 async def _taken(orchestrator: Orchestrator, way: str, question: str, options: dict[str, Any]) -> RunResult:
@@ -248,7 +249,7 @@ async def _taken(orchestrator: Orchestrator, way: str, question: str, options: d
         return steps.result
     events = [event async for event in orchestrator.stream(question, **options)]
     assert isinstance(events[-1], Finished)
-    return events[-1].result  # type: ignore[no-any-return]  # of any run
+    return events[-1].result
 
 
 TestConversation = Conversation.TestCase

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+import llmcore
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.tools import RunContext
@@ -83,7 +84,7 @@ async def test_they_are_asked_in_order_may_take_the_context_and_change_the_value
 
     fake = FakeModel().tool_call("add", {"a": 1, "b": 1}).text("2")
     orchestrator = Orchestrator(fake, [add], deps=40, output_validators=[first])
-    result = await orchestrator.run("go", output_type=int, output_validators=[second])
+    result: llmcore.RunResult = await orchestrator.run("go", output_type=int, output_validators=[second])
     assert (result.output, result.has_output) == ("42 of 3", True)
     assert_valid(result.messages)
 

@@ -68,7 +68,7 @@ def test_what_is_no_saved_result_is_an_error_of_the_caller(data: Any, words: str
 
 @pytest.mark.parametrize("history", ["words", {"messages": []}])
 async def test_a_history_is_a_result_or_a_list(history: Any) -> None:
-    with pytest.raises(CallerError, match="message_history is a RunResult or a list of messages"):
+    with pytest.raises(CallerError, match="`message_history` must be a list of messages, or a RunResult"):
         await Orchestrator(FakeModel("ok")).run("go", message_history=history)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -151,6 +151,6 @@ async def test_what_is_no_message_of_a_user_is_refused() -> None:
     with pytest.raises(CallerError):
         Interjections().add(wrong)
     with pytest.raises(ConfigError, match="interjections"):
-        await Orchestrator(FakeModel("ok")).run("go", interjections="text")
+        await Orchestrator(FakeModel("ok")).run("go", interjections=cast("Any", "text"))
     with pytest.raises(ConfigError, match="Interjections box"):
         Orchestrator(FakeModel("ok")).iterate("go", interjections=lambda: None)

@@ -23,7 +23,9 @@ async def test_what_is_offered(config: Any, names: list[str], per_run: bool) -> 
     options: dict[str, Any] = {"tool_config": ToolConfig(**config)}
     fake = FakeModel("ok")
     config_of_all = None if per_run else ToolConfig(**config)
-    await Orchestrator(fake, [add, get_weather], tool_config=config_of_all).run("go", **(options if per_run else {}))
+    await Orchestrator(fake, [add, get_weather], tool_config=config_of_all).run(
+        "go", **(options if per_run else dict[str, Any]())
+    )
     assert [tool.name for tool in fake.requests[0].tools] == names
 
 
@@ -40,7 +42,7 @@ async def test_retries_and_the_length_of_results(per_run: bool) -> None:
     config = ToolConfig(errors="retry", retry=RetryConfig(max_retries=2, base=0), max_result_chars=200)
     fake = FakeModel().tool_call("shaky").text("ok")
     orchestrator = Orchestrator(fake, [shaky], tool_config=None if per_run else config)
-    result = await orchestrator.run("go", **({"tool_config": config} if per_run else {}))
+    result = await orchestrator.run("go", tool_config=config if per_run else None)
     assert (len(tries), result.tool_results[0].retries) == (3, 2)
     assert len(result.tool_results[0].content) <= 300
 

@@ -33,7 +33,7 @@ async def test_a_registry_is_read_before_each_turn(per_run: bool) -> None:
 
     fake = FakeModel().tool_call("grow").tool_call("add", {"a": 1, "b": 2}).text("3")
     orchestrator = Orchestrator(fake, () if per_run else registry)
-    result = await orchestrator.run("go", **({"tools": registry} if per_run else {}))
+    result = await orchestrator.run("go", tools=registry if per_run else [])
     assert offered(fake) == [["grow"], ["add"], ["add"]]
     assert [record.value for record in result.tool_results] == ["grown", 3]
     assert_valid(result.messages)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from llmcore.adapters.base import Endpoint, ModelCall, Prices
 from llmcore.adapters.litellm.usage import accounted, cost_of, read_usage
 from llmcore.normalizer import normalize
-from llmcore.types import Envelope, ImageBlock, Message, Request, TextBlock, ToolDefinition, Usage
+from llmcore.types import ConfigError, Envelope, ImageBlock, Message, Request, TextBlock, ToolDefinition, Usage
 
 LOCAL = Endpoint(provider="openai_compatible", model="m", base_url="http://127.0.0.1:1/v1")
 GPT = Endpoint(provider="openai", model="gpt-4o")
@@ -64,12 +63,12 @@ def test_a_charge_counts_where_no_tokens_were_told() -> None:
 @pytest.mark.parametrize("price", [float("nan"), float("inf"), -0.1, True, "free"])
 def test_a_price_that_is_none_is_refused(price: Any) -> None:
     for field in Prices.model_fields:
-        with pytest.raises(ValidationError, match="must be a finite number of at least 0"):
+        with pytest.raises(ConfigError, match="must be a finite number of at least 0"):
             Prices(**{field: price})
 
 
 def test_an_unknown_kind_of_price_is_refused() -> None:
-    with pytest.raises(ValidationError, match="inputs"):
+    with pytest.raises(ConfigError, match="inputs"):
         Prices(inputs=1.0)  # type: ignore[call-arg]  # callers without a type checker
 
 

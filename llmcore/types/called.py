@@ -1,0 +1,110 @@
+"""Calls that do not fit: a `ConfigError` that names what was misspelt or left out, and the fix, in place of Python's `TypeError`.
+
+One decorator for all of the public face. What fits costs one more call; only after a `TypeError` is the signature looked at.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from llmcore.types.errors import ConfigError
+from llmcore.types.wordings import described, unknown
+
+__all__ = ["Kind", "check_kinds", "in_words", "told"]
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+Instead = Mapping[str, str]
+_NAMED = inspect.Parameter.KEYWORD_ONLY
+_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What an option may be: a test, and what to say where it fails."""
+
+    fits: Callable[[object], bool]
+    words: str
+
+
+def check_kinds(thing: str, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
+    """Raises `ConfigError` for the first value that is not of its option's kind. None always is: it is left out."""
+    for name, kind in kinds.items():
+        value = values.get(name)
+        if value is not None and not kind.fits(value):
+            raise ConfigError(f"{thing}: `{name}` must be {kind.words}, not {described(value)}")
+
+
+def told(function: F, name: str | None = None, instead: Instead | None = None) -> F:
+    """The function, telling calls that do not fit its signature in our words."""
+    called = name or function.__name__
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def awaited(*args: Any, **kwargs: Any) -> Any:
+            try:
+                coroutine = function(*args, **kwargs)
+            except TypeError as error:
+                raise _mistake(function, called, args, kwargs, instead) or error from error
+            return await coroutine
+
+        return cast("F", awaited)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            mistake = _mistake(function, called, args, kwargs, instead)
+            if mistake is None:
+                raise
+            raise mistake from error
+
+    return cast("F", call)
+
+
+def in_words(*, instead: Instead | None = None) -> Callable[[type[T]], type[T]]:
+    """A class whose constructor and public methods tell calls that do not fit. `instead`: what to say of well-known names
+    that are none of its own."""
+
+    def decorate(kind: type[T]) -> type[T]:
+        for name, value in list(vars(kind).items()):
+            if inspect.isfunction(value) and (name == "__init__" or not name.startswith("_")):
+                called = kind.__name__ if name == "__init__" else f"{kind.__name__}.{name}"
+                setattr(kind, name, told(value, called, instead))
+        return kind
+
+    return decorate
+
+
+def _mistake(
+    function: Callable[..., Any], called: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], instead: Instead | None
+) -> ConfigError | None:
+    """What is wrong with the call; None where it fits, and the `TypeError` came from within."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        words = str(error)
+    else:
+        return None
+    parameters = [one for one in signature.parameters.values() if one.name != "self" and one.kind not in _ANY]
+    names = [one.name for one in parameters]
+    unexpected = next((name for name in kwargs if name not in names), None)
+    if unexpected is not None and "unexpected" in words:
+        return ConfigError(unknown(called, "option", unexpected, names, instead))
+    form = f"write {called}({', '.join([*(one.name for one in parameters if one.kind is not _NAMED)][:3])}{_named(parameters)})"
+    if "missing" in words:
+        lacking = words.rpartition(": ")[2].strip("'")
+        return ConfigError(f"{called} needs `{lacking}`: {form}")
+    return ConfigError(f"{called} was called with {words}: {form}")
+
+
+def _named(parameters: list[inspect.Parameter]) -> str:
+    """How options are given by name, by the example of the first."""
+    first = next((one.name for one in parameters if one.kind is _NAMED), None)
+    return "" if first is None else f"{', ' if len(parameters) > 1 and parameters[0].kind is not _NAMED else ''}{first}=..."

@@ -1,0 +1,94 @@
+"""How a caller's mistake is told: the thing, what fits there, and the nearest name. Here once, for every option there is.
+
+A value is never quoted but a short number or text that is named as wrong; of pydantic's findings only the kind is told, for
+settings may hold secrets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+
+from pydantic import ValidationError
+
+__all__ = ["described", "hint", "mistake_in", "unknown"]
+
+_MAX_SHOWN = 40
+_PLAIN = re.compile(r"\w+")
+_A = {"integer": "a whole number", "number": "a number", "string": "a text", "boolean": "True or False", "dictionary": "a dict"}
+
+
+def hint(name: str, known: Iterable[str], instead: Mapping[str, str] | None = None) -> str:
+    """Where to look: what is said `instead` of a well-known name, the nearest known one, or all of them."""
+    if instead and name in instead:
+        return instead[name]
+    names = list(known)
+    near = get_close_matches(name, [*names, *(instead or ())], n=1)
+    if near and near[0] in names:
+        return f"did you mean {near[0]!r}?"
+    if near and instead:
+        return f"did you mean {near[0]!r}? {instead[near[0]]}"
+    return f"there are {', '.join(names)}" if names else "there is none"
+
+
+def unknown(thing: str, what: str, name: str, known: Iterable[str], instead: Mapping[str, str] | None = None) -> str:
+    """`Budget has no field 'token'; did you mean 'tokens'?`"""
+    return f"{thing} has no {what} {name!r}; {hint(name, known, instead)}"
+
+
+def described(value: object) -> str:
+    """A number or a short text as it is, of a class its name, of anything else its type."""
+    if isinstance(value, int | float) or value is None or (isinstance(value, str) and len(value) <= _MAX_SHOWN):
+        return repr(value)
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+def mistake_in(error: ValidationError, thing: str, known: Collection[str] = (), instead: Mapping[str, str] | None = None) -> str:
+    """The first thing that is wrong with a value; a misspelt name before all else, for what it was to set lacks then, too."""
+    problems = error.errors(include_url=False, include_context=True)
+    problem = min(problems, key=lambda one: one["type"] != "extra_forbidden")
+    where = _where(problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        if "." in where:
+            return f"{thing}.{where}: there is no such field"
+        return unknown(thing, "field", where, known, instead)
+    if problem["type"] == "missing":
+        return f"{thing} needs `{where}`"
+    words = problem["msg"].removeprefix("Value error, ")
+    given = problem.get("input")
+    if problem["type"] == "literal_error" and isinstance(given, str):
+        choices = re.findall(r"'([^']+)'", words)
+        near = get_close_matches(given, choices, n=1, cutoff=0.5)
+        words = f"{_must_be(words)}{f'; did you mean {near[0]!r}?' if near else ''}"
+    elif words.startswith("Input should be"):
+        words = f"{_must_be(words)}{_but(problem['type'], given)}"
+    named = f"{thing}.{where}" if where else thing
+    return f"{named} {words}" if words.startswith("must") else f"{named}: {words}"
+
+
+def _where(steps: tuple[int | str, ...]) -> str:
+    """The path to it, without the branches of unions that pydantic tells beside the fields."""
+    found: list[str] = []
+    for step in steps:
+        if isinstance(step, str) and (not _PLAIN.fullmatch(step) or (found and step in _BRANCHES)):
+            break
+        found.append(str(step))
+    return ".".join(found)
+
+
+_BRANCHES = frozenset({"str", "int", "bool", "float", "dict", "list", "none"})
+
+
+def _must_be(words: str) -> str:
+    said = words.removeprefix("Input should be ").removeprefix("a valid ").removeprefix("an instance of ")
+    for kind, plain in _A.items():
+        if said == kind or said.startswith(f"{kind},"):
+            said = plain
+            break
+    return f"must be {said}"
+
+
+def _but(kind: str, given: object) -> str:
+    """What was given, where its type says what is wrong."""
+    return f", not {type(given).__name__}" if kind.endswith(("_type", "_parsing")) else ""
