@@ -128,12 +128,14 @@ class OutputSpec:
         return detail
 
     def _unwrapped(self, text: str, strictness: Any) -> ParseDetail:
-        from llmcore.validator import parse_detailed
+        from llmcore.validator import Problem, parse_detailed
+        from llmcore.validator.schema.problems import shown
 
         detail = parse_detailed(text, self.wrapped_type, strictness=strictness)
         made_fit = any(repair.path == WRAPPER for repair in detail.repairs)  # JSON that is the answer itself
         if self.asked_wrapped and (made_fit or not _is_whole(detail, text)) and self._whole_text(text) is not None:
-            raise OutputParseError("it wraps no text", [], text)
+            got = Problem(kind="incomplete", path=WRAPPER, expected="a whole text", got=shown(text), message="it is no whole text")
+            raise OutputParseError("it wraps no text", [got], text)
         return replace(detail, value=detail.value[WRAPPER])
 
     def _whole_text(self, text: str) -> ParseDetail | None:
