@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from llmcore.run.copies import refusing
 from llmcore.run.output import OutputSpec
-from llmcore.tools import Tool, ToolConfig, as_tool, compile_tools
+from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
 from llmcore.types import (
     Budget,
     CallerError,
@@ -68,7 +68,7 @@ class Toolbox:
     @classmethod
     def of(cls, tools: Iterable[object]) -> Toolbox:
         """Anything that is a tool. Raises `ToolDefinitionError`."""
-        return cls(as_tool(given) for given in tools_in(tools))
+        return cls(checked_tool(given) for given in tools_in(tools))
 
     def extended(self, tools: Iterable[object]) -> Toolbox:
         """These, with a run's own. One of those stands in for one of these only when it says so (`Tool.replacing`).

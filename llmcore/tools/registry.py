@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from llmcore.tools.tool import Tool, as_tool
-from llmcore.types import Envelope, ToolCall, ToolDefinitionError, ToolSet
+from llmcore.tools.tool import Tool, as_tool, checked_tool
+from llmcore.types import ToolDefinitionError, ToolSet
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.tools import tools_in
 
@@ -32,10 +32,9 @@ class ToolRegistry:
         Raises `ToolDefinitionError` when the name is taken and `replace` is False, or an example does not fit the
         schema.
         """
-        made = as_tool(given)
+        made = checked_tool(given)
         if name is not None and name != made.name:
             made = made.renamed(name)
-        _check_examples(made)
         with self._lock:
             if made.name in self._tools and not replace:
                 raise ToolDefinitionError(f"a tool {made.name!r} is already registered; unregister it or pass replace=True")
@@ -94,13 +93,3 @@ class ToolRegistry:
 
     def __repr__(self) -> str:
         return f"ToolRegistry({[tool.name for tool in self.list()]})"
-
-
-def _check_examples(made: Tool) -> None:
-    from llmcore.validator import validate  # only a tool with examples pays for it
-
-    for number, example in enumerate(made.options.examples if made.options.examples else ()):
-        call = ToolCall(id="example", name=made.name, arguments=example)
-        report = validate(Envelope(toolCalls=[call]), ToolSet([made]), strictness="off")
-        if not report.ok:
-            raise ToolDefinitionError(f"tool {made.name!r}: example {number} does not fit its schema: {report.problems}")

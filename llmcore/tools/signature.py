@@ -26,7 +26,7 @@ from llmcore.tools.docstrings import documentation
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.others_words import bounded
 
-__all__ = ["ArgumentsError", "SignatureSchema", "UnresolvedAnnotation", "problems_of", "schema_of_type"]
+__all__ = ["ArgumentsError", "SignatureSchema", "UnresolvedAnnotation", "hints_of", "is_context", "problems_of", "schema_of_type"]
 
 _MAX_PROBLEMS = 20
 
@@ -87,7 +87,7 @@ class SignatureSchema:
         self.takes_any_keyword = False
         self._always_passed: set[str] = set()
         self._fields: dict[str, tuple[str, Any, Any]] = {}
-        hints = _hints(function, name)
+        hints = hints_of(function, name)
         parameters = list(_signature(function, name).parameters.values())[1 if skip_first else 0 :]
         for parameter in parameters:
             self._take(parameter, hints.get(parameter.name, Any))
@@ -105,7 +105,7 @@ class SignatureSchema:
                 f"tool {self.name!r}: '*{parameter.name}' has no name a model could use; "
                 f"take a list instead: {parameter.name}: list[...]"
             )
-        if _is_context(hint):
+        if is_context(hint):
             if self.context_parameter:
                 raise ToolDefinitionError(f"tool {self.name!r} takes two RunContext parameters; keep one")
             self.context_parameter = parameter.name
@@ -210,7 +210,7 @@ def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
         raise ToolDefinitionError(f"tool {name!r}: its signature cannot be read ({error}); wrap it in a function") from error
 
 
-def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+def hints_of(function: Callable[..., Any], name: str) -> dict[str, Any]:
     target: Any = inspect.unwrap(function)
     if isinstance(target, types.MethodType):
         target = target.__func__
@@ -239,9 +239,9 @@ def _callers_locals() -> dict[str, Any]:
     return dict(frame.f_locals)
 
 
-def _is_context(hint: Any) -> bool:
+def is_context(hint: Any) -> bool:
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
     if get_origin(hint) in (typing.Union, types.UnionType):
-        return any(_is_context(part) for part in get_args(hint))
+        return any(is_context(part) for part in get_args(hint))
     return (get_origin(hint) or hint) is RunContext

@@ -6,7 +6,8 @@ names, and for each property the JSON types it admits in the order in which text
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
+from difflib import get_close_matches
 from functools import cached_property, singledispatch
 from typing import Any, cast
 
@@ -23,6 +24,14 @@ __all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "check_def
 
 JsonSchema = dict[str, Any]
 
+_SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
+_READ_KEYS = (
+    *_SCHEMA_KEYS, "name", "description", "strict", "annotations", "read_only", "examples", "input_examples", "tags", "version",
+)  # fmt: skip
+_KEYS = frozenset({*_READ_KEYS, "type", "title", "function", "custom", "toolSpec", "outputSchema", "output_schema", "response"})
+_MEAN_PARAMETERS = frozenset({"params", "schema", "args", "arguments", "properties", "input"})
+_NEAR = 0.8
+_EXAMPLE_KEYS = frozenset({"input", "output", "description"})
 _MAX_SCHEMA_STEPS = 64
 _MAX_KEYS = 1024  # whose types are kept: models make up keys without end
 
@@ -32,7 +41,8 @@ class ToolDefinition(Value):
 
     `parameters` is a JSON Schema of type object; types under the names of other languages (`float`, `dict`, `STRING`) get their
     standard ones. `read_only` = running it changes nothing, so a call that needed a `guess` may
-    run. `examples` are argument objects, validated against the schema on registration.
+    run. `examples` are argument objects, or `{"input": arguments, "output": ..., "description": ...}`; they are held against the
+    schema where the tool is taken.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -57,6 +67,19 @@ class ToolDefinition(Value):
     def definition(self) -> ToolDefinition:
         return self
 
+    @property
+    def example_arguments(self) -> list[dict[str, Any]]:
+        """The arguments of each example: the example itself, or what it has as `input`."""
+        if not self.examples:
+            return []
+        own = CompiledTool(self).properties.keys()
+        return [example["input"] if _tells_input(example, own) else example for example in self.examples]
+
+
+def _tells_input(example: Mapping[str, Any], own: Set[str]) -> bool:
+    """Is it of the form with `input`, and no argument object of a tool that has such parameters?"""
+    return is_object(example.get("input")) and example.keys() <= _EXAMPLE_KEYS and not example.keys() <= own
+
 
 def check_definition(definition: ToolDefinition) -> None:
     """Raise `ToolDefinitionError` for a definition that cannot be sent as JSON: see `check_schema_shape`."""
@@ -79,7 +102,8 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
     name = body.get("name") or body.get("type")
     if not isinstance(name, str):
         raise ToolDefinitionError(f"a tool without a name: expected an OpenAI or Anthropic tool dict, got keys {sorted(given)}")
-    schema: object = _first(body, "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
+    _refuse_misspelt(name, body)
+    schema: object = _first(body, *_SCHEMA_KEYS)
     if is_object(schema) and is_object(schema.get("json")):
         schema = schema["json"]
     if schema is None:
@@ -88,6 +112,7 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
         raise ToolDefinitionError(f"tool {name!r}: its parameters must be a JSON Schema object, got {type(schema).__name__}")
     annotations = body.get("annotations")
     read_only = isinstance(annotations, Mapping) and cast("Mapping[str, Any]", annotations).get("readOnlyHint") is True
+    version = body.get("version")
     try:
         return ToolDefinition.model_validate(
             {
@@ -95,11 +120,28 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
                 "description": body.get("description") or "",
                 "parameters": dict(cast("Mapping[str, Any]", schema)),
                 "strict": body.get("strict"),
-                "read_only": read_only,
+                "read_only": read_only or body.get("read_only") is True,
+                "examples": _first(body, "examples", "input_examples") or [],
+                "tags": body.get("tags") or [],
+                "version": version if isinstance(version, str) else None,
             }
         )
     except ValidationError as error:
         raise ToolDefinitionError(mistake_in(error, f"tool {name!r}")) from None
+
+
+def _refuse_misspelt(name: str, body: Mapping[str, Any]) -> None:
+    """Raises `ToolDefinitionError` for a key that is nearly one of those that are read, which it would leave out in silence.
+    Others pass: providers have keys of their own."""
+    for key in body:
+        if key in _KEYS:
+            continue
+        near = get_close_matches(key, _READ_KEYS, n=1, cutoff=_NEAR)
+        if key in _MEAN_PARAMETERS and not any(known in body for known in _SCHEMA_KEYS):
+            near = ["parameters"]
+        meant = near[0] if near else None
+        if meant is not None and meant not in body:
+            raise ToolDefinitionError(f"tool {name!r} has no key {key!r}; did you mean {meant!r}?")
 
 
 @singledispatch

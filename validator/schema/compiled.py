@@ -87,9 +87,9 @@ def check_tool_schema(schema: JsonSchema, name: str = "") -> CompiledSchema:
 def check_tool(tool: ToolDefinition) -> CompiledSchema:
     """As `check_tool_schema`, and the tool's examples are validated too."""
     compiled = check_tool_schema(tool.parameters, tool.name)
-    for number, example in enumerate(tool.examples):
+    for number, example in enumerate(tool.example_arguments):
         if problems := compiled.problems(example):
-            raise ToolDefinitionError(f"tool {tool.name!r}: example {number} does not fit its parameters: {problems[0]}")
+            raise ToolDefinitionError(f"tool {tool.name!r}: example {number} does not fit its schema: {problems[0].message}")
     return compiled
 
 
