@@ -112,7 +112,9 @@ def _asked(keyword: Callable[..., Any], ask: Callable[[Callable[..., Any]], Any]
         json.dumps(value)
     except (TypeError, ValueError, RecursionError):
         fix = "; return a list, in an order of its own" if isinstance(value, set | frozenset) else ""
-        raise ToolDefinitionError(f"{where}: {_name(keyword)} gave {described(value)}, which is no JSON{fix}") from None
+        raise ToolDefinitionError(
+            f"{where}: {_name(keyword)} gave {described(cast('object', value))}, which is no JSON{fix}"
+        ) from None
     return value
 
 
