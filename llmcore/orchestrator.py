@@ -195,6 +195,7 @@ class Orchestrator:
             raise ConfigError("the request is None; give text, messages or a Request")
         from llmcore.run.loop import Run
 
+        self._tools = self._tools.now()
         settings = resolve(request, options, tools=self._tools, **self._defaults)
         return Run(settings, self._machinery, listening=listening)
 

@@ -136,6 +136,7 @@ class Run:
         state, store = self.state, self._machinery.catalog.store
         reason: AttemptReason = "first"
         while True:
+            self._toolbox = self._toolbox.now()
             attempt = TurnAttempt(
                 state,
                 self._machinery.catalog,

@@ -12,7 +12,7 @@ from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.given_messages import given_messages
 from llmcore.types.headers import check_headers
 from llmcore.types.messages import Message, TextBlock
-from llmcore.types.tools import tools_in
+from llmcore.types.tools import tools_given
 from llmcore.types.usage import Usage
 
 __all__ = ["CallWriter", "Reply", "Request", "ToolChoice"]
@@ -64,7 +64,7 @@ class Request(Value):
     @classmethod
     def _any_iterable(cls, value: Any) -> Any:
         try:
-            return tuple(tools_in(value))
+            return tuple(tools_given(value))
         except ToolDefinitionError as error:
             raise ValueError(str(error)) from None
 

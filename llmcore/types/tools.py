@@ -6,7 +6,7 @@ names, and for each property the JSON types it admits in the order in which text
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cached_property, singledispatch
 from typing import Any, cast
@@ -20,7 +20,18 @@ from llmcore.types.schema_shape import check_schema_shape
 from llmcore.types.type_names import TYPES, standard_schema, standard_type
 from llmcore.types.wordings import mistake_in
 
-__all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "check_definition", "definition_of", "tools_in"]
+__all__ = [
+    "CompiledTool",
+    "JsonSchema",
+    "LiveTools",
+    "ToolDefinition",
+    "ToolSet",
+    "check_definition",
+    "definition_of",
+    "sources_in",
+    "tools_given",
+    "tools_in",
+]
 
 JsonSchema = dict[str, Any]
 
@@ -164,12 +175,53 @@ def tools_in(tools: object) -> Iterable[object]:
 
     Raises `ToolDefinitionError` for what is no collection of tools.
     """
-    name = type(tools).__name__
     if isinstance(tools, ToolSet):
         return tools.given
+    if isinstance(tools, LiveTools):
+        return tools.tools_now()
+    return _flat(_collection(tools))
+
+
+def _collection(tools: object) -> Iterable[object]:
+    name = type(tools).__name__
     if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable):
         raise ToolDefinitionError(f"give a list of tools, not {name}")
     return cast("Iterable[object]", tools)
+
+
+def tools_given(tools: object) -> Iterable[object]:
+    """As `tools_in`, with the collections that may change as they are. Raises `ToolDefinitionError`."""
+    if isinstance(tools, LiveTools):
+        return (tools,)
+    return tools_in(tools) if isinstance(tools, ToolSet) else _collection(tools)
+
+
+def _flat(tools: Iterable[object]) -> Iterator[object]:
+    """Each tool, with those of the collections among them."""
+    for tool in tools:
+        if isinstance(tool, LiveTools | ToolSet):
+            yield from tools_in(tool)
+        else:
+            yield tool
+
+
+class LiveTools:
+    """A collection of tools that changes while others use it: whoever is given one asks it anew. To be derived from."""
+
+    @property
+    def version(self) -> int:
+        """Another number after each change."""
+        raise NotImplementedError
+
+    def tools_now(self) -> Sequence[object]:
+        """The tools as they are now."""
+        raise NotImplementedError
+
+
+def sources_in(tools: object) -> tuple[LiveTools, ...]:
+    """What changes of what was given as tools: itself, or some of its members. Only of a collection that can be read twice."""
+    members: Iterable[object] = tools.given if isinstance(tools, ToolSet) else cast("Iterable[object]", tools)
+    return (tools,) if isinstance(tools, LiveTools) else tuple(one for one in members if isinstance(one, LiveTools))
 
 
 class CompiledTool:
