@@ -80,6 +80,7 @@ WRONG_SCHEMAS: list[tuple[dict[str, Any], str]] = [
     ),
     ({"type": "array", "items": {}}, "must be of type object, got"),
     ({"type": "objekt"}, "unknown type"),
+    ({"anyOf": [{"type": "string"}, {"enum": [1]}]}, "must admit an object, and admits integer, string"),
     ({"type": "object", "properties": ["a"]}, "properties: must be an object"),
     ({"type": "object", "required": "a"}, "required: must be a list of property names"),
     ({"type": "object", "required": [1]}, "required: must be a list of property names"),
