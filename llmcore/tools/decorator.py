@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Unpack, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from llmcore.tools.options import OptionsByName, ToolOptions
-from llmcore.tools.tool import Tool
+from llmcore.tools.tool import Tool, is_tool
 from llmcore.types import ToolDefinitionError
 
 __all__ = ["tool"]
 
 
-@overload
-def tool(function: Callable[..., Any], /, **options: Unpack[OptionsByName]) -> Tool: ...
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Decorator(Protocol):
+    """What `tool(...)` with options alone gives: the tool has the signature of the function it is put on."""
+
+    def __call__(self, function: Callable[P, R], /) -> Tool[P, R]: ...
 
 
 @overload
-def tool(**options: Unpack[OptionsByName]) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(function: Callable[P, R], /, **options: Unpack[OptionsByName]) -> Tool[P, R]: ...
 
 
-def tool(
-    function: Callable[..., Any] | None = None, /, **options: Unpack[OptionsByName]
-) -> Tool | Callable[[Callable[..., Any]], Tool]:
+@overload
+def tool(**options: Unpack[OptionsByName]) -> Decorator: ...
+
+
+def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[OptionsByName]) -> Tool[..., Any] | Decorator:
     """Make a tool of a function or method, sync or async: `@tool` or `@tool(name=..., ...)`.
 
     The schema comes from the signature, the type hints (`Annotated`, pydantic's `Field`) and the docstring (Google,
@@ -40,7 +48,7 @@ def tool(
         raise ToolDefinitionError(f"tool takes a function, or options by name as in @tool(name=...), not {function!r}")
     settings = ToolOptions.of(options)
 
-    def decorate(decorated: Callable[..., Any]) -> Tool:
-        return decorated.with_options(**options) if isinstance(decorated, Tool) else Tool(decorated, settings)
+    def decorate(decorated: Callable[P, R], /) -> Tool[P, R]:
+        return cast("Tool[P, R]", decorated.with_options(**options)) if is_tool(decorated) else Tool(decorated, settings)
 
     return decorate if function is None else decorate(function)

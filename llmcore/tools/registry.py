@@ -3,12 +3,13 @@ O(n)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
+from llmcore.tools.decorator import Decorator
 from llmcore.tools.options import ToolOptions
-from llmcore.tools.tool import Tool, as_tool, checked_tool
-from llmcore.types import ConfigError, ToolDefinitionError, ToolSet
+from llmcore.tools.tool import Tool, as_tool, checked_tool, is_tool
+from llmcore.types import ConfigError, ToolDefinition, ToolDefinitionError, ToolSet
 from llmcore.types.called import in_words
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.tools import LiveTools, tools_in
@@ -16,6 +17,8 @@ from llmcore.types.wordings import described, hint
 
 __all__ = ["ToolRegistry"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _CONFLICTS = ("error", "ours", "theirs")
 
 
@@ -32,17 +35,18 @@ class ToolRegistry(LiveTools):
         self._tools: dict[str, Tool] = {}
         self._version = 0
         for given in tools_in(tools):
-            self.register(given)
+            self._registered(given, None, replace=False)
 
     @overload
-    def register(self, given: object, *, name: str | None = None, replace: bool = False) -> Tool: ...
+    def register(self, given: Callable[P, R], *, name: str | None = None, replace: bool = False) -> Tool[P, R]: ...
 
     @overload
-    def register(self, *, name: str | None = None, replace: bool = False) -> Callable[[Callable[..., object]], Tool]: ...
+    def register(self, given: ToolDefinition | Mapping[str, Any], *, name: str | None = None, replace: bool = False) -> Tool: ...
 
-    def register(
-        self, given: object = None, *, name: str | None = None, replace: bool = False
-    ) -> Tool | Callable[[Callable[..., object]], Tool]:
+    @overload
+    def register(self, *, name: str | None = None, replace: bool = False) -> Decorator: ...
+
+    def register(self, given: object = None, *, name: str | None = None, replace: bool = False) -> Tool[..., Any] | Decorator:
         """Add a tool and return it, so that `@registry.register` and `@registry.register(name=...)` decorate a function.
 
         Raises `ToolDefinitionError` when the name is taken and `replace` is False, the schema is none, or an example does not
@@ -50,8 +54,8 @@ class ToolRegistry(LiveTools):
         """
         if given is None:
 
-            def decorate(function: Callable[..., object]) -> Tool:
-                return self._registered(function, name, replace=replace)
+            def decorate(function: Callable[P, R], /) -> Tool[P, R]:
+                return cast("Tool[P, R]", self._registered(function, name, replace=replace))
 
             return decorate
         return self._registered(given, name, replace=replace)
@@ -139,7 +143,7 @@ def _named(given: object, name: str | None) -> Tool:
     """The tool, under this name where one is given: a function may have none of its own (`lambda`)."""
     if name is None:
         return checked_tool(given)
-    if callable(given) and not isinstance(given, Tool):
+    if callable(given) and not is_tool(given):
         return Tool(given, ToolOptions(name=name)).check()
     made = as_tool(given)
     return (made if made.name == name else made.renamed(name)).check()

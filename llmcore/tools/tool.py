@@ -16,10 +16,11 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Unpack, cast
+from typing import Any, Concatenate, Generic, TypeGuard, Unpack, cast, overload
 
 from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
+from typing_extensions import ParamSpec, TypeVar
 
 from llmcore.tools.docstrings import documentation
 from llmcore.tools.given_schema import GivenSchema
@@ -33,8 +34,11 @@ from llmcore.types.copies import updated
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.tools import check_definition
 
-__all__ = ["Params", "Tool", "ToolOptions", "as_tool", "checked_tool"]
+__all__ = ["Params", "Tool", "ToolOptions", "as_tool", "checked_tool", "is_tool"]
 
+P = ParamSpec("P", default=...)
+Q = ParamSpec("Q")
+R_co = TypeVar("R_co", covariant=True, default=Any)
 _TOLD = ("name", "description", "read_only", "strict", "examples", "tags", "version")
 """Options that a definition has, too."""
 
@@ -49,7 +53,7 @@ class _Compiled:
     adapter: TypeAdapter[Any] | None = None
 
 
-class Tool:
+class Tool(Generic[P, R_co]):
     """A function as a tool, or (`function` None) a definition whose calls the caller answers.
 
     Raises `ToolDefinitionError` for a signature no model can fill; the message names the parameter and the fix.
@@ -58,7 +62,7 @@ class Tool:
     replaces = False
     """Given to a run, it stands in for the orchestrator's tool of the same name; see `replacing`."""
 
-    def __init__(self, function: Callable[..., Any], options: ToolOptions | None = None) -> None:
+    def __init__(self, function: Callable[P, R_co], options: ToolOptions | None = None) -> None:
         if isinstance(function, staticmethod):
             function = function.__func__
         refuse(function)
@@ -114,7 +118,7 @@ class Tool:
         made._given_schema = GivenSchema(made._given, function, any_arguments=settings.preprocess is not None)
         return made
 
-    def check(self) -> Tool:
+    def check(self) -> Tool[P, R_co]:
         """The tool, whose schema is one that calls can be judged by and whose examples fit it.
 
         Raises `ToolDefinitionError`. Looked at once, where the schema stays the same.
@@ -187,15 +191,22 @@ class Tool:
         """A call in words for users: by the option `summary`, else the name and the arguments, shortened. Never raises."""
         return summary_of(self.name, self.options.summary, arguments)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R_co:
         if self.function is None:
             raise TypeError(f"tool {self.name!r} has no function: its calls are answered by the caller")
-        return self.function(*args, **kwargs) if self.instance is None else self.function(self.instance, *args, **kwargs)
+        function = cast("Callable[..., R_co]", self.function)
+        return function(*args, **kwargs) if self.instance is None else function(self.instance, *args, **kwargs)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._lacks_self = not self._is_method and defined_in_a_class(self.function)
 
-    def __get__(self, instance: object, owner: type | None = None) -> Tool:
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Tool[P, R_co]: ...
+
+    @overload
+    def __get__(self: Tool[Concatenate[Any, Q], R_co], instance: object, owner: type | None = None) -> Tool[Q, R_co]: ...
+
+    def __get__(self, instance: object, owner: type | None = None) -> Tool[..., Any]:
         if instance is not None:
             self.refuse_unbound(can_bind=True)
         if instance is None or not self._is_method:
@@ -209,31 +220,32 @@ class Tool:
         if self.needs_instance and not can_bind:
             raise ToolDefinitionError(f"tool {self.name!r} is a method without its object: give instance.{self.name}")
 
-    def bound_to(self, instance: object) -> Tool:
+    def bound_to(self, instance: object) -> Tool[..., R_co]:
         """This method's tool, for one instance."""
-        bound = Tool.__new__(Tool)
+        bound: Tool[..., R_co] = Tool.__new__(Tool)
         bound.__dict__.update(self.__dict__)
         bound.instance = instance
         bound._compiled_with = self._compile()
         return bound
 
-    def renamed(self, name: str) -> Tool:
+    def renamed(self, name: str) -> Tool[P, R_co]:
         """The same tool under another name."""
         return self.with_options(name=name)
 
-    def with_options(self, **options: Unpack[OptionsByName]) -> Tool:
+    def with_options(self, **options: Unpack[OptionsByName]) -> Tool[P, R_co]:
         """The same tool with these options in place of its own. Raises `ToolDefinitionError`."""
         if not options:
             return self
         if self._given is not None or self.function is None:
-            made = Tool.from_definition(self.definition, self.function, **_kept(self.options, options), **options)
+            anew = Tool.from_definition(self.definition, self.function, **_kept(self.options, options), **options)
+            made = cast("Tool[P, R_co]", anew)
         else:
             made = Tool(self.function, replace(self.options, **checked(options)))
             made.instance = self.instance
         made.replaces, made._lacks_self = self.replaces, self._lacks_self
         return made
 
-    def replacing(self) -> Tool:
+    def replacing(self) -> Tool[P, R_co]:
         """The same tool, for one run: there it stands in for the orchestrator's tool of this name, which would
         otherwise be an error."""
         made = copy.copy(self)
@@ -340,16 +352,20 @@ _made: LRUCache[Any, Tool] = LRUCache(maxsize=1024)
 _lock = ForkSafeLock()
 
 
+def is_tool(given: object) -> TypeGuard[Tool[..., Any]]:
+    """Is it a `Tool`? `isinstance` leaves pyright with unknown types of it."""
+    return isinstance(given, Tool)
+
+
 def as_tool(given: object) -> Tool:
     """Anything that is a tool as a `Tool` that can be run: a Tool, a function, a bound method, a `functools.partial`;
     or, with no function to run, a `ToolDefinition` or a provider's tool dict.
 
     Raises `ToolDefinitionError` for anything else. A function's tool is made once.
     """
-    if not isinstance(given, Tool):
-        given = _made_of(given)
-    given.refuse_unbound()
-    return given
+    made = given if is_tool(given) else _made_of(given)
+    made.refuse_unbound()
+    return made
 
 
 def checked_tool(given: object) -> Tool:

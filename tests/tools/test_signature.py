@@ -168,7 +168,7 @@ def test_an_annotation_defined_later_is_resolved_on_first_use() -> None:
 
     def early(x: Later) -> None: ...  # type: ignore[name-defined]  # noqa: F821  # pyright: ignore
 
-    made = tool(early)  # pyright: ignore[reportUnknownArgumentType]  # likewise
+    made = tool(early)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # likewise
     with pytest.raises(ToolDefinitionError, match="'Later' cannot be resolved"):
         _ = made.definition
     globals()["Later"] = Place
@@ -210,8 +210,8 @@ def test_bound_methods_and_partials_are_tools() -> None:
 
 def test_field_defaults_of_every_form_are_passed_and_shared_by_no_two_calls() -> None:
     def collect(
-        a: list[int] = Field(default_factory=list),
-        b: Annotated[list[int], Field(default_factory=list)] = Field(description="more"),
+        a: list[int] = Field(default_factory=list),  # noqa: B008  # as people write it
+        b: Annotated[list[int], Field(default_factory=list)] = Field(description="more"),  # noqa: B008
         c: int = Field(default=3, description="a number"),
         d: str | None = Field(None),
         e: dict[str, int] = {"x": 1},  # noqa: B006  # the point of the test
@@ -298,7 +298,7 @@ class Node(typing.TypedDict):
 def test_one_that_cannot_be_taken_names_the_fix() -> None:
     def walk(node: Node) -> None: ...
 
-    with pytest.raises(ToolDefinitionError, match="'node'.*import TypedDict from typing_extensions"):
+    with pytest.raises(ToolDefinitionError, match=r"'node'.*import TypedDict from typing_extensions"):
         tool(walk)
 
 
