@@ -36,6 +36,10 @@ Attempting = Callable[[Plan], AsyncGenerator[Event, None]]
 """Carries out one plan: yields its events; ends when the reply was accepted; raises an `LLMCoreError` when it was
 not."""
 
+_MAX_LINE = 200
+"""Characters of the message of a run that failed."""
+_NO_MORE = "no strategy is left: "
+
 
 class FallbackManager:
     """Asks its strategies, in order, for a way out of each failure.
@@ -141,12 +145,19 @@ def _tell(context: FallbackContext, number: int) -> None:
 
 
 def _exhausted(context: FallbackContext) -> FallbackExhausted:
-    attempts = context.ledger.attempts
-    words = "; then ".join(
+    """The error in one line that can be read; every failure stands in its `details`, and whole in its `attempts`."""
+    told = "; then ".join(
         f"{plan.place} ({plan.mode}): {type(failure).__name__}: {failure}"
         for plan, failure in zip(context.tried, context.failures, strict=True)
     )
-    return FallbackExhausted(f"no strategy is left{_spent(context)}: {words}", attempts)
+    last, count = context.failures[-1], len(context.failures)
+    end = f" ({count} attempts failed)" if count > 1 else ""
+    words = " ".join(f"{type(last).__name__}: {last}".split())
+    room = _MAX_LINE - len(end) - len(_NO_MORE)
+    message = f"{_NO_MORE}{words if len(words) <= room else f'{words[: room - 3]}...'}{end}"
+    made = FallbackExhausted.of(message, context.ledger.attempts, context.failures)
+    made.details = f"no strategy is left{_spent(context)}: {told}"
+    return made
 
 
 def _spent(context: FallbackContext) -> str:

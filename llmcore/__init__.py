@@ -6,13 +6,14 @@ nothing. What stands where: docs/architecture.md.
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING
+import os as _os
+from importlib import import_module as _import_module
 
-_ROOT = Path(__file__).resolve().parent.parent
-if (_ROOT / "pyproject.toml").is_file() and (_ROOT / "normalizer" / "__init__.py").is_file():
-    __path__.append(str(_ROOT))  # a source checkout: the four layers stand beside this package
+TYPE_CHECKING = False  # checkers know it by its name; `typing` is not loaded for it
+
+_ROOT = _os.path.dirname(_os.path.dirname(_os.path.realpath(__file__)))  # pathlib would be most of what the import costs
+if all(_os.path.isfile(_os.path.join(_ROOT, file)) for file in ("pyproject.toml", "normalizer/__init__.py")):
+    __path__.append(_ROOT)  # a source checkout: the four layers stand beside this package
 
 if TYPE_CHECKING:
     from llmcore.adapters.capabilities import CapabilityStore as CapabilityStore
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from llmcore.validator import json_schema as json_schema
     from llmcore.validator import parse as parse
     from llmcore.validator import parse_detailed as parse_detailed
+
+del TYPE_CHECKING
 
 __version__ = "0.1.0"
 
@@ -76,11 +79,11 @@ __all__ = sorted([*_LAZY, "__version__"])  # pyright: ignore[reportUnsupportedDu
 
 def __getattr__(name: str) -> object:
     if name in _LAZY:
-        value: object = getattr(import_module(_LAZY[name]), name)
+        value: object = getattr(_import_module(_LAZY[name]), name)
         globals()[name] = value  # asked once
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*(name for name in globals() if name.startswith("__")), *__all__})

@@ -5,14 +5,18 @@ What the parameters mean is said here, once; a layer's own function says only wh
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from llmcore.normalizer import Normalizer as _Normalizer
 from llmcore.normalizer import normalize as _normalize
+from llmcore.normalizer.native.wires import bodies_of_list, wire_of
 from llmcore.tools import compile_tools
 from llmcore.types import DEFAULT_LIMITS, Envelope, Limits, ToolSet
 from llmcore.types.copies import copied
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import exact_float
 
 if TYPE_CHECKING:
     from llmcore.validator import ValidationReport
@@ -36,7 +40,8 @@ def normalize(
 
     `reply`: text, or any provider's JSON (a whole body or its message or output part: dict, list, `Reply`, an object with
     `model_dump()`), told apart by its shape; text inside a native reply goes through the text dialects too. A list may also
-    hold the events of a stream.
+    hold the events of a stream. Bytes are what a server sent: a provider's JSON body, else text. A str is what a model
+    wrote, also where it is JSON: load a body (`json.loads`) first, or give its bytes. None, a reply without content, is empty.
     `tools`: a `ToolSet`, or an iterable of tools, functions and OpenAI/Anthropic tool dicts. None = not told which; an empty
     list = none were offered, so no text is ever a call. Plain lists are compiled once and cached by content.
     `dialects`: registry names to restrict text calls to; None = recognise them from the text. `finish_reason`: the provider's
@@ -46,7 +51,7 @@ def normalize(
     Raises `ToolDefinitionError` when `tools` holds something that is no tool, `ConfigError` for an unknown dialect name.
     """
     return _normalize(
-        reply,
+        reply if isinstance(reply, str) else _loaded(reply),
         None if tools is None else compile_tools(tools),
         dialects=dialects,
         finish_reason=finish_reason,
@@ -54,6 +59,21 @@ def normalize(
         forced_tool=forced_tool,
         limits=limits,
     )
+
+
+def _loaded(reply: object) -> object:
+    """Bytes as the body or the text that they are, None as no text; anything else as it is."""
+    if reply is None:
+        return ""
+    if not isinstance(reply, bytes | bytearray):
+        return reply
+    text = reply.decode("utf-8-sig", "replace")
+    try:
+        body: object = json.loads(text, parse_float=exact_float)
+    except (ValueError, RecursionError):
+        return text
+    is_body = wire_of(body) is not None if is_object(body) else is_list(body) and bool(bodies_of_list(body))
+    return body if is_body else text
 
 
 class Normalizer(_Normalizer):

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from llmcore.tools.leaving import LeftBehind, bounded
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
+from llmcore.types.called import in_words
 
 if TYPE_CHECKING:
     from llmcore.tools.execution import Outcome
@@ -61,6 +62,7 @@ _GRACE = 0.5
 _HAVE_GRACE = frozenset({"on_response", "on_streaming_response", "after_tool_run", "on_tool_response"})
 
 
+@in_words()
 class Hooks:
     """Functions called at fixed points of a run; each is optional.
 

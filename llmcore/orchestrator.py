@@ -12,18 +12,20 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from llmcore.adapters.base import Adapter
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.hooks import HookChain, Hooks
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
-from llmcore.run.result import RunResult
-from llmcore.run.settings import PER_RUN, Given, Toolbox, resolve, tool_config
+from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness, check_options
+from llmcore.run.result import RunEvent, RunResult
+from llmcore.run.settings import Toolbox, resolve, tool_config
 from llmcore.tools import ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
-from llmcore.types import Budget, ConfigError, Event, Finished, InternalError, TextBlock
+from llmcore.types import Budget, ConfigError, Finished, InternalError, TextBlock
+from llmcore.types.called import Kind, check_kinds, in_words
 
 if TYPE_CHECKING:
     from llmcore.fallback import Strategy
@@ -35,6 +37,21 @@ T = TypeVar("T")
 Models = ModelRegistry | Adapter | Mapping[str, Any] | str | PathLike[str]
 
 
+_OWN_KINDS = {
+    "capabilities": Kind(lambda value: isinstance(value, CapabilityStore), "an llmcore.CapabilityStore"),
+    "enforce_limits": Kind(lambda value: isinstance(value, bool), "True or False"),
+}
+_INSTEAD = {
+    **dict.fromkeys(PER_RUN - KINDS.keys(), "that is an option of each run: give it to run(), execute() or stream()"),
+    "max_turns": "it is `max_tool_turns`",
+    "max_retries": "give `budget=Budget(attempts=..., reasks=...)`",
+    "retries": "give `budget=Budget(attempts=..., reasks=...)`",
+    "api_key": "keys stand in the model's registry entry, or in the provider's variable (OPENAI_API_KEY, ...)",
+    "base_url": "a server's address stands in the model's registry entry: `base_url`",
+}
+
+
+@in_words(instead=_INSTEAD)
 class Orchestrator:
     """Runs requests: picks a model, asks it, runs its tool calls, and gives back an answer or a classified error.
 
@@ -65,7 +82,7 @@ class Orchestrator:
         hooks: Hooks | Iterable[Hooks] | None = None,
         capabilities: CapabilityStore | None = None,
         strategies: Sequence[Strategy] | None = None,
-        strictness: Literal["off", "safe", "lenient"] = "safe",
+        strictness: Strictness = "safe",
         max_tool_turns: int = 10,
         max_parallel_tools: int = 8,
         tool_timeout: float | None = 60.0,
@@ -76,6 +93,21 @@ class Orchestrator:
         adapter: Adapter | Mapping[str, Adapter] | None = None,
         web_search: Searcher | None = None,
     ) -> None:
+        options = {
+            "system": system,
+            "budget": budget,
+            "strictness": strictness,
+            "max_tool_turns": max_tool_turns,
+            "max_parallel_tools": max_parallel_tools,
+            "tool_timeout": tool_timeout,
+            "tool_errors": tool_errors,
+        }
+        check_options("Orchestrator", options)
+        check_kinds(
+            "Orchestrator",
+            {"capabilities": capabilities, "enforce_limits": enforce_limits},
+            _OWN_KINDS,
+        )
         self._tools = Toolbox.of(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
         from llmcore.fallback import FallbackManager
@@ -86,9 +118,7 @@ class Orchestrator:
             catalog=self._catalog,
             hooks=HookChain(hooks),
             fallback=FallbackManager(strategies),
-            tool_config=tool_config(
-                max_turns=max_tool_turns, max_parallel=max_parallel_tools, timeout=tool_timeout, errors=tool_errors
-            ),
+            tool_config=tool_config(options),
             enforce_limits=enforce_limits,
             web_search=None if web_search is None else web_search_tool(web_search),
         )
@@ -108,20 +138,27 @@ class Orchestrator:
         """What is known and was learnt of the endpoints."""
         return self._catalog.store
 
-    async def run(self, request: Given, **options: Any) -> RunResult:
-        """Run the tool loop until a final answer.
+    @overload
+    async def run(self, request: Given, *, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
+
+    @overload
+    async def run(self, request: Given, *, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]: ...
+
+    async def run(self, request: Given, **options: Any) -> RunResult[Any]:
+        """Run the tool loop until a final answer; its value is `result.value`.
 
         When every strategy failed but some attempt gave whole text, that text is returned with `degraded=True`; without text,
-        `FallbackExhausted` is raised. In its place comes `Truncated` where the last reply was cut, and `Refused`, also where
-        there is text, where the last one was refused or a filter ended it.
+        `FallbackExhausted` is raised, which is an instance of its failures' class as well (`except RateLimited`). In its place
+        comes `Truncated` where the last reply was cut, and `Refused`, also where there is text, where the last one was refused
+        or a filter ended it.
         """
         return await self._finish(self._prepare(request, options, listening=False))
 
     @overload
-    async def execute(self, request: Given, output_type: type[T], **options: Any) -> T: ...
+    async def execute(self, request: Given, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    async def execute(self, request: Given, output_type: Any, **options: Any) -> Any: ...
+    async def execute(self, request: Given, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
 
     async def execute(self, request: Given, output_type: Any, **options: Any) -> Any:
         """The final answer as a value of `output_type`: anything `pydantic.TypeAdapter` takes, or a JSON Schema (then
@@ -141,7 +178,17 @@ class Orchestrator:
             raise no_output(result, output_type)
         return result.output
 
-    def stream(self, request: Given, output_type: Any = None, **options: Any) -> AsyncGenerator[Event, None]:
+    @overload
+    def stream(
+        self, request: Given, output_type: type[T], **options: Unpack[RunOptions]
+    ) -> AsyncGenerator[RunEvent[T], None]: ...
+
+    @overload
+    def stream(
+        self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]
+    ) -> AsyncGenerator[RunEvent[Any], None]: ...
+
+    def stream(self, request: Given, output_type: Any = None, **options: Any) -> AsyncGenerator[RunEvent[Any], None]:
         """The run's events as they come; the last is `Finished(RunResult)`. Caller's errors are raised at once, here.
 
         With an `output_type` the value is `result.output` where `result.has_output`. A run may end well without one: calls of
@@ -155,7 +202,13 @@ class Orchestrator:
             options = {**options, "output_type": output_type}
         return self._prepare(request, options, listening=True).events()
 
-    def run_sync(self, request: Given, **options: Any) -> RunResult:
+    @overload
+    def run_sync(self, request: Given, *, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
+
+    @overload
+    def run_sync(self, request: Given, *, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]: ...
+
+    def run_sync(self, request: Given, **options: Any) -> RunResult[Any]:
         """`run` for code without an event loop: all such calls share one background loop.
 
         Raises `CallerError` where an event loop runs. Ctrl-C stops the run; `KeyboardInterrupt` then carries `partial`.
@@ -165,10 +218,10 @@ class Orchestrator:
         return run_in_background("run", lambda: self.run(request, **options))
 
     @overload
-    def execute_sync(self, request: Given, output_type: type[T], **options: Any) -> T: ...
+    def execute_sync(self, request: Given, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    def execute_sync(self, request: Given, output_type: Any, **options: Any) -> Any: ...
+    def execute_sync(self, request: Given, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
 
     def execute_sync(self, request: Given, output_type: Any, **options: Any) -> Any:
         """`execute` for code without an event loop; see `run_sync`."""
@@ -199,12 +252,12 @@ class Orchestrator:
         settings = resolve(request, options, tools=self._tools, **self._defaults)
         return Run(settings, self._machinery, listening=listening)
 
-    async def _finish(self, run: Run) -> RunResult:
+    async def _finish(self, run: Run) -> RunResult[Any]:
         """Fold the run's events into its result."""
         async with aclosing(run.events()) as events:
             async for event in events:
                 if isinstance(event, Finished):
-                    return cast("RunResult", event.result)
+                    return cast("RunResult[Any]", event.result)
         raise InternalError("a run ended without a result")
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import subprocess
+import sys
 from importlib import import_module
 
 import pytest
@@ -64,6 +66,31 @@ def test_the_surface_is_the_contract_and_what_is_listed_besides() -> None:
 def test_every_name_resolves_and_is_listed(name: str) -> None:
     assert getattr(llmcore, name) is not None
     assert name in dir(llmcore)
+
+
+def test_nothing_else_stands_in_the_namespace() -> None:
+    rooms = {path.name.removesuffix(".py") for path in (ROOT / "llmcore").iterdir()} | {
+        "adapters",
+        "fallback",
+        "normalizer",
+        "validator",
+    }
+    assert {name for name in vars(llmcore) if not name.startswith("_")} - rooms - {"annotations"} <= set(llmcore.__all__)
+    assert [name for name in dir(llmcore) if not name.startswith("__")] == [
+        name for name in llmcore.__all__ if name != "__version__"
+    ]
+
+
+@pytest.mark.slow
+def test_the_import_is_cheap() -> None:
+    loaded = "import sys; before = set(sys.modules); import llmcore; print(*sorted(set(sys.modules) - before))"
+    told = subprocess.run(
+        [sys.executable, "-I", "-c", f"import sys; sys.path[:0] = {[str(ROOT)]}; {loaded}"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert told.stdout.split() == ["llmcore"]
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

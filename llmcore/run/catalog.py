@@ -4,6 +4,7 @@ after them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from typing import Any
 
 from llmcore.adapters.base import Adapter, Capabilities
@@ -14,6 +15,8 @@ from llmcore.fallback import Cooldown
 from llmcore.models import ModelConfig, ModelRegistry, Needs
 from llmcore.models.selection import lacking
 from llmcore.types import ConfigError, Usage
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.wordings import described
 
 __all__ = ["Catalog", "has_price", "unknown_price"]
 
@@ -32,6 +35,7 @@ class Catalog:
         capabilities: CapabilityStore | None = None,
         adapter: Adapter | Mapping[str, Adapter] | None = None,
     ) -> None:
+        _check_given(models, adapter)
         only = models if _is_adapter(models) else None
         self.registry = _registry_of(only) if only is not None else ModelRegistry.load(models)
         given = only if only is not None else adapter
@@ -82,6 +86,22 @@ class Catalog:
 
     def fits(self, config: ModelConfig, needs: Needs) -> bool:
         return not lacking(config, needs, self.can)
+
+
+_MODELS = "a ModelRegistry, a path to a YAML file or folder, a model name such as 'openai/gpt-4o', or an adapter"
+
+
+def _check_given(models: Any, adapter: Any) -> None:
+    """Raises `ConfigError` for what are no models, and for an `adapter` that is none."""
+    if isinstance(models, type):
+        raise ConfigError(f"the models must be an instance: write {models.__name__}() for {models.__name__}")
+    if not (isinstance(models, str | Mapping | ModelRegistry | PathLike) or _is_adapter(models)):
+        fix = "; of several adapters make models by `adapter={alias: ...}`" if is_list(models) else ""
+        raise ConfigError(f"the models must be {_MODELS}, not {described(models)}{fix}")
+    given: list[Any] = [] if adapter is None else [*adapter.values()] if is_object(adapter) else [adapter]
+    for each in given:
+        if isinstance(each, type) or not _is_adapter(each):
+            raise ConfigError(f"`adapter` must be an adapter, or adapters by alias, not {described(each)}; LiteLLM needs none")
 
 
 def _is_adapter(given: Any) -> bool:

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, cast
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, PlainSerializer
+from typing_extensions import TypeVar  # with a default, so that a bare RunResult is one of any value
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.types import Attempt, Envelope, Message, Repair, ToolCall, Usage
+from llmcore.types import (
+    Attempt,
+    AttemptStarted,
+    CallerError,
+    Envelope,
+    Finished,
+    Message,
+    NormalizerEvent,
+    PartialOutput,
+    Repair,
+    ToolCall,
+    Usage,
+    Waiting,
+)
+from llmcore.types import ToolResult as ToolEvent
 from llmcore.types.copies import Value
-from llmcore.types.json_data import JsonData, JsonObject, JsonText
+from llmcore.types.json_data import JsonData, JsonObject, JsonText, json_data
 
-__all__ = ["RepairRecord", "RunResult", "ToolFailure", "ToolRecord"]
+__all__ = ["RepairRecord", "RunEvent", "RunResult", "ToolFailure", "ToolRecord"]
 
+T = TypeVar("T", default=Any)
 _SHOWN = 60
 """Characters of the content in a result's `repr`."""
 _LOOKED_THROUGH = 4096
@@ -67,9 +84,11 @@ class RepairRecord(Value):
     repair: Repair
 
 
-class RunResult(Value):
+class RunResult(Value, Generic[T]):
     """A run's end, or as far as it came (`error.partial`).
 
+    `value` is what was asked for: the typed value (`output`), or the text where no type was asked for. `id` names the run,
+    `started_at` and `duration` (seconds) are its times.
     `envelope` is the last reply; its `truncated` says that it was cut, also where words that a limit ended
     (`finish_reason` `length`) are the answer. `messages` is the whole history, ready for the next request; `usage` of all
     requests; `attempts` one entry a request. `degraded`: every strategy failed and the best text stands in for an answer.
@@ -87,17 +106,37 @@ class RunResult(Value):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     version: Literal[1] = 1
+    id: JsonText = ""
+    started_at: datetime | None = None
+    duration: float = 0.0
     envelope: Envelope = Field(default_factory=Envelope)
     messages: list[Message] = Field(default_factory=list[Message])
     usage: Usage = Field(default_factory=Usage)
     attempts: list[Attempt] = Field(default_factory=list[Attempt])
     degraded: bool = False
     pending: list[ToolCall] = Field(default_factory=list[ToolCall])
-    output: JsonData = None
+    output: Annotated[T, PlainSerializer(json_data, return_type=Any, when_used="json")] = Field(default=cast("T", None))
     has_output: bool = False
+    output_asked: bool = False
+    """Was a typed value asked for?"""
     tool_results: list[ToolRecord] = Field(default_factory=list[ToolRecord])
     repairs: list[RepairRecord] = Field(default_factory=list[RepairRecord])
     given_messages: int = 0
+
+    @property
+    def value(self) -> T:
+        """The typed value, or the text where no type was asked for.
+
+        Raises `CallerError` where a typed value was asked for and the run ended without one (`has_output` tells).
+        """
+        if self.has_output:
+            return self.output
+        if not self.output_asked:
+            return cast("T", self.content)
+        calls = ", ".join(call.name for call in self.pending)
+        why = f"calls are pending: {calls}" if calls else "a tool, a hook or an error ended the run before it"
+        error = CallerError(f"the run has no value: {why}; `has_output` tells, `content` is the text")
+        raise error.with_partial(self, self.attempts)
 
     @property
     def content(self) -> str:
@@ -138,6 +177,10 @@ class RunResult(Value):
         return _cut(f"RunResult({', '.join(parts)})", 195)
 
     __str__ = __repr__
+
+
+RunEvent = NormalizerEvent | Waiting | AttemptStarted | ToolEvent | PartialOutput[T] | Finished[RunResult[T]]
+"""What `stream` gives: an `Event`, with the value's type where one was asked for."""
 
 
 def _counted(number: int, what: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ValidationError
 
 from llmcore.run.copies import refusing
+from llmcore.run.options import REQUEST_OPTIONS, Given, Strictness, check_options
 from llmcore.run.output import OutputSpec
 from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
 from llmcore.types import (
@@ -26,13 +26,10 @@ from llmcore.types import (
 from llmcore.types.copies import updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
+from llmcore.types.wordings import mistake_in
 
-__all__ = ["PER_RUN", "Given", "RunSettings", "Toolbox", "check_option_names", "resolve_request"]
+__all__ = ["RunSettings", "Toolbox", "resolve", "resolve_request", "tool_config"]
 
-Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request
-"""What `run`, `execute` and `stream` take: text, a message, a list of messages, or a whole `Request`."""
-
-_REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
 _SENT_AS_DATA = ("messages", "system", "tool_choice", "stop", "extra_body", "extra_headers")
 _TOOL_OPTIONS = {
     "max_tool_turns": "max_turns",
@@ -40,17 +37,6 @@ _TOOL_OPTIONS = {
     "tool_timeout": "timeout",
     "tool_errors": "errors",
 }
-_RUN_OPTIONS = frozenset({"message_history", "budget", "deps", "strictness"})
-PER_RUN = _REQUEST_OPTIONS | _TOOL_OPTIONS.keys() | _RUN_OPTIONS
-"""The options of `run`, `execute` and `stream`."""
-_OPTIONS = sorted(PER_RUN)
-_INSTEAD = {
-    "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
-    "messages": "messages are the first argument",
-    "history": "a history is `message_history`",
-    "prompt": "the prompt is the first argument",
-}
-"""What is often looked for under another name."""
 
 
 class Toolbox:
@@ -164,26 +150,16 @@ class RunSettings:
     toolbox: Toolbox
     budget: Budget | None
     deps: Any
-    strictness: Literal["off", "safe", "lenient"]
+    strictness: Strictness
     tool_overrides: ToolConfig
     output: OutputSpec | None
-
-
-def check_option_names(options: Mapping[str, Any]) -> None:
-    """Raises `ConfigError` for an option that does not exist, with the one that was probably meant."""
-    for name in options:
-        if name not in _OPTIONS:
-            near = get_close_matches(name, _OPTIONS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(_OPTIONS)}"
-            hint = _INSTEAD.get(name, hint)
-            raise ConfigError(f"unknown option {name!r}; {hint}")
 
 
 def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
     """The request with the options laid over it and the history before it, as a copy that shares no data with what
     was given. Raises `CallerError` naming what does not fit or cannot be encoded."""
     history: Sequence[Any] = options.get("message_history") or ()
-    overrides = {name: value for name, value in options.items() if name in _REQUEST_OPTIONS}
+    overrides = {name: value for name, value in options.items() if name in REQUEST_OPTIONS}
     if isinstance(given, Request):
         base: dict[str, Any] = {name: getattr(given, name) for name in given.model_fields_set}
     else:
@@ -192,9 +168,7 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
         base["messages"] = [*(given_messages(history) if history else ()), *given_messages(base["messages"])]
         request = _owned(Request.model_validate({**base, **overrides}))
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise CallerError(f"the request's {where}: {problem['msg']}") from None
+        raise CallerError(mistake_in(error, "Request", Request.model_fields)) from None
     except TypeError as error:
         raise CallerError(f"the request cannot be read: {error}") from None
     if not request.messages:
@@ -215,11 +189,11 @@ def resolve(
     system: Any,
     budget: Budget | None,
     deps: Any,
-    strictness: Literal["off", "safe", "lenient"],
+    strictness: Strictness,
 ) -> RunSettings:
     """Everything a run needs to know, from the orchestrator's defaults and the call's options. Raises
     `CallerError`s."""
-    check_option_names(options)
+    check_options("run", options)
     request = resolve_request(given, options)
     if request.system is None and system is not None:
         request = _owned(updated(request, {"system": system}))
@@ -234,33 +208,19 @@ def resolve(
         toolbox=toolbox,
         budget=_budget(options.get("budget", budget), request.deadline),
         deps=options.get("deps", deps),
-        strictness=_strictness(options.get("strictness", strictness)),
-        tool_overrides=tool_config(**{_TOOL_OPTIONS[name]: options[name] for name in _TOOL_OPTIONS if name in options}),
+        strictness=options.get("strictness", strictness),
+        tool_overrides=tool_config(options),
         output=OutputSpec.of(request.output_type),
     )
 
 
-def tool_config(**settings: Any) -> ToolConfig:
-    """A `ToolConfig`; a value that does not fit is a `ConfigError` naming it."""
-    try:
-        return ToolConfig(**settings)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        raise ConfigError(f"the tool setting {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+def tool_config(options: Mapping[str, Any]) -> ToolConfig:
+    """The tool options among these, which were checked."""
+    return ToolConfig(**{_TOOL_OPTIONS[name]: options[name] for name in _TOOL_OPTIONS if name in options})
 
 
-def _strictness(value: Any) -> Literal["off", "safe", "lenient"]:
-    known: tuple[Literal["off", "safe", "lenient"], ...] = ("off", "safe", "lenient")
-    for strictness in known:
-        if value == strictness:
-            return strictness
-    raise ConfigError(f"strictness must be 'off', 'safe' or 'lenient', not {value!r}")
-
-
-def _budget(given: Any, deadline: float | None) -> Budget | None:
+def _budget(given: Budget | None, deadline: float | None) -> Budget | None:
     """The budget, with the request's deadline in it if that is the earlier one. None = nothing was set."""
-    if given is not None and not isinstance(given, Budget):
-        raise ConfigError(f"budget must be an llmcore.Budget, not {type(given).__name__}")
     if deadline is None:
         return given
     base = given or Budget()

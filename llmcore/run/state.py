@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, Literal
+from uuid import uuid4
 
 from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
@@ -54,6 +57,8 @@ class RunState:
         self.repairs: list[RepairRecord] = []
         self._ids = ids_in(self.messages)
         self._given = len(self.messages)
+        self._id = uuid4().hex
+        self._started_at, self._started = datetime.now(UTC), time.monotonic()
         self._best_text = ""
         self._judged: dict[str, ToolCall] = {}
         """The calls of the last turn as its report has them, by their ids in the history."""
@@ -204,6 +209,10 @@ class RunState:
             pending=self.pending,
             output=self.output,
             has_output=self.has_output,
+            output_asked=self.settings.output is not None,
+            id=self._id,
+            started_at=self._started_at,
+            duration=time.monotonic() - self._started,
             tool_results=self.tool_results,
             repairs=self.repairs,
             given_messages=self._given,

@@ -13,11 +13,22 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
-from llmcore.testing.replies import Answer, checked, chunks_of, raise_if_error, reply_of, resolved, tool_call_body
+from llmcore.testing.replies import (
+    Answer,
+    check_takes_one,
+    checked,
+    chunks_of,
+    raise_if_error,
+    reply_of,
+    resolved,
+    tool_call_body,
+)
 from llmcore.testing.usages import usage_in
 from llmcore.types import ConfigError, Reply, Request, Usage
 from llmcore.types.bounds import is_amount
+from llmcore.types.called import Kind, check_kinds, in_words
 from llmcore.types.copies import copied
+from llmcore.types.wordings import described
 
 __all__ = ["FakeModel"]
 
@@ -25,6 +36,29 @@ _CHARACTERS_PER_TOKEN = 4
 _SHOWN = 200
 
 
+_KINDS = {
+    "chunk_size": Kind(
+        lambda value: isinstance(value, int) and is_amount(value) and value >= 1,
+        "a number of characters, 1 or more, or None for one piece",
+    ),
+    "capabilities": Kind(lambda value: isinstance(value, Capabilities), "llmcore.adapters.base.Capabilities"),
+    "endpoint": Kind(lambda value: isinstance(value, Endpoint), "an llmcore.adapters.base.Endpoint"),
+}
+_COUNTS = {
+    "input_tokens": Kind(lambda value: isinstance(value, int) and is_amount(value), "a whole number of at least 0"),
+    "output_tokens": Kind(lambda value: isinstance(value, int) and is_amount(value), "a whole number of at least 0"),
+    "cost": Kind(is_amount, "a number of US dollars of at least 0"),
+}
+_TEXT = {"text": Kind(lambda value: isinstance(value, str), "a text")}
+_ERROR = {
+    "error": Kind(
+        lambda value: isinstance(value, BaseException) or (isinstance(value, type) and issubclass(value, BaseException)),
+        "an exception or its class",
+    )
+}
+
+
+@in_words(instead={"tokens": "they are `input_tokens` and `output_tokens`", "replies": "give them one by one, before `default`"})
 class FakeModel:
     """A model that says what it is told to.
 
@@ -55,8 +89,7 @@ class FakeModel:
         self.endpoint = endpoint or Endpoint(provider="fake", model="fake", alias="fake")
         self.requests: list[Request] = []
         self.calls: list[ModelCall] = []
-        if chunk_size is not None and chunk_size < 1:
-            raise ConfigError(f"chunk_size is a number of characters, 1 or more, or None for one piece, not {chunk_size}")
+        check_kinds("FakeModel", {"chunk_size": chunk_size, "capabilities": capabilities, "endpoint": endpoint}, _KINDS)
         self._replies: list[Any] = [checked(reply) for reply in replies]
         self._default: Any = None if default is None else checked(default)
         self._chunk_size = chunk_size
@@ -76,6 +109,7 @@ class FakeModel:
 
     def text(self, text: str) -> FakeModel:
         """Next, this text."""
+        check_kinds("FakeModel.text", {"text": text}, _TEXT)
         return self.reply(text)
 
     def tool_call(self, name: str, arguments: Any = None, *, text: str | None = None) -> FakeModel:
@@ -84,10 +118,14 @@ class FakeModel:
 
     def tool_calls(self, *calls: tuple[str, Any], text: str | None = None) -> FakeModel:
         """Next, several native calls in one reply, each `(name, arguments)`."""
+        for each in calls:
+            if not (isinstance(each, tuple) and len(each) == 2 and isinstance(each[0], str)):  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison]  # callers without a type checker
+                raise ConfigError(f"FakeModel.tool_calls: a call is a pair (name, arguments), not {described(each)}")
         return self.reply(tool_call_body(calls, text, 100 * len(self._replies)))
 
     def error(self, error: BaseException | type[BaseException]) -> FakeModel:
         """Next, this exception."""
+        check_kinds("FakeModel.error", {"error": error}, _ERROR)
         return self.reply(error)
 
     def default_reply(self, answer: Answer) -> FakeModel:
@@ -99,6 +137,7 @@ class FakeModel:
         return self.default_reply(text)
 
     def default_error(self, error: BaseException | type[BaseException]) -> FakeModel:
+        check_kinds("FakeModel.default_error", {"error": error}, _ERROR)
         return self.default_reply(error)
 
     # How it behaves
@@ -113,18 +152,21 @@ class FakeModel:
     def on_request(self, function: Callable[[Request], Any]) -> FakeModel:
         """Call this (sync or async) with each request as it comes, before any delay; what it returns, if not None, is
         the answer instead of the script's."""
+        check_takes_one("FakeModel.on_request", function)
         self._on_request = function
         return self
 
     def usage(self, *, input_tokens: int = 0, output_tokens: int = 0, cost: float | None = None) -> FakeModel:
         """Each reply that does not tell its own usage takes so many tokens and costs so much (US dollars, None: its
         price is unknown)."""
+        check_kinds("FakeModel.usage", {"input_tokens": input_tokens, "output_tokens": output_tokens, "cost": cost}, _COUNTS)
         self._usage_each = Usage(input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
         return self
 
     def token_counter(self, function: Callable[[Request], int]) -> FakeModel:
         """Count a request's input tokens with this, for `count_tokens` and, where neither a reply nor `usage` tells it,
         for each reply's usage."""
+        check_takes_one("FakeModel.token_counter", function)
         self._count_tokens = function
         return self
 

@@ -29,8 +29,9 @@ from llmcore.types import (
 )
 from llmcore.types.narrowing import is_list, object_in, objects_in
 from llmcore.types.numbers import exact_json
+from llmcore.types.wordings import described
 
-__all__ = ["Answer", "checked", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
+__all__ = ["Answer", "check_takes_one", "checked", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
 
 Answer = (
     str
@@ -63,8 +64,21 @@ def checked(answer: object) -> Any:
                 raise ConfigError(f"chunk {index} of a stream is a str, a dict or an exception, not {_kind(chunk)}")
         return chunks
     if callable(answer) and not isinstance(answer, type):
+        check_takes_one("a reply function", answer)
         return answer
     raise _no_answer(answer)
+
+
+def check_takes_one(what: str, function: object) -> None:
+    """Raises `ConfigError` for what is no function of the request."""
+    if not callable(function) or isinstance(function, type):
+        raise ConfigError(f"{what} must be a function of the request, not {described(function)}")
+    try:
+        inspect.signature(function).bind("request")
+    except TypeError as error:
+        raise ConfigError(f"{what} is called with the request, which its function does not take: {error}") from None
+    except ValueError:  # it tells no signature
+        pass
 
 
 def _is_error(answer: object) -> bool:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
+
+from typing_extensions import TypeVar  # with a default, so that a bare RunContext is one of any deps
 
 from llmcore.types import Message, Usage
 from llmcore.types.called import in_words
 
 __all__ = ["DepsT", "RunContext", "current_tool_call_id", "tool_call_id"]
 
-DepsT = TypeVar("DepsT")
+DepsT = TypeVar("DepsT", default=Any)
 
 tool_call_id: ContextVar[str | None] = ContextVar("llmcore_tool_call_id", default=None)
 """Set in the task of each tool; threads of sync tools inherit it."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
 from llmcore.types.errors import ConfigError
 from llmcore.types.wordings import described, unknown
@@ -22,10 +23,11 @@ _NAMED = inspect.Parameter.KEYWORD_ONLY
 _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-class Kind(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Kind:
     """What an option may be: a test, and what to say where it fails."""
 
-    fits: Callable[[Any], bool]
+    fits: Callable[[object], bool]
     words: str
 
 

@@ -50,8 +50,8 @@ class Value(BaseModel):
     """Base of the public types. What validates one is built when one is first validated: a process that reads one reply needs
     few of them.
 
-    A field that does not exist or does not fit raises `ConfigError` where a value is made, with pydantic's own error as its cause;
-    `model_validate` and `model_validate_json` are pydantic's.
+    A field that does not exist or does not fit raises `ConfigError` where a value is made, with pydantic's own error as its
+    cause; `model_validate` and `model_validate_json` are pydantic's.
     """
 
     model_config = ConfigDict(defer_build=True, extra="forbid")

@@ -24,7 +24,7 @@
     │   └── Timeout
     ├── InternalError             ours: please report it
     ├── ToolError                 a tool failed
-    └── FallbackExhausted         every strategy failed; raised from the first failure
+    └── FallbackExhausted         every strategy failed; raised from the first failure, and of its kind where all are of one
     Control (not errors; raised by tools): TerminateLoop, RetryTool
 
 Every error that ends a run carries what was done so far: `partial` (a `RunResult` or None) and `attempts`. An `Attempt` in turn
@@ -111,7 +111,10 @@ class LLMCoreError(Exception):
         """The error that `as_data` told of; an `LLMCoreError` where the class is not of this module."""
         renamed = {new: name for name, new in _RENAMED.items()}
         fields = {renamed.get(name, name): value for name, value in data.items() if name not in ("type", "message")}
-        return _made(_CLASSES.get(str(data.get("type")), LLMCoreError), (str(data.get("message", "")),), fields)
+        kind: type[LLMCoreError] = _CLASSES.get(str(data.get("type")), LLMCoreError)
+        if kind is FallbackExhausted:
+            kind = _exhausted_as(_CLASSES.get(str(fields.pop("failures", "")), LLMCoreError))
+        return _made(kind, (str(data.get("message", "")),), fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
         cause = {"__cause__": _portable(self.__cause__)} if self.__cause__ is not None else {}
@@ -175,7 +178,8 @@ class ModelNotFound(CallerError):
 
 
 class LimitExceeded(CallerError):
-    """A verified limit of the provider would be exceeded; nothing was sent."""
+    """A bound would be passed: a verified limit of the provider, before anything is sent, or the run's `Budget`, also in the
+    middle of a run. The request that would pass it is not sent; `partial` has what was done before."""
 
 
 class AuthenticationFailed(CallerError):
@@ -292,11 +296,58 @@ class ToolError(LLMCoreError):
 
 
 class FallbackExhausted(LLMCoreError):
-    """All strategies failed. `attempts` tells of each; `__cause__` is the first failure."""
+    """All strategies failed. `attempts` tells of each, `details` in words; `__cause__` is the first failure.
+
+    Where all failures are of one kind the error is of that kind as well, with the fields of the last: `except RateLimited` and
+    `except FallbackExhausted` both catch a run in which there was nothing but rate limits. Of kinds that differ it is what
+    they have in common: a `ProviderError` or a `ModelError`.
+    """
+
+    details: str = ""
+    """Every attempt and its failure in words; the message has the last one's."""
+    failures: type[LLMCoreError] | None = None
+    """What all failures were; None where they have nothing in common."""
 
     def __init__(self, message: str, attempts: Sequence[Attempt] = ()) -> None:
         super().__init__(message)
         self.attempts = list(attempts)
+
+    @staticmethod
+    def of(message: str, attempts: Sequence[Attempt], failures: Sequence[LLMCoreError]) -> FallbackExhausted:
+        """The error of these failures, of the kind that they have in common."""
+        if not failures:
+            return FallbackExhausted(message, attempts)
+        last = failures[-1]
+        common = next(kind for kind in type(last).__mro__ if all(isinstance(one, kind) for one in failures))
+        fields = {name: value for name, value in vars(last).items() if name not in ("partial", "attempts", "__notes__")}
+        made = _made(_exhausted_as(common), (message,), fields if common is type(last) else {})
+        made.attempts = list(attempts)
+        return made
+
+    def as_data(self) -> dict[str, Any]:
+        data = super().as_data()
+        return data if self.failures is None else {**data, "failures": self.failures.__name__}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made, (_, args), fields = super().__reduce__()
+        return (made, (FallbackExhausted, args), fields) if self.failures is None else (_exhausted, (self.failures, args), fields)
+
+
+_EXHAUSTED: dict[type[BaseException], type[FallbackExhausted]] = {}
+
+
+def _exhausted_as(common: type[BaseException]) -> type[FallbackExhausted]:
+    """`FallbackExhausted`, and the class of the failures as well where that says more than that something failed."""
+    if common in _EXHAUSTED:
+        return _EXHAUSTED[common]
+    if not issubclass(common, LLMCoreError) or common is LLMCoreError or issubclass(common, FallbackExhausted):
+        return FallbackExhausted
+    names = {"__doc__": FallbackExhausted.__doc__, "__module__": __name__, "failures": common}
+    return _EXHAUSTED.setdefault(common, type("FallbackExhausted", (FallbackExhausted, common), names))
+
+
+def _exhausted(common: type[LLMCoreError], args: tuple[Any, ...]) -> FallbackExhausted:
+    return _made(_exhausted_as(common), args)
 
 
 class TerminateLoop(Exception):

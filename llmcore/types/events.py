@@ -7,7 +7,9 @@ builds one per chunk. `feed` and `finish` build them, `normalize` never does.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
+
+from typing_extensions import TypeVar  # with a default, as typing's own has from 3.13 on
 
 from llmcore.types.envelope import Repair, SegmentKind, ToolCall
 from llmcore.types.usage import AttemptReason, OutputMode
@@ -28,6 +30,8 @@ __all__ = [
     "ToolResult",
     "Waiting",
 ]
+
+T = TypeVar("T", default=Any)
 
 
 @dataclass(slots=True)
@@ -126,18 +130,18 @@ class ToolResult:
 
 
 @dataclass(slots=True)
-class PartialOutput:
+class PartialOutput(Generic[T]):
     """The typed output as far as it is certain."""
 
-    value: Any
+    value: T
 
 
 @dataclass(slots=True)
-class Finished:
-    """The end: the `RunResult` of a run, or the typed value with it."""
+class Finished(Generic[T]):
+    """The end, with the `RunResult` of a run, which holds the typed value."""
 
-    result: Any
+    result: T
 
 
 NormalizerEvent = TextDelta | ReasoningDelta | ToolCallStarted | ArgumentsDelta | ToolCallFinished | Reclassified | Repaired
-Event = NormalizerEvent | Waiting | AttemptStarted | ToolResult | PartialOutput | Finished
+Event = NormalizerEvent | Waiting | AttemptStarted | ToolResult | PartialOutput[Any] | Finished[Any]

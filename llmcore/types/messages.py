@@ -7,7 +7,8 @@ travels as a `ProviderBlock` and returns to the provider it came from.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
@@ -159,6 +160,10 @@ class Message(_Frozen):
 
     role: Role
     content: list[Block]
+
+    if TYPE_CHECKING:  # content may be given as a str
+
+        def __init__(self, *, role: Role, content: str | Sequence[Block]) -> None: ...
 
     @field_validator("content", mode="before")
     @classmethod

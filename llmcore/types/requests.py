@@ -2,23 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, field_validator
+from typing_extensions import TypedDict, Unpack
 
-from llmcore.types.bounds import PositiveAmount
+from llmcore.types.bounds import Amount, PositiveAmount, PositiveCount
 from llmcore.types.copies import Value
-from llmcore.types.errors import ToolDefinitionError
+from llmcore.types.errors import ConfigError, ToolDefinitionError
 from llmcore.types.given_messages import given_messages
 from llmcore.types.headers import check_headers
 from llmcore.types.messages import Message, TextBlock
+from llmcore.types.narrowing import is_object
+from llmcore.types.others_words import bounded
 from llmcore.types.tools import tools_given
 from llmcore.types.usage import Usage
+from llmcore.types.wordings import described
 
 __all__ = ["CallWriter", "Reply", "Request", "ToolChoice"]
 
-ToolChoice = Literal["auto", "none", "required"] | dict[str, str]
-"""`"auto"`, `"none"`, `"required"`, or `{"name": tool}` for one tool."""
+_CHOICES = ("auto", "none", "required")
+
+
+def _choice(given: Any) -> Any:
+    """Any wire's form of a choice as ours. Raises `ConfigError`."""
+    if given == "any":
+        return "required"
+    if isinstance(given, str):
+        if given in _CHOICES:
+            return given
+        near = get_close_matches(given, _CHOICES, n=1)
+        meant = f"did you mean {near[0]!r}?" if near else f'to force that tool give {{"name": {given!r}}}'
+        raise ConfigError(f"tool_choice {bounded(given, 60)!r} is none of 'auto', 'none' and 'required'; {meant}")
+    if not is_object(given):
+        raise ConfigError(f"tool_choice must be {_FORMS}, not {described(given)}")
+    inner = given.get("function", given)
+    name = inner.get("name") if is_object(inner) else None
+    if isinstance(name, str) and name:
+        return {"name": name}
+    if given.get("type") in ("any", *_CHOICES):
+        return _choice(given["type"])
+    raise ConfigError(f"tool_choice must be {_FORMS}; the dict that was given names no tool")
+
+
+_FORMS = "'auto', 'none', 'required' or {'name': tool}"
+ToolChoice = Annotated[Literal["auto", "none", "required", "any"] | dict[str, Any], BeforeValidator(_choice)]
+"""`"auto"`, `"none"`, `"required"`, or `{"name": tool}` for one tool. `"any"` is `"required"`, and the dicts of OpenAI and
+Anthropic are read: what a request holds is always one of the four."""
+
+
+class RequestOptions(TypedDict, total=False):
+    """The fields of a `Request` beside its messages and output type, as options of a run."""
+
+    system: str | list[TextBlock] | None
+    model: str | None
+    tools: Iterable[object]
+    tool_choice: ToolChoice
+    parallel_tool_calls: bool | None
+    allow_web_search: bool
+    max_tokens: int | None
+    temperature: float | None
+    top_p: float | None
+    stop: list[str]
+    thinking: bool | int
+    deadline: float | None
+    extra_body: Mapping[str, Any]
+    extra_headers: Mapping[str, str]
 
 
 class Request(Value):
@@ -39,15 +90,25 @@ class Request(Value):
     tool_choice: ToolChoice = "auto"
     parallel_tool_calls: bool | None = None
     allow_web_search: bool = False
-    max_tokens: int | None = Field(default=None, ge=1)
-    temperature: float | None = None
-    top_p: float | None = None
+    max_tokens: PositiveCount | None = None
+    temperature: Amount | None = None
+    top_p: Annotated[Amount, Field(le=1)] | None = None
     stop: list[str] = Field(default_factory=list[str])
-    thinking: bool | int = False
+    thinking: StrictBool | PositiveCount = False
     output_type: Any = None
     deadline: PositiveAmount | None = None
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any], repr=False)
     extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
+
+    if TYPE_CHECKING:  # messages may be given in forms that the field does not have
+
+        def __init__(
+            self,
+            *,
+            messages: str | Message | Sequence[Message | Mapping[str, Any]],
+            output_type: Any = None,
+            **options: Unpack[RequestOptions],
+        ) -> None: ...
 
     @field_validator("messages", mode="before")
     @classmethod

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -25,9 +24,11 @@ def hint(name: str, known: Iterable[str], instead: Mapping[str, str] | None = No
     if instead and name in instead:
         return instead[name]
     names = list(known)
-    near = get_close_matches(name, names, n=1)
-    if near:
+    near = get_close_matches(name, [*names, *(instead or ())], n=1)
+    if near and near[0] in names:
         return f"did you mean {near[0]!r}?"
+    if near and instead:
+        return f"did you mean {near[0]!r}? {instead[near[0]]}"
     return f"there are {', '.join(names)}" if names else "there is none"
 
 
@@ -43,9 +44,7 @@ def described(value: object) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
-def mistake_in(
-    error: ValidationError, thing: str, known: Collection[str] = (), instead: Mapping[str, str] | None = None
-) -> str:
+def mistake_in(error: ValidationError, thing: str, known: Collection[str] = (), instead: Mapping[str, str] | None = None) -> str:
     """The first thing that is wrong with a value; a misspelt name before all else, for what it was to set lacks then, too."""
     problems = error.errors(include_url=False, include_context=True)
     problem = min(problems, key=lambda one: one["type"] != "extra_forbidden")

@@ -268,7 +268,8 @@ async def record(run: StackRun) -> dict[str, Any]:
 async def _result(orchestrator: Orchestrator, run: StackRun) -> RunResult:
     options: dict[str, Any] = {"max_tokens": 512, "output_type": run.output_type}
     if not run.streamed:
-        return await orchestrator.run(run.prompt, **options)
+        whole: RunResult = await orchestrator.run(run.prompt, **options)
+        return whole
     events = [event async for event in orchestrator.stream(run.prompt, **options)]
     result: RunResult = next(event.result for event in events if isinstance(event, Finished))
     return result

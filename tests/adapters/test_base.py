@@ -25,7 +25,7 @@ ENDPOINT = Endpoint.model_validate(
         "extra_headers": {"X-Gate": "headerSecret1"},
     }
 )
-REQUEST = Request(messages="hi", extra_body={"gate": {"auth": "bodySecret1"}}, extra_headers={"X-Own": "headerSecret2"})  # type: ignore[arg-type]  # a str is one message
+REQUEST = Request(messages="hi", extra_body={"gate": {"auth": "bodySecret1"}}, extra_headers={"X-Own": "headerSecret2"})
 CALL = ModelCall(endpoint=ENDPOINT, request=REQUEST)
 CONFIG = ModelConfig.model_validate(dict(ENDPOINT) | {"alias": "a"})
 

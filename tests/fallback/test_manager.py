@@ -416,15 +416,16 @@ async def test_exhaustion_tells_whose_attempts_are_spent() -> None:
     with pytest.raises(FallbackExhausted) as caught:
         async for _ in FallbackManager(STRATEGIES).run(context, Script(context, *[ModelError("bad")] * 9)):
             pass
-    assert str(caught.value).startswith("no strategy is left (l's 3 attempts of this turn are spent: see Budget.attempts")
+    assert caught.value.details.startswith("no strategy is left (l's 3 attempts of this turn are spent: see Budget.attempts")
 
 
 async def test_exhaustion_is_raised_from_the_first_failure_with_all_attempts() -> None:
     context = context_for(Table(preferred={"m": ["native_tools", "text"]}))
     first = ModelError("first")
-    with pytest.raises(FallbackExhausted, match=r"m \(native_tools\): ModelError: first; then m \(text\)") as caught:
+    with pytest.raises(FallbackExhausted, match=r"^no strategy is left: ModelError: second \(2 attempts failed\)$") as caught:
         async for _ in FallbackManager(STRATEGIES).run(context, Script(context, first, ModelError("second"))):
             pass
+    assert "m (native_tools): ModelError: first; then m (text)" in caught.value.details
     assert caught.value.__cause__ is first
     assert [attempt.reason for attempt in caught.value.attempts] == ["first", "mode"]
 

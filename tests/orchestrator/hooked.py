@@ -27,7 +27,7 @@ def note(text: str) -> str:
 
 
 async def run(fake: FakeModel, hooks: Hooks, tools: Any = (note, add), **options: Any) -> RunResult:
-    result = await Orchestrator(fake, tools, hooks=hooks).run("go", **options)
+    result: RunResult = await Orchestrator(fake, tools, hooks=hooks).run("go", **options)
     assert_valid(result.messages, pending=[call.id for call in result.pending])
     return result
 

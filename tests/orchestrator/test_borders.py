@@ -108,7 +108,7 @@ async def test_what_is_done_to_a_recorded_request_does_not_reach_the_run() -> No
 @pytest.mark.parametrize("given", ["request", "history", "messages"])
 async def test_what_a_caller_gave_is_not_shared_with_the_run(given: str) -> None:
     use = ToolUseBlock(id="c", name="spoil", input=json.loads(json.dumps(ARGUMENTS)))
-    messages = [Message(role="user", content="first"), Message(role="assistant", content=[use])]  # type: ignore[arg-type]  # text is taken
+    messages = [Message(role="user", content="first"), Message(role="assistant", content=[use])]
     fake = FakeModel("ok")
     orchestrator = Orchestrator(fake)
     if given == "request":
@@ -144,7 +144,7 @@ async def test_a_definition_that_its_caller_changes_later_stays_as_it_was_given(
 async def test_hooks_change_copies() -> None:
     def request(given: Request) -> Request:
         _spoil(given.messages)
-        return Request(messages=[Message(role="user", content="instead")])  # type: ignore[arg-type]  # text is taken
+        return Request(messages=[Message(role="user", content="instead")])
 
     def outcome(call: ToolCall, made: Outcome) -> None:
         _spoil_call(call)

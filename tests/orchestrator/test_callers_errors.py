@@ -42,9 +42,9 @@ SECRET = "sk-very-secret"
         ({"tool_choice": {"name": "subtract"}}, ConfigError, "'subtract', which is none of the tools"),
         ({"tool_choice": "required", "tools": ()}, None, ""),
         ({"strictness": "lax"}, ConfigError, "'lax'"),
-        ({"budget": 3}, ConfigError, "budget must be an llmcore.Budget"),
+        ({"budget": 3}, ConfigError, "`budget` must be an llmcore.Budget"),
         ({"budget": Budget(cost=1)}, ConfigError, "price of 'fake'.*prices"),
-        ({"max_tool_turns": -1}, ConfigError, "max_turns"),
+        ({"max_tool_turns": -1}, ConfigError, "`max_tool_turns`"),
         ({"tool_errors": "ignore"}, ConfigError, "errors"),
         ({"tools": [3]}, ToolDefinitionError, "not a tool: int"),
         ({"tools": [print]}, ToolDefinitionError, "'print'"),
@@ -210,5 +210,6 @@ async def test_execute_without_an_output_type_throws_no_answer_away() -> None:
     nothing: Any = type(None)
     assert await orchestrator.execute("x", nothing) is None
     assert (await orchestrator.run("x", output_type=None)).content == "null"
-    with pytest.raises(FallbackExhausted, match="expected null"):
+    with pytest.raises(FallbackExhausted) as caught:
         await orchestrator.execute("x", nothing)
+    assert "expected null" in caught.value.details

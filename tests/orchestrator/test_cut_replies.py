@@ -146,7 +146,7 @@ async def test_a_value_before_the_beginning_of_another_is_asked_for_again(output
     fake = FakeModel(default=body(text, "stop"))
     with pytest.raises(FallbackExhausted) as caught:
         await Orchestrator(fake).execute("go", output_type)
-    assert "several values" in str(caught.value)
+    assert "several values" in caught.value.details
     assert fake.call_count > 1
 
 

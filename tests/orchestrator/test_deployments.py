@@ -178,7 +178,7 @@ async def test_the_most_requests_with_deployments_are_what_the_docstring_says() 
     with pytest.raises(FallbackExhausted) as caught:
         await Orchestrator(registry("abc"), adapter=fake).run("Hi", model="m", budget=Budget(attempts=1, reasks=0))
     assert len(caught.value.attempts) == 1 + 2
-    assert "m@a (native_tools): RemoteServerError: 502; then m@b" in str(caught.value)
+    assert "m@a (native_tools): RemoteServerError: 502; then m@b" in caught.value.details
 
 
 async def test_a_cost_budget_wants_the_price_of_every_deployment() -> None:

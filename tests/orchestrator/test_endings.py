@@ -66,8 +66,9 @@ async def test_whatever_ends_a_run_carries_what_was_done(reply: Any, hooks: Any,
     with pytest.raises(expected) as caught:
         await task
     told: Any = caught.value
-    assert isinstance(told.partial, RunResult)
-    assert told.attempts == told.partial.attempts
+    partial: RunResult = told.partial
+    assert type(partial) is RunResult
+    assert told.attempts == partial.attempts
     assert [attempt.reason for attempt in told.attempts] == ["first"]
 
 

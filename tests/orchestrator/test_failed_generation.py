@@ -31,7 +31,8 @@ def failed(text: str | None, code: str | None = "tool_use_failed") -> dict[str, 
 
 async def ended(orchestrator: Orchestrator, streamed: bool, **options: Any) -> RunResult:
     if not streamed:
-        return await orchestrator.run("go", **options)
+        whole: RunResult = await orchestrator.run("go", **options)
+        return whole
     last = [event async for event in orchestrator.stream("go", **options)][-1]
     assert isinstance(last, Finished)
     result: RunResult = last.result

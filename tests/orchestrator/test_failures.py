@@ -46,7 +46,7 @@ def steps(attempts: list[Attempt]) -> list[tuple[str, str]]:
 
 
 async def run(fake: FakeModel, **options: Any) -> RunResult:
-    result = await Orchestrator(fake, [add, get_weather], strategies=FAST).run("go", **options)
+    result: RunResult = await Orchestrator(fake, [add, get_weather], strategies=FAST).run("go", **options)
     assert_valid(result.messages)
     assert len(result.attempts) == fake.call_count
     return result

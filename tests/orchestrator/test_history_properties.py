@@ -115,7 +115,8 @@ async def outcome(script: list[Any], streamed: bool, policy: str, hooks: Hooks) 
     result = RunResult()
     try:
         if not streamed:
-            return await orchestrator.run("go", **options)
+            result = await orchestrator.run("go", **options)
+            return result
         async for event in orchestrator.stream("go", **options):
             if isinstance(event, Finished):
                 result = event.result

@@ -124,7 +124,7 @@ async def test_a_request_that_a_hook_changed_in_place_is_sent_and_the_history_is
         ({"tools": (), "tool_choice": "required"}, "no tool is left"),
         ({"tool_choice": {"name": "gone"}}, "tool_choice names 'gone'"),
         ({"tools": (5,)}, "not a tool: int"),
-        ({"tools": 5}, "tools: Value error, give a list of tools, not int"),
+        ({"tools": 5}, "tools: give a list of tools, not int"),
         ({"tools": "abc"}, "give a list of tools, not str"),
         ({"messages": [5]}, "message 0 of the request is of type int"),
         ({"system": "\ud800"}, "a lone surrogate"),

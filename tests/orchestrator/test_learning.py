@@ -111,7 +111,7 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str | Pa
         yield tmp_path / "facts.json" if request.param == "file" else None
 
 
-async def _ask(orchestrator: Orchestrator, tool_choice: str, streamed: bool = False) -> RunResult:
+async def _ask(orchestrator: Orchestrator, tool_choice: Any, streamed: bool = False) -> RunResult:
     if not streamed:
         return await orchestrator.run("Weather in Paris?", tool_choice=tool_choice)
     events = [event async for event in orchestrator.stream("Weather in Paris?", tool_choice=tool_choice)]

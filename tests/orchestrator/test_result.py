@@ -275,7 +275,9 @@ async def test_it_tells_who_answered_and_when() -> None:
 
 async def test_a_stream_tells_when_its_first_piece_came() -> None:
     events = [event async for event in Orchestrator(FakeModel("some words", chunk_size=2)).stream("go")]
-    assert 0 < events[-1].result.time_to_first_token < 5  # type: ignore[union-attr]  # the last is Finished
+    last = events[-1]
+    assert isinstance(last, Finished)
+    assert 0 < (last.result.time_to_first_token or 0) < 5
 
 
 @pytest.mark.parametrize("reply", ["many", "", '{"x": "many"}'])

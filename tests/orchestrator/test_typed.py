@@ -274,7 +274,10 @@ async def test_a_hook_that_ends_the_run_with_another_type_gives_no_value_either(
         await orchestrator.execute("go", int)
     last = [event async for event in orchestrator.stream("go", int)][-1]
     assert isinstance(last, Finished)
-    assert (last.result.output, last.result.has_output, last.result.content) == (None, False, "bye")
+    assert last.result.model_dump()["output"] is None
+    assert (last.result.has_output, last.result.content) == (False, "bye")
+    with pytest.raises(CallerError, match="the run has no value: a tool, a hook or an error ended the run"):
+        _ = last.result.value
 
 
 @pytest.mark.parametrize("output_type", [int, City | None, str])

@@ -169,7 +169,7 @@ class _Runs:
             ended.wrong.append(f"blamed on the library: {error}")
         if not error.attempts or (isinstance(error, FallbackExhausted) and not failures):
             ended.wrong.append("its attempts do not tell why")
-        if not isinstance(error.partial, RunResult):
+        if type(error.partial) is not RunResult:
             ended.wrong.append("it carries no partial result")
         else:
             self._check_history(error.partial, ended)

@@ -41,7 +41,7 @@ TOOLS = ToolSet([ToolDefinition(name="get_weather", parameters={"type": "object"
 
 
 def request(text: str = "hi") -> ModelCall:
-    return ModelCall(endpoint=Endpoint(provider="fake", model="fake"), request=Request(messages=text))  # type: ignore[arg-type]
+    return ModelCall(endpoint=Endpoint(provider="fake", model="fake"), request=Request(messages=text))
 
 
 async def streamed(fake: FakeModel) -> Envelope:

@@ -128,7 +128,7 @@ async def test_a_stream_that_ended_in_an_error_does_so_again(stream: dict[str, A
 
 async def test_more_requests_than_exchanges_are_an_error() -> None:
     adapter = ReplayAdapter(run({"text": "one"}))
-    await Orchestrator(adapter).run(Request(messages="x"))  # type: ignore[arg-type]
+    await Orchestrator(adapter).run(Request(messages="x"))
     with pytest.raises(ConfigError, match="r1 holds 1 exchange and this is request 2, the first of a run"):
         await Orchestrator(adapter).run("x")
 

@@ -176,9 +176,9 @@ def test_a_run_that_goes_on_offers_what_is_registered_when_a_turn_begins(given_t
     fake = FakeModel().tool_call("learn", {"name": "two"}).tool_call("two", {"n": 4}).text("done")
     orchestrator = Orchestrator(fake, registry if given_to == "orchestrator" else [three])
     if given_to == "request":
-        result = orchestrator.run_sync(Request(messages="?", tools=registry))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        result = orchestrator.run_sync(Request(messages="?", tools=registry))
     else:
-        result = orchestrator.run_sync("?", **({"tools": registry} if given_to == "run" else {}))
+        result = orchestrator.run_sync("?", tools=registry if given_to == "run" else [])
     assert [record.value for record in result.tool_results] == ["two", 8]
     others = [] if given_to == "orchestrator" else ["three"]
     assert [sorted(names) for names in offered(fake)] == [

@@ -168,7 +168,8 @@ def test_an_annotation_defined_later_is_resolved_on_first_use() -> None:
 
     def early(x: Later) -> None: ...  # type: ignore[name-defined]  # noqa: F821  # pyright: ignore
 
-    made = tool(early)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # likewise
+    untyped: Any = early  # pyright: ignore[reportUnknownVariableType]  # likewise
+    made: Tool = tool(untyped)
     with pytest.raises(ToolDefinitionError, match="'Later' cannot be resolved"):
         _ = made.definition
     globals()["Later"] = Place

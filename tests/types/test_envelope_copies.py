@@ -100,8 +100,8 @@ async def test_the_error_that_ends_a_run_survives_with_its_partial_result(
 @pytest.mark.anyio
 async def test_the_last_event_of_a_stream_survives() -> None:
     fake = FakeModel(called("add", {"a": 1, "b": 2}), RemoteServerError("down"), "Three.", chunk_size=3)
-    events = [event async for event in Orchestrator(fake, [add], strategies=FAST).stream("go")]
+    events: list[Any] = [event async for event in Orchestrator(fake, [add], strategies=FAST).stream("go")]
     for got in (sent(events)[-1], copy.deepcopy(events)[-1]):
-        assert isinstance(got, Finished)
+        assert type(got) is Finished
         assert got.result.content == "Three."
         assert len(got.result.attempts) == 3

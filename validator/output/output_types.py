@@ -7,13 +7,14 @@ conversions between JSON types have nothing left to convert.
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from cachetools import LRUCache
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic_core import to_json
 
@@ -170,6 +171,7 @@ def _as_it_is(value: Any) -> Any:
 
 def compile_output(output_type: Any) -> CompiledOutput:
     """The compiled form of an output type. Raises `CallerError` naming the type and the fix."""
+    _refuse_no_type(output_type)
     if is_object(output_type):
         given = output_type
         return CompiledOutput(given, given, _compiled(given, "output_type"))
@@ -181,6 +183,22 @@ def compile_output(output_type: Any) -> CompiledOutput:
         with _lock:
             found = _cache.setdefault(key, made)
     return found
+
+
+_VALUES = (BaseModel, str, int, list, tuple, set, bytes)
+
+
+def _refuse_no_type(given: object) -> None:
+    """Raises `CallerError` for what pydantic would take for a type, or refuse in words of its own."""
+    kind = type(given)
+    if given is None:
+        raise CallerError("the output_type is None, which is none; for JSON's null give type(None)")
+    if inspect.isroutine(given) or kind is partial:
+        name = getattr(given, "__name__", "partial")
+        raise CallerError(f"the output_type is the function {name!r}; give the type that the value is to have")
+    if issubclass(kind, _VALUES):
+        fix = "give the class itself" if issubclass(kind, BaseModel) else "give a type, for example City or list[City]"
+        raise CallerError(f"the output_type must be a type, not a value of the type {kind.__name__}; {fix}")
 
 
 def _of_type(output_type: Any) -> CompiledOutput:

@@ -24,7 +24,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.replies.reasoning_spans import reasoning_spans
@@ -45,6 +45,8 @@ from llmcore.validator.schema.unsound import NUMBER_AS_TEXT, huge_numbers_quoted
 from llmcore.validator.schema.wording import described
 
 __all__ = ["ParseDetail", "json_schema", "parse", "parse_detailed", "whole_text"]
+
+T = TypeVar("T")
 
 _ADMITTED: dict[str, frozenset[Safety]] = {
     "off": frozenset({"lossless"}),
@@ -69,6 +71,14 @@ class ParseDetail:
     candidates: list[Candidate] = field(default_factory=list[Candidate])
     complete: bool = True
     closed: bool = False
+
+
+@overload
+def parse(text: str, output_type: type[T], *, strictness: Strictness = "safe", partial: Literal[False] = False) -> T: ...
+
+
+@overload
+def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> Any: ...
 
 
 def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> Any:

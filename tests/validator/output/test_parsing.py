@@ -129,9 +129,9 @@ def test_a_type_that_cannot_be_used_is_the_callers_error(output_type: Any) -> No
 
 def test_wrong_arguments_are_the_callers_error() -> None:
     with pytest.raises(CallerError, match="strictness"):
-        parse("1", int, strictness="loose")  # type: ignore[arg-type]  # what is tested
+        parse("1", int, strictness="loose")  # type: ignore[call-overload]  # what is tested
     with pytest.raises(CallerError, match="takes a text"):
-        parse(b"1", int)  # type: ignore[arg-type]  # what is tested
+        parse(b"1", int)  # type: ignore[call-overload]  # what is tested
 
 
 def test_the_schema_that_a_model_is_told() -> None:

@@ -1,0 +1,121 @@
+"""The options of `run`, `execute` and `stream`, and of the orchestrator for all of them: their types, for editors and type
+checkers, and what each may be, for those who have none. Here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from typing_extensions import TypedDict  # a type checker's Unpack takes either; pydantic reads only this one before 3.12
+
+from llmcore.tools import ToolErrors
+from llmcore.types import Budget, ConfigError, Message, Request, TextBlock
+from llmcore.types.bounds import is_amount
+from llmcore.types.called import Kind, check_kinds
+from llmcore.types.narrowing import is_list
+from llmcore.types.requests import RequestOptions
+from llmcore.types.wordings import hint
+
+__all__ = ["KINDS", "PER_RUN", "REQUEST_OPTIONS", "Given", "RunOptions", "Strictness", "check_options"]
+
+Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request
+"""What `run`, `execute` and `stream` take: text, a message, a list of messages, or a whole `Request`."""
+Strictness = Literal["off", "safe", "lenient"]
+
+
+class _OfRuns(TypedDict, total=False):
+    message_history: Sequence[Message | Mapping[str, Any]]
+    """What was said before; of an earlier result its `messages`."""
+    budget: Budget | None
+    deps: Any
+    """What the tools find in `RunContext.deps`."""
+    strictness: Strictness
+    max_tool_turns: int
+    max_parallel_tools: int
+    tool_timeout: float | None
+    """Seconds for each try of a tool. The whole run's time is `deadline`."""
+    tool_errors: ToolErrors
+
+
+class RunOptions(RequestOptions, _OfRuns, total=False):
+    """One run's options: any field of `Request`, which they override, and what only runs have."""
+
+
+REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
+PER_RUN = REQUEST_OPTIONS | RunOptions.__annotations__.keys()
+_OPTIONS = sorted(PER_RUN)
+
+
+def _is_count(least: int) -> Kind:
+    return Kind(
+        lambda value: isinstance(value, int) and is_amount(value) and value >= least, f"a whole number of at least {least}"
+    )
+
+
+def _one_of(*words: str) -> Kind:
+    *others, last = map(repr, words)
+    return Kind(lambda value: isinstance(value, str) and value in words, f"{', '.join(others)} or {last}")
+
+
+def _is_history(value: object) -> bool:
+    whole = isinstance(value, str | bytes | Mapping | Message | Request) or hasattr(value, "messages")
+    return isinstance(value, Iterable) and not whole
+
+
+def _is_system(value: object) -> bool:
+    return isinstance(value, str) or (is_list(value) and all(isinstance(each, TextBlock | Mapping) for each in value))
+
+
+KINDS: Mapping[str, Kind] = {
+    "system": Kind(_is_system, "text or a list of TextBlocks"),
+    "message_history": Kind(_is_history, "a list of messages (of a result, its `messages`)"),
+    "budget": Kind(lambda value: isinstance(value, Budget), "an llmcore.Budget"),
+    "strictness": _one_of("off", "safe", "lenient"),
+    "max_tool_turns": _is_count(0),
+    "max_parallel_tools": _is_count(1),
+    "tool_timeout": Kind(lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0, or None"),
+    "tool_errors": _one_of("continue", "abort", "retry"),
+}
+_MAY_BE_NONE = frozenset({"system", "message_history", "budget", "tool_timeout"})
+_ATTEMPTS = "give `budget=Budget(attempts=..., reasks=...)`; a tool's own are `tool(retries=...)`"
+_INSTEAD: Mapping[str, str] = {
+    "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
+    "messages": "messages are the first argument",
+    "history": "a history is `message_history`",
+    "prompt": "the prompt is the first argument",
+    "stream": "call `stream(...)` in place of `run(...)`",
+    "response_format": "a typed answer is `output_type`, or `execute(request, output_type)`",
+    "response_model": "a typed answer is `output_type`, or `execute(request, output_type)`",
+    "result_type": "a typed answer is `output_type`, or `execute(request, output_type)`",
+    "force_tools": "give `tool_choice='required'`",
+    "max_retries": _ATTEMPTS,
+    "retries": _ATTEMPTS,
+    "attempts": _ATTEMPTS,
+    "reasks": _ATTEMPTS,
+    "max_turns": "it is `max_tool_turns`",
+    "max_iterations": "it is `max_tool_turns`",
+    "max_parallel": "it is `max_parallel_tools`",
+    "errors": "it is `tool_errors`",
+    "timeout": "a tool's time is `tool_timeout`, the whole run's `deadline`",
+    "context": "it is `deps`",
+    "max_output_tokens": "it is `max_tokens`; what a whole run may spend is `budget=Budget(tokens=...)`",
+    "max_completion_tokens": "it is `max_tokens`; what a whole run may spend is `budget=Budget(tokens=...)`",
+    "usage_limits": "it is `budget=Budget(requests=..., tokens=...)`",
+    "functions": "they are `tools`",
+    "function_call": "it is `tool_choice`",
+    "stop_sequences": "it is `stop`",
+    "system_prompt": "it is `system`",
+    "instructions": "it is `system`",
+}
+"""What is often looked for under another name, and names that were merged into one."""
+
+
+def check_options(thing: str, options: Mapping[str, Any]) -> None:
+    """Raises `ConfigError` for an option that does not exist or has a value of another kind, with what was probably meant."""
+    for name, value in options.items():
+        if name not in PER_RUN:
+            raise ConfigError(f"unknown option {name!r}; {hint(name, _OPTIONS, _INSTEAD)}")
+        if value is None and name in KINDS and name not in _MAY_BE_NONE:
+            raise ConfigError(f"{thing}: `{name}` must be {KINDS[name].words}, not None")
+    check_kinds(thing, options, KINDS)
