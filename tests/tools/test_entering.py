@@ -292,3 +292,33 @@ def test_a_dynamic_keyword_that_gives_nothing_usable_is_named(keyword: Any, told
     made = tool(forecast, params={"city": {"type": "string", "enum": keyword}})
     with pytest.raises(ToolDefinitionError, match=f"(?s)tool 'forecast': parameters.*{told}"):
         Orchestrator(FakeModel("x"), [made])
+
+
+# Misspelt keys
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"name": "c", "parmeters": OBJECT}, "'c' has no key 'parmeters'; did you mean 'parameters'"),
+        ({"type": "function", "function": {"name": "c", "params": OBJECT}}, "'c' has no key 'params'; did you mean 'parameters'"),
+        ({"name": "c", "desciption": "x", "parameters": OBJECT}, "did you mean 'description'"),
+    ],
+)
+def test_a_key_that_is_nearly_one_that_is_read_is_told(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(ToolDefinitionError, match=told):
+        Orchestrator(FakeModel("x"), [given])
+
+
+def test_keys_of_the_providers_own_pass() -> None:
+    search = {"type": "web_search_20250305", "name": "web_search", "max_uses": 3, "cache_control": {"type": "ephemeral"}}
+    remote = {
+        "name": "n",
+        "inputSchema": OBJECT,
+        "annotations": {"readOnlyHint": True},
+        "_meta": {},
+        "outputSchema": {},
+        "title": "N",
+    }
+    made = [as_tool(one) for one in (search, remote)]
+    assert [(one.name, one.options.read_only) for one in made] == [("web_search", False), ("n", True)]
