@@ -24,7 +24,7 @@ from llmcore.run.interjections import Interjections
 from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness, check_options
 from llmcore.run.result import RunEvent, RunResult
 from llmcore.run.settings import TOOL_OPTIONS, resolve, tool_settings, validators_of
-from llmcore.run.tool_source import ToolSource, is_live
+from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, Finished, InternalError, Request, TextBlock
@@ -281,7 +281,7 @@ class Orchestrator:
         from llmcore.run.loop import Run
 
         source, own = self._tools, options.get("tools")
-        if is_live(own):
+        if is_provider(own):
             source, options = source.beside(own), {name: given for name, given in options.items() if name != "tools"}
         settings = resolve(request, options, tools=source.snapshot(), more_tools=source.is_open, **self._defaults)
         return Run(settings, self._machinery, source, listening=listening)

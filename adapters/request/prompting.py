@@ -168,7 +168,7 @@ def example_arguments(tool: ToolDefinition) -> dict[str, Any]:
     """Arguments for an example call: the tool's first own example, else made from the schema (required properties
     only)."""
     if tool.examples:
-        return tool.examples[0]
+        return tool.example_arguments[0]
     made = _example(tool.parameters, tool.parameters, 0)
     return made if is_object(made) else {}
 

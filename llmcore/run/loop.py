@@ -205,7 +205,8 @@ class Run:
 
     async def _tools_now(self) -> Toolbox:
         """The tools of the turn that begins."""
-        if not self._source.is_live:
+        if not self._source.is_open:
+            self._toolbox = self._toolbox.now()
             return self._toolbox
         state, request = self.state, self.state.settings.request
         toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools)

@@ -134,7 +134,7 @@ class OutputSpec:
         detail = parse_detailed(text, self.wrapped_type, strictness=strictness)
         made_fit = any(repair.path == WRAPPER for repair in detail.repairs)  # JSON that is the answer itself
         if self.asked_wrapped and (made_fit or not _is_whole(detail, text)) and self._whole_text(text) is not None:
-            got = Problem(kind="incomplete", path=WRAPPER, expected="a whole text", got=shown(text), message="it is no whole text")
+            got = Problem(kind="incomplete", path=WRAPPER, expected="a whole text", got=shown(text), message="it is no text")
             raise OutputParseError("it wraps no text", [got], text)
         return replace(detail, value=detail.value[WRAPPER])
 

@@ -52,7 +52,8 @@ class ToolRecord(Value):
     """One call of a turn whose calls were to run.
 
     `id` is the call's in the history, `arguments` those it ran with, `value` what the tool returned, `content` the text
-    the model was shown. `ran`: the tool was begun, so it may have done something, also where it failed or was stopped;
+    the model was shown, `summary` the call in words where the tool has
+    some (`tool(summary=...)`). `ran`: the tool was begun, so it may have done something, also where it failed or was stopped;
     False for a call that a hook refused, whose arguments did not fit, or that the run's end left no time for. `duration`
     is in seconds over all tries, `retries` counts those after the first, `turn` counts the tool turns of the run from 1.
     In JSON a `value` that is no JSON data stands as its text.
@@ -70,6 +71,7 @@ class ToolRecord(Value):
     retries: int = 0
     turn: int = 1
     ran: bool = False
+    summary: JsonText = ""
 
 
 class RepairRecord(Value):

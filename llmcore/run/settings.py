@@ -19,7 +19,7 @@ from llmcore.run.options import REQUEST_OPTIONS, Given, Strictness, check_option
 from llmcore.run.output import OutputSpec
 from llmcore.run.result import RunResult
 from llmcore.run.resuming import check_results_answer_calls
-from llmcore.tools import Tool, ToolConfig, as_tool, compile_tools
+from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
 from llmcore.types import (
     Budget,
     CallerError,
@@ -32,7 +32,7 @@ from llmcore.types import (
 )
 from llmcore.types.copies import updated
 from llmcore.types.given_messages import given_messages
-from llmcore.types.tools import tools_in
+from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
 from llmcore.types.wordings import mistake_in
 
 __all__ = [
@@ -69,19 +69,33 @@ class Toolbox:
                 raise ToolDefinitionError(f"two tools of one list are called {tool.name!r}; name one by tool(f).renamed('...')")
         self._dynamic = any(tool.is_dynamic for tool in self._tools.values())
         self._compiled: ToolSet | None = None
+        self._sources: tuple[tuple[LiveTools, int], ...] = ()
+        self._anew: Callable[[], Toolbox] | None = None
 
     @classmethod
     def of(cls, tools: Iterable[object]) -> Toolbox:
         """Anything that is a tool. Raises `ToolDefinitionError`."""
-        return cls(as_tool(given) for given in tools_in(tools))
+        given = tools if isinstance(tools, LiveTools | ToolSet) else tuple(tools_given(tools))
+        seen = [(source, source.version) for source in sources_in(given)]  # first: what comes later is seen at the next look
+        return cls(checked_tool(one) for one in tools_in(given))._following(seen, lambda: cls.of(given))
 
-    def extended(self, tools: Iterable[object]) -> Toolbox:
+    def _following(self, sources: Iterable[tuple[LiveTools, int]], anew: Callable[[], Toolbox]) -> Toolbox:
+        self._sources, self._anew = tuple(sources), anew
+        return self
+
+    def now(self) -> Toolbox:
+        """These tools as the registries among them have them now: itself while nothing changed there."""
+        if self._anew is None or all(source.version == seen for source, seen in self._sources):
+            return self
+        return self._anew()
+
+    def extended(self, tools: Iterable[object], *, judged: bool = False) -> Toolbox:
         """These, with a run's own. One of those stands in for one of these only when it says so (`Tool.replacing`).
 
-        Raises `ToolDefinitionError`.
+        Raises `ToolDefinitionError`; not where that was `judged` when the run began, and a registry changed since.
         """
         own = Toolbox.of(tools)
-        for tool in own:
+        for tool in () if judged else own:
             known = self._tools.get(tool.name)
             if known is None and tool.replaces:
                 raise ToolDefinitionError(
@@ -92,7 +106,8 @@ class Toolbox:
                     f"the run's tool {tool.name!r} has the name of one of the orchestrator's; give tool(f).replacing() to "
                     "let it stand in for that one in this run, or tool(f).renamed('...') to have both"
                 )
-        return Toolbox((self._tools | own._tools).values())
+        both = Toolbox((self._tools | own._tools).values())
+        return both._following(self._sources + own._sources, lambda: self.now().extended(tools, judged=True))
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -128,7 +143,8 @@ class Toolbox:
             return Toolbox()
         if config.allowed is None:
             return self
-        return Toolbox(tool for tool in self._tools.values() if tool.name in config.allowed)
+        allowed = Toolbox(tool for tool in self._tools.values() if tool.name in config.allowed)
+        return allowed._following(self._sources, lambda: self.now().limited(config))
 
     def __len__(self) -> int:
         return len(self._tools)

@@ -248,6 +248,7 @@ def _record(outcome: Outcome, turn: int) -> ToolRecord:
         retries=outcome.retries,
         turn=turn,
         ran=outcome.ran,
+        summary=outcome.summary,
     )
 
 

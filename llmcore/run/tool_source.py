@@ -1,5 +1,5 @@
-"""Where a run's tools come from: a list that stands still, a registry that is read before each turn, or a function (a dynamic
-provider) that is asked for them before each turn.
+"""Where a run's tools come from: a list, in which registries are read before each turn, or a function (a dynamic provider) that
+is asked for them before each turn.
 
 A turn's calls are judged and run by the tools that it was offered, whatever is registered meanwhile. Tools that are the same
 objects as in the turn before are compiled once.
@@ -9,38 +9,33 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from llmcore.run.callers_code import CallersFunction, takes_context
 from llmcore.run.settings import Toolbox
-from llmcore.tools import RunContext, Tool, ToolRegistry
+from llmcore.tools import RunContext, Tool
 from llmcore.types import ToolDefinitionError
 from llmcore.types.tools import tools_in
 
-__all__ = ["ToolSource", "is_live"]
+__all__ = ["ToolSource", "is_provider"]
 
 
-def is_live(tools: object) -> bool:
-    """Are these tools to be read before each turn: a registry, or a function that gives them?"""
-    function = callable(tools) and not isinstance(tools, Tool | type | Iterable)
-    return isinstance(tools, ToolRegistry) or function
+def is_provider(tools: object) -> bool:
+    """Is it a function that gives the tools of each turn?"""
+    return callable(tools) and not isinstance(tools, Tool | type | Iterable)
 
 
 class ToolSource:
-    """The tools of an orchestrator, and perhaps a run's own beside them. Raises `ToolDefinitionError`."""
+    """The tools of an orchestrator, and perhaps a run's own provider beside them. Raises `ToolDefinitionError`."""
 
     def __init__(self, tools: object, own: object = ()) -> None:
         self._parts = (_Part(tools), _Part(own))
 
     def beside(self, own: object) -> ToolSource:
-        """These, with a run's own live tools."""
+        """These, with a run's own provider."""
         made = ToolSource(())
         made._parts = (self._parts[0], _Part(own))
         return made
-
-    @property
-    def is_live(self) -> bool:
-        return any(part.is_live for part in self._parts)
 
     @property
     def is_open(self) -> bool:
@@ -60,34 +55,28 @@ class ToolSource:
 
 class _Part:
     def __init__(self, tools: object) -> None:
-        self.is_live = is_live(tools)
-        self.provider = _provider(tools) if self.is_live and not isinstance(tools, ToolRegistry) else None
-        self._registry = tools if isinstance(tools, ToolRegistry) else None
-        self._last: tuple[tuple[object, ...], Toolbox] = ((), Toolbox())
-        if not self.is_live:
-            self._last = ((), Toolbox.of(tools_in(tools)))
+        self.provider = _provider(tools) if is_provider(tools) else None
+        self._given: tuple[object, ...] = ()
+        """What the provider gave last, and in `_toolbox` what was made of it."""
+        self._toolbox = Toolbox() if self.provider is not None else Toolbox.of(cast("Iterable[object]", tools))
 
     def known(self) -> Toolbox:
-        if self._registry is not None:
-            return self._made(self._registry.list())
-        return Toolbox() if self.provider is not None else self._last[1]
+        if self.provider is not None:
+            return Toolbox()
+        self._toolbox = self._toolbox.now()
+        return self._toolbox
 
     async def now(self, context: RunContext[Any], seconds: float | None) -> Toolbox:
         if self.provider is None:
             return self.known()
-        given = await self.provider(seconds, context)
+        answer = await self.provider(seconds, context)
         try:
-            return self._made(tools_in(given))
+            given = tuple(tools_in(answer))
+            if len(given) != len(self._given) or any(one is not last for one, last in zip(given, self._given, strict=True)):
+                self._given, self._toolbox = given, Toolbox.of(given)
         except ToolDefinitionError as error:
             raise ToolDefinitionError(f"the function given as tools: {error}") from error
-
-    def _made(self, tools: Iterable[object]) -> Toolbox:
-        """A toolbox of them; the one from before where they are the same objects."""
-        given, (last, box) = tuple(tools), self._last
-        if len(given) != len(last) or any(one is not other for one, other in zip(given, last, strict=True)):
-            box = Toolbox.of(given)
-            self._last = (given, box)
-        return box
+        return self._toolbox
 
 
 def _provider(tools: Any) -> CallersFunction:

@@ -8,7 +8,7 @@ from llmcore.tools.config import ToolConfig, ToolErrors
 from llmcore.tools.context import RunContext, current_tool_call_id
 from llmcore.tools.decorator import tool
 from llmcore.tools.registry import ToolRegistry
-from llmcore.tools.tool import Tool, ToolOptions, as_tool
+from llmcore.tools.tool import Tool, ToolOptions, as_tool, checked_tool
 from llmcore.types import RetryConfig, ToolSet
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "ToolRegistry",
     "ToolSet",
     "as_tool",
+    "checked_tool",
     "compile_tools",
     "current_tool_call_id",
     "tool",

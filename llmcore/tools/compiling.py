@@ -18,7 +18,7 @@ from llmcore.tools.tool import Tool
 from llmcore.types import ToolDefinition, ToolSet
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.schema_shape import check_schema_shape
-from llmcore.types.tools import check_definition
+from llmcore.types.tools import LiveTools, check_definition, tools_in
 
 __all__ = ["compile_tools"]
 
@@ -34,7 +34,9 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
     """
     if isinstance(tools, ToolSet):
         return tools
-    given = tuple(tools)
+    given = tuple(tools) if isinstance(tools, list | tuple) else tuple(tools_in(tools))
+    if any(issubclass(kind, LiveTools | ToolSet) for kind in set(map(type, given))):
+        given = tuple(tools_in(given))
     identity = tuple(map(id, given))
     with _lock:
         known = _by_identity.get(identity)

@@ -14,6 +14,7 @@ from typing import Any, Generic
 from typing_extensions import TypeVar  # with a default, so that a bare RunContext is one of any deps
 
 from llmcore.types import Message, Usage
+from llmcore.types.called import in_words
 
 __all__ = ["DepsT", "RunContext", "current_tool_call_id", "tool_call_id"]
 
@@ -28,6 +29,7 @@ def current_tool_call_id() -> str | None:
     return tool_call_id.get()
 
 
+@in_words()
 @dataclass(slots=True)
 class RunContext(Generic[DepsT]):
     """One call's view of the run. `deps` is what the caller gave to the run or the orchestrator; `messages` is the

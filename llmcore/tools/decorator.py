@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, overload
+from collections.abc import Callable
+from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
-from llmcore.tools.tool import P, R, Tool, ToolOptions
-from llmcore.types import RetryConfig, ToolDefinitionError
+from llmcore.tools.options import OptionsByName, ToolOptions
+from llmcore.tools.tool import Tool, is_tool
+from llmcore.types import ToolDefinitionError
 
 __all__ = ["tool"]
 
 
-@overload
-def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Decorator(Protocol):
+    """What `tool(...)` with options alone gives: the tool has the signature of the function it is put on."""
+
+    def __call__(self, function: Callable[P, R], /) -> Tool[P, R]: ...
 
 
 @overload
-def tool(
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    params: Mapping[str, Mapping[str, Any]] | type[Any] | None = None,
-    required: Collection[str] | None = None,
-    preprocess: Callable[[dict[str, Any]], Any] | None = None,
-    postprocess: Callable[[Any], Any] | None = None,
-    read_only: bool = False,
-    strict: bool | None = None,
-    examples: Collection[dict[str, Any]] = (),
-    tags: Collection[str] = (),
-    version: str | None = None,
-    timeout: float | None = None,
-    retries: int | RetryConfig | None = None,
-) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
+def tool(function: Callable[P, R], /, **options: Unpack[OptionsByName]) -> Tool[P, R]: ...
 
 
-def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Tool | Callable[[Callable[..., Any]], Tool]:
+@overload
+def tool(**options: Unpack[OptionsByName]) -> Decorator: ...
+
+
+def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[OptionsByName]) -> Tool[..., Any] | Decorator:
     """Make a tool of a function or method, sync or async: `@tool` or `@tool(name=..., ...)`.
 
     The schema comes from the signature, the type hints (`Annotated`, pydantic's `Field`) and the docstring (Google,
@@ -42,17 +38,17 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Tool 
     hidden. The options are those of `ToolOptions`; `params` and `required` lay a schema of one's own over the
     inferred one, and any schema keyword there may be a callable (of the instance, for methods) that is asked anew for
     each request. `read_only` says that running the tool changes nothing, so that a call which needed a guess may run.
+    Of a `Tool` it makes the same tool with these options in place of its own.
 
     Raises `ToolDefinitionError` at once for a signature no model can fill: positional-only parameters, `*args`, a
-    type without a JSON Schema, an option that is none or has a wrong value. An unannotated parameter takes anything.
+    type without a JSON Schema, an option that is none or has a wrong value, an example that does not fit; and for a class, a
+    generator, or a method without its object. An unannotated parameter takes anything.
     """
     if function is not None and not callable(function):
         raise ToolDefinitionError(f"tool takes a function, or options by name as in @tool(name=...), not {function!r}")
     settings = ToolOptions.of(options)
-    if function is not None:
-        return Tool(function, settings)
 
-    def decorate(decorated: Callable[..., Any]) -> Tool:
-        return Tool(decorated, settings)
+    def decorate(decorated: Callable[P, R], /) -> Tool[P, R]:
+        return cast("Tool[P, R]", decorated.with_options(**options)) if is_tool(decorated) else Tool(decorated, settings)
 
-    return decorate
+    return decorate if function is None else decorate(function)

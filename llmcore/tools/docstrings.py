@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 __all__ = ["Documentation", "documentation"]
+
+
+_SPHINX_FIELD = re.compile(r"^:(param|parameter|arg|argument|key|keyword) [^:\n]+:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ def _sections(text: str) -> list[Any]:
     import griffe  # 80 ms: see above
 
     docstring = griffe.Docstring(text)
+    if _SPHINX_FIELD.search(text):  # griffe looks for fields with types only
+        return cast("list[Any]", griffe.parse_sphinx(docstring, warnings=False))
     style, _ = griffe.infer_docstring_style(docstring)
     parsers = {"numpy": griffe.parse_numpy, "sphinx": griffe.parse_sphinx}
     parse = parsers.get(style.value if style else "", griffe.parse_google)

@@ -53,7 +53,8 @@ _STOPPING = 0.5
 @dataclass(slots=True)
 class Outcome:
     """What became of one call. `value` is what the tool returned; `error` is set when it failed; `ended` when it
-    asked the run to end. `duration` is in seconds over all tries; `retries` counts those after the first. `ran`: the tool
+    asked the run to end. `summary`: the call in words, where its author says
+    how. `duration` is in seconds over all tries; `retries` counts those after the first. `ran`: the tool
     was begun, so it may have done something, whatever became of it then."""
 
     call: ToolCall
@@ -64,6 +65,7 @@ class Outcome:
     retries: int = 0
     ended: TerminateLoop | None = None
     ran: bool = False
+    summary: str = ""
 
     @property
     def text(self) -> str:
@@ -126,6 +128,7 @@ async def run_call(
     tries = 1 + (retry.max_retries if retry else 0)
     started, ran, remains = time.perf_counter(), False, ""
     begun = partial(cut_short, unfinished(call, ran=True))
+    summary = tool.summary_of(call.arguments) if tool.options.summary is not None else ""
     try:
         for attempt in range(tries):
             trying = _Try(call, tool, context.for_call(call.id, call.name, attempt), config, seconds_left(), begun)
@@ -135,6 +138,7 @@ async def run_call(
                 ran = ran or trying.has_begun
                 remains = trying.remains
             outcome.duration, outcome.retries, outcome.ran = time.perf_counter() - started, attempt, ran
+            outcome.summary = summary
             if outcome.error is None or outcome.error.type == "validation" or not retry or attempt + 1 == tries:
                 return outcome
             delay, left = retry.delay(attempt + 1, random.random()), seconds_left()  # jitter, not secrecy

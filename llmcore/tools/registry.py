@@ -3,19 +3,29 @@ O(n)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
-from llmcore.tools.tool import P, R, Tool, as_tool
-from llmcore.types import Envelope, ToolCall, ToolDefinitionError, ToolSet
+from llmcore.tools.decorator import Decorator
+from llmcore.tools.options import ToolOptions
+from llmcore.tools.tool import Tool, as_tool, checked_tool, is_tool
+from llmcore.types import ConfigError, ToolDefinition, ToolDefinitionError, ToolSet
+from llmcore.types.called import in_words
 from llmcore.types.locks import ForkSafeLock
-from llmcore.types.tools import tools_in
+from llmcore.types.tools import LiveTools, tools_in
+from llmcore.types.wordings import described, hint
 
 __all__ = ["ToolRegistry"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+_CONFLICTS = ("error", "ours", "theirs")
 
-class ToolRegistry:
-    """Tools by name. Iterating gives a snapshot of them in the order of registration; it goes wherever tools are taken.
+
+@in_words()
+class ToolRegistry(LiveTools):
+    """Tools by name. Iterating gives a snapshot of them in the order of registration; it goes wherever tools are taken, and is
+    read live there: an orchestrator, and a run that goes on, offer what is registered when a turn begins.
 
     Anything that is a tool may be registered: a `Tool`, a function, a provider's tool dict.
     """
@@ -23,32 +33,49 @@ class ToolRegistry:
     def __init__(self, tools: Iterable[object] = ()) -> None:
         self._lock = ForkSafeLock()
         self._tools: dict[str, Tool] = {}
+        self._version = 0
         for given in tools_in(tools):
-            self.register(given)
+            self._registered(given, None, replace=False)
 
     @overload
-    def register(  # type: ignore[overload-overlap]  # what is an object as well gets the more precise type
-        self, given: Callable[P, R], *, name: str | None = None, replace: bool = False
-    ) -> Tool[P, R]: ...
+    def register(self, given: Callable[P, R], *, name: str | None = None, replace: bool = False) -> Tool[P, R]: ...
 
     @overload
-    def register(self, given: object, *, name: str | None = None, replace: bool = False) -> Tool: ...
+    def register(self, given: ToolDefinition | Mapping[str, Any], *, name: str | None = None, replace: bool = False) -> Tool: ...
 
-    def register(self, given: object, *, name: str | None = None, replace: bool = False) -> Tool:
-        """Add a tool and return it, so that `@registry.register` decorates a function.
+    @overload
+    def register(self, *, name: str | None = None, replace: bool = False) -> Decorator: ...
 
-        Raises `ToolDefinitionError` when the name is taken and `replace` is False, or an example does not fit the
-        schema.
+    def register(self, given: object = None, *, name: str | None = None, replace: bool = False) -> Tool[..., Any] | Decorator:
+        """Add a tool and return it, so that `@registry.register` and `@registry.register(name=...)` decorate a function.
+
+        Raises `ToolDefinitionError` when the name is taken and `replace` is False, the schema is none, or an example does not
+        fit it.
         """
-        made = as_tool(given)
-        if name is not None and name != made.name:
-            made = made.renamed(name)
-        _check_examples(made)
+        if given is None:
+
+            def decorate(function: Callable[P, R], /) -> Tool[P, R]:
+                return cast("Tool[P, R]", self._registered(function, name, replace=replace))
+
+            return decorate
+        return self._registered(given, name, replace=replace)
+
+    def _registered(self, given: object, name: str | None, *, replace: bool) -> Tool:
+        made = _named(given, name)
         with self._lock:
             if made.name in self._tools and not replace:
                 raise ToolDefinitionError(f"a tool {made.name!r} is already registered; unregister it or pass replace=True")
             self._tools[made.name] = made
+            self._version += 1
         return made
+
+    @property
+    def version(self) -> int:
+        """Another number after each change."""
+        return self._version
+
+    def tools_now(self) -> list[Tool]:
+        return self.list()
 
     def get(self, name: str) -> Tool | None:
         with self._lock:
@@ -63,7 +90,8 @@ class ToolRegistry:
         """Remove a tool and return it. Raises `ToolDefinitionError` when there is none of that name."""
         with self._lock:
             if name not in self._tools:
-                raise ToolDefinitionError(f"no tool {name!r} is registered; there are {sorted(self._tools)}")
+                raise ToolDefinitionError(f"no tool {name!r} is registered; {hint(name, sorted(self._tools))}")
+            self._version += 1
             return self._tools.pop(name)
 
     def clone(self) -> ToolRegistry:
@@ -74,7 +102,14 @@ class ToolRegistry:
 
     def merge(self, other: Iterable[object], *, on_conflict: Literal["error", "ours", "theirs"] = "error") -> ToolRegistry:
         """A new registry with the tools of both. A name that stands for different tools is an error unless told which
-        wins."""
+        wins.
+
+        Raises `ConfigError` for another `on_conflict`.
+        """
+        if on_conflict not in _CONFLICTS:
+            raise ConfigError(
+                f"on_conflict must be 'error', 'ours' or 'theirs', not {described(on_conflict)}; {hint(on_conflict, _CONFLICTS)}"
+            )
         made = self.clone()
         for given in tools_in(other):
             theirs = as_tool(given)
@@ -104,11 +139,11 @@ class ToolRegistry:
         return f"ToolRegistry({[tool.name for tool in self.list()]})"
 
 
-def _check_examples(made: Tool) -> None:
-    from llmcore.validator import validate  # only a tool with examples pays for it
-
-    for number, example in enumerate(made.options.examples if made.options.examples else ()):
-        call = ToolCall(id="example", name=made.name, arguments=example)
-        report = validate(Envelope(toolCalls=[call]), ToolSet([made]), strictness="off")
-        if not report.ok:
-            raise ToolDefinitionError(f"tool {made.name!r}: example {number} does not fit its schema: {report.problems}")
+def _named(given: object, name: str | None) -> Tool:
+    """The tool, under this name where one is given: a function may have none of its own (`lambda`)."""
+    if name is None:
+        return checked_tool(given)
+    if callable(given) and not is_tool(given):
+        return Tool(given, ToolOptions(name=name)).check()
+    made = as_tool(given)
+    return (made if made.name == name else made.renamed(name)).check()

@@ -5,6 +5,7 @@ serializers), so it belongs where the tool's time limit holds.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -31,7 +32,8 @@ def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
     """The value as result blocks: at most one text block of at most about `max_chars`, then the blocks the tool gave
     itself.
 
-    Text stays as it is; anything else becomes JSON. A tool returns extra content (images) by returning blocks, alone
+    Text stays as it is, bytes become text (those that are no UTF-8 in base64), anything else JSON.
+    A tool returns extra content (images) by returning blocks, alone
     or in a list or tuple beside its text: `return "a map", ImageBlock(...)`.
     """
     plain, blocks = _separated(value)
@@ -57,7 +59,8 @@ def _separated(value: Any) -> tuple[list[Any], list[ResultBlock]]:
 
 
 def as_text(value: Any) -> str:
-    """A str as it is, anything else as JSON; what JSON does not know, as its `str()`. Never raises: a value that
+    """A str as it is, bytes as their text or in base64, anything else as JSON;
+    what JSON does not know, as its `str()`. Never raises: a value that
     cannot be written (a cycle, an iterator, a failing `__str__`) is described."""
     try:
         return written(value)
@@ -70,6 +73,8 @@ def written(value: Any) -> str:
     try:
         if issubclass(type(value), str):
             return escaped(str.__str__(value))
+        if isinstance(value, bytes | bytearray):
+            return _bytes_as_text(value)
         plain: object = _as_data(value)
         try:
             return to_json(plain, inf_nan_mode="constants").decode()
@@ -79,6 +84,15 @@ def written(value: Any) -> str:
         raise
     except BaseException as error:
         raise UnwritableResult(f"raises {described(error)}") from error
+
+
+def _bytes_as_text(value: bytes | bytearray) -> str:
+    """What is UTF-8 as its text, anything else in base64, as pydantic writes it within other data."""
+    look_through(value)  # bounded
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return base64.urlsafe_b64encode(value).decode()
 
 
 def _as_data(value: Any) -> Any:

@@ -7,12 +7,15 @@ each request, with the instance for methods: `{"enum": lambda self: self.tables(
 
 from __future__ import annotations
 
+import inspect
+import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, cast
 
 from llmcore.tools.signature import SignatureSchema
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.copies import copied
+from llmcore.types.wordings import described
 
 __all__ = ["is_dynamic", "merge_fragments", "resolve"]
 
@@ -41,7 +44,7 @@ def merge_fragments(
     needed = [name for name in fragments if name in (signature.required if required is None else required)]
     if needed:
         merged["required"] = needed
-    merged["additionalProperties"] = signature.takes_any_keyword
+    merged["additionalProperties"] = signature.schema.get("additionalProperties", False)
     return merged
 
 
@@ -81,11 +84,39 @@ def is_dynamic(schema: object) -> bool:
     return callable(schema)
 
 
-def resolve(schema: object, ask: Callable[[Callable[..., Any]], Any]) -> Any:
+def resolve(schema: object, ask: Callable[[Callable[..., Any]], Any], where: str) -> Any:
     """The schema with each callable replaced by a copy of what `ask` got from it: a list that changes later must not
-    change the requests that were already made."""
+    change the requests that were already made.
+
+    Raises `ToolDefinitionError` naming the place (`where` and on) of one that fails, or gives what is no JSON.
+    """
     if isinstance(schema, Mapping):
-        return {key: resolve(value, ask) for key, value in cast("Mapping[str, Any]", schema).items()}
+        return {key: resolve(value, ask, f"{where}.{key}") for key, value in cast("Mapping[str, Any]", schema).items()}
     if isinstance(schema, list):
-        return [resolve(value, ask) for value in cast("list[object]", schema)]
-    return copied(ask(schema)) if callable(schema) else schema
+        return [resolve(value, ask, f"{where}[{index}]") for index, value in enumerate(cast("list[object]", schema))]
+    return copied(_asked(schema, ask, where)) if callable(schema) else schema
+
+
+def _asked(keyword: Callable[..., Any], ask: Callable[[Callable[..., Any]], Any], where: str) -> Any:
+    if inspect.iscoroutinefunction(keyword):
+        raise ToolDefinitionError(f"{where}: {_name(keyword)} is async, and a schema is made without waiting; let it be sync")
+    try:
+        value = ask(keyword)
+    except Exception as error:
+        raise ToolDefinitionError(f"{where}: {_name(keyword)} failed with {type(error).__name__}: {error}") from error
+    if inspect.isawaitable(value):
+        if inspect.iscoroutine(value):
+            value.close()  # or Python says that it was never awaited
+        raise ToolDefinitionError(f"{where}: {_name(keyword)} gave an awaitable, and a schema is made without waiting")
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        fix = "; return a list, in an order of its own" if isinstance(value, set | frozenset) else ""
+        raise ToolDefinitionError(
+            f"{where}: {_name(keyword)} gave {described(cast('object', value))}, which is no JSON{fix}"
+        ) from None
+    return value
+
+
+def _name(keyword: Callable[..., Any]) -> str:
+    return f"{getattr(keyword, '__name__', type(keyword).__name__)}()"

@@ -19,14 +19,15 @@ from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, TypeAdapte
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import PydanticUndefined
 
+from llmcore.tools.annotations import fields_of_unpacked, usable
 from llmcore.tools.context import RunContext
 from llmcore.tools.docstrings import documentation
 from llmcore.types import JsonSchema, ToolDefinitionError
+from llmcore.types.copies import copied
 from llmcore.types.others_words import bounded
 
-__all__ = ["ArgumentsError", "SignatureSchema", "UnresolvedAnnotation", "problems_of", "schema_of_type"]
+__all__ = ["ArgumentsError", "SignatureSchema", "UnresolvedAnnotation", "hints_of", "is_context", "problems_of", "schema_of_type"]
 
 _MAX_PROBLEMS = 20
 
@@ -85,9 +86,12 @@ class SignatureSchema:
         self._may_be_left_out = may_be_left_out
         self.context_parameter: str | None = None
         self.takes_any_keyword = False
+        self._any_keyword: Any = Any
         self._always_passed: set[str] = set()
+        """Whose default pydantic makes: the function has none that could be used, or one that calls would share."""
+        self._without_default: set[str] = set()
         self._fields: dict[str, tuple[str, Any, Any]] = {}
-        hints = _hints(function, name)
+        hints = hints_of(function, name)
         parameters = list(_signature(function, name).parameters.values())[1 if skip_first else 0 :]
         for parameter in parameters:
             self._take(parameter, hints.get(parameter.name, Any))
@@ -105,40 +109,63 @@ class SignatureSchema:
                 f"tool {self.name!r}: '*{parameter.name}' has no name a model could use; "
                 f"take a list instead: {parameter.name}: list[...]"
             )
-        if _is_context(hint):
+        if is_context(hint):
             if self.context_parameter:
                 raise ToolDefinitionError(f"tool {self.name!r} takes two RunContext parameters; keep one")
             self.context_parameter = parameter.name
         elif parameter.kind is parameter.VAR_KEYWORD:
-            self.takes_any_keyword = True
+            self._take_keywords(hint)
         else:
-            self._add_field(parameter, hint)
+            self._add_field(parameter, usable(hint))
 
-    def _add_field(self, parameter: inspect.Parameter, hint: Any) -> None:
-        default = parameter.default
+    def _take_keywords(self, hint: Any) -> None:
+        """`**k`, of one type for all, or with the names and types of a TypedDict."""
+        named = fields_of_unpacked(hint)
+        self.takes_any_keyword = named is None
+        self._any_keyword = Any if named is not None else usable(hint)
+        for name, (inner, is_required) in (named or {}).items():
+            default: Any = inspect.Parameter.empty if is_required else None
+            declared = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+            self._add_field(declared, usable(inner), may_be_none=False)
+
+    def _add_field(self, parameter: inspect.Parameter, hint: Any, *, may_be_none: bool = True) -> None:
+        name, default = parameter.name, parameter.default
+        declared: Any = Field(alias=name)
         if isinstance(default, FieldInfo):  # def f(n: int = Field(5, ge=1)): the function's own default is no value
-            hint, default = Annotated[hint, default], default.get_default(call_default_factory=True)
-            default = inspect.Parameter.empty if default is PydanticUndefined else default
-            self._always_passed.add(parameter.name)
-        if default is inspect.Parameter.empty and self._may_be_left_out(parameter.name):
+            hint = Annotated[Optional[hint] if default.default is None else hint, default]  # noqa: UP045  (see below)
+            self._always_passed.add(name)
+        elif default is inspect.Parameter.empty and self._may_be_left_out(name):
             default = None  # arrives as None, which only we can pass
-            self._always_passed.add(parameter.name)
-        if default is inspect.Parameter.empty:
-            declared: Any = Field(alias=parameter.name)
-        else:
-            declared = Field(default=default, alias=parameter.name)
-            if default is None and hint is not Any:
+            self._always_passed.add(name)
+        elif copied(default) is not default:  # a list or dict: each call gets its own
+            self._always_passed.add(name)
+        if default is not inspect.Parameter.empty and not isinstance(default, FieldInfo):
+            declared = Field(default=default, alias=name)
+            if default is None and hint is not Any and may_be_none:
                 hint = Optional[hint]  # noqa: UP045  (built at run time; `|` refuses some annotations)
-        self._fields[f"field_{len(self._fields)}"] = (parameter.name, hint, declared)
+        self._fields[f"field_{len(self._fields)}"] = (name, hint, declared)
+        if default is inspect.Parameter.empty:
+            self._without_default.add(name)
 
     def _make_model(self) -> type[BaseModel]:
         extra: typing.Literal["allow", "forbid"] = "allow" if self.takes_any_keyword else "forbid"
         config = ConfigDict(extra=extra, arbitrary_types_allowed=False, protected_namespaces=())
         fields: dict[str, Any] = {field: (hint, declared) for field, (_, hint, declared) in self._fields.items()}
         try:
-            return create_model(self.name, __config__=config, **fields)
+            if self._any_keyword is Any:
+                model: type[BaseModel] = create_model(self.name, __config__=config, **fields)
+            else:
+                own = {"__annotations__": {"__pydantic_extra__": dict[str, self._any_keyword]}, "model_config": config}  # type: ignore[name-defined]  # a type made at run time
+                base: Any = types.new_class("Keywords", (BaseModel,), exec_body=lambda space: space.update(own))
+                model = create_model(self.name, __base__=base, **fields)
         except _UNUSABLE as error:
             raise self._unusable(error) from error
+        except TypeError as error:
+            raise ToolDefinitionError(f"tool {self.name!r}: no JSON Schema can be made of its signature: {error}") from error
+        for field, (name, _, _) in self._fields.items():  # Annotated[list[int], Field(default_factory=list)]
+            if name in self._without_default and not model.model_fields[field].is_required():
+                self._always_passed.add(name)
+        return model
 
     def _make_schema(self, descriptions: Mapping[str, str]) -> JsonSchema:
         try:
@@ -155,10 +182,12 @@ class SignatureSchema:
         for name, hint, _ in self._fields.values():
             try:
                 schema_of_type(hint)
-            except _UNUSABLE:
+            except _UNUSABLE as unusable_type:
+                fix = "annotate it with a type pydantic knows (str, int, list[...], a BaseModel, a dataclass, ...)"
+                if unusable_type.code == "typed-dict-version":
+                    fix = "import TypedDict from typing_extensions, for Python below 3.12"
                 return ToolDefinitionError(
-                    f"tool {self.name!r}: parameter {name!r} has type {hint!r}, which has no JSON Schema; "
-                    "annotate it with a type pydantic knows (str, int, list[...], a BaseModel, a dataclass, ...)"
+                    f"tool {self.name!r}: parameter {name!r} has type {hint!r}, which has no JSON Schema; {fix}"
                 )
         return ToolDefinitionError(f"tool {self.name!r}: no JSON Schema can be made of its signature: {error}")
 
@@ -210,7 +239,7 @@ def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
         raise ToolDefinitionError(f"tool {name!r}: its signature cannot be read ({error}); wrap it in a function") from error
 
 
-def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+def hints_of(function: Callable[..., Any], name: str) -> dict[str, Any]:
     target: Any = inspect.unwrap(function)
     if isinstance(target, types.MethodType):
         target = target.__func__
@@ -239,9 +268,9 @@ def _callers_locals() -> dict[str, Any]:
     return dict(frame.f_locals)
 
 
-def _is_context(hint: Any) -> bool:
+def is_context(hint: Any) -> bool:
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
     if get_origin(hint) in (typing.Union, types.UnionType):
-        return any(_is_context(part) for part in get_args(hint))
+        return any(is_context(part) for part in get_args(hint))
     return (get_origin(hint) or hint) is RunContext

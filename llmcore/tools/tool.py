@@ -2,7 +2,8 @@
 
 A `Tool` is callable like its function, and a descriptor, so that a decorated method of an instance is bound like any
 method. Everything that can be wrong with a definition is wrong at once: the schema is made with the tool, except
-where an annotation names something defined later; then on first use.
+where an annotation names something defined later; then on first use. A schema that was given, not made of a signature,
+is checked as those of typed answers are, and examples are held against it.
 """
 
 from __future__ import annotations
@@ -10,117 +11,36 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import re
 import types
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Concatenate, Generic, Self, cast, overload
+from typing import Any, Concatenate, Generic, TypeGuard, Unpack, cast, overload
 
 from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
-from typing_extensions import ParamSpec, TypeVar  # with defaults, so that a bare Tool is one of any function
+from typing_extensions import ParamSpec, TypeVar
 
 from llmcore.tools.docstrings import documentation
+from llmcore.tools.given_schema import GivenSchema
+from llmcore.tools.options import GIVEN_WITH_A_SCHEMA, OptionsByName, Params, ToolOptions, checked, is_name
+from llmcore.tools.refusals import defined_in_a_class, is_method, refuse
 from llmcore.tools.schema_fragments import is_dynamic, merge_fragments, resolve
 from llmcore.tools.signature import ArgumentsError, SignatureSchema, UnresolvedAnnotation, problems_of, schema_of_type
+from llmcore.tools.summaries import summary_of
 from llmcore.types import JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
-from llmcore.types.bounds import is_amount
+from llmcore.types.copies import updated
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.tools import check_definition
 
-__all__ = ["Tool", "ToolOptions", "as_tool"]
+__all__ = ["Params", "Tool", "ToolOptions", "as_tool", "checked_tool", "is_tool"]
 
 P = ParamSpec("P", default=...)
 Q = ParamSpec("Q")
-R = TypeVar("R", default=Any)
-S = TypeVar("S")
-Params = Mapping[str, Mapping[str, Any]] | type[Any] | None
-
-
-@dataclass(frozen=True, slots=True)
-class ToolOptions:
-    """What a tool's author may say beyond the function itself. None = take it from the function.
-
-    `params`: JSON Schema fragments by parameter, or a type (BaseModel, dataclass, TypedDict) that is the function's
-    one argument. `preprocess` takes and returns the arguments, `postprocess` the result; either may be async.
-    `timeout` in seconds, `retries` a number or a `RetryConfig`: they win over the run's. A retry after a timeout waits for
-    no thread: see `docs/reliability.md`.
-
-    Raises `ToolDefinitionError` for a value that is none of its option's.
-    """
-
-    name: str | None = None
-    description: str | None = None
-    params: Params = None
-    required: Collection[str] | None = None
-    preprocess: Callable[[dict[str, Any]], Any] | None = None
-    postprocess: Callable[[Any], Any] | None = None
-    read_only: bool = False
-    strict: bool | None = None
-    examples: Collection[dict[str, Any]] = ()
-    tags: Collection[str] = ()
-    version: str | None = None
-    timeout: float | None = None
-    retries: int | RetryConfig | None = None
-
-    def __post_init__(self) -> None:
-        for option, (fits, words) in _OPTION_VALUES.items():
-            value = getattr(self, option)
-            if value is not None and not fits(value):
-                raise ToolDefinitionError(f"a tool's {option} must be {words}, not {_described(value)}")
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> ToolOptions:
-        """Options by name. Raises `ToolDefinitionError`, also for a name that is no option."""
-        names = [field.name for field in fields(cls)]
-        for name in options:
-            if name not in names:
-                near = get_close_matches(name, names, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
-                raise ToolDefinitionError(f"a tool has no option {name!r}; {hint}")
-        return cls(**options)
-
-
-def _described(value: object) -> str:
-    """A number or a short text as it is, of anything else its type."""
-    is_short = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _MAX_VALUE_SHOWN)
-    return repr(value) if is_short else type(value).__name__
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_collection(value: object) -> bool:
-    return isinstance(value, Collection) and not isinstance(value, str | bytes)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and is_amount(value)
-
-
-_MAX_VALUE_SHOWN = 40
-_OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "name": (_is_text, "a text"),
-    "description": (_is_text, "a text"),
-    "params": (lambda value: isinstance(value, Mapping | type), "JSON Schemas by parameter, or a type"),
-    "required": (_is_collection, "a list of names"),
-    "preprocess": (callable, "a function"),
-    "postprocess": (callable, "a function"),
-    "read_only": (lambda value: isinstance(value, bool), "True or False"),
-    "strict": (lambda value: isinstance(value, bool), "True, False or None"),
-    "examples": (_is_collection, "a list of argument objects"),
-    "tags": (_is_collection, "a list of texts"),
-    "version": (_is_text, "a text"),
-    "timeout": (lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0"),
-    "retries": (
-        lambda value: isinstance(value, RetryConfig) or _is_count(value),
-        "a whole number of at least 0, or an llmcore.RetryConfig",
-    ),
-}
+R_co = TypeVar("R_co", covariant=True, default=Any)
+_TOLD = ("name", "description", "read_only", "strict", "examples", "tags", "version")
+"""Options that a definition has, too."""
 
 
 @dataclass(slots=True)
@@ -133,7 +53,7 @@ class _Compiled:
     adapter: TypeAdapter[Any] | None = None
 
 
-class Tool(Generic[P, R]):
+class Tool(Generic[P, R_co]):
     """A function as a tool, or (`function` None) a definition whose calls the caller answers.
 
     Raises `ToolDefinitionError` for a signature no model can fill; the message names the parameter and the fix.
@@ -142,33 +62,73 @@ class Tool(Generic[P, R]):
     replaces = False
     """Given to a run, it stands in for the orchestrator's tool of the same name; see `replacing`."""
 
-    def __init__(self, function: Callable[P, R], options: ToolOptions | None = None) -> None:
+    def __init__(self, function: Callable[P, R_co], options: ToolOptions | None = None) -> None:
         if isinstance(function, staticmethod):
-            function = cast("Callable[P, R]", function.__func__)
+            function = function.__func__
+        refuse(function)
         self.function: Callable[..., Any] | None = function
         self.options = options or ToolOptions()
         self.instance: object = None
         self.name = self.options.name or _name_of(function)
         self.__doc__ = function.__doc__
         self.__wrapped__ = function
-        self._is_method = _defined_in_a_class(function)
+        self._is_method = is_method(function)
+        self._lacks_self = False
         self._given: ToolDefinition | None = None
+        self._given_schema: GivenSchema | None = None
         self._compiled_with: _Compiled | None = None
+        self._is_checked = False
         with suppress(UnresolvedAnnotation):  # perhaps defined further down; raised on first use if it is not
-            self._compile()
+            is_told = self.options.examples or isinstance(self.options.params, Mapping)
+            if not self._compile().dynamic and is_told:
+                self.check()
 
     @classmethod
-    def from_definition(cls, definition: ToolDefinition, function: Callable[..., Any] | None = None) -> Tool:
+    def from_definition(
+        cls,
+        definition: ToolDefinition | Mapping[str, Any],
+        function: Callable[..., Any] | None = None,
+        **options: Unpack[OptionsByName],
+    ) -> Tool:
         """A tool with a schema of its own, e.g. from an MCP server or a provider's tool dict.
 
-        `function` gets the arguments as keywords; None = the caller answers the calls (`RunResult.pending`).
+        `function` gets the arguments as keywords, as plain data, and a `RunContext` where a parameter is annotated so; None =
+        the caller answers the calls (`RunResult.pending`). The options are those of `tool`, but for `params` and `required`,
+        and stand above the definition's own fields.
+
+        Raises `ToolDefinitionError` for a schema that is none, and naming the parameter where schema and function do not fit
+        together.
         """
-        made: Tool = Tool.__new__(Tool)
-        made.function, made.options, made.instance = function, ToolOptions(read_only=definition.read_only), None
-        made.name, made.__doc__ = definition.name, definition.description
-        check_definition(definition)  # before the copy recurses
-        made._is_method, made._given, made._compiled_with = False, definition.model_copy(), None
+        settings = ToolOptions.of(options)
+        if named := [name for name in GIVEN_WITH_A_SCHEMA if options.get(name) is not None]:
+            raise ToolDefinitionError(f"`{named[0]}` lays a schema over a signature; from_definition takes the whole schema")
+        found = definition_of(definition)
+        check_definition(found)  # before the copy recurses
+        if function is not None:
+            refuse(function)
+        told: dict[str, Any] = {name: options[name] for name in _TOLD if options.get(name) is not None}  # type: ignore[literal-required]  # each is a key of theirs
+        made = cls.__new__(cls)
+        made._given = updated(found.model_copy(), {name: _as_field(value) for name, value in told.items()})
+        made.function, made.instance = function, None
+        made.options = replace(settings, read_only=made._given.read_only)
+        made.name, made.__doc__ = made._given.name, made._given.description
+        made._is_method = made._lacks_self = made._is_checked = False
+        made._compiled_with = None
+        made.check()
+        made._given_schema = GivenSchema(made._given, function, any_arguments=settings.preprocess is not None)
         return made
+
+    def check(self) -> Tool[P, R_co]:
+        """The tool, whose schema is one that calls can be judged by and whose examples fit it.
+
+        Raises `ToolDefinitionError`. Looked at once, where the schema stays the same.
+        """
+        if not self._is_checked:
+            from llmcore.validator.schema.compiled import check_tool  # loads jsonschema
+
+            check_tool(self.definition)
+            self._is_checked = not self.is_dynamic
+        return self
 
     @property
     def needs_instance(self) -> bool:
@@ -180,12 +140,19 @@ class Tool(Generic[P, R]):
         """What the model is told. With callables in `params` it is made anew for each request."""
         if self._given is not None:
             return self._given
-        return self._definition_of(self._resolved()) if self.is_dynamic else self._static_definition
+        return self._asked_definition() if self.is_dynamic else self._static_definition
 
     @property
     def is_dynamic(self) -> bool:
         """May the schema differ from one request to the next?"""
         return self._given is None and self._compile().dynamic
+
+    def _asked_definition(self) -> ToolDefinition:
+        from llmcore.validator import check_tool_schema  # loads jsonschema
+
+        definition = self._definition_of(self._resolved())
+        check_tool_schema(definition.parameters, self.name)  # what the callables gave: nobody has seen it before
+        return definition
 
     @cached_property
     def _static_definition(self) -> ToolDefinition:
@@ -199,7 +166,8 @@ class Tool(Generic[P, R]):
     @property
     def context_parameter(self) -> str | None:
         """The parameter that takes the `RunContext`, None when the function takes none."""
-        return None if self._given is not None else self._compile().signature.context_parameter
+        asked = self._given_schema or self._compile().signature
+        return asked.context_parameter
 
     @property
     def retry(self) -> RetryConfig | None:
@@ -212,52 +180,72 @@ class Tool(Generic[P, R]):
         Declared parameters (`params`) that are not required and were left out arrive as None unless the function has
         a default. Raises `ArgumentsError`.
         """
-        if self._given is not None:
-            return dict(arguments)
+        if self._given_schema is not None:
+            return self._given_schema.keywords(arguments)
         compiled = self._compile()
         if compiled.adapter is not None:
             return {compiled.signature.names[0]: _validated(compiled.adapter, arguments)}
         return compiled.signature.bind(arguments)
 
-    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def summary_of(self, arguments: Mapping[str, Any] | None) -> str:
+        """A call in words for users: by the option `summary`, else the name and the arguments, shortened. Never raises."""
+        return summary_of(self.name, self.options.summary, arguments)
+
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R_co:
         if self.function is None:
             raise TypeError(f"tool {self.name!r} has no function: its calls are answered by the caller")
-        bound: tuple[Any, ...] = args if self.instance is None else (self.instance, *args)
-        return cast("R", self.function(*bound, **kwargs))
+        function = cast("Callable[..., R_co]", self.function)
+        return function(*args, **kwargs) if self.instance is None else function(self.instance, *args, **kwargs)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._lacks_self = not self._is_method and defined_in_a_class(self.function)
 
     @overload
-    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    def __get__(self, instance: None, owner: type | None = None) -> Tool[P, R_co]: ...
 
     @overload
-    def __get__(self: Tool[Concatenate[S, Q], R], instance: S, owner: type | None = None) -> Tool[Q, R]: ...
+    def __get__(self: Tool[Concatenate[Any, Q], R_co], instance: object, owner: type | None = None) -> Tool[Q, R_co]: ...
 
-    @overload
-    def __get__(self, instance: object, owner: type | None = None) -> Tool[..., Any]: ...
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> Tool[..., Any]:
+        if instance is not None:
+            self.refuse_unbound(can_bind=True)
         if instance is None or not self._is_method:
             return self
         return self.bound_to(instance)
 
-    def bound_to(self, instance: object) -> Tool:
+    def refuse_unbound(self, *, can_bind: bool = False) -> None:
+        """Raises `ToolDefinitionError` for a method without its object, and for one that does not take it."""
+        if self._lacks_self:
+            raise ToolDefinitionError(f"tool {self.name!r} is a method without `self`: add it, or @staticmethod above @tool")
+        if self.needs_instance and not can_bind:
+            raise ToolDefinitionError(f"tool {self.name!r} is a method without its object: give instance.{self.name}")
+
+    def bound_to(self, instance: object) -> Tool[..., R_co]:
         """This method's tool, for one instance."""
-        bound: Tool = Tool.__new__(Tool)
+        bound: Tool[..., R_co] = Tool.__new__(Tool)
         bound.__dict__.update(self.__dict__)
         bound.instance = instance
         bound._compiled_with = self._compile()
         return bound
 
-    def renamed(self, name: str) -> Tool:
+    def renamed(self, name: str) -> Tool[P, R_co]:
         """The same tool under another name."""
+        return self.with_options(name=name)
+
+    def with_options(self, **options: Unpack[OptionsByName]) -> Tool[P, R_co]:
+        """The same tool with these options in place of its own. Raises `ToolDefinitionError`."""
+        if not options:
+            return self
         if self._given is not None or self.function is None:
-            made = Tool.from_definition(self.definition.model_copy(update={"name": name}), self.function)
+            anew = Tool.from_definition(self.definition, self.function, **_kept(self.options, options), **options)
+            made = cast("Tool[P, R_co]", anew)
         else:
-            made = Tool(self.function, replace(self.options, name=name))
+            made = Tool(self.function, replace(self.options, **checked(options)))
             made.instance = self.instance
-        made.replaces = self.replaces
+        made.replaces, made._lacks_self = self.replaces, self._lacks_self
         return made
 
-    def replacing(self) -> Tool:
+    def replacing(self) -> Tool[P, R_co]:
         """The same tool, for one run: there it stands in for the orchestrator's tool of this name, which would
         otherwise be an error."""
         made = copy.copy(self)
@@ -295,7 +283,7 @@ class Tool(Generic[P, R]):
         if self.needs_instance:
             raise ToolDefinitionError(f"tool {self.name!r}: its schema asks the instance; give instance.{self.name}")
 
-        return cast("JsonSchema", resolve(self._compile().schema, ask))
+        return cast("JsonSchema", resolve(self._compile().schema, ask, f"tool {self.name!r}: parameters"))
 
     def _definition_of(self, schema: JsonSchema) -> ToolDefinition:
         options = self.options
@@ -306,7 +294,7 @@ class Tool(Generic[P, R]):
             parameters=schema,
             read_only=options.read_only,
             strict=options.strict,
-            examples=list(options.examples),
+            examples=_as_field(options.examples),
             tags=list(options.tags),
             version=options.version,
         )
@@ -341,24 +329,32 @@ def _validated(adapter: TypeAdapter[Any], arguments: Mapping[str, Any]) -> Any:
 
 def _name_of(function: Callable[..., Any]) -> str:
     name = str(getattr(getattr(function, "func", function), "__name__", type(function).__name__))
-    if not re.fullmatch(r"[\w.:-]+", name):
-        raise ToolDefinitionError(f"{name!r} cannot be a tool's name; give one: @tool(name=...)")
+    if not is_name(name):
+        raise ToolDefinitionError(f"{name!r} cannot be a tool's name; give one: tool(function, name=...)")
     return name
 
 
-def _defined_in_a_class(function: object) -> bool:
-    """Is this a method as it stands in a class body? Then its first parameter is the instance, and no argument."""
-    if not isinstance(function, types.FunctionType):
-        return False
-    owner = function.__qualname__.rpartition(".")[0]
-    if not owner or owner.endswith("<locals>"):
-        return False
-    return next(iter(inspect.signature(function).parameters), "") in ("self", "cls")
+def _as_field(value: Any) -> Any:
+    """An option as the definition has it: collections as lists of their own."""
+    if isinstance(value, str | bool):
+        return value
+    return [dict(cast("Mapping[str, Any]", one)) if isinstance(one, Mapping) else one for one in value]
+
+
+def _kept(options: ToolOptions, but: Collection[str]) -> dict[str, Any]:
+    """What the options say beside the definition and beside `but`."""
+    names = ("preprocess", "postprocess", "timeout", "retries", "summary")
+    return {name: getattr(options, name) for name in names if name not in but}
 
 
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 _made: LRUCache[Any, Tool] = LRUCache(maxsize=1024)
 _lock = ForkSafeLock()
+
+
+def is_tool(given: object) -> TypeGuard[Tool[..., Any]]:
+    """Is it a `Tool`? `isinstance` leaves pyright with unknown types of it."""
+    return isinstance(given, Tool)
 
 
 def as_tool(given: object) -> Tool:
@@ -367,13 +363,23 @@ def as_tool(given: object) -> Tool:
 
     Raises `ToolDefinitionError` for anything else. A function's tool is made once.
     """
-    if isinstance(given, Tool):
-        found = cast("Tool", given)
-        if found.needs_instance:
-            raise ToolDefinitionError(f"tool {found.name!r} is a method without its object: give instance.{found.name}")
-        return found
+    made = given if is_tool(given) else _made_of(given)
+    made.refuse_unbound()
+    return made
+
+
+def checked_tool(given: object) -> Tool:
+    """As `as_tool`, of something that is to be offered to models: with a schema and examples that can be used (`Tool.check`)."""
+    return as_tool(given).check()
+
+
+def _made_of(given: object) -> Tool:
+    if isinstance(given, type):
+        refuse(given)
     if not isinstance(given, _FUNCTIONS):
-        return Tool.from_definition(definition_of(given))  # which copies it: its schema stays as it was given
+        if callable(given) and not isinstance(given, Mapping) and not hasattr(given, "definition"):
+            return Tool(given)  # an object with `__call__`; made anew each time, for it need not be hashable
+        return Tool.from_definition(_definition_of_other(given))  # which copies it: its schema stays as it was given
     with _lock:
         made = _made.get(given)
     if made is None:
@@ -387,5 +393,16 @@ def _definition_of_function(function: Any) -> ToolDefinition:
     return as_tool(function).definition
 
 
+_definition_of_other = definition_of.dispatch(object)
+
+
+def _definition_of_anything(given: object) -> ToolDefinition:
+    """Callable objects are tools to this room, and to no other."""
+    if not isinstance(given, Tool) and callable(given) and not isinstance(given, Mapping) and not hasattr(given, "definition"):
+        return _definition_of_function(given)
+    return _definition_of_other(given)
+
+
+definition_of.register(object, _definition_of_anything)
 for _kind in _FUNCTIONS:
     definition_of.register(_kind, _definition_of_function)

@@ -17,7 +17,7 @@ from llmcore.types.headers import check_headers
 from llmcore.types.messages import Message, TextBlock
 from llmcore.types.narrowing import is_object
 from llmcore.types.others_words import bounded
-from llmcore.types.tools import tools_in
+from llmcore.types.tools import tools_given
 from llmcore.types.usage import Usage
 from llmcore.types.wordings import described
 
@@ -125,7 +125,7 @@ class Request(Value):
     @classmethod
     def _any_iterable(cls, value: Any) -> Any:
         try:
-            return tuple(tools_in(value))
+            return tuple(tools_given(value))
         except ToolDefinitionError as error:
             raise ValueError(str(error)) from None
 

@@ -6,7 +6,8 @@ names, and for each property the JSON types it admits in the order in which text
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from difflib import get_close_matches
 from functools import cached_property, singledispatch
 from typing import Any, cast
 
@@ -19,10 +20,29 @@ from llmcore.types.schema_shape import check_schema_shape
 from llmcore.types.type_names import TYPES, standard_schema, standard_type
 from llmcore.types.wordings import mistake_in
 
-__all__ = ["CompiledTool", "JsonSchema", "ToolDefinition", "ToolSet", "check_definition", "definition_of", "tools_in"]
+__all__ = [
+    "CompiledTool",
+    "JsonSchema",
+    "LiveTools",
+    "ToolDefinition",
+    "ToolSet",
+    "check_definition",
+    "definition_of",
+    "sources_in",
+    "tools_given",
+    "tools_in",
+]
 
 JsonSchema = dict[str, Any]
 
+_SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
+_READ_KEYS = (
+    *_SCHEMA_KEYS, "name", "description", "strict", "annotations", "read_only", "examples", "input_examples", "tags", "version",
+)  # fmt: skip
+_KEYS = frozenset({*_READ_KEYS, "type", "title", "function", "custom", "toolSpec", "outputSchema", "output_schema", "response"})
+_MEAN_PARAMETERS = frozenset({"params", "schema", "args", "arguments", "properties", "input"})
+_NEAR = 0.8
+_EXAMPLE_KEYS = frozenset({"input", "output", "description"})
 _MAX_SCHEMA_STEPS = 64
 _MAX_KEYS = 1024  # whose types are kept: models make up keys without end
 
@@ -32,7 +52,8 @@ class ToolDefinition(Value):
 
     `parameters` is a JSON Schema of type object; types under the names of other languages (`float`, `dict`, `STRING`) get their
     standard ones. `read_only` = running it changes nothing, so a call that needed a `guess` may
-    run. `examples` are argument objects, validated against the schema on registration.
+    run. `examples` are argument objects, or `{"input": arguments, "output": ..., "description": ...}`; they are held against the
+    schema where the tool is taken.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -57,6 +78,19 @@ class ToolDefinition(Value):
     def definition(self) -> ToolDefinition:
         return self
 
+    @property
+    def example_arguments(self) -> list[dict[str, Any]]:
+        """The arguments of each example: the example itself, or what it has as `input`."""
+        if not self.examples:
+            return []
+        own = CompiledTool(self).properties.keys()
+        return [example["input"] if _tells_input(example, own) else example for example in self.examples]
+
+
+def _tells_input(example: Mapping[str, Any], own: Set[str]) -> bool:
+    """Is it of the form with `input`, and no argument object of a tool that has such parameters?"""
+    return is_object(example.get("input")) and example.keys() <= _EXAMPLE_KEYS and not example.keys() <= own
+
 
 def check_definition(definition: ToolDefinition) -> None:
     """Raise `ToolDefinitionError` for a definition that cannot be sent as JSON: see `check_schema_shape`."""
@@ -79,7 +113,8 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
     name = body.get("name") or body.get("type")
     if not isinstance(name, str):
         raise ToolDefinitionError(f"a tool without a name: expected an OpenAI or Anthropic tool dict, got keys {sorted(given)}")
-    schema: object = _first(body, "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
+    _refuse_misspelt(name, body)
+    schema: object = _first(body, *_SCHEMA_KEYS)
     if is_object(schema) and is_object(schema.get("json")):
         schema = schema["json"]
     if schema is None:
@@ -88,6 +123,7 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
         raise ToolDefinitionError(f"tool {name!r}: its parameters must be a JSON Schema object, got {type(schema).__name__}")
     annotations = body.get("annotations")
     read_only = isinstance(annotations, Mapping) and cast("Mapping[str, Any]", annotations).get("readOnlyHint") is True
+    version = body.get("version")
     try:
         return ToolDefinition.model_validate(
             {
@@ -95,11 +131,28 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
                 "description": body.get("description") or "",
                 "parameters": dict(cast("Mapping[str, Any]", schema)),
                 "strict": body.get("strict"),
-                "read_only": read_only,
+                "read_only": read_only or body.get("read_only") is True,
+                "examples": _first(body, "examples", "input_examples") or [],
+                "tags": body.get("tags") or [],
+                "version": version if isinstance(version, str) else None,
             }
         )
     except ValidationError as error:
         raise ToolDefinitionError(mistake_in(error, f"tool {name!r}")) from None
+
+
+def _refuse_misspelt(name: str, body: Mapping[str, Any]) -> None:
+    """Raises `ToolDefinitionError` for a key that is nearly one of those that are read, which it would leave out in silence.
+    Others pass: providers have keys of their own."""
+    for key in body:
+        if key in _KEYS:
+            continue
+        near = get_close_matches(key, _READ_KEYS, n=1, cutoff=_NEAR)
+        if key in _MEAN_PARAMETERS and not any(known in body for known in _SCHEMA_KEYS):
+            near = ["parameters"]
+        meant = near[0] if near else None
+        if meant is not None and meant not in body:
+            raise ToolDefinitionError(f"tool {name!r} has no key {key!r}; did you mean {meant!r}?")
 
 
 @singledispatch
@@ -122,12 +175,53 @@ def tools_in(tools: object) -> Iterable[object]:
 
     Raises `ToolDefinitionError` for what is no collection of tools.
     """
-    name = type(tools).__name__
     if isinstance(tools, ToolSet):
         return tools.given
+    if isinstance(tools, LiveTools):
+        return tools.tools_now()
+    return _flat(_collection(tools))
+
+
+def _collection(tools: object) -> Iterable[object]:
+    name = type(tools).__name__
     if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable):
         raise ToolDefinitionError(f"give a list of tools, not {name}")
     return cast("Iterable[object]", tools)
+
+
+def tools_given(tools: object) -> Iterable[object]:
+    """As `tools_in`, with the collections that may change as they are. Raises `ToolDefinitionError`."""
+    if isinstance(tools, LiveTools):
+        return (tools,)
+    return tools_in(tools) if isinstance(tools, ToolSet) else _collection(tools)
+
+
+def _flat(tools: Iterable[object]) -> Iterator[object]:
+    """Each tool, with those of the collections among them."""
+    for tool in tools:
+        if isinstance(tool, LiveTools | ToolSet):
+            yield from tools_in(tool)
+        else:
+            yield tool
+
+
+class LiveTools:
+    """A collection of tools that changes while others use it: whoever is given one asks it anew. To be derived from."""
+
+    @property
+    def version(self) -> int:
+        """Another number after each change."""
+        raise NotImplementedError
+
+    def tools_now(self) -> Sequence[object]:
+        """The tools as they are now."""
+        raise NotImplementedError
+
+
+def sources_in(tools: object) -> tuple[LiveTools, ...]:
+    """What changes of what was given as tools: itself, or some of its members. Only of a collection that can be read twice."""
+    members: Iterable[object] = tools.given if isinstance(tools, ToolSet) else cast("Iterable[object]", tools)
+    return (tools,) if isinstance(tools, LiveTools) else tuple(one for one in members if isinstance(one, LiveTools))
 
 
 class CompiledTool:

@@ -117,7 +117,7 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: made(tools=add), "function", "give a list of tools"),
     (lambda: run(tools=[3]), "int", "give a function, a Tool"),
     (lambda: ToolRegistry([add]).register(add), "'add'", "replace=True"),
-    (lambda: ToolRegistry().unregister("f"), "'f'", "there are"),
+    (lambda: ToolRegistry().unregister("f"), "'f'", "there is none"),
 ]
 
 

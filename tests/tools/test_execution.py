@@ -66,7 +66,7 @@ async def test_async_tools_preprocess_and_postprocess() -> None:
         (None, "null"),
         ({"a": [1, 2.5, True]}, '{"a":[1,2.5,true]}'),
         (TextBlock, f'"{TextBlock}"'),
-        (b"\xff", '"_w=="'),
+        (b"\xff", "_w=="),
     ],
 )
 async def test_results_become_text(value: Any, text: str) -> None:

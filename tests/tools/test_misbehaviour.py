@@ -107,10 +107,10 @@ async def test_a_tool_that_cancels_tasks_of_its_own_fails_alone() -> None:
 @pytest.mark.parametrize("is_async", [True, False])
 async def test_generators_are_no_results(is_async: bool) -> None:
     def numbers() -> Any:
-        yield 1
+        return (number for number in (1, 2))
 
     async def numbers_later() -> Any:
-        yield 1
+        return (number for number in (1, 2))
 
     outcome = await outcome_of(numbers_later if is_async else numbers)
     assert outcome.error is not None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import sys
+import typing
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any, Literal
@@ -10,7 +12,9 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
+from llmcore import FakeModel, Orchestrator
 from llmcore.tools import RunContext, Tool, as_tool, tool
+from llmcore.tools.signature import ArgumentsError
 from llmcore.types import ToolDefinitionError, ToolSet
 
 
@@ -200,3 +204,141 @@ def test_bound_methods_and_partials_are_tools() -> None:
     assert list(definitions["price"].parameters["properties"]) == ["item"]
     assert definitions["scale"].description == "Scale it."
     assert definitions["scale"].parameters["required"] == ["value"]
+
+
+# Defaults
+
+
+def test_field_defaults_of_every_form_are_passed_and_shared_by_no_two_calls() -> None:
+    def collect(
+        a: list[int] = Field(default_factory=list),  # noqa: B008  # as people write it
+        b: Annotated[list[int], Field(default_factory=list)] = Field(description="more"),  # noqa: B008
+        c: int = Field(default=3, description="a number"),
+        d: str | None = Field(None),
+        e: dict[str, int] = {"x": 1},  # noqa: B006  # the point of the test
+    ) -> None: ...
+
+    made = as_tool(collect)
+    assert "required" not in made.definition.parameters
+    assert made.definition.parameters["properties"]["c"] == {"type": "integer", "default": 3, "description": "a number"}
+    first, second = made.keywords({}), made.keywords({})
+    assert first == second == {"a": [], "b": [], "c": 3, "d": None, "e": {"x": 1}}
+    for name in ("a", "b", "e"):
+        assert first[name] is not second[name]
+    assert first["e"] is not collect.__defaults__[-1]  # type: ignore[index]  # pyright: ignore[reportOptionalSubscript]
+
+
+def test_a_factory_in_the_annotation_makes_the_parameter_optional() -> None:
+    def collect(tags: Annotated[list[str], Field(default_factory=list)]) -> list[str]:
+        return tags
+
+    fake = FakeModel().tool_call("collect", {}).text("done")
+    assert Orchestrator(fake, [collect]).run_sync("?").tool_results[0].value == []
+
+
+# Keywords
+
+
+class Filters(typing.TypedDict, total=False):
+    kind: typing.Required[Literal["news", "web"]]
+    limit: int
+
+
+def test_keywords_of_one_type_are_checked() -> None:
+    def tally(**counts: int) -> dict[str, int]:
+        return counts
+
+    made = as_tool(tally)
+    assert made.definition.parameters["additionalProperties"] == {"type": "integer"}
+    assert made.keywords({"a": 1}) == {"a": 1}
+    with pytest.raises(ArgumentsError, match="q"):
+        made.keywords({"q": "many"})
+
+
+def test_keywords_of_a_typed_dict_are_parameters() -> None:
+    def search(query: str, **filters: typing.Unpack[Filters]) -> Any:
+        return query, filters
+
+    made = as_tool(search)
+    assert made.definition.parameters["required"] == ["query", "kind"]
+    assert made.definition.parameters["properties"]["limit"]["type"] == "integer"
+    assert made.definition.parameters["additionalProperties"] is False
+    assert made.keywords({"query": "x", "kind": "web"}) == {"query": "x", "kind": "web"}
+
+
+# TypedDicts
+
+
+class Base(typing.TypedDict):
+    city: str
+
+
+class Stop(Base, total=False):
+    nights: int
+    filters: list[Filters]
+
+
+def test_a_typed_dict_of_typing_is_taken_on_every_python() -> None:
+    def plan(stop: Stop, more: Annotated[list[Stop] | None, Field(description="then")] = None) -> Any: ...
+
+    made = as_tool(plan)
+    schema = made.definition.parameters
+    assert schema["$defs"]["Stop"]["required"] == ["city"]
+    assert schema["$defs"]["Filters"]["required"] == ["kind"]
+    given = {"stop": {"city": "Nice", "filters": [{"kind": "web"}]}, "more": [{"city": "Rome", "nights": 2}]}
+    assert made.keywords(given) == given
+    with pytest.raises(ArgumentsError, match="nights"):
+        made.keywords({"stop": {"city": "Nice", "nights": "many"}})
+
+
+class Node(typing.TypedDict):
+    children: list[Node]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="there pydantic takes it")
+def test_one_that_cannot_be_taken_names_the_fix() -> None:
+    def walk(node: Node) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match=r"'node'.*import TypedDict from typing_extensions"):
+        tool(walk)
+
+
+# Docstrings, sets, bytes
+
+
+def test_a_sphinx_docstring_of_untyped_fields_alone_is_read() -> None:
+    def find(city: str) -> None:
+        """Find it.
+
+        :param city: Where to look.
+        """
+
+    definition = as_tool(find).definition
+    assert definition.description == "Find it."
+    assert definition.parameters["properties"]["city"]["description"] == "Where to look."
+
+
+def test_a_set_said_with_repeats_is_taken_and_recorded() -> None:
+    def mark(ids: set[int], tags: frozenset[str] = frozenset()) -> list[int]:
+        return sorted(ids)
+
+    fake = FakeModel().tool_call("mark", {"ids": [2, 1, 2]}).text("done")
+    result = Orchestrator(fake, [mark]).run_sync("?")
+    assert (fake.call_count, result.tool_results[0].value, result.tool_results[0].arguments) == (2, [1, 2], {"ids": [2, 1]})
+    assert [(one.repair.kind, one.repair.safety) for one in result.repairs] == [("repeats_dropped", "coerced")]
+
+
+@pytest.mark.parametrize(("given", "shown"), [(b"caf\xc3\xa9", "café"), (b"\xff\x00", "_wA="), ([b"a"], '["YQ=="]')])
+def test_bytes_are_text_where_they_can_be(given: Any, shown: str) -> None:
+    def read() -> Any:
+        return given
+
+    fake = FakeModel().tool_call("read", {}).text("done")
+    assert Orchestrator(fake, [read]).run_sync("?").tool_results[0].content == shown
+
+
+def test_bytes_as_a_parameter_are_the_texts() -> None:
+    def write(data: bytes) -> int:
+        return len(data)
+
+    assert as_tool(write).keywords({"data": "é"}) == {"data": "é".encode()}

@@ -5,8 +5,8 @@ Rules
   number). So coercion is idempotent: what it made fits.
 - Unions are tried strict first, then by best fit: the alternative that needs the least trusted steps, the fewest of
   them.
-- What does not come to fit stays as it was; nothing is dropped and no default is invented, save where the table says
-  so.
+- What does not come to fit stays as it was; nothing is dropped (but what a set says twice) and no default is invented, save where
+  the table says so.
 
 The table is `conversions.CONVERSIONS` plus the object and array rules below; each row has the least strictness that admits it
 and how far it can be trusted. Work is bounded by the validator's budget of schema visits.
@@ -264,7 +264,17 @@ class _Coercer:
             unfit += not items[-1].fits
             if unfit >= MAX_ERRORS:  # it cannot come to fit: the rest would be work for nothing
                 break
-        return _joined([*(item.value for item in items), *value[len(items) :]], items, value)
+        made = _joined([*(item.value for item in items), *value[len(items) :]], items, value)
+        return self._without_repeats(made, path) if view.unique and self.may("safe") else made
+
+    def _without_repeats(self, made: Coerced, path: Path) -> Coerced:
+        """Of a set its values, each once: to say one twice adds nothing."""
+        once: dict[Any, Any] = {}
+        for item in made.value:
+            once.setdefault(json_key(item), item)
+        if len(once) == len(made.value):
+            return made
+        return Coerced([*once.values()], [*made.repairs, _repair("repeats_dropped", path, made.value, [*once.values()])])
 
     # --- other shapes -------------------------------------------------------------------------------------------------
 

@@ -31,6 +31,8 @@ class View:
     items: Any = True
     prefix: list[Any] = field(default_factory=list[Any])
     alternatives: list[list[Any]] = field(default_factory=list[list[Any]])
+    unique: bool = False
+    """Is an array of it a set?"""
     bounded_text: bool = False
     """Has a string to match a pattern or a format?"""
 
@@ -88,6 +90,7 @@ def _add(view: View, part: JsonSchema) -> None:
     view.bounded_text = view.bounded_text or "pattern" in part or "format" in part
     view.patterns = view.patterns or "patternProperties" in part
     view.items = part.get("items", view.items)
+    view.unique = view.unique or (part.get("uniqueItems") is True and "prefixItems" not in part)
     view.prefix = part.get("prefixItems", view.prefix)
     view.alternatives += [part[keyword] for keyword in ("anyOf", "oneOf") if keyword in part]
 

@@ -18,7 +18,7 @@ from cachetools import LRUCache
 from jsonschema.exceptions import ValidationError
 from referencing.jsonschema import EMPTY_REGISTRY
 
-from llmcore.types import DEFAULT_LIMITS, JsonSchema, ToolDefinition, ToolDefinitionError
+from llmcore.types import DEFAULT_LIMITS, CompiledTool, JsonSchema, ToolDefinition, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.schema_shape import check_schema_shape
 from llmcore.validator.schema.drafts import MAX_SCHEMA_CHARACTERS, convert
@@ -87,9 +87,12 @@ def check_tool_schema(schema: JsonSchema, name: str = "") -> CompiledSchema:
 def check_tool(tool: ToolDefinition) -> CompiledSchema:
     """As `check_tool_schema`, and the tool's examples are validated too."""
     compiled = check_tool_schema(tool.parameters, tool.name)
-    for number, example in enumerate(tool.examples):
+    admitted = CompiledTool(tool).types_of(tool.parameters)  # also by `anyOf` and `enum`
+    if admitted and "object" not in admitted:
+        raise ToolDefinitionError(f"tool {tool.name!r}: parameters: must admit an object, and admits {', '.join(admitted)}")
+    for number, example in enumerate(tool.example_arguments):
         if problems := compiled.problems(example):
-            raise ToolDefinitionError(f"tool {tool.name!r}: example {number} does not fit its parameters: {problems[0]}")
+            raise ToolDefinitionError(f"tool {tool.name!r}: example {number} does not fit its schema: {problems[0].message}")
     return compiled
 
 

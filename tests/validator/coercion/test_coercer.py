@@ -147,7 +147,17 @@ def test_bounds_and_repeats_are_judged_as_written() -> None:
     assert settle(above, compile_schema({"type": "number", "maximum": 100})).problems
     unique = compile_schema({"type": "array", "uniqueItems": True})
     assert settle([exact_float("1234567890123456789.1"), exact_float("1234567890123456789.2")], unique).problems == []
-    assert settle([exact_float("1.10"), 1.1], unique).problems
+    assert settle([exact_float("1.10"), 1.1], unique, strictness="off").problems
+
+
+def test_what_a_set_says_twice_is_dropped_and_recorded() -> None:
+    unique = compile_schema({"type": "array", "uniqueItems": True, "items": {"type": "integer"}, "minItems": 2})
+    made = settle(["1", 2, 1, 2], unique)
+    assert (made.value, made.problems) == ([1, 2], [])
+    assert [repair.kind for repair in made.repairs] == ["number_from_text", "repeats_dropped"]
+    assert settle([1, 1], unique).problems  # one would be too few
+    places = compile_schema({"type": "array", "uniqueItems": True, "prefixItems": [{}, {}]})
+    assert settle([1, 1], places).problems  # what stands at a place of its own is no repeat
 
 
 @pytest.mark.parametrize(

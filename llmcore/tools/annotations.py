@@ -1,0 +1,73 @@
+"""Annotations as pydantic takes them: `typing.TypedDict` on a Python below 3.12, and `**options: Unpack[SomeTypedDict]`."""
+
+from __future__ import annotations
+
+import sys
+import types
+import typing
+from typing import Annotated, Any, get_args, get_origin
+
+import typing_extensions
+
+__all__ = ["fields_of_unpacked", "usable"]
+
+_OLD_PYTHON = sys.version_info < (3, 12)
+_REQUIRED = (typing.Required, typing_extensions.Required)
+_WRAPPERS = (*_REQUIRED, typing.NotRequired, typing_extensions.NotRequired)
+
+
+def usable(hint: Any) -> Any:
+    """The annotation, with each `typing.TypedDict` in it as the same of typing_extensions where pydantic refuses the former (it
+    lacks what inheritance needs). One that holds itself stays as it is, and so does one inside of a class."""
+    return _usable(hint, ()) if _OLD_PYTHON else hint
+
+
+def _usable(hint: Any, inside: tuple[Any, ...]) -> Any:
+    if typing.is_typeddict(hint):
+        return _as_extension(hint, inside) if type(hint).__module__ == "typing" and hint not in inside else hint
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is None or origin is typing.Literal:
+        return hint
+    if origin is Annotated:
+        inner = _usable(args[0], inside)
+        return hint if inner is args[0] else Annotated[(inner, *hint.__metadata__)]
+    made = tuple(_usable(arg, inside) for arg in args)
+    if all(one is other for one, other in zip(made, args, strict=True)):
+        return hint
+    if origin in (typing.Union, types.UnionType):
+        return typing.Union[made]  # noqa: UP007  (of a tuple, which `|` does not take)
+    return origin[made]
+
+
+def _as_extension(kind: Any, inside: tuple[Any, ...]) -> Any:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    fields: dict[str, Any] = {}
+    for name, hint in hints.items():
+        inner = _usable(_unwrapped(hint), (*inside, kind))
+        wrapper: Any = typing_extensions.Required if _is_required(kind, name, hint) else typing_extensions.NotRequired
+        fields[name] = wrapper[inner]
+    make: Any = typing_extensions.TypedDict
+    made = make(kind.__name__, fields)
+    made.__module__, made.__doc__ = kind.__module__, kind.__doc__
+    return made
+
+
+def _is_required(kind: Any, name: str, hint: Any) -> bool:
+    """As the key itself says: where annotations are texts, a TypedDict of typing does not know it."""
+    origin = get_origin(hint)
+    return name in kind.__required_keys__ if origin not in _WRAPPERS else origin in _REQUIRED
+
+
+def _unwrapped(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) in _WRAPPERS else hint
+
+
+def fields_of_unpacked(hint: Any) -> dict[str, tuple[Any, bool]] | None:
+    """Of `Unpack[SomeTypedDict]` each key's annotation, and whether it is required; None of any other annotation."""
+    if get_origin(hint) not in (typing.Unpack, typing_extensions.Unpack):
+        return None
+    kind = get_args(hint)[0]
+    if not typing_extensions.is_typeddict(kind):
+        return None
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return {name: (_unwrapped(one), _is_required(kind, name, one)) for name, one in hints.items()}

@@ -1,0 +1,84 @@
+"""A function beside a schema that was given, not made of its signature: do the two fit, and how is it called?"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from llmcore.tools.signature import hints_of, is_context
+from llmcore.types import CompiledTool, ToolDefinition, ToolDefinitionError
+from llmcore.types.wordings import hint
+
+__all__ = ["GivenSchema"]
+
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+class GivenSchema:
+    """How a function answers calls of a definition: with the arguments as plain data, by name.
+
+    A property that the schema does not require and the function has no default for arrives as None when it is left out.
+    Raises `ToolDefinitionError` naming the parameter where one of the two has what the other lacks. `any_arguments`: a
+    function before this one makes other arguments, so the names are not compared.
+    """
+
+    def __init__(self, definition: ToolDefinition, function: Callable[..., Any] | None, *, any_arguments: bool = False) -> None:
+        self.context_parameter: str | None = None
+        self._may_lack: list[str] = []
+        parameters = _parameters(function)
+        if function is None or parameters is None:
+            return
+        hints = _hints(function, definition.name)
+        for name in list(parameters):
+            if is_context(hints.get(name)):
+                if self.context_parameter is not None:
+                    raise ToolDefinitionError(f"tool {definition.name!r} takes two RunContext parameters; keep one")
+                self.context_parameter = name
+                del parameters[name]
+        if not any_arguments:
+            _compare(definition, parameters)
+        needed = CompiledTool(definition).required
+        self._may_lack = [name for name in _required(parameters) if name not in needed]
+
+    def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return dict.fromkeys(self._may_lack) | dict(arguments)
+
+
+def _parameters(function: Callable[..., Any] | None) -> dict[str, inspect.Parameter] | None:
+    """None for one whose signature cannot be read: some of C have none."""
+    try:
+        return dict(inspect.signature(function).parameters) if function is not None else None
+    except (ValueError, TypeError):
+        return None
+
+
+def _hints(function: Callable[..., Any], name: str) -> Mapping[str, Any]:
+    """The annotations; none where one of them means nothing: only `RunContext` is looked for."""
+    try:
+        return hints_of(function, name)
+    except ToolDefinitionError:
+        return {}
+
+
+def _required(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    return [name for name, one in parameters.items() if one.kind in _BY_NAME and one.default is one.empty]
+
+
+def _compare(definition: ToolDefinition, parameters: Mapping[str, inspect.Parameter]) -> None:
+    where = f"tool {definition.name!r}: "
+    positional = [name for name, one in parameters.items() if one.kind is one.POSITIONAL_ONLY]
+    if positional:
+        raise ToolDefinitionError(f"{where}parameter {positional[0]!r} is positional-only; models give arguments by name")
+    declared = CompiledTool(definition).properties
+    named = [name for name, one in parameters.items() if one.kind in _BY_NAME]
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    if not takes_any and (unknown := [name for name in declared if name not in named]):
+        raise ToolDefinitionError(
+            f"{where}its schema has {unknown[0]!r}, which the function does not take; {hint(unknown[0], named)}"
+        )
+    lacking = [name for name in _required(parameters) if name not in declared]
+    if lacking and "patternProperties" not in definition.parameters:
+        raise ToolDefinitionError(
+            f"{where}the function needs {lacking[0]!r}, which its schema does not have; {hint(lacking[0], declared)}"
+        )

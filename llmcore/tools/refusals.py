@@ -1,0 +1,65 @@
+"""What looks like a function and cannot be a tool, refused where it is given, with what to give instead."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from llmcore.types import ToolDefinitionError
+from llmcore.types.wordings import described
+
+__all__ = ["defined_in_a_class", "is_method", "refuse"]
+
+
+def refuse(function: Callable[..., Any]) -> None:
+    """Raises `ToolDefinitionError` for a class, a generator, and a method that was taken from its class."""
+    if isinstance(function, type):
+        name = function.__name__
+        raise ToolDefinitionError(
+            f"{name} is a class; give a method of one of its objects, a function that makes one, or @tool(params={name}) on a "
+            "function of one argument"
+        )
+    if not callable(function):
+        is_classmethod = isinstance(function, classmethod)
+        fix = "write @classmethod above @tool" if is_classmethod else "a tool takes a function, or options by name"
+        raise ToolDefinitionError(f"not a function: {described(function)}; {fix}")
+    _refuse_generators(function)
+    if is_method(function) and _stands_in_its_class(function):
+        owner, _, name = function.__qualname__.rpartition(".")
+        fix = f"give {owner}(...).{name}, or write @tool above it in the class"
+        raise ToolDefinitionError(f"{function.__qualname__} is a method without its object: {fix}")
+
+
+def _refuse_generators(function: Callable[..., Any]) -> None:
+    inner: Any = function.func if isinstance(function, functools.partial) else function
+    asked = inner if inspect.isroutine(inner) else type(inner).__call__
+    if inspect.isgeneratorfunction(asked) or inspect.isasyncgenfunction(asked):
+        name = getattr(inner, "__name__", type(inner).__name__)
+        raise ToolDefinitionError(f"tool {name!r} is a generator (it yields); a tool gives one result: return a list")
+
+
+def defined_in_a_class(function: object) -> bool:
+    """Does it stand in a class body?"""
+    if not isinstance(function, types.FunctionType):
+        return False
+    owner = function.__qualname__.rpartition(".")[0]
+    return bool(owner) and not owner.endswith("<locals>")
+
+
+def is_method(function: object) -> bool:
+    """Is this a method as it stands in a class body? Then its first parameter is the instance, and no argument."""
+    if not defined_in_a_class(function) or not isinstance(function, types.FunctionType):
+        return False
+    return next(iter(inspect.signature(function).parameters), "") in ("self", "cls")
+
+
+def _stands_in_its_class(function: Callable[..., Any]) -> bool:
+    """Is the class made already, with this function in it? While its body runs, where `@tool` stands, it is not."""
+    found: Any = sys.modules.get(function.__module__)
+    for step in function.__qualname__.split(".")[:-1]:
+        found = getattr(found, step, None)
+    return isinstance(found, type) and vars(found).get(function.__name__) is function
