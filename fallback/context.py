@@ -8,7 +8,7 @@ from typing import Protocol
 
 from llmcore.fallback.ledger import Ledger
 from llmcore.fallback.remedies import PATIENCE, TRIES, remedies
-from llmcore.types import AttemptReason, LLMCoreError, OutputMode
+from llmcore.types import AttemptReason, LLMCoreError, OutputMode, QuotaExceeded
 
 __all__ = ["FallbackContext", "Models", "Plan", "best_place", "first_well", "resting"]
 
@@ -54,6 +54,10 @@ class Models(Protocol):
         ...
 
     def provider(self, model: str) -> str: ...
+
+    def account(self, model: str, deployment: str = "") -> object:
+        """Who is charged at this place of the model: equal where one quota is shared."""
+        ...
 
     def may_change_mode(self, model: str) -> bool: ...
 
@@ -110,6 +114,14 @@ class FallbackContext:
     def places_tried(self, model: str) -> set[str]:
         return {plan.deployment for plan in self.tried if plan.model == model}
 
+    def spent_accounts(self) -> list[object]:
+        """The accounts that were found to be without quota in this turn."""
+        return [
+            self.models.account(plan.model, plan.deployment)
+            for plan, failure in zip(self.tried, self.failures, strict=True)
+            if isinstance(failure, QuotaExceeded)
+        ]
+
     def overstays(self, plan: Plan) -> bool:
         """Does the plan keep to a model that was asked often enough, or would be waited for too long, while another is
         left? A deployment that was not asked yet may be. See `remedies`."""
@@ -149,9 +161,13 @@ def first_well(models: Models, model: str) -> str:
     return model
 
 
-def best_place(models: Models, model: str) -> str:
-    """The first of the model's places that is well, else the one that will be soonest."""
-    return min(models.deployments(model), key=lambda name: models.resting(model, name))
+def best_place(models: Models, model: str, spent: Sequence[object] = ()) -> str:
+    """The first of the model's places that is well, else the one that will be soonest; one of another account than those that
+    are `spent`, if there is one."""
+    return min(
+        models.deployments(model),
+        key=lambda name: (bool(spent) and models.account(model, name) in spent, models.resting(model, name)),
+    )
 
 
 def resting(models: Models, model: str) -> float:

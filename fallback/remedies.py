@@ -3,7 +3,7 @@
 | failure | what may help |
 |---|---|
 | a caller's error (key, configuration, limits) | nothing: stop at once |
-| quota spent | another deployment, another provider; waiting does not help |
+| quota spent | another deployment; a model of another account (its own server, or another key); waiting does not help |
 | model unknown or not accessible | another deployment; another model, if one is listed |
 | rate limit, overloaded | another deployment; wait as told; another model. It is no reason to change the mode |
 | context overflow | a model with a larger window only |
@@ -47,10 +47,10 @@ __all__ = ["PATIENCE", "TRIES", "Remedy", "remedies"]
 TRIES = 2
 PATIENCE = 5.0
 
-Remedy = Literal["deployment", "retry", "retry_once", "again", "mode", "model", "larger_window", "other_provider", "text"]
+Remedy = Literal["deployment", "retry", "retry_once", "again", "mode", "model", "larger_window", "other_account", "text"]
 
 _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
-    (QuotaExceeded, frozenset({"deployment", "other_provider"})),
+    (QuotaExceeded, frozenset({"deployment", "other_account"})),
     (ModelNotFound, frozenset({"deployment", "model"})),
     (CallerError, frozenset()),
     (RateLimited, frozenset({"deployment", "retry", "model"})),

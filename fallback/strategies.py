@@ -161,7 +161,7 @@ class OtherMode:
 @dataclass(frozen=True, slots=True)
 class EscalateModel:
     """The next model of the registry's `escalates_to` that was not tried: with a larger window after an overflow, of
-    another provider when the account's quota is spent. The current model's list first, then those of the models that
+    another account when one's quota is spent. The current model's list first, then those of the models that
     led to it in this turn."""
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
@@ -170,7 +170,7 @@ class EscalateModel:
     def execute(self, context: FallbackContext) -> Plan:
         model = self._next(context.failure, context)
         assert model is not None  # can_handle said so
-        place = best_place(context.models, model)
+        place = best_place(context.models, model, context.spent_accounts())
         return Plan(model, context.models.modes(model, place)[0], "model", context.problem, deployment=place)
 
     def _next(self, failure: LLMCoreError, context: FallbackContext) -> str | None:
@@ -182,10 +182,16 @@ class EscalateModel:
             if (
                 "model" in allowed
                 or ("larger_window" in allowed and _is_larger(context, model))
-                or ("other_provider" in allowed and models.provider(model) != models.provider(context.plan.model))
+                or ("other_account" in allowed and _has_quota(context, model))
             ):
                 return model
         return None
+
+
+def _has_quota(context: FallbackContext, model: str) -> bool:
+    """Is one of the model's places another account than those found to be spent?"""
+    spent, models = context.spent_accounts(), context.models
+    return any(models.account(model, place) not in spent for place in models.deployments(model))
 
 
 def _is_larger(context: FallbackContext, model: str) -> bool:
