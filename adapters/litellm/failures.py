@@ -327,6 +327,10 @@ def _capability_refused(facts: Facts) -> LLMCoreError:
     return CapabilityRefused(facts.message, capability=facts.capability or "native_tools", status=facts.status)
 
 
+def _no_image(facts: Facts) -> LLMCoreError:
+    return CallerError("an image is not taken by its URL here: fetch it, and give `data` (base64) with its `media_type`")
+
+
 def _installation(facts: Facts) -> LLMCoreError:
     return ConfigError(f"litellm is not usable as installed ({facts.message}); install litellm==1.105.3, the tried version")
 
@@ -391,6 +395,7 @@ _REFUSALS = (400, 405, 409, 415, 422, 501)
 """Statuses by which a server refuses a request as it is: the same again would be refused again."""
 
 ROWS: tuple[Row, ...] = (
+    _row(_no_image, kinds=("ImageFetchError",)),
     _row(_timed_out, also=lambda facts: facts.timeout),
     # before any status or class: LiteLLM looks for "403" and "429" in all of the text, a port or an address included
     _row(lambda facts: RemoteServerError(facts.message), also=lambda facts: facts.connection),

@@ -22,7 +22,7 @@ PROVIDERS = ["openai", "openai_compatible", "groq", "openrouter", "mistral", "de
 
 def call_of(**endpoint: Any) -> ModelCall:
     told = {"provider": "openai", "model": "gpt-4o", **endpoint}
-    return ModelCall(endpoint=Endpoint.model_validate(told), request=Request(messages=[]))
+    return ModelCall(endpoint=Endpoint.model_validate(told), request=Request.model_validate({"messages": "Hi"}))
 
 
 async def failure_of(server: WireServer, provider: str, api_key: str = "${OWN_KEY}") -> LLMCoreError:
