@@ -54,6 +54,12 @@ class Request(Value):
     def _as_given(cls, value: Any) -> Any:
         return given_messages(value)
 
+    @field_validator("stop", mode="before")
+    @classmethod
+    def _one_is_a_list(cls, value: Any) -> Any:
+        """OpenAI's API takes a single text as well."""
+        return [value] if isinstance(value, str) else value
+
     @field_validator("extra_headers")
     @classmethod
     def _can_be_sent(cls, value: dict[str, str]) -> dict[str, str]:
