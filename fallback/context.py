@@ -8,9 +8,12 @@ from typing import Protocol
 
 from llmcore.fallback.ledger import Ledger
 from llmcore.fallback.remedies import PATIENCE, TRIES, remedies
-from llmcore.types import AttemptReason, LLMCoreError, OutputMode, QuotaExceeded
+from llmcore.types import AttemptReason, LLMCoreError, OutputMode, QuotaExceeded, RemoteServerError
 
 __all__ = ["FallbackContext", "Models", "Plan", "best_place", "first_well", "resting"]
+
+
+_FAULT = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,13 @@ class FallbackContext:
 
     def places_tried(self, model: str) -> set[str]:
         return {plan.deployment for plan in self.tried if plan.model == model}
+
+    @property
+    def fails_by_its_mode(self) -> bool:
+        """Did the model fail by its server's own fault (500) each time, twice at least? A server that is down says 502 or 503, or
+        nothing; a template or a grammar that breaks on what a mode sends says 500, in any words."""
+        failures = [one for plan, one in zip(self.tried, self.failures, strict=True) if plan.model == self.plan.model]
+        return len(failures) > 1 and all(isinstance(one, RemoteServerError) and one.status == _FAULT for one in failures)
 
     def spent_accounts(self) -> list[object]:
         """The accounts that were found to be without quota in this turn."""

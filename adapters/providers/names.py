@@ -2,8 +2,8 @@
 error there and not at the first request.
 
 A name is known when our table or LiteLLM's list has it; the list is a file of this package (`scripts/litellm_names.py` makes it),
-so that nothing is imported for it. Models are judged only where a provider serves its own at its own URL: by the beginning of their
-names, and by their words.
+so that nothing is imported for it. Models are judged only where a provider serves its own at its own URL: by the beginning of
+their names, and by their words.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import pytest
 
 from llmcore import Orchestrator
 from llmcore.types import Finished, QuotaExceeded, Refused
-from tests.orchestrator.support import FAST
-from tests.support.wire_server import Failure, Raw, Step, WireServer
+from tests.orchestrator.support import FAST, get_weather
+from tests.support.wire_server import Failure, Raw, Seen, Step, WireServer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -85,3 +85,20 @@ async def test_a_models_refusal_in_its_own_field_is_refused_and_the_next_model_a
             await alone.run("Hi", model="a")
         await orchestrator.aclose()
         await alone.aclose()
+
+
+@pytest.mark.parametrize("asked", ["tools", "typed"])
+async def test_a_fault_that_comes_of_the_mode_is_not_made_again_and_again(asked: str) -> None:
+    words = "Value is not callable: null at row 1, column 72: {%- if tools %}"
+
+    def script(seen: Seen) -> Step:
+        broken = "tools" in seen.body or "response_format" in seen.body
+        return Failure(500, {"error": {"message": words, "code": 500}}) if broken else "7"
+
+    with WireServer(script) as server:
+        orchestrator = Orchestrator({"models": {"a": model(server)}}, [get_weather] if asked == "tools" else [], strategies=FAST)
+        found = (await orchestrator.run("Hi")).content if asked == "tools" else str(await orchestrator.execute("Hi", int))
+        await orchestrator.aclose()
+    assert found == "7"
+    assert [[name for name in ("tools", "response_format") if name in seen.body] for seen in server.requests][-1] == []
+    assert len(server.requests) <= 4
