@@ -8,9 +8,12 @@ from typing import Protocol
 
 from llmcore.fallback.ledger import Ledger
 from llmcore.fallback.remedies import PATIENCE, TRIES, remedies
-from llmcore.types import AttemptReason, LLMCoreError, OutputMode
+from llmcore.types import AttemptReason, LLMCoreError, OutputMode, QuotaExceeded, RemoteServerError
 
 __all__ = ["FallbackContext", "Models", "Plan", "best_place", "first_well", "resting"]
+
+
+_FAULT = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,10 @@ class Models(Protocol):
         ...
 
     def provider(self, model: str) -> str: ...
+
+    def account(self, model: str, deployment: str = "") -> object:
+        """Who is charged at this place of the model: equal where one quota is shared."""
+        ...
 
     def may_change_mode(self, model: str) -> bool: ...
 
@@ -110,6 +117,21 @@ class FallbackContext:
     def places_tried(self, model: str) -> set[str]:
         return {plan.deployment for plan in self.tried if plan.model == model}
 
+    @property
+    def fails_by_its_mode(self) -> bool:
+        """Did the model fail by its server's own fault (500) each time, twice at least? A server that is down says 502 or 503, or
+        nothing; a template or a grammar that breaks on what a mode sends says 500, in any words."""
+        failures = [one for plan, one in zip(self.tried, self.failures, strict=True) if plan.model == self.plan.model]
+        return len(failures) > 1 and all(isinstance(one, RemoteServerError) and one.status == _FAULT for one in failures)
+
+    def spent_accounts(self) -> list[object]:
+        """The accounts that were found to be without quota in this turn."""
+        return [
+            self.models.account(plan.model, plan.deployment)
+            for plan, failure in zip(self.tried, self.failures, strict=True)
+            if isinstance(failure, QuotaExceeded)
+        ]
+
     def overstays(self, plan: Plan) -> bool:
         """Does the plan keep to a model that was asked often enough, or would be waited for too long, while another is
         left? A deployment that was not asked yet may be. See `remedies`."""
@@ -149,9 +171,13 @@ def first_well(models: Models, model: str) -> str:
     return model
 
 
-def best_place(models: Models, model: str) -> str:
-    """The first of the model's places that is well, else the one that will be soonest."""
-    return min(models.deployments(model), key=lambda name: models.resting(model, name))
+def best_place(models: Models, model: str, spent: Sequence[object] = ()) -> str:
+    """The first of the model's places that is well, else the one that will be soonest; one of another account than those that
+    are `spent`, if there is one."""
+    return min(
+        models.deployments(model),
+        key=lambda name: (bool(spent) and models.account(model, name) in spent, models.resting(model, name)),
+    )
 
 
 def resting(models: Models, model: str) -> float:

@@ -3,7 +3,7 @@
 | failure | what may help |
 |---|---|
 | a caller's error (key, configuration, limits) | nothing: stop at once |
-| quota spent | another deployment, another provider; waiting does not help |
+| quota spent | another deployment; a model of another account (its own server, or another key); waiting does not help |
 | model unknown or not accessible | another deployment; another model, if one is listed |
 | rate limit, overloaded | another deployment; wait as told; another model. It is no reason to change the mode |
 | context overflow | a model with a larger window only |
@@ -11,6 +11,7 @@
 | a capability refused | learn it; the same mode without it, the next mode, another model, text only |
 | a refusal of the request that is not understood | nothing is learnt; the next mode, another model, text only |
 | server error, timeout | another deployment; the same again after a back-off, then another model |
+| a 500 twice in one mode | another model, the next mode: what the mode sends may be what breaks the server |
 | refused, cut short | another model |
 | a bad answer | the next mode, another model, text only; where no mode makes another request, the same once more |
 | ours | once more at most |
@@ -47,10 +48,10 @@ __all__ = ["PATIENCE", "TRIES", "Remedy", "remedies"]
 TRIES = 2
 PATIENCE = 5.0
 
-Remedy = Literal["deployment", "retry", "retry_once", "again", "mode", "model", "larger_window", "other_provider", "text"]
+Remedy = Literal["deployment", "retry", "retry_once", "again", "mode", "model", "larger_window", "other_account", "text"]
 
 _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
-    (QuotaExceeded, frozenset({"deployment", "other_provider"})),
+    (QuotaExceeded, frozenset({"deployment", "other_account"})),
     (ModelNotFound, frozenset({"deployment", "model"})),
     (CallerError, frozenset()),
     (RateLimited, frozenset({"deployment", "retry", "model"})),

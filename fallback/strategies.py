@@ -80,6 +80,8 @@ class Retry:
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
         allowed = remedies(failure)
+        if context.fails_by_its_mode and OtherMode().can_handle(failure, context):
+            return False
         once = "retry_once" in allowed or ("again" in allowed and not context.mode_matters)
         most = self.backoff.max_retries if "retry" in allowed else 1 if once else 0
         if context.retries_in_a_row >= most:
@@ -119,12 +121,14 @@ class OtherMode:
     """The next output mode in the model's order of preference that was not tried.
 
     A refused capability that is not the mode's own (a tool choice, a parameter) was learnt by now, so the same mode
-    makes another request: that is tried first, once for each capability. The last attempt that a refused model has left
+    makes another request: that is tried first, once for each capability. So it is after a server's own fault (500) that comes
+    again and again in one mode, when it is not retried any more. The last attempt that a refused model has left
     is made in its last mode, which most servers take: text.
     """
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
-        return "mode" in remedies(failure) and self._next(context) is not None
+        may_help = "mode" in remedies(failure) or context.fails_by_its_mode
+        return may_help and self._next(context) is not None
 
     def execute(self, context: FallbackContext) -> Plan:
         mode = self._next(context)
@@ -141,7 +145,8 @@ class OtherMode:
         left: list[OutputMode] = [mode for mode in usable if not context.was_tried(model, mode)]
         if not left:
             return None
-        is_last = isinstance(context.failure, CapabilityRefused | RequestRefused) and context.ledger.attempts_left(model) == 1
+        is_refused = isinstance(context.failure, CapabilityRefused | RequestRefused) or context.fails_by_its_mode
+        is_last = is_refused and context.ledger.attempts_left(model) == 1
         return left[-1] if is_last else left[0]
 
     def _same_mode_may_do(self, context: FallbackContext) -> bool:
@@ -161,7 +166,7 @@ class OtherMode:
 @dataclass(frozen=True, slots=True)
 class EscalateModel:
     """The next model of the registry's `escalates_to` that was not tried: with a larger window after an overflow, of
-    another provider when the account's quota is spent. The current model's list first, then those of the models that
+    another account when one's quota is spent. The current model's list first, then those of the models that
     led to it in this turn."""
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
@@ -170,7 +175,7 @@ class EscalateModel:
     def execute(self, context: FallbackContext) -> Plan:
         model = self._next(context.failure, context)
         assert model is not None  # can_handle said so
-        place = best_place(context.models, model)
+        place = best_place(context.models, model, context.spent_accounts())
         return Plan(model, context.models.modes(model, place)[0], "model", context.problem, deployment=place)
 
     def _next(self, failure: LLMCoreError, context: FallbackContext) -> str | None:
@@ -182,10 +187,16 @@ class EscalateModel:
             if (
                 "model" in allowed
                 or ("larger_window" in allowed and _is_larger(context, model))
-                or ("other_provider" in allowed and models.provider(model) != models.provider(context.plan.model))
+                or ("other_account" in allowed and _has_quota(context, model))
             ):
                 return model
         return None
+
+
+def _has_quota(context: FallbackContext, model: str) -> bool:
+    """Is one of the model's places another account than those found to be spent?"""
+    spent, models = context.spent_accounts(), context.models
+    return any(models.account(model, place) not in spent for place in models.deployments(model))
 
 
 def _is_larger(context: FallbackContext, model: str) -> bool:

@@ -22,8 +22,10 @@ from llmcore.adapters.litellm.engine import check_package, close_clients, litell
 from llmcore.adapters.litellm.failures import classify, failed_generation, is_clean, recordable, with_servers_status
 from llmcore.adapters.litellm.loop_ends import without_worker
 from llmcore.adapters.litellm.stream_waits import StreamWaits
+from llmcore.adapters.litellm.taken import ask
 from llmcore.adapters.litellm.usage import read_usage, usage_in
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
+from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import Prepared, prepare
 from llmcore.adapters.request.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.request.sent_numbers import unmarked
@@ -39,7 +41,8 @@ from llmcore.types.narrowing import is_list, object_in, objects_in
 __all__ = ["LiteLLMAdapter", "Observer"]
 
 Observer = Callable[[ModelCall, str, Any], None]
-"""Is told what goes out and comes in, for recording: `(call, "request", arguments)`, then `"response"` with the body,
+"""Is told what goes out and comes in, for recording: `(call, "request", arguments)` (twice where LiteLLM did not
+take them, before anything was sent), then `"response"` with the body,
 or `"chunk"` for each chunk and `"end"`, or `"error"` with the error as `failures.recordable` gives it. Values are not
 yet free of secrets."""
 
@@ -74,12 +77,12 @@ class LiteLLMAdapter:
     async def complete(self, call: ModelCall) -> Reply:
         prepared = self._prepare(call)
         module = await litellm()
-        watch = Watch(self._limits, streamed=False, known=prepared.provider.wire is not None)
+        watch = self._watch(call, prepared, streamed=False)
         started = time.perf_counter()
         answer, failure = None, None
         try:
             with watch.watching(), without_worker(module):
-                answer = await module.acompletion(**prepared.arguments)
+                answer = await self._asked(module, call, prepared, watch)
         except Exception as error:
             failure = error
         duration = time.perf_counter() - started
@@ -91,7 +94,7 @@ class LiteLLMAdapter:
 
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
         prepared = self._prepare(call)
-        watch = Watch(self._limits, streamed=True, known=prepared.provider.wire is not None)
+        watch = self._watch(call, prepared, streamed=True)
         mapper, progress = ReplyMapper(prepared), _Progress(call, prepared, watch)
         try:
             async with aclosing(self._events(call, prepared, watch)) as events:
@@ -122,7 +125,7 @@ class LiteLLMAdapter:
         waits = StreamWaits(call)
         try:
             with watch.watching(), without_worker(module):
-                answer = await waits.on(module.acompletion(**prepared.arguments, **prepared.streamed))
+                answer = await waits.on(self._asked(module, call, prepared, watch))
             async with aclosing(_source(prepared, watch, answer)) as source:
                 while True:
                     with watch.watching(), without_worker(module):
@@ -147,6 +150,30 @@ class LiteLLMAdapter:
         for event in held if in_place is None else [in_place]:
             yield event
 
+    def _watch(self, call: ModelCall, prepared: Prepared, *, streamed: bool) -> Watch:
+        known = prepared.provider.wire is not None
+        return Watch(self._limits, streamed=streamed, known=known, outgoing=Outgoing(call, prepared))
+
+    async def _asked(self, module: Any, call: ModelCall, prepared: Prepared, watch: Watch) -> Any:
+        """LiteLLM's answer; what it does not take itself is left out (`taken`)."""
+
+        async def send() -> Any:
+            try:
+                return await module.acompletion(**prepared.arguments, **(prepared.streamed if watch.streamed else {}))
+            except Exception:
+                if watch.fault is not None:
+                    raise watch.fault from None
+                raise
+
+        return await ask(
+            call,
+            prepared,
+            send,
+            streamed=watch.streamed,
+            was_sent=lambda: watch.exchange is not None,
+            changed=lambda: self._observe_request(call, prepared),
+        )
+
     async def close(self) -> None:
         """Close the HTTP clients of the running event loop, which its end does, too, where `asyncio.run` or the like ends it."""
         await close_clients()
@@ -154,7 +181,7 @@ class LiteLLMAdapter:
     def request_key(self, call: ModelCall) -> str:
         """What the request would send, and where, as a digest: the same for two calls that would make the same request. With
         what is known of the endpoint at this time."""
-        sent = self._prepared(call).arguments
+        sent = self._prepared(call).sent
         return sha256(json.dumps(sent, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
 
     def _prepared(self, call: ModelCall) -> Prepared:
@@ -168,9 +195,14 @@ class LiteLLMAdapter:
         prepared = self._prepared(call)
         if needed := prepared.provider.needs_package:
             check_package(needed, prepared.provider.name)
-        hide_in_logs(secrets_in(prepared.arguments))
-        self._observe(call, "request", unmarked(prepared.arguments) if self._observer is not None else None)
+        hide_in_logs(secrets_in(prepared.sent))
+        self._observe_request(call, prepared)
         return prepared
+
+    def _observe_request(self, call: ModelCall, prepared: Prepared) -> None:
+        """Once a request; again when it was made anew before anything was sent."""
+        if self._observer is not None:
+            self._observer(call, "request", unmarked(prepared.sent))
 
     def _observe(self, call: ModelCall, what: str, value: Any) -> None:
         if self._observer is not None:
@@ -216,7 +248,7 @@ class LiteLLMAdapter:
 
     def _raise(self, error: Exception, call: ModelCall, prepared: Prepared) -> NoReturn:
         """Raise the error as ours. The original is chained only when its own text holds no secret."""
-        scrubber = process_scrubber(secrets_in(prepared.arguments))
+        scrubber = process_scrubber(secrets_in(prepared.sent))
         ours = classify(error, call, scrubber)
         self._observe(call, "error", recordable(error, scrubber))
         original = error.__cause__ if ours is error else error

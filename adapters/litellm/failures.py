@@ -18,9 +18,16 @@ from typing import Any, cast
 from pydantic_core import from_json
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.litellm.refusals import is_quoted, own_words, refused_capability
+from llmcore.adapters.litellm.refusals import (
+    CANNOT_BE_MADE,
+    MISSING_MODEL,
+    NO_SUCH_ENDPOINT,
+    is_quoted,
+    own_words,
+    refused_capability,
+)
 from llmcore.adapters.litellm.waits import retry_after
-from llmcore.adapters.litellm.words import key_words, place_words, provider_words, said_by_server
+from llmcore.adapters.litellm.words import key_words, place_words, provider_words, said_by_server, without_tips
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types import (
@@ -147,6 +154,8 @@ class Facts:
     """The message of the server's error object speaks of a model; a plain page or a text is none."""
     call: ModelCall | None = None
     """What was asked for; None = not told."""
+    unsent: bool = False
+    """LiteLLM made no request: no server said this."""
 
     def placed(self, what: str) -> str:
         """In our words: where, what, and what was said there."""
@@ -177,9 +186,16 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
+_UNSENT = "BadRequestError"
+"""What LiteLLM raises in a server's stead where it makes no request of what it was given."""
+
+
 def with_servers_status(error: Exception, status: int | None) -> Exception:
     """The client's exception with the status that the server sent: LiteLLM looks for "403" and "429" in all of an error's text
     for Gemini, a port or an address included."""
+    if status is None and _UNSENT in _class_names(error):
+        with suppress(AttributeError):
+            error.llmcore_unsent = True  # type: ignore[attr-defined]  # read by `facts_of`
     if status is not None and status >= 400:
         for part in (error, _cause(error)):
             if isinstance(getattr(part, "status_code", None), int) and not isinstance(part, LLMCoreError):
@@ -253,6 +269,8 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
     shown = inner if isinstance(inner, str) and inner else message
     said = own_words(message.lower(), call, lambda words: _tells(words, call))
     status = getattr(error, "status_code", None)
+    unsent = getattr(error, "llmcore_unsent", False) is True
+    told = said_by_server(_clean(shown.partition(_TRACEBACK)[0], scrubber))
     words = (body.get("code"), body.get("type"), body.get("status"), getattr(error, "code", None))
     return Facts(
         status=status if isinstance(status, int) else None,
@@ -260,13 +278,14 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
         codes=frozenset(str(word).lower() for word in words if word is not None),
         param=str(body.get("param") or getattr(error, "param", None) or ""),
         text=said,
-        message=said_by_server(_clean(shown.partition(_TRACEBACK)[0], scrubber)),
+        message=without_tips(told) if unsent else told,
         retry_after=retry_after(error, body),
         capability=refused_capability(said, str(body.get("param") or ""), call),
         connection=not body and not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not beneath.isdisjoint(_TIMEOUTS),
         speaks_of_model=isinstance(inner, str) and _MODEL.search(inner[:MAX_WORDS]) is not None,
         call=call,
+        unsent=unsent,
     )
 
 
@@ -320,11 +339,16 @@ def _overloaded(facts: Facts) -> LLMCoreError:
 
 
 def _timed_out(facts: Facts) -> LLMCoreError:
-    return Timeout(facts.message or "no answer within the time given for a read", status=facts.status)
+    seconds = f"{facts.call.timeout:g} s" if facts.call is not None else "the time"
+    return Timeout(f"no answer within {seconds} given for a read", status=facts.status)
 
 
 def _capability_refused(facts: Facts) -> LLMCoreError:
     return CapabilityRefused(facts.message, capability=facts.capability or "native_tools", status=facts.status)
+
+
+def _no_image(facts: Facts) -> LLMCoreError:
+    return CallerError("an image is not taken by its URL here: fetch it, and give `data` (base64) with its `media_type`")
 
 
 def _installation(facts: Facts) -> LLMCoreError:
@@ -351,6 +375,9 @@ def _ours(facts: Facts) -> LLMCoreError:
 
 
 def _refused(facts: Facts) -> LLMCoreError:
+    if facts.unsent:
+        place = place_words(facts.call)
+        return RequestRefused(f"{place and f'{place}: '}LiteLLM makes no request of this, so none was sent: {facts.message}")
     what = f"the server refused the request (HTTP {facts.status})"
     return RequestRefused(facts.placed(what) if facts.call is not None else f"{what}: {facts.message}", status=facts.status)
 
@@ -369,28 +396,11 @@ _CALLERS_PARAMETERS = (
     "image",
     "model",
 )
-_MISSING_MODEL = (
-    "model_not_found",
-    "model identifier is invalid",
-    "is not a valid model",
-    "model not found",
-    "unknown model",
-)
-
-_NO_SUCH_ENDPOINT = ("no endpoints found that can handle the requested parameters",)
-"""OpenRouter: the model is there, and none of its hosts takes such a request."""
-
-_CANNOT_BE_MADE = (
-    "invalid json schema in format",  # Ollama
-    *("failed to parse grammar", "failed to initialize samplers", "jinja"),  # llama.cpp
-    "error rendering prompt",  # LM Studio
-)
-"""Servers' own faults (500) by which the same request would fail again: no grammar or no prompt can be made of it."""
-
 _REFUSALS = (400, 405, 409, 415, 422, 501)
 """Statuses by which a server refuses a request as it is: the same again would be refused again."""
 
 ROWS: tuple[Row, ...] = (
+    _row(_no_image, kinds=("ImageFetchError",)),
     _row(_timed_out, also=lambda facts: facts.timeout),
     # before any status or class: LiteLLM looks for "403" and "429" in all of the text, a port or an address included
     _row(lambda facts: RemoteServerError(facts.message), also=lambda facts: facts.connection),
@@ -434,11 +444,11 @@ ROWS: tuple[Row, ...] = (
     _row(_no_model, codes=("model_not_found",)),
     _row(_no_model, status=(403,), also=lambda facts: facts.speaks_of_model),
     _row(_authentication, status=(403,)),
-    _row(_refused, status=(404,), text=_NO_SUCH_ENDPOINT),
+    _row(_refused, status=(404,), text=NO_SUCH_ENDPOINT),
     _row(_no_model, status=(404,)),
     _row(_no_model, kinds=("NotFoundError",)),
     _row(_authentication, kinds=("PermissionDeniedError",)),
-    _row(_no_model, status=(400,), text=_MISSING_MODEL),
+    _row(_no_model, status=(400,), text=MISSING_MODEL),
     _row(_rate_limited, status=(429,)),
     _row(_rate_limited, kinds=("RateLimitError",)),
     _row(_overloaded, status=(503, 529)),
@@ -466,7 +476,7 @@ ROWS: tuple[Row, ...] = (
         also=lambda facts: any(facts.param.startswith(name) for name in _CALLERS_PARAMETERS),
     ),
     _row(_refused, status=_REFUSALS),
-    _row(_refused, status=(500,), text=_CANNOT_BE_MADE),
+    _row(_refused, status=(500,), text=CANNOT_BE_MADE),
     _row(_with_status(RemoteServerError), also=lambda facts: facts.status is not None),
     _row(_with_status(RemoteServerError), kinds=("APIError", "OpenAIError")),
     _row(_fault),

@@ -16,7 +16,7 @@ from llmcore.adapters.secrets.spellings import unescaped, united
 from llmcore.types import ToolDefinition
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["PHRASES", "is_quoted", "own_words", "refused_capability"]
+__all__ = ["CANNOT_BE_MADE", "MISSING_MODEL", "NO_SUCH_ENDPOINT", "PHRASES", "is_quoted", "own_words", "refused_capability"]
 
 PHRASES: tuple[tuple[str, str], ...] = (
     ("json mode cannot be combined with tool", "schema_with_tools"),  # Groq
@@ -48,6 +48,13 @@ PHRASES: tuple[tuple[str, str], ...] = (
     ("'messages.0.role' does not support 'system'", "system_message"),  # o1-mini
 )
 
+_NO_TOOLS = re.compile(
+    r"\b(?:tool|function)[ _-](?:calling|use|usage)\b[^.;:\n]{0,40}\bnot (?:supported|enabled|available|allowed|implemented)\b"
+    r"(?! (?:with|without|when|while|together|alongside|beside|in|if|unless|yet in)\b)"
+    r"|\bno (?:tool|function)(?:[ -]calling)? template\b"
+)
+"""A plain sentence that the endpoint has no tool calling; one that names a condition says it of that only."""
+
 _OF_THE_FORMAT = (
     "json mode is not enabled",  # Gemini (gemma), for a schema too
     "launched with --grammar-backend none",  # SGLang
@@ -56,6 +63,24 @@ _OF_THE_FORMAT = (
     "invalid format: ",  # Ollama, whose status is 500
 )
 """Phrases about whichever JSON mode was asked for."""
+
+MISSING_MODEL = (
+    "model_not_found",
+    "model identifier is invalid",
+    "is not a valid model",
+    "model not found",
+    "unknown model",
+)
+
+NO_SUCH_ENDPOINT = ("no endpoints found that can handle the requested parameters",)
+"""OpenRouter: the model is there, and none of its hosts takes such a request."""
+
+CANNOT_BE_MADE = (
+    "invalid json schema in format",  # Ollama
+    *("failed to parse grammar", "failed to initialize samplers", "jinja"),  # llama.cpp
+    "error rendering prompt",  # LM Studio
+)
+"""Servers' own faults (500) by which the same request would fail again: no grammar or no prompt can be made of it."""
 
 _UNSUPPORTED = (
     "not support",
@@ -102,6 +127,8 @@ def refused_capability(text: str, param: str, call: ModelCall | None) -> str | N
             return capability
     if any(phrase in text for phrase in _OF_THE_FORMAT):
         return _format_asked(call)
+    if _NO_TOOLS.search(text):
+        return "native_tools"
     if not any(word in text for word in _UNSUPPORTED):
         return None
     found = _NAMED.search(text)

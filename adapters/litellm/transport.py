@@ -13,11 +13,13 @@ import httpx
 
 from llmcore.adapters.request.sent_numbers import unmarked_body
 from llmcore.adapters.wire.inflating import ACCEPTED
-from llmcore.adapters.wire.watching import Exchange, current_watch
+from llmcore.adapters.wire.watching import Exchange, Watch, current_watch
 
 __all__ = ["install", "same_server"]
 
 _Send = Callable[[Any, httpx.Request], Awaitable[httpx.Response]]
+_SIGNED = "AWS4-"
+"""How the authorization begins that holds for one body only."""
 _MARK = "llmcore_watches"
 _PORTS = {"http": 80, "https": 443}
 _REDIRECT = 307
@@ -49,10 +51,12 @@ def install(*transports: type[httpx.AsyncBaseTransport]) -> None:
             transport.handle_async_request = watched  # type: ignore[method-assign, assignment]  # a method, wrapped
 
 
-async def _as_written(request: httpx.Request) -> httpx.Request:
-    """The request with the numbers that LiteLLM was only shown by a mark."""
+async def _as_asked(request: httpx.Request, watch: Watch) -> httpx.Request:
+    """The request with what was asked for (`Outgoing`), and with the numbers that LiteLLM was only shown by a mark."""
     body = await request.aread()
-    written = unmarked_body(body)
+    signed = request.headers.get("authorization", "").startswith(_SIGNED)
+    asked = watch.leaving(request.method, str(request.url), body, signed=signed)
+    written = unmarked_body(asked)
     if written == body:
         return request
     headers = [(name, value) for name, value in request.headers.raw if name.lower() not in _LENGTHS]
@@ -89,7 +93,7 @@ def _watched(send: _Send) -> _Send:
         watch = current_watch()
         if watch is None:
             return await send(self, request)
-        request = await _as_written(request)
+        request = await _as_asked(request, watch)
         request.headers["accept-encoding"] = ACCEPTED
         response = await _at_home(request, await send(self, request))
         stream = response.stream

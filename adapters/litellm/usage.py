@@ -4,8 +4,9 @@ LiteLLM's `usage` is OpenAI-shaped for all providers: `prompt_tokens` holds the 
 cache write + cache read), `completion_tokens` the reasoning (for Gemini: the thoughts). Prices are the endpoint's, else
 LiteLLM's table's where that can be trusted; an unknown price gives cost None, never 0.
 
-Where a budget hangs on a number, one that cannot be believed (none at all, 0 for a side that is not empty, more than
-any model reads or writes) is replaced by an estimate: a budget is never switched off by what a server leaves out.
+Usage that a server leaves out is estimated, in one way on every wire. Where a budget hangs on a number, also one that cannot be
+believed is (0 for a side that is not empty, more than any model reads or writes): a budget is never switched off by what a
+server says.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def usage_in(event: Mapping[str, Any]) -> object:
 
 
 def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) -> Usage:
-    """`usage` (LiteLLM's, as a dict) as ours, priced. Without any count it is `estimated`, for nobody counted."""
+    """`usage` (LiteLLM's, as a dict) as ours, priced. Without any count it is `estimated`, for nobody counted. `estimated`: the
+    server told none, so what stands there is LiteLLM's guess, and none of ours."""
     cached = _count(usage, "prompt_tokens_details", "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
     counted = Usage(
         input_tokens=_count(usage, "prompt_tokens"),
@@ -54,9 +56,9 @@ def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) ->
         reasoning_tokens=_count(usage, "completion_tokens_details", "reasoning_tokens"),
     )
     charged = _charged(usage) if provider_of(endpoint).reports_cost else None
-    if not counted.total_tokens:
-        return counted.model_copy(update={"estimated": True, "cost": charged})
-    return counted.model_copy(update={"estimated": estimated, "cost": charged or cost_of(counted, endpoint)})
+    if estimated or not counted.total_tokens:
+        return Usage(estimated=True, cost=charged)
+    return counted.model_copy(update={"cost": charged or cost_of(counted, endpoint)})
 
 
 def _charged(usage: object) -> float | None:

@@ -9,16 +9,26 @@ from difflib import get_close_matches
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.providers import PROVIDERS, provider_of
 
-__all__ = ["key_words", "place_words", "provider_words", "said_by_server"]
+__all__ = ["key_words", "place_words", "provider_words", "said_by_server", "without_tips"]
 
 _LITELLMS = re.compile(r"(?:litellm\.\w+: *)?(?:\w*(?:Error|Exception)(?: \w+Error)?(?: - |: *))*(?:Error code: \d{3}(?: - )?)?")
 """What LiteLLM and the OpenAI SDK put before the words of a server."""
+
+
+_SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
+_TIP = re.compile(r"litellm|drop_params|modify_params|allowed_openai_params|\bproxy\b", re.IGNORECASE)
 
 
 def said_by_server(message: str) -> str:
     """The message without what the clients put before it; what is left of an empty body says so."""
     found = _LITELLMS.match(message) if message.startswith(("litellm.", "Error code: ")) else None
     return message[found.end() :].strip() or "(no words)" if found else message
+
+
+def without_tips(message: str) -> str:
+    """LiteLLM's own message without the sentences that tell how to set LiteLLM: who reads this uses llmcore."""
+    kept = [sentence for sentence in _SENTENCES.split(message) if not _TIP.search(sentence)]
+    return " ".join(kept).strip() or message.partition("\n")[0]
 
 
 def place_words(call: ModelCall | None) -> str:

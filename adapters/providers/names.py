@@ -2,7 +2,8 @@
 error there and not at the first request.
 
 A name is known when our table or LiteLLM's list has it; the list is a file of this package (`scripts/litellm_names.py` makes it),
-so that nothing is imported for it. Models are judged only where a provider serves its own at its own URL.
+so that nothing is imported for it. Models are judged only where a provider serves its own at its own URL: by the beginning of
+their names, and by their words.
 """
 
 from __future__ import annotations
@@ -41,6 +42,15 @@ _MEANT = {
 """What is often written for a provider, and how it is called here."""
 
 
+_ASKED = ("/chat/completions", "/completions", "/responses", "/v1/messages", "/api/chat", "/api/generate")
+"""Paths of single requests, as they stand in the examples of providers' documentation."""
+_WORD = re.compile(r"[a-z]{4,}")
+_OPEN = re.compile(r"/|^(?:ft|arn):")
+"""What stands in the names of models of a user's own or of somebody else's: their words may be any."""
+_NEAR = 0.8
+"""How near a word must be to a known one to be taken for that, misspelt."""
+
+
 @cache
 def litellm_names() -> dict[str, Any]:
     """The shipped list: `providers`, and `models` by our name of the provider."""
@@ -57,6 +67,8 @@ def check_names(provider: str, model: str, base_url: str | None = None) -> None:
         _check_host(base_url)
     if name in OWN_ADAPTER:
         return
+    if base_url:
+        _check_path(base_url)
     row = PROVIDERS.get(name)
     if row is None:
         _check_litellms(provider)
@@ -64,7 +76,9 @@ def check_names(provider: str, model: str, base_url: str | None = None) -> None:
     if row.needs_url and not base_url and not os.environ.get(row.url_variable):
         variable = f" (or the variable {row.url_variable})" if row.url_variable else ""
         raise ConfigError(f"the provider {provider!r} needs a `base_url`{variable}, for example {row.needs_url}")
-    if not base_url and not row.may_serve(model) and model not in _models(row):
+    if base_url or model in _models(row):
+        return
+    if not row.may_serve(model) or _misspelt(row, model):
         raise ConfigError(_unknown_model(row, model))
 
 
@@ -78,6 +92,15 @@ def _check_host(base_url: str) -> None:
                     f"base_url: the host {host!r} looks like {row.name}'s ({domain}) and belongs to somebody else; "
                     f"write one that ends in {domain!r}, or reach the other server by another name"
                 )
+
+
+def _check_path(base_url: str) -> None:
+    """The client adds the path of what it asks for: one that stands there already would be there twice."""
+    path = urlsplit(base_url).path.rstrip("/")
+    found = next((ending for ending in _ASKED if path.endswith(ending)), None)
+    if found:
+        kept = path.removesuffix(found) or "/"
+        raise ConfigError(f"base_url: leave out {found!r} at its end, which is added to each request; its path is then {kept!r}")
 
 
 def _check_litellms(provider: str) -> None:
@@ -96,6 +119,23 @@ def _check_litellms(provider: str) -> None:
 def _models(row: Provider) -> list[str]:
     found: list[str] = litellm_names()["models"].get(row.name, [])
     return found
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    """The words in the names of a provider's models."""
+    row = PROVIDERS[name]
+    return frozenset(word for text in (*_models(row), *row.names_of_models) for word in _WORD.findall(text.lower()))
+
+
+def _misspelt(row: Provider, model: str) -> bool:
+    """Does a name of the right beginning hold a word that is nearly one of its provider's? The next version of a family has
+    another number, and a new family a new word; neither is nearly an old word."""
+    if not row.names_of_models or _OPEN.search(model):
+        return False
+    known = _words(row.name)
+    unknown: set[str] = {*_WORD.findall(model.lower())} - known
+    return any(get_close_matches(word, known, n=1, cutoff=_NEAR) for word in unknown)
 
 
 def _unknown_model(row: Provider, model: str) -> str:

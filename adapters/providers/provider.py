@@ -127,20 +127,30 @@ class Provider:
     (OpenRouter's `web`), or `responses` (the tool of OpenAI's other endpoint, to which the request then goes)."""
     searches_beside_tools: bool = True
     """Takes native web search in one request with tools; LiteLLM leaves the search out without a word where it does not."""
+    returns_refusals: bool = False
+    """A refusal of an earlier turn goes back in the field `refusal`; elsewhere its words are the message's text."""
     returns_reasoning: bool = False
     """Reasoning of a turn with calls is sent back as `reasoning_content`."""
     prompt_cache: bool = False
     """Takes `cache_control` marks on content."""
     images_in_results: bool = False
     """A tool's result may hold images."""
+    images_by_url: bool = True
+    """Takes an image by its URL; elsewhere LiteLLM would fetch it, or send the URL as if it were data."""
+    own_image_urls: tuple[str, ...] = ()
+    """How the URLs begin that it takes nevertheless: those of its own storage."""
+    declares_called_tools: bool = False
+    """Refuses calls in the history of a request that offers no tools; LiteLLM would invent one, or refuse it itself."""
     loses_images: bool = False
     """LiteLLM sends only the text of a message here: an image in it is left out."""
     one_system_message: bool = False
-    """Takes a system message only at the start (chat templates of local servers)."""
+    """Has one place for system messages, at the start (chat templates of local servers, and the wires where they are no
+    messages): a later one goes there, which is recorded."""
     raw_body: frozenset[str] = frozenset()
     """Parameters LiteLLM would rewrite or drop here and the provider takes: sent through `extra_body` as they are."""
-    spreads_extra_body: bool = False
-    """LiteLLM sends `extra_body` itself as a field here: its entries are given as plain parameters instead."""
+    extra_body: str = "litellm"
+    """How `extra_body` goes out: by LiteLLM's parameter of that name; by the `transport`, which adds it to LiteLLM's body, where
+    LiteLLM would send a field of that name; as `arguments` of their own, where in addition the body is signed."""
     reports_cost: bool = False
     """`usage.cost` of a reply is what the provider charged, in US dollars; elsewhere it is LiteLLM's own sum."""
     headers: tuple[tuple[str, str], ...] = ()

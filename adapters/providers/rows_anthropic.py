@@ -37,7 +37,11 @@ ANTHROPIC = Provider(
     needs_max_tokens=True,
     prompt_cache=True,
     images_in_results=True,
-    spreads_extra_body=True,
+    images_by_url=False,  # LiteLLM would fetch one by http://
+    own_image_urls=("https://",),
+    one_system_message=True,
+    declares_called_tools=True,
+    extra_body="transport",
 )
 
 _CONVERSE = FULL.model_copy(
@@ -94,5 +98,9 @@ BEDROCK = Provider(
     ids=IdRule(characters="A-Za-z0-9_.:-", source="Amazon Bedrock API reference: ToolUseBlock, toolUseId at most 64"),
     dropped=frozenset({"parallel_tool_calls"}),
     images_in_results=True,
-    spreads_extra_body=True,
+    images_by_url=False,
+    own_image_urls=("s3://",),
+    one_system_message=True,
+    declares_called_tools=True,
+    extra_body="arguments",
 )

@@ -50,6 +50,9 @@ GEMINI = Provider(
     dropped=frozenset({"parallel_tool_calls"}),
     thinking="anthropic",
     searches_beside_tools=False,  # Grounding with Google Search; `TRIED`: LiteLLM leaves it out
+    images_by_url=False,  # Gemini API documentation: Image understanding (inline data, or a file of the Files API)
+    own_image_urls=("gs://", "https://generativelanguage.googleapis.com/"),
+    one_system_message=True,
 )
 
 VERTEX = Provider(
@@ -99,8 +102,10 @@ VERTEX = Provider(
                 "needs_max_tokens": True,
                 "prompt_cache": True,
                 "images_in_results": True,
+                "declares_called_tools": True,
             },
         ),
     ),
     names=NameRule(source="the narrowest rule of the families behind it"),
+    one_system_message=True,
 )

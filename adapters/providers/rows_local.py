@@ -35,6 +35,7 @@ OLLAMA = Provider(
         ),
     ),
     dropped=frozenset({"tool_choice", "parallel_tool_calls"}),
+    images_by_url=False,  # Ollama documentation: images as base64 only
 )
 
 OPENAI_COMPATIBLE = Provider(

@@ -166,6 +166,9 @@ class Recorder:
     def _begin(self, call: ModelCall, arguments: Mapping[str, Any]) -> None:
         sent = {key: value for key, value in arguments.items() if key not in _NOT_WRITTEN}
         self._secrets |= {*secrets_in(arguments)}
+        if self._previous is call and id(call) in self._open:  # made anew before anything was sent
+            self._open[id(call)]["request"] = _copied(sent)
+            return
         attempt = {"model": call.endpoint.model, "mode": call.mode, "reason": call.reason or self._reason(call)}
         exchange = {"attempt": attempt, "request": _copied(sent)}
         self._exchanges.append(exchange)

@@ -18,6 +18,7 @@ from llmcore.adapters.request.history import sound_history
 from llmcore.adapters.request.names import IdMap, NameMap
 from llmcore.adapters.request.prompting import write_calls, write_result
 from llmcore.adapters.request.sent_numbers import OBJECT_WIRES, marked_json
+from llmcore.adapters.request.unsendable import MESSAGE_FIELDS
 from llmcore.types import (
     Block,
     ImageBlock,
@@ -37,8 +38,6 @@ __all__ = ["IMAGE_NOTE", "render_messages"]
 Rendered = dict[str, Any]
 IMAGE_NOTE = "Image returned by the tool"
 """How the text before an image begins that a tool returned, where a wire takes images only from the user."""
-_OPENAI_FIELDS = frozenset({"reasoning_details", "refusal", "audio"})
-"""Keys of an opaque OpenAI chat part that the same wire takes back on the assistant message."""
 
 
 def render_messages(call: ModelCall, provider: Provider, names: NameMap, instructions: str = "") -> list[Rendered]:
@@ -92,7 +91,8 @@ def _part(block: TextBlock | ImageBlock, provider: Provider) -> Rendered:
     if isinstance(block, TextBlock):
         return {"type": "text", "text": block.text, **_cached(block, provider)}
     url = block.url if block.url is not None else f"data:{block.media_type};base64,{block.data}"
-    return {"type": "image_url", "image_url": {"url": url}, **_cached(block, provider)}
+    detail = {"detail": block.detail} if block.detail and provider.wire == "openai-chat" else {}
+    return {"type": "image_url", "image_url": {"url": url, **detail}, **_cached(block, provider)}
 
 
 def _content(blocks: Iterable[Block], provider: Provider) -> str | list[Rendered]:
@@ -125,9 +125,13 @@ class _Native:
         if message.role == "tool":
             return self._results([block for block in message.content if isinstance(block, ToolResultBlock)])
         if message.role == "assistant":
-            return [self._assistant(message)]
+            rendered = self._assistant(message)
+            return [rendered] if rendered["content"] != "" or self._provider.wire == "openai-chat" else []
         content = _content(message.content, self._provider)
-        return [{"role": message.role, "content": content}] if content else []
+        turn: Rendered = {"role": message.role, "content": content}
+        if self._provider.wire == "openai-chat":
+            _return_openai_parts(turn, message.content)
+        return [turn] if content else []
 
     def _results(self, blocks: Iterable[ToolResultBlock]) -> list[Rendered]:
         """One tool message a result. Images go along where the wire takes them, else in a user message after the
@@ -150,11 +154,14 @@ class _Native:
         return [*rendered, {"role": "user", "content": shown}] if shown else rendered
 
     def _assistant(self, message: Message) -> Rendered:
-        rendered: Rendered = {"role": "assistant", "content": _content(message.content, self._provider) or None}
+        said = _with_refusals_said(message.content, self._provider)
+        rendered: Rendered = {"role": "assistant", "content": _content(said, self._provider) or None}
         calls = list(self._calls(message.content))
         if calls:
             rendered["tool_calls"] = calls
         _RETURNED.get(self._provider.wire or "", _nothing)(rendered, message.content)
+        if not self._provider.returns_refusals:
+            rendered.pop("refusal", None)
         if self._provider.returns_reasoning and calls:
             thoughts = "".join(block.thinking for block in message.content if isinstance(block, ThinkingBlock))
             rendered |= {"reasoning_content": thoughts} if thoughts else {}
@@ -185,6 +192,18 @@ class _Native:
         return {}
 
 
+def _with_refusals_said(blocks: Sequence[Block], provider: Provider) -> list[Block]:
+    """The blocks; where the wire has no part of its own for a refusal, its words as text."""
+    if provider.returns_refusals:
+        return list(blocks)
+    refusals = {
+        at: str(block.data["refusal"])
+        for at, block in enumerate(blocks)
+        if isinstance(block, ProviderBlock) and block.data.get("refusal")
+    }
+    return [TextBlock(text=refusals[at]) if at in refusals else block for at, block in enumerate(blocks)]
+
+
 def _nothing(rendered: Rendered, blocks: Sequence[Block]) -> None:
     """A wire that takes no opaque parts back."""
 
@@ -192,7 +211,7 @@ def _nothing(rendered: Rendered, blocks: Sequence[Block]) -> None:
 def _return_openai_parts(rendered: Rendered, blocks: Sequence[Block]) -> None:
     for block in blocks:
         if isinstance(block, ProviderBlock) and block.provider == "openai-chat":
-            rendered |= {key: copy.deepcopy(value) for key, value in block.data.items() if key in _OPENAI_FIELDS}
+            rendered |= {key: copy.deepcopy(value) for key, value in block.data.items() if key in MESSAGE_FIELDS}
 
 
 def _return_anthropic_parts(rendered: Rendered, blocks: Sequence[Block]) -> None:

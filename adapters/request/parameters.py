@@ -21,6 +21,7 @@ from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, tools_of
 from llmcore.adapters.request.prompting import envelope_schema, instructions
 from llmcore.adapters.request.schemas import Loss, transform
+from llmcore.adapters.request.unsendable import check_images, check_says_something, unsendable
 from llmcore.types import AuthenticationFailed, ImageBlock, JsonSchema, LimitExceeded, ToolDefinition, ToolResultBlock
 from llmcore.types.headers import check_header_value
 from llmcore.types.narrowing import is_object
@@ -58,11 +59,24 @@ class Prepared:
 
     streamed: dict[str, Any] = field(default_factory=dict[str, Any])
     """What a stream is asked for with, beside the arguments."""
+    own_body: dict[str, Any] = field(default_factory=dict[str, Any])
+    """The request's `extra_body`, where the transport puts it in as it is: LiteLLM would take its keys for parameters."""
+    known: Capabilities = field(default_factory=Capabilities)
+    """What was known of the endpoint when this was made."""
 
     def drop(self, name: str) -> None:
         """Note that a parameter is not sent."""
         self.dropped.append(name)
         _log.warning("%s does not take %s: it is not sent", self.arguments["model"], name)
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The arguments, with what is put into the body beneath LiteLLM."""
+        return {**self.arguments, "extra_body": self.own_body} if self.own_body else self.arguments
+
+    def become(self, other: Prepared) -> None:
+        """Take over another preparation of the same call."""
+        vars(self).update(vars(other))
 
     @property
     def left_out(self) -> list[str]:
@@ -82,10 +96,14 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     tools = tools_of(call, plan)
     native = call.mode == "native_tools"
     names = NameMap((tool.name for tool in tools), provider.names if native else None)
-    prepared = Prepared({}, provider, names, tools, plan)
+    prepared = Prepared({}, provider, names, tools, plan, known=capabilities)
     taught = instructions(call, tools, plan)
     prepared.arguments |= _connection(call, provider)
-    prepared.arguments["messages"] = render_messages(call, provider, names, taught)
+    check_images(call, provider)
+    prepared.arguments["messages"] = messages = render_messages(call, provider, names, taught)
+    check_says_something(messages, provider)
+    for lost in unsendable(call, provider):
+        prepared.drop(lost)
     if native:
         for problem in check_limits(tools, provider, call.enforce_limits):
             _log.warning(problem)
@@ -169,13 +187,14 @@ def _add_tools(prepared: Prepared, call: ModelCall, capabilities: Capabilities) 
     offered = prepared.tools
     if is_object(choice) and capabilities.tool_choice_named is False:
         offered = tuple(tool for tool in offered if tool.name == choice["name"]) or offered
-    if choice == "none" and prepared.plan != "tool" and "tool_choice" in prepared.provider.dropped:
+    if choice == "none" and prepared.plan != "tool" and _is_left_out(prepared, capabilities, "tool_choice"):
         offered = ()  # the wire cannot say it otherwise
     if not offered:
+        _declare_called_tools(prepared, call, capabilities)
         return
     prepared.arguments["tools"] = [_tool(prepared, tool) for tool in offered]
     wanted = _tool_choice(prepared, call, capabilities)
-    if "tool_choice" in prepared.provider.dropped:
+    if _is_left_out(prepared, capabilities, "tool_choice"):
         wanted = None
     if wanted is not None:
         prepared.arguments["tool_choice"] = wanted
@@ -184,6 +203,19 @@ def _add_tools(prepared: Prepared, call: ModelCall, capabilities: Capabilities) 
     parallel = call.request.parallel_tool_calls
     if parallel is not None:
         _put(prepared, capabilities, "parallel_tool_calls", parallel)
+
+
+def _declare_called_tools(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> None:
+    """The tools that the history's calls are of, where the wire wants them declared, not to be called: as they were offered, or
+    by their names alone."""
+    called = dict.fromkeys(block.name for message in call.request.messages for block in message.tool_uses)
+    if not called or not prepared.provider.declares_called_tools:
+        return
+    known = {tool.name: tool for tool in prepared.tools}
+    tools = [known.get(name) or ToolDefinition(name=name, parameters={"type": "object"}) for name in called]
+    prepared.arguments["tools"] = [_tool(prepared, tool) for tool in tools]
+    if not _is_left_out(prepared, capabilities, "tool_choice"):
+        prepared.arguments["tool_choice"] = "none"
 
 
 def _tool(prepared: Prepared, tool: ToolDefinition) -> dict[str, Any]:
@@ -263,9 +295,13 @@ def _json_schema(prepared: Prepared, name: str, schema: JsonSchema) -> dict[str,
 # Sampling and the rest
 
 
+def _is_left_out(prepared: Prepared, capabilities: Capabilities, name: str) -> bool:
+    return name in prepared.provider.dropped or name in capabilities.unsupported_parameters
+
+
 def _put(prepared: Prepared, capabilities: Capabilities, name: str, value: Any) -> None:
     """Send a parameter, unless the endpoint is known not to take it; then it is noted and logged."""
-    if name in prepared.provider.dropped or name in capabilities.unsupported_parameters:
+    if _is_left_out(prepared, capabilities, name):
         prepared.drop(name)
     else:
         prepared.arguments[name] = value
@@ -277,12 +313,12 @@ def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
         value = getattr(request, name)
         if value is not None and value != []:
             _put(prepared, capabilities, name, value)
-    budget = _thinking_budget(call)
+    budget = 0 if "thinking" in capabilities.unsupported_parameters else _thinking_budget(call)
     if (most := _max_tokens(call, prepared.provider, capabilities, budget)) is not None:
         renamed = "max_tokens" in capabilities.unsupported_parameters  # OpenAI's newer name for the same
         prepared.arguments["max_completion_tokens" if renamed else "max_tokens"] = most
-    if budget:
-        _add_thinking(prepared, capabilities, budget)
+    if call.request.thinking:
+        _add_thinking(prepared, call, capabilities, budget)
 
 
 def _max_tokens(call: ModelCall, provider: Provider, capabilities: Capabilities, budget: int) -> int | None:
@@ -314,12 +350,14 @@ def _thinking_budget(call: ModelCall) -> int:
     return max(thinking, _MIN_THINKING_TOKENS) if thinking else 0
 
 
-def _add_thinking(prepared: Prepared, capabilities: Capabilities, budget: int) -> None:
+def _add_thinking(prepared: Prepared, call: ModelCall, capabilities: Capabilities, budget: int) -> None:
     form = prepared.provider.thinking
-    if form == "anthropic":
+    if form == "anthropic" and budget:
         prepared.arguments["thinking"] = {"type": "enabled", "budget_tokens": budget}
-    elif form == "effort" and capabilities.reasoning is not False:
+    elif form == "effort" and capabilities.reasoning is not False and budget:
         effort = next((word for bound, word in _EFFORTS if budget <= bound), "high")
+        if call.request.thinking is not True:
+            prepared.drop("thinking budget")  # the wire has words for it, no numbers
         _put(prepared, capabilities, "reasoning_effort", effort)
     else:
         prepared.drop("thinking")
@@ -336,7 +374,11 @@ def _add_extras(prepared: Prepared, call: ModelCall, capabilities: Capabilities)
 
 def _add_web_search(prepared: Prepared, capabilities: Capabilities) -> None:
     provider, arguments = prepared.provider, prepared.arguments
-    if capabilities.web_search is not True or ("tools" in arguments and not provider.searches_beside_tools):
+    if (
+        capabilities.web_search is not True
+        or _is_left_out(prepared, capabilities, "web_search_options")
+        or ("tools" in arguments and not provider.searches_beside_tools)
+    ):
         prepared.drop("web search")
     elif provider.searches_by == "responses":
         arguments["model"] = arguments["model"].replace("/", "/responses/", 1)
@@ -351,11 +393,16 @@ def _add_web_search(prepared: Prepared, capabilities: Capabilities) -> None:
 def _move_to_body(prepared: Prepared, call: ModelCall) -> None:
     """What must reach the provider as it is goes through `extra_body`, and the request's own `extra_body` with it."""
     body = {name: prepared.arguments.pop(name) for name in prepared.provider.raw_body if name in prepared.arguments}
-    body |= prepared.arguments.pop("extra_body", {}) | call.request.extra_body
+    body |= prepared.arguments.pop("extra_body", {})
+    if prepared.provider.extra_body == "transport":
+        prepared.own_body = dict(call.request.extra_body)
+    else:
+        body |= call.request.extra_body
     if not body:
         return
-    if prepared.provider.spreads_extra_body:
+    if prepared.provider.extra_body == "arguments":
         prepared.arguments |= body
+        prepared.arguments["allowed_openai_params"] = list(body)  # else LiteLLM refuses those that OpenAI has as well
     else:
         prepared.arguments["extra_body"] = body
 

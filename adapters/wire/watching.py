@@ -25,7 +25,7 @@ from collections.abc import (
 )
 from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Protocol
 
 from llmcore.adapters.request.replies import holds_litellm_tool
 from llmcore.adapters.wire.counts import with_sound_counts
@@ -78,16 +78,27 @@ class _Broken(Exception):
     """What the server sends is more than it may send, or cannot be read. LiteLLM may wrap it: `Exchange.failure` stays."""
 
 
+class OutgoingBodies(Protocol):
+    """Looks at the requests of one call before they leave."""
+
+    def leaves(self, body: bytes, *, signed: bool) -> bytes: ...
+
+    def check_fetch(self, url: str) -> None: ...
+
+
 class Watch:
     """Watches the HTTP requests of one call. `streamed`: the reply was asked for as a stream; `known`: its wire is one whose
-    bodies are known.
+    bodies are known; `outgoing` sees what is about to leave.
 
     `exchange` is the last one made inside a `watching` block; None when there was none that could be seen (a client of the
     user's own).
     """
 
-    def __init__(self, limits: Limits, *, streamed: bool, known: bool) -> None:
+    def __init__(self, limits: Limits, *, streamed: bool, known: bool, outgoing: OutgoingBodies | None = None) -> None:
         self.limits = limits
+        self._outgoing = outgoing
+        self.fault: Exception | None = None
+        """Why a request was not let through; LiteLLM tells it in words of its own."""
         self.streamed = streamed
         self.known = known
         self.exchange: Exchange | None = None
@@ -109,6 +120,23 @@ class Watch:
         finally:
             _watching.reset(token)
 
+    def leaving(self, method: str, url: str, body: bytes, *, signed: bool) -> bytes:
+        """The body that leaves in place of this one. Raises what a request that may not leave is."""
+        if self._outgoing is None or not self._is_ours():
+            return body
+        if method == "GET":
+            try:
+                self._outgoing.check_fetch(url)
+            except Exception as error:
+                self.fault = error
+                raise
+            return body
+        return self._outgoing.leaves(body, signed=signed)
+
+    def _is_ours(self) -> bool:
+        """LiteLLM runs its users' callbacks in tasks of their own, and these may send as well."""
+        return self.exchange is None or asyncio.current_task() is self._task
+
     def made(self, coroutine: Coroutine[Any, Any, Any]) -> None:
         """LiteLLM made this, in a thread, to await it on the loop. Cancelled in between, it never does, and Python would
         warn of that: so it is closed."""
@@ -121,8 +149,8 @@ class Watch:
             self._made.close()
 
     def begin(self, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> Exchange | None:
-        """A response has come. None when it is not this call's: LiteLLM runs its users' callbacks in tasks of their own."""
-        if self.exchange is not None and asyncio.current_task() is not self._task:
+        """A response has come. None when it is not this call's."""
+        if not self._is_ours():
             return None
         self.exchange = Exchange(self, url, status, headers, source)
         return self.exchange

@@ -107,14 +107,14 @@ class ModelRegistry:
             return given
         if isinstance(given, Mapping):
             return cls.from_dict(given)
+        if not os.fspath(given).strip():
+            raise ConfigError("the registry is named by nothing; give a path to YAML, settings, or a model like 'openai/gpt-4o'")
         path = Path(given)
         if not isinstance(given, str) or _is_path(given) or path.exists():
             return cls.from_yaml(path)
         provider, slash, model = given.partition("/")
         if not (provider and slash and model):
-            raise ConfigError(
-                f"{given!r} is neither a file nor a model name with its provider; write it like 'openai/{given or 'gpt-4o'}'"
-            )
+            raise ConfigError(f"{given!r} is neither a file nor a model name with its provider; write it like 'openai/{given}'")
         config = ModelConfig(alias=given, provider=provider, model=model, base_url=base_url)
         try:
             check_names(provider, model, base_url)

@@ -256,9 +256,10 @@ class TurnAttempt:
             self._envelope = first_call_alone(self._envelope)
 
     def _usage(self, told: Usage | None, call: ModelCall, envelope: Envelope) -> Usage:
-        """Tokens and cost: as told; where a budget hangs on them, estimated where nothing believable was told."""
+        """Tokens and cost: as told; estimated where nothing was, and under a budget where that cannot be believed."""
         budget = self._state.ledger.budget
-        if budget.tokens is not None or budget.cost is not None:
+        nothing_told = told is not None and told.estimated and not told.total_tokens
+        if nothing_told or budget.tokens is not None or budget.cost is not None:
             return accounted(told, call, envelope)
         usage = told or Usage()
         if usage.cost is None and usage.total_tokens and call.endpoint.prices is not None:

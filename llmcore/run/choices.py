@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from llmcore.adapters.base import Capabilities
 from llmcore.adapters.capabilities import is_learnable
+from llmcore.adapters.providers.accounts import account_of
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.modes import usable_modes
@@ -82,6 +83,9 @@ class RunModels:
 
     def provider(self, model: str) -> str:
         return self._catalog.registry.get(model).provider
+
+    def account(self, model: str, deployment: str = "") -> object:
+        return account_of(self.config(model, deployment).endpoint)
 
     def may_change_mode(self, model: str) -> bool:
         return self._catalog.registry.get(model).retry_with_different_format

@@ -110,7 +110,7 @@ _INSTEAD: Mapping[str, str] = {
     "max_iterations": "it is `max_tool_turns`",
     "max_parallel": "it is `max_parallel_tools`",
     "errors": "it is `tool_errors`",
-    "timeout": "a tool's time is `tool_timeout`, the whole run's `deadline`",
+    "timeout": "the whole run has its `deadline`, a model its `timeout` in the registry, a tool its `tool_timeout`",
     "context": "it is `deps`",
     "max_output_tokens": "it is `max_tokens`; what a whole run may spend is `budget=Budget(tokens=...)`",
     "max_completion_tokens": "it is `max_tokens`; what a whole run may spend is `budget=Budget(tokens=...)`",

@@ -47,6 +47,9 @@ _BAD_JSON = frozenset({"json_validate_failed"})
 """Of these words, the one for text that is not the JSON it was to be."""
 
 
+_ORDINARY = frozenset({"stop", "completed"})
+"""Finish words of a reply that came to its end."""
+
 _BROKEN: dict[FinishReason, tuple[type[LLMCoreError], str]] = {
     "error": (RemoteServerError, "the provider says that it failed in the middle of the reply"),
     "cancelled": (RemoteServerError, "the provider says that the reply was cancelled"),
@@ -67,6 +70,8 @@ def broken_off(envelope: Envelope) -> LLMCoreError | None:
     if found is None:
         return None
     kind, words = found
+    if envelope.finish_reason == "content_filter" and word in _ORDINARY:  # the model said it, in its wire's part for refusals
+        return kind(f"the model refused: {cut(envelope.content.strip(), _MAX_SAID)!r}")
     return kind(f"{words} ({word})" if word else words)
 
 

@@ -8,7 +8,6 @@ and what to give. Nothing given is changed. O(length).
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -25,12 +24,12 @@ from llmcore.types.messages import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.narrowing import is_list, is_object, objects_in
+from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.numbers import exact_float
 
 __all__ = ["given_messages"]
 
-_log = logging.getLogger("llmcore.types")
+
 _GIVE = "give text, a list of messages or a Request"
 _ROLES = {
     "system": "system",
@@ -86,9 +85,8 @@ class _Reader:
         if role == "tool":
             return Message(role="tool", content=[self._result(fields, content)])
         blocks = [*self._thoughts(fields), *self._parts(content), *self._calls(index, fields)]
-        if kept := {key: fields[key] for key in _KEPT if fields.get(key)}:
+        if kept := {key: value for key, value in fields.items() if _is_kept(key, value)}:
             blocks.append(ProviderBlock(provider="openai-chat", data=kept))
-        self._tell_unread(fields)
         return Message.model_validate({"role": role, "content": blocks})
 
     def _role(self, fields: Dict) -> str:
@@ -105,10 +103,6 @@ class _Reader:
             raise CallerError(f"{self._where} has no `content`; give text or a list of parts")
         if content is not None and not isinstance(content, str) and not is_list(content):
             raise CallerError(f"{self._where} has a `content` of type {type(content).__name__}; give text or a list of parts")
-
-    def _tell_unread(self, fields: Dict) -> None:
-        for name in sorted(key for key, value in fields.items() if key not in _READ and value not in (None, [], {}, "")):
-            _log.warning("%s: the field %s is not sent, for no provider but OpenAI has it", self._where, _shown(name))
 
     # Content
 
@@ -128,7 +122,9 @@ class _Reader:
         if kind in _TEXTS and isinstance(fields.get("text"), str):
             return TextBlock.model_validate({"text": fields["text"], **cached})
         if kind in ("image_url", "input_image"):
-            return self._image(fields.get("image_url"), cached)
+            given = fields.get("image_url")
+            detail = object_in(given).get("detail") or fields.get("detail")
+            return self._image(given, {**cached, **({"detail": detail} if isinstance(detail, str) else {})})
         if kind == "image" and is_object(source := fields.get("source")):
             return self._sourced(source, cached)
         if kind == "refusal":
@@ -213,6 +209,11 @@ class _Reader:
         if not all(isinstance(part, TextBlock | ImageBlock) for part in parts):
             raise CallerError(f"{self._where} answers a call; its content is text, or a list of text and images")
         return ToolResultBlock(tool_use_id=call_id, content=parts, name=name if isinstance(name, str) else None)
+
+
+def _is_kept(key: str, value: object) -> bool:
+    """A field that only OpenAI's wire may have a place for: what an adapter cannot send it tells."""
+    return key in _KEPT if value and key in _READ else key not in _READ and value not in (None, [], {}, "")
 
 
 def _fields(item: object) -> Dict | None:

@@ -66,6 +66,8 @@ class ImageBlock(_Block):
     """Base64, without a `data:` prefix."""
     media_type: str | None = None
     """For example `image/png`; required with `data`."""
+    detail: str | None = None
+    """How closely OpenAI's models are to look (`low`, `high`, `auto`); other wires do not have it."""
 
     def model_post_init(self, context: Any, /) -> None:
         if (self.url is None) == (self.data is None):

@@ -65,7 +65,7 @@ class RequestOptions(TypedDict, total=False):
     max_tokens: int | None
     temperature: float | None
     top_p: float | None
-    stop: list[str]
+    stop: list[str] | str
     thinking: bool | int
     deadline: float | None
     extra_body: Mapping[str, Any]
@@ -114,6 +114,12 @@ class Request(Value):
     @classmethod
     def _as_given(cls, value: Any) -> Any:
         return given_messages(value)
+
+    @field_validator("stop", mode="before")
+    @classmethod
+    def _one_is_a_list(cls, value: Any) -> Any:
+        """OpenAI's API takes a single text as well."""
+        return [value] if isinstance(value, str) else value
 
     @field_validator("extra_headers")
     @classmethod

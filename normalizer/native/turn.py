@@ -63,6 +63,12 @@ class Turn:
         return "".join([part.text for part in self.parts if isinstance(part, Thinking)])
 
     @property
+    def is_refusal(self) -> bool:
+        """Did the model refuse, in its wire's own part for that, and do nothing else? Its finish word is an ordinary one then."""
+        texts = [part for part in self.parts if isinstance(part, TextRange)]
+        return bool(texts) and all(part.refusal for part in texts) and not self.calls.calls
+
+    @property
     def last_call(self) -> NativeCall | None:
         """The call that nothing followed."""
         last = next((part for part in reversed(self.parts) if not isinstance(part, Opaque)), None)

@@ -202,6 +202,8 @@ class NativeReply:
             return self._unread_envelope(given), self._drain()
         if given is not None:
             turn.add_finish(FinishWord(given, finish_reason_of(given, False)))
+        if turn.is_refusal and turn.finish_reason == "stop":
+            turn.finish_reason = "content_filter"
         if self._text is not None:
             self._events += self._call_events.renumber(self._text.finish(turn.finish_reason))
         readings = self._read_calls()

@@ -40,6 +40,9 @@ class Table:
     def provider(self, model: str) -> str:
         return self.providers.get(model, "one")
 
+    def account(self, model: str, deployment: str = "") -> object:
+        return self.providers.get(model, "one")
+
     def may_change_mode(self, model: str) -> bool:
         return not self.fixed_mode
 

@@ -180,7 +180,7 @@ async def test_a_required_call_that_does_not_come_is_asked_for() -> None:
 
 
 async def test_a_server_that_is_down_ends_in_a_classified_error_with_its_attempts() -> None:
-    down = RemoteServerError("connection refused", status=500)
+    down = RemoteServerError("connection refused", status=502)
     fake = FakeModel(default=down)
     with pytest.raises(FallbackExhausted, match="connection refused") as caught:
         await run(fake)

@@ -26,6 +26,7 @@ USER: dict[str, Any] = {"role": "user", "content": "hi"}
 CALLING = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f"}}]}
 CALLS = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}]
 URL_IMAGE = ImageBlock(url="https://x.example/a.png")
+NEAR_IMAGE = ImageBlock(url="https://x.example/a.png", detail="low")
 DATA_IMAGE = ImageBlock(data="AAAA", media_type="image/png")
 
 
@@ -94,7 +95,7 @@ def test_arguments_of_a_call(arguments: Any, value: dict[str, Any] | None, raw: 
         ({"type": "text", "text": "hi"}, TextBlock(text="hi")),
         ({"type": "input_text", "text": "hi"}, TextBlock(text="hi")),
         ("hi", TextBlock(text="hi")),
-        ({"type": "image_url", "image_url": {"url": "https://x.example/a.png", "detail": "low"}}, URL_IMAGE),
+        ({"type": "image_url", "image_url": {"url": "https://x.example/a.png", "detail": "low"}}, NEAR_IMAGE),
         ({"type": "image_url", "image_url": "https://x.example/a.png"}, URL_IMAGE),
         ({"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}, DATA_IMAGE),
         ({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}, DATA_IMAGE),
@@ -134,9 +135,9 @@ def test_messages_of_the_openai_package_are_taken() -> None:
     assert _taken([message, ANSWER, USER])[0].tool_uses[0].input == {"x": 1}
 
 
-def test_a_field_that_is_not_sent_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    _taken([{"role": "user", "content": "hi", "name": "ann"}])
-    assert "message 0 of the request: the field 'name' is not sent" in caplog.text
+def test_a_field_of_openais_stays_in_the_history() -> None:
+    (message,) = _taken([{"role": "user", "content": "hi", "name": "ann", "foo": 1, "audio": None}])
+    assert message.content == [TextBlock(text="hi"), ProviderBlock(provider="openai-chat", data={"name": "ann", "foo": 1})]
 
 
 @pytest.mark.parametrize(

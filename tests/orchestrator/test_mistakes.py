@@ -76,7 +76,7 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: run(top_p=7), "Request.top_p", "less than or equal to 1"),
     (lambda: run(thinking="yes"), "Request.thinking", "True or False"),
     (lambda: run(max_tokens=0), "Request.max_tokens", "at least 1"),
-    (lambda: run(stop="x"), "Request.stop", "must be list"),
+    (lambda: run(stop=3), "Request.stop", "must be list"),
     (lambda: run(tool_choice="requird"), "'requird'", "did you mean 'required'?"),
     (lambda: run(tool_choice="add", tools=[add]), "'add'", "{\"name\": 'add'}"),
     (lambda: run(tool_choice={"name": "ad"}, tools=[add]), "'ad'", "'add'"),

@@ -30,7 +30,7 @@ from typing import Any, Self
 from llmcore.types.narrowing import object_in, objects_in
 from tests.support.wires import CONVERSE, WIRES, Turn, Wire, frames
 
-__all__ = ["Failure", "Raw", "Seen", "Step", "Turn", "WireServer", "demo"]
+__all__ = ["Failure", "Raw", "Seen", "Step", "Turn", "WireServer", "demo", "wire_of"]
 
 
 @dataclass
@@ -91,7 +91,7 @@ _BASE_PATHS = {
 }
 
 
-def _wire_of(path: str) -> Wire:
+def wire_of(path: str) -> Wire:
     for mark, name in (("/v1/messages", "anthropic"), ("GenerateContent", "gemini"), (":generateContent", "gemini")):
         if mark in path:
             return WIRES[name]
@@ -136,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._raw(step)
         else:
             turn = Turn(step) if isinstance(step, str) else step
-            wire = _wire_of(seen.path)
+            wire = wire_of(seen.path)
             if seen.streaming:
                 self._stream(frames(wire, turn), "application/x-ndjson" if wire.framing == "ndjson" else "text/event-stream")
             else:

@@ -141,6 +141,10 @@ def test_half_a_quotation_and_half_of_the_servers_words_teach_nothing(words: str
     [
         ("native_tools", "This model doesn't support tool use in streaming mode.", "streaming"),
         ("native_tools", "Unrecognized request argument supplied: tools", "native_tools"),
+        ("native_tools", "Tool calling is not supported for this model", "native_tools"),
+        ("native_tools", "Tool calling is not enabled for this server", "native_tools"),
+        ("native_tools", "function-calling with this model is currently not available.", "native_tools"),
+        ("native_tools", "Invalid 'tools': model 'x' has no tool template", "native_tools"),
         ("native_tools", "Unrecognized request argument supplied: parallel_tool_calls", "parallel_tools"),
         ("json_schema", 'response_format type must be one of "text" or "json_object", but got: json_schema', "json_schema"),
         ("json_object", "'response_format.type' must be 'json_schema' or 'text'", "json_object"),
@@ -167,3 +171,16 @@ def test_words_of_servers_name_what_was_asked_for(mode: str, words: str, capabil
 def test_a_grammar_or_prompt_that_cannot_be_made_is_a_refusal_whatever_the_status(words: str) -> None:
     assert isinstance(classify(Made(words, 500), call_of(ENDPOINT)), RequestRefused)
     assert isinstance(classify(Made(words, 500), call_of(ENDPOINT, words)), RemoteServerError)  # a quotation
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Tool use is not supported with images.",
+        "Function calling is not supported when thinking is on",
+        "This tool call is not allowed here.",
+        "tool calling: the name is too long. Names with dots are not supported",
+    ],
+)
+def test_words_that_say_it_of_a_condition_do_not_say_it_of_the_endpoint(words: str) -> None:
+    assert isinstance(meaning(words, call_of(ENDPOINT)), RequestRefused)

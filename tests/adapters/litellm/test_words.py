@@ -8,10 +8,11 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.words import key_words, said_by_server
+from llmcore.adapters.litellm.failures import classify, with_servers_status
+from llmcore.adapters.litellm.words import key_words, said_by_server, without_tips
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import AuthenticationFailed, ConfigError, LLMCoreError, ModelNotFound, Request
+from llmcore.types import AuthenticationFailed, ConfigError, LLMCoreError, ModelNotFound, Request, RequestRefused
 from tests.support.wire_server import Failure, WireServer
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +23,7 @@ PROVIDERS = ["openai", "openai_compatible", "groq", "openrouter", "mistral", "de
 
 def call_of(**endpoint: Any) -> ModelCall:
     told = {"provider": "openai", "model": "gpt-4o", **endpoint}
-    return ModelCall(endpoint=Endpoint.model_validate(told), request=Request(messages=[]))
+    return ModelCall(endpoint=Endpoint.model_validate(told), request=Request.model_validate({"messages": "Hi"}))
 
 
 async def failure_of(server: WireServer, provider: str, api_key: str = "${OWN_KEY}") -> LLMCoreError:
@@ -100,3 +101,22 @@ def test_where_a_key_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_the_clients_put_before_it_is_left_out(message: str, said: str) -> None:
     assert said_by_server(message) == said
+
+
+class BadRequestError(Exception):
+    """As LiteLLM raises one before it sends anything."""
+
+    status_code = 400
+
+
+TIP = "x does not support parameters: ['tools'], for model=m. To drop these, set `litellm.drop_params=True` or for proxy:\n\n`litellm_settings:`"
+
+
+async def test_what_litellm_itself_refuses_is_no_word_of_the_servers() -> None:
+    assert without_tips(TIP) == "x does not support parameters: ['tools'], for model=m."
+    told = BadRequestError("litellm.BadRequestError: what was given is odd. Set litellm.modify_params = True.")
+    error = classify(with_servers_status(told, None), call_of())
+    assert isinstance(error, RequestRefused)
+    assert str(error) == "openai/gpt-4o at openai: LiteLLM makes no request of this, so none was sent: what was given is odd."
+    sent = BadRequestError("litellm.BadRequestError: what was given is odd.")
+    assert "the server refused the request (HTTP 400)" in str(classify(with_servers_status(sent, 400), call_of()))

@@ -30,6 +30,12 @@ from tests.adapters.conftest import EVERY_MODEL
         (("openai", "gpt-4o", "https://api.openai.com.evil/v1"), ["looks like openai's", "belongs to somebody else"]),
         (("anthropic", "m", "https://api.anthropic.com-x.example/"), ["looks like anthropic's"]),
         (("custom", "m", "https://api.openai.com.evil/v1"), ["looks like openai's"]),
+        (("anthropic", "claude-sonet-4-5"), ["anthropic has no model 'claude-sonet-4-5'", "did you mean 'claude-sonnet-4-5'"]),
+        (("mistral", "mistral-lrge-latest"), ["did you mean 'mistral-large-latest'"]),
+        (("gemini", "gemini-2.5-flsh"), ["did you mean 'gemini-2.5-flash'"]),
+        (("bedrock", "eu.anthropic.claude-sonet-4-5-v1:0"), ["did you mean"]),
+        (("vllm", "m", "http://127.0.0.1:1/v1/chat/completions"), ["leave out '/chat/completions'", "'/v1'"]),
+        (("anthropic", "m", "https://proxy.example/v1/messages/"), ["leave out '/v1/messages'"]),
     ],
 )
 def test_what_nobody_knows_is_an_error_with_the_nearest(
@@ -46,6 +52,14 @@ def test_what_nobody_knows_is_an_error_with_the_nearest(
     [
         ("openai", "gpt-9-turbo"),  # a family's next model needs no new release of ours
         ("openai", "ft:gpt-4o-mini:org::id"),
+        ("anthropic", "claude-3-5-sonnet-20241022"),  # an old one
+        ("anthropic", "claude-sonnet-9-1"),
+        ("anthropic", "claude-brio-1"),  # a new family has a new word
+        ("anthropic", "claude-sonet-4-5", "https://proxy.example"),  # whose names are its own
+        ("mistral", "open-mixtral-8x22b"),
+        ("gemini", "gemini-exp-1206"),
+        ("groq", "nothing-here"),  # it serves anybody's models
+        ("custom", "m", "http://127.0.0.1:1/chat/completions"),
         ("openai", "anything", "http://127.0.0.1:1/v1"),
         ("openai", "gpt-4o", "https://eu.api.openai.com/v1"),
         ("openai", "m", "https://proxy.example/openai.com/v1"),

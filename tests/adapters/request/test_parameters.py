@@ -312,7 +312,8 @@ def test_extra_body_and_headers() -> None:
     extra = {"extra_body": {"top_k": 5}, "extra_headers": {"X-Team": "a"}}
     groq = made("groq", request=extra).arguments
     assert (groq["extra_body"], groq["extra_headers"]) == ({"top_k": 5}, {"X-Team": "a"})
-    assert made("anthropic", request=extra).arguments["top_k"] == 5  # LiteLLM would send `extra_body` as a field
+    assert made("anthropic", request=extra).own_body == {"top_k": 5}  # LiteLLM would send `extra_body` as a field
+    assert made("anthropic", request=extra).sent["extra_body"] == {"top_k": 5}
     assert made("openrouter").arguments["extra_headers"]["X-Title"] == "llmcore"
 
 

@@ -133,6 +133,13 @@ class TestWholeMessages:
         assert envelope.content == "I cannot."
         assert envelope.blocks == [ProviderBlock(provider="openai-chat", data={"type": "refusal", "refusal": "I cannot."})]
 
+    def test_a_refusal_that_ends_a_reply_is_its_reason(self) -> None:
+        refused = body({"content": None, "refusal": "I cannot."})
+        refused["choices"][0]["finish_reason"] = "stop"
+        assert (normalize(refused).finish_reason, normalize(refused).finish_word) == ("content_filter", "stop")
+        refused["choices"][0]["message"]["content"] = "Here it is."
+        assert normalize(refused).finish_reason == "stop"
+
     def test_unknown_parts_and_fields_are_kept(self) -> None:
         audio = {"id": "au_1", "data": "b64", "transcript": "hi"}
         part = {"type": "image_url", "image_url": {"url": "data:x"}}

@@ -1,0 +1,141 @@
+"""The body that leaves, held against what was asked: what LiteLLM put in unasked goes, what it left out is recorded.
+
+LiteLLM translates a request for the wires that are not OpenAI's, by rules of its own that change with each version: it sets a
+temperature for one family, leaves `parallel_tool_calls` out for another, makes a word of a budget. No list of these can be kept.
+So the body is read where it leaves: a setting in it that no argument accounts for is taken out, and an argument without a trace
+in it is noted as not sent. A body that is signed is left as it is. On OpenAI's own wire LiteLLM sends what it is given.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.request.parameters import Prepared
+from llmcore.adapters.request.unsendable import blocks_of, no_image_by
+from llmcore.types import ImageBlock
+from llmcore.types.narrowing import is_object, object_in
+from llmcore.types.numbers import exact_float, exact_json
+
+__all__ = ["Outgoing"]
+
+_THINKING = frozenset({"thinking", "reasoning_effort"})
+_MOST = frozenset({"max_tokens", "max_completion_tokens"})
+_ACCOUNTED: Mapping[str, frozenset[str]] = {
+    "temperature": frozenset({"temperature"}),
+    "topp": frozenset({"top_p"}),
+    "topk": frozenset({"top_k"}),
+    "seed": frozenset({"seed"}),
+    "presencepenalty": frozenset({"presence_penalty"}),
+    "frequencypenalty": frozenset({"frequency_penalty"}),
+    **dict.fromkeys(("stop", "stopsequences"), frozenset({"stop"})),
+    **dict.fromkeys(("maxtokens", "maxoutputtokens", "numpredict"), _MOST),
+    **dict.fromkeys(("thinking", "thinkingconfig", "think"), _THINKING),
+}
+"""The arguments that account for a setting, by its name in small letters without `_`: so it is the same on every wire."""
+_SETTINGS = ("generationConfig", "options", "inferenceConfig", "additionalModelRequestFields")
+"""Where wires keep settings, besides the body itself."""
+_ALONE = b'"disable_parallel_tool_use"'
+_CACHE_MARKS = (b'"cache_control"', b'"cachePoint"')
+_HEAD_OF_DATA = 200
+"""So many characters of an image are looked for in the body."""
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+class Outgoing:
+    """Sees the bodies of one call. `leaves` may be asked several times; the last body counts."""
+
+    def __init__(self, call: ModelCall, prepared: Prepared) -> None:
+        self._call = call
+        self._prepared = prepared
+
+    def check_fetch(self, url: str) -> None:
+        """Raises `CallerError` where LiteLLM is about to fetch an image of the request, to send its data."""
+        for block in blocks_of(self._call):  # the host may be an address by now
+            if isinstance(block, ImageBlock) and block.url and urlsplit(block.url)[2:4] == urlsplit(url)[2:4]:
+                raise no_image_by(self._prepared.provider.name, url)
+
+    def leaves(self, body: bytes, *, signed: bool) -> bytes:
+        """What is to leave in place of `body`. What of the request is not in it is noted."""
+        prepared = self._prepared
+        missing = [*self._lost_marks(body), *self._lost_images(body)]
+        if prepared.provider.wire != "openai-chat":
+            try:
+                document: object = json.loads(body, parse_float=exact_float)
+            except (ValueError, RecursionError):
+                return body
+            if is_object(document):
+                missing += self._lost_settings(document, body)
+                if not signed and self._clear(document):
+                    body = exact_json(document).encode("utf-8", "surrogatepass")
+        for name in missing:
+            if name not in prepared.dropped:
+                prepared.drop(name)
+        return body
+
+    # Too much
+
+    def _clear(self, document: dict[str, Any]) -> bool:
+        """Take out what nobody asked for, and put in `extra_body` as it was given. Did that change anything?"""
+        given, asked = self._call.request.extra_body, self._prepared.arguments.keys()
+        changed = False
+        for settings in _places(document):
+            for name in list(settings):
+                accounts = _ACCOUNTED.get(_plain(name))
+                if accounts is not None and accounts.isdisjoint(asked) and name not in given:
+                    del settings[name]
+                    changed = True
+        own = self._prepared.own_body
+        document |= own
+        return changed or bool(own)
+
+    # Too little
+
+    def _lost_settings(self, document: dict[str, Any], body: bytes) -> Iterator[str]:
+        arguments = self._prepared.arguments
+        found = {name: value for settings in _places(document) for name, value in settings.items()}
+        sent = {argument for name in found for argument in _ACCOUNTED.get(_plain(name), ())}
+        if "output_config" in found and "effort" in object_in(found["output_config"]):
+            sent |= _THINKING
+        for name in ("temperature", "top_p", "stop", "thinking", "reasoning_effort"):
+            if name in arguments and name not in sent:
+                yield name
+        if arguments.get("parallel_tool_calls") is False and _ALONE not in body:
+            yield "parallel_tool_calls"
+        budget = object_in(arguments.get("thinking")).get("budget_tokens")
+        exactly = self._call.request.thinking is not True
+        if budget is not None and exactly and not sent.isdisjoint(_THINKING) and budget not in _numbers(found.values()):
+            yield "thinking budget"
+
+    def _lost_marks(self, body: bytes) -> Iterator[str]:
+        asked = sum(block.cache_control is not None for block in blocks_of(self._call))
+        if asked and sum(map(body.count, _CACHE_MARKS)) < asked:
+            yield "cache_control"
+
+    def _lost_images(self, body: bytes) -> Iterator[str]:
+        images = [block for block in blocks_of(self._call) if isinstance(block, ImageBlock)]
+        data = [image.data or (image.url or "").rpartition(";base64,")[2] for image in images]
+        if any(part[:_HEAD_OF_DATA].encode() not in body for part in data):
+            yield "images"
+
+
+def _places(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The objects of a body that hold settings."""
+    yield document
+    for name in _SETTINGS:
+        if is_object(inner := document.get(name)):
+            yield inner
+
+
+def _numbers(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        if is_object(value):
+            yield from _numbers(value.values())
+        elif isinstance(value, int):
+            yield value

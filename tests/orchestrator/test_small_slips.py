@@ -1,0 +1,27 @@
+"""Slips of a caller's: each is taken for what it means, or told how it is meant to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llmcore import ConfigError, FakeModel, Orchestrator
+from llmcore.types import Request
+
+
+def test_one_stop_text_is_a_list_of_one() -> None:
+    assert Request.model_validate({"messages": "Hi", "stop": "END"}).stop == ["END"]
+    Orchestrator(FakeModel("Hi.")).run_sync("Hi", stop="END")
+
+
+def test_a_timeout_is_told_which_there_are() -> None:
+    wrong: dict[str, Any] = {"timeout": 3}
+    with pytest.raises(ConfigError, match="the whole run has its `deadline`, a model its `timeout`"):
+        Orchestrator(FakeModel("Hi.")).run_sync("Hi", **wrong)
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_nothing_names_no_registry(name: str) -> None:
+    with pytest.raises(ConfigError, match="named by nothing"):
+        Orchestrator(name)
