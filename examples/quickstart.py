@@ -13,4 +13,4 @@ def get_weather(city: str) -> str:
 
 model = llmcore.FakeModel('<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>', "It is sunny.")
 result = asyncio.run(llmcore.Orchestrator(model, tools=[get_weather]).run("How is the weather in Paris?"))
-print(result.envelope.content)  # It is sunny.
+print(result.content)  # It is sunny.

@@ -13,10 +13,11 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar, cast
 
 from llmcore.adapters.litellm.engine import close_clients
@@ -26,7 +27,7 @@ from llmcore.types import CallerError, InternalError
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
 
-__all__ = ["BackgroundLoop", "run_in_background", "shared_loop"]
+__all__ = ["BackgroundLoop", "run_in_background", "shared_loop", "stream_in_background"]
 
 T = TypeVar("T")
 
@@ -126,16 +127,45 @@ class BackgroundLoop:
         When the waiting thread is interrupted (Ctrl-C), the coroutine is cancelled and waited for, and the partial
         result rides on the interruption: `error.partial`, `error.attempts`.
         """
-        call = _Call(coroutine)
-        self._calls.add(call)
+        call = self._begin(coroutine)
         try:
-            self._loop.call_soon_threadsafe(call.start)
             call.wait()
         except BaseException as interruption:
             self._stop(call, interruption)
             raise
         finally:
             self._calls.discard(call)
+        return self._outcome(call)
+
+    def stream(self, items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
+        """The items, read by one task on the loop as fast as they come. Raises as `run` does. Closing the generator early
+        cancels the task and waits for it; so does an interruption."""
+        read: SimpleQueue[tuple[T] | None] = SimpleQueue()
+
+        async def reading() -> None:
+            async with aclosing(items):
+                async for item in items:
+                    read.put((item,))
+
+        call = self._begin(reading())
+        call.ended.add_done_callback(lambda _: read.put(None))
+        try:
+            while (item := _taken(read)) is not None:
+                yield item[0]
+        except BaseException as interruption:
+            self._stop(call, interruption)
+            raise
+        finally:
+            self._calls.discard(call)
+        self._outcome(call)
+
+    def _begin(self, coroutine: Coroutine[Any, Any, T]) -> _Call[T]:
+        call = _Call(coroutine)
+        self._calls.add(call)
+        self._loop.call_soon_threadsafe(call.start)
+        return call
+
+    def _outcome(self, call: _Call[T]) -> T:
         if call.error is None:
             return cast("T", call.value)
         if self._quitting and isinstance(call.error, asyncio.CancelledError):
@@ -181,6 +211,13 @@ class BackgroundLoop:
         await close_clients()
 
 
+def _taken(queue: SimpleQueue[T]) -> T:
+    """The next of the queue. Like `_Call.wait` it looks up now and then."""
+    while True:
+        with suppress(Empty):
+            return queue.get(timeout=_SECONDS_BETWEEN_LOOKS)
+
+
 def _not_heard(name: str, *_: object, **__: object) -> None:
     """In place of the loop's own method."""
     _log.warning("`%s` changes nothing on the event loop that all run_sync share; use `await run` on a loop of your own", name)
@@ -212,11 +249,22 @@ _replaced: list[BackgroundLoop] = []
 def run_in_background(name: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Call the async method `name` by `start`, on the shared loop, and wait for it. Raises what it raises, and
     `CallerError` where an event loop runs in this thread, which the waiting would block."""
+    _refuse_to_block(name, f"await {name}(...)")
+    return shared_loop().run(start())
+
+
+def stream_in_background(name: str, start: Callable[[], AsyncGenerator[T, None]]) -> Generator[T, None, None]:
+    """The items of the async generator that `start` gives, as `run_in_background`; what is wrong beforehand is raised here."""
+    _refuse_to_block(name, f"async for ... in {name}(...)")
+    return shared_loop().stream(start())
+
+
+def _refuse_to_block(name: str, instead: str) -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return shared_loop().run(start())
-    raise CallerError(f"{name}_sync would block the event loop that runs in this thread; write `await {name}(...)` instead")
+        return
+    raise CallerError(f"{name}_sync would block the event loop that runs in this thread; write `{instead}` instead")
 
 
 def shared_loop() -> BackgroundLoop:

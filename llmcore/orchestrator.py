@@ -8,7 +8,7 @@ the event loop.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from os import PathLike
 from types import TracebackType
@@ -260,6 +260,23 @@ class Orchestrator:
         from llmcore.background import run_in_background
 
         return run_in_background("execute", lambda: self.execute(request, output_type, **options))
+
+    @overload
+    def stream_sync(
+        self, request: Given, output_type: type[T], **options: Unpack[RunOptions]
+    ) -> Generator[RunEvent[T], None, None]: ...
+
+    @overload
+    def stream_sync(
+        self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]
+    ) -> Generator[RunEvent[Any], None, None]: ...
+
+    def stream_sync(self, request: Given, output_type: Any = None, **options: Any) -> Generator[RunEvent[Any], None, None]:
+        """`stream` for code without an event loop; see `run_sync`. The run begins with the first event that is asked for and
+        goes on while the caller does something else; closing the generator cancels it."""
+        from llmcore.background import stream_in_background
+
+        return stream_in_background("stream", lambda: self.stream(request, output_type, **options))
 
     async def aclose(self) -> None:
         """Close the adapters' connections in the running loop; share what was learnt and could not be shared before."""

@@ -55,6 +55,7 @@ PARAMETERS = {
     "Orchestrator.iterate": "self request output_type | options",
     "Orchestrator.run_sync": "self request | options",
     "Orchestrator.execute_sync": "self request output_type | options",
+    "Orchestrator.stream_sync": "self request output_type | options",
     "FakeModel": "replies | default chunk_size capabilities endpoint",
 }
 """Positional ones, then after the bar those given by name."""

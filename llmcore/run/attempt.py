@@ -178,12 +178,13 @@ class TurnAttempt:
         _log.log(level, "request %d: %s (%s), %s", attempt.n, plan.place, plan.mode, reason)
         sending = self._sending(config, call, tools, can)
         try:
-            yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment)
+            yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail)
             values = PartialValues(output) if output else None
             async with aclosing(sending.events()) as events:
                 async for event in events:
-                    yield _to_listener(event)
                     value = await self._typed(partial(values.saw, event)) if values else None
+                    if values is None or not values.hides(event):
+                        yield _to_listener(event)
                     if value is not None:
                         yield value
         except BaseException as error:

@@ -11,7 +11,7 @@ from typing import Any
 
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.run.output import OutputSpec
-from llmcore.types import ArgumentsDelta, Event, OutputParseError, PartialOutput, TextDelta, ToolCallStarted
+from llmcore.types import ArgumentsDelta, Event, OutputParseError, PartialOutput, TextDelta, ToolCallFinished, ToolCallStarted
 
 __all__ = ["PartialValues"]
 
@@ -28,11 +28,15 @@ class PartialValues:
         self._length = 0
         self._next = _LEAST_GROWTH
         self._index: int | None = None
+        self._indices: set[int] = set()
+        """The calls of the output tool."""
         self._last: Any = None
 
     def saw(self, event: Event) -> PartialOutput | None:
         """Take one event of the reply: its text, or the arguments of the output tool once that is called."""
         if isinstance(event, ToolCallStarted):
+            if event.name == FINAL_RESULT:
+                self._indices.add(event.index)
             if event.name == FINAL_RESULT and self._index is None:
                 self._index, self._parts, self._length, self._next = event.index, [], 0, _LEAST_GROWTH
         elif isinstance(event, TextDelta) and self._index is None:
@@ -40,6 +44,10 @@ class PartialValues:
         elif isinstance(event, ArgumentsDelta) and event.index == self._index:
             return self._grown(event.json)
         return None
+
+    def hides(self, event: Event) -> bool:
+        """Is it, once it was seen, an event of a call of the output tool? That is how a value came, and no tool of anybody's."""
+        return isinstance(event, ToolCallStarted | ArgumentsDelta | ToolCallFinished) and event.index in self._indices
 
     def _grown(self, piece: str) -> PartialOutput | None:
         self._parts.append(piece)

@@ -85,13 +85,14 @@ class Reclassified:
 
 @dataclass(slots=True)
 class AttemptStarted:
-    """A request goes out; see `Attempt`."""
+    """A request goes out; see `Attempt`. `detail`: the recorded problem that made it necessary, "" for a first one."""
 
     n: int
     model: str
     mode: OutputMode
     reason: AttemptReason
     deployment: str = ""
+    detail: str = ""
 
 
 @dataclass(slots=True)

@@ -170,3 +170,22 @@ async def test_the_streaming_hook_sees_the_text_accumulate() -> None:
     assert seen[0][0] == "Hello you"[: len(seen[0][0])]
     assert seen[-1] == ("Hello you", True)
     assert [done for _, done in seen].count(True) == 1
+
+
+@pytest.mark.parametrize("beside", [[], [add]], ids=["alone", "beside a tool"])
+async def test_the_call_by_which_a_value_comes_is_no_event(beside: list[Any]) -> None:
+    """The tool that a typed answer is asked by is nobody's; its arguments come as partial values."""
+    whole = {"name": "Oslo", "sights": ["the opera house", "the fortress", "the ski jump"]}
+    fake = FakeModel(called("final_result", whole), capabilities=Capabilities(json_schema=False), chunk_size=7)
+    events = await events_of(Orchestrator(fake, beside), "go", City)
+    assert result_of(events).output == City(**whole)
+    assert any(isinstance(event, PartialOutput) for event in events)
+    assert not any(isinstance(event, ToolCallStarted | ArgumentsDelta | ToolCallFinished) for event in events)
+
+
+async def test_an_attempt_tells_what_made_it_necessary() -> None:
+    events = await events_of(Orchestrator(FakeModel("no number", "12")), "go", int)
+    first, second = [event for event in events if isinstance(event, AttemptStarted)]
+    assert (first.reason, first.detail) == ("first", "")
+    assert second.reason == "reask"
+    assert "integer" in second.detail
