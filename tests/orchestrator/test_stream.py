@@ -175,7 +175,7 @@ async def test_the_streaming_hook_sees_the_text_accumulate() -> None:
 @pytest.mark.parametrize("beside", [[], [add]], ids=["alone", "beside a tool"])
 async def test_the_call_by_which_a_value_comes_is_no_event(beside: list[Any]) -> None:
     """The tool that a typed answer is asked by is nobody's; its arguments come as partial values."""
-    whole = {"name": "Oslo", "sights": ["the opera house", "the fortress", "the ski jump"]}
+    whole: dict[str, Any] = {"name": "Oslo", "sights": ["the opera house", "the fortress", "the ski jump"]}
     fake = FakeModel(called("final_result", whole), capabilities=Capabilities(json_schema=False), chunk_size=7)
     events = await events_of(Orchestrator(fake, beside), "go", City)
     assert result_of(events).output == City(**whole)
