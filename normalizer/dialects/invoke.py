@@ -41,8 +41,8 @@ _TAGS = (
     *sorted(COMMON_WORDS),
 )
 _NAMED_BY = ("name", "tool_name", "function_name", "tool", "function")
-_TAG = re.compile(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>]{{1,256}}+)">)?""")
-"""`name`: of a tag as most write it, whose attributes need no look."""
+_TAG = re.compile(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>&]{{1,256}}+)">)?""")
+"""`name`: of a tag as most write it, whose attributes need no look and hold no entity."""
 _JUNK_REACH = 48
 _CUT_NAME = re.compile(rf"""\b(?:{"|".join(_NAMED_BY)})\s{{0,4}}=\s{{0,4}}["']([^"'<>]{{1,256}})["']""")
 _SHOWN_SPACE = ("Ċ", "Ġ")
