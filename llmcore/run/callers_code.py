@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, get_origin, get_type_hints
 
-from llmcore.run.sending import within
+from llmcore.run.within import within
 from llmcore.tools import RunContext
 from llmcore.tools.leaving import Raised
 from llmcore.tools.threads import ThreadCall

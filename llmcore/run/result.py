@@ -140,14 +140,14 @@ class RunResult(Value, Generic[T]):
 
     @property
     def value(self) -> T:
-        """The typed value, or the text where no type was asked for.
+        """The typed value. Where no type was asked for, the text, or what a tool, a hook or a validator made the answer.
 
         Raises `CallerError` where a typed value was asked for and the run ended without one (`has_output` tells).
         """
         if self.has_output:
             return self.output
         if not self.output_asked:
-            return cast("T", self.content)
+            return cast("T", self.content if self.output is None else self.output)
         calls = ", ".join(call.name for call in self.pending)
         why = f"calls are pending: {calls}" if calls else "a tool, a hook or an error ended the run before it"
         error = CallerError(f"the run has no value: {why}; `has_output` tells, `content` is the text")

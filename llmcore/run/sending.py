@@ -11,12 +11,13 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
-from llmcore.adapters.base import NOTHING_SENT, Adapter, ModelCall
+from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
+from llmcore.run.within import GRACE, within
 from llmcore.types import (
     CapabilityRefused,
     Envelope,
@@ -41,28 +42,6 @@ from llmcore.types.pacing import Pace
 __all__ = ["RefusedRequests", "Sending", "within"]
 
 T = TypeVar("T")
-
-_GRACE = 0.5
-"""Seconds that tidying up and closing may take: a run may exceed its deadline by so much."""
-
-
-async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
-    """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile; what is awaited may take
-    half a second more to tidy up, then it is cancelled once more.
-
-    Set around each wait and never across a `yield`: between two events the time belongs to whoever listens.
-    """
-    if seconds is None:
-        return await awaitable
-    limit, last = asyncio.timeout(max(seconds, 0)), asyncio.timeout(max(seconds, 0) + _GRACE)
-    try:
-        async with last, limit:
-            return await awaitable
-    except TimeoutError as error:
-        if limit.expired():
-            unsent = error.__cause__ is not None and NOTHING_SENT in error.__cause__.args
-            raise Timeout(f"the run's deadline has passed{f'; {NOTHING_SENT}' if unsent else ''}", status=None) from error
-        raise
 
 
 class RefusedRequests:
@@ -229,7 +208,7 @@ class Sending:
             close = getattr(stream, "aclose", None)
             if close is not None:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(_GRACE):
+                    async with asyncio.timeout(GRACE):
                         await close()
         if so_far is not None:
             so_far.done = True

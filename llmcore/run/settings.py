@@ -209,7 +209,7 @@ def _history(given: object) -> Sequence[Any]:
 
 
 def _owned(request: Request) -> Request:
-    copied = {name: getattr(request, name) for name in _SENT_AS_DATA}
+    copied = {name: getattr(request, name) for name in _SENT_AS_DATA if name in request.model_fields_set}
     return updated(request, refusing(copied, lambda words: CallerError(f"the request's {words}")))
 
 

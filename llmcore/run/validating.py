@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from llmcore.run.output import OutputSpec
-from llmcore.run.sending import within
+from llmcore.run.within import within
 from llmcore.tools.leaving import Raised
 from llmcore.tools.threads import ThreadCall
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Set as AbstractSet
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from llmcore.types import RetryConfig, ToolChoice
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
@@ -30,7 +31,7 @@ class ToolConfig(Value):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = True
-    allowed: frozenset[str] | None = None
+    allowed: Annotated[AbstractSet[str], AfterValidator(frozenset)] | None = None
     tool_choice: ToolChoice | None = None
     max_turns: Count = 10
     max_parallel: PositiveCount = 8

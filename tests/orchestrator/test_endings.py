@@ -139,7 +139,7 @@ class Sticky(FakeModel):
 
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_a_request_that_will_not_end_holds_up_no_deadline(streamed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "_GRACE", 0.02)
+    monkeypatch.setattr(sending, "GRACE", 0.02)
     started = time.perf_counter()
     with pytest.raises(Timeout, match="deadline"):
         await consume(Orchestrator(Sticky()), streamed, deadline=0.02)
@@ -147,7 +147,7 @@ async def test_a_request_that_will_not_end_holds_up_no_deadline(streamed: bool, 
 
 
 async def test_a_stream_that_is_left_early_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "_GRACE", 0.02)
+    monkeypatch.setattr(sending, "GRACE", 0.02)
     started = time.perf_counter()
     async with aclosing(Orchestrator(Sticky()).stream("go")) as events:
         async for event in events:

@@ -131,3 +131,8 @@ def takes_three(value: str, context: Any, more: int) -> None:
 def test_what_is_no_validator_is_refused_at_once(given: Any) -> None:
     with pytest.raises(ConfigError, match=r"output.validator"):
         Orchestrator(FakeModel("ok"), output_validators=given)
+
+
+async def test_what_a_validator_makes_of_words_is_the_value() -> None:
+    result = await Orchestrator(FakeModel("abc"), output_validators=[str.upper]).run("go")
+    assert (result.value, result.content) == ("ABC", "abc")

@@ -85,3 +85,13 @@ async def test_one_setting_is_given_once() -> None:
     wrong: Any = {"max_turns": 3}
     with pytest.raises(ConfigError, match=r"tool_config must be an llmcore\.ToolConfig, not dict"):
         Orchestrator(FakeModel("ok"), tool_config=wrong)
+
+
+@pytest.mark.parametrize("per_run", [False, True])
+async def test_a_choice_holds_where_the_request_makes_none(per_run: bool) -> None:
+    config = ToolConfig(tool_choice="none")
+    for options, choice in (({}, "none"), ({"tool_choice": "auto"}, "auto")):
+        fake = FakeModel("ok")
+        given: dict[str, Any] = {**options, "tool_config": config} if per_run else options
+        await Orchestrator(fake, [add], tool_config=None if per_run else config).run("go", **given)
+        assert fake.requests[0].tool_choice == choice

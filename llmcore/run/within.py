@@ -1,0 +1,35 @@
+"""Waiting within a run's deadline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from llmcore.adapters.base import NOTHING_SENT
+from llmcore.types import Timeout
+
+__all__ = ["GRACE", "within"]
+
+T = TypeVar("T")
+GRACE = 0.5
+"""Seconds that tidying up and closing may take: a run may exceed its deadline by so much."""
+
+
+async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
+    """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile; what is awaited may take
+    half a second more to tidy up, then it is cancelled once more.
+
+    Set around each wait and never across a `yield`: between two events the time belongs to whoever listens.
+    """
+    if seconds is None:
+        return await awaitable
+    limit, last = asyncio.timeout(max(seconds, 0)), asyncio.timeout(max(seconds, 0) + GRACE)
+    try:
+        async with last, limit:
+            return await awaitable
+    except TimeoutError as error:
+        if limit.expired():
+            unsent = error.__cause__ is not None and NOTHING_SENT in error.__cause__.args
+            raise Timeout(f"the run's deadline has passed{f'; {NOTHING_SENT}' if unsent else ''}", status=None) from error
+        raise
