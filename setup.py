@@ -24,7 +24,7 @@ TREE = ROOT / "build" / "tree"
 
 
 def extensions() -> list[Extension]:
-    """The compiled modules. Raises `SystemExit` where mypyc or a C compiler is missing."""
+    """The compiled modules. Raises `SystemExit` where mypyc is missing."""
     try:
         from mypyc.build import mypycify
     except ImportError:
@@ -36,7 +36,7 @@ def extensions() -> list[Extension]:
     try:
         return mypycify(
             ["--config-file", str(ROOT / "pyproject.toml"), "--disable-error-code=unused-ignore", *paths],
-            opt_level=os.environ.get("MYPYC_OPT_LEVEL", "1"),  # of mypy's own build; 3 is slower to build and no faster to run
+            opt_level=os.environ.get("MYPYC_OPT_LEVEL", "1"),  # named as in mypy's own build
             debug_level="0",
             multi_file=True,
             target_dir=str(TREE.parent / "c"),

@@ -141,9 +141,8 @@ class TurnAttempt:
         self._refuse_empty()
         self._refuse_ignored(config, plan, request, loop)
         await self._ask_validators(loop)
-        while (
-            not self._is_told(loop) and (correction := loop.next()) is not None
-        ):  # each a request of its own that replaces the bad turn
+        while not self._is_told(loop) and (correction := loop.next()) is not None:
+            # a request of its own that replaces the bad turn
             asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
             async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
                 async for event in events:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from llmcore.types import CallerError, Message
+from llmcore.types.wordings import unknown
 
 __all__ = ["check_results_answer_calls", "check_saved", "openai_messages"]
 
@@ -22,9 +22,7 @@ def check_saved(data: Mapping[Any, Any], fields: Iterable[str], version: int) ->
         )
     for name in data:
         if name not in fields:
-            near = get_close_matches(str(name), fields, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(fields)}"
-            raise CallerError(f"a RunResult has no {str(name)[:80]!r}; {hint}")
+            raise CallerError(unknown("a RunResult", "field", str(name)[:80], fields))
 
 
 def check_results_answer_calls(messages: Sequence[Message]) -> None:

@@ -279,11 +279,7 @@ def tool_settings(given: object, options: Mapping[str, Any], ignoring: Mapping[s
         if twice:
             raise ConfigError(f"{twice[0]} and tool_config.{TOOL_OPTIONS[twice[0]]} are one setting: give it once")
     settings = {TOOL_OPTIONS[name]: value for name, value in named.items()}
-    try:
-        return (given or ToolConfig()).overlaid(ToolConfig(**settings))
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        raise ConfigError(f"the tool setting {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+    return (given or ToolConfig()).overlaid(ToolConfig(**settings))
 
 
 def check_allowed(config: ToolConfig, toolbox: Toolbox) -> None:

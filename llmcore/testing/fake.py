@@ -44,9 +44,10 @@ _KINDS = {
     "capabilities": Kind(lambda value: isinstance(value, Capabilities), "llmcore.adapters.base.Capabilities"),
     "endpoint": Kind(lambda value: isinstance(value, Endpoint), "an llmcore.adapters.base.Endpoint"),
 }
+_TOKENS = Kind(lambda value: isinstance(value, int) and is_amount(value), "a whole number of at least 0")
 _COUNTS = {
-    "input_tokens": Kind(lambda value: isinstance(value, int) and is_amount(value), "a whole number of at least 0"),
-    "output_tokens": Kind(lambda value: isinstance(value, int) and is_amount(value), "a whole number of at least 0"),
+    "input_tokens": _TOKENS,
+    "output_tokens": _TOKENS,
     "cost": Kind(is_amount, "a number of US dollars of at least 0"),
 }
 _TEXT = {"text": Kind(lambda value: isinstance(value, str), "a text")}

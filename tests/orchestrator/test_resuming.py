@@ -55,7 +55,7 @@ async def test_a_result_alone_is_a_request() -> None:
     ("data", "words"),
     [
         ({"version": 2}, "version 2 of the format and this llmcore reads version 1"),
-        ({"verzion": 1, "foo": 2}, "no 'verzion'; did you mean 'version'"),
+        ({"verzion": 1, "foo": 2}, "no field 'verzion'; did you mean 'version'"),
         ({"version": 1, "toolResults": []}, "did you mean 'tool_results'"),
     ],
 )
