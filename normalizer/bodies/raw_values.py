@@ -1,8 +1,10 @@
 """One value as raw text: where it ends, and what a listener hears of it while it comes.
 
 A value ends at its own closer, or, when that is missing, at the next complete parameter opener or the closer of the call,
-whichever comes first; never within `<![CDATA[...]]>`. One line break after the opening tag belongs to the format; if there was
-one, so does one before the closing tag. Where the closer is missing, white space from the last line break on is layout.
+whichever comes first; never within `<![CDATA[...]]>`. A closer of the call whose opener stands in the value belongs to it: the
+value speaks of a call. Only where nothing else ends the value does that closer. One line break after the opening tag belongs to
+the format; if there was one, so does one before the closing tag. Where the closer is missing, white space from the last line
+break on is layout.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ _CLOSER = 64  # the longest closer of a value
 _HEAD = 24  # so far into a value a literal may begin that is all of it
 _SIGN = re.compile("<(?!<)")  # what ends a value begins so
 _WRONG_CLOSER = re.compile(r"</[\w:.｜|-]{1,64}>\Z")
+_CLOSER_TAG = re.compile(r"</([\w:.-]{1,64}+)>")
 _MAY_BE_PEELED = ("<value>", "</arg_key>")
 
 
@@ -64,7 +67,11 @@ def read_value(
     """Read the value at `start`; `ends`: what may end it. `stream`: a listener, who hears of a string whose opening quote was
     told. `cdata`: literals count. `keeps`: its line breaks are its own. `peels`: an element around it may be taken off."""
     found = ends.search(src.text, start)
-    if found is not None and (not cdata or src.text.find(CDATA, start, found.start()) < 0):  # all there, as values mostly are
+    if (
+        found is not None
+        and (not cdata or src.text.find(CDATA, start, found.start()) < 0)
+        and (found.lastgroup == "own" or not _closes_within(src.text, start, found))
+    ):  # all there, as values mostly are
         stop, group = found.start(), found.lastgroup or "other"
         closed = group == "own"
         text = src.text[start:stop] if keeps else trimmed(src.text[start:stop], closed=closed)
@@ -89,9 +96,11 @@ def _read(src: Source, start: int, ends: re.Pattern[str], heard: _Heard, *, cdat
             position = behind = close + len(CDATA_END)
     begun = position
     stop, group, end = -1, None, -1
+    first_inner: tuple[int, str] | None = None
     while stop < 0:
         found = ends.search(src.text, position)
         if found is None and src.final:
+            stop, group = first_inner or (stop, group)
             break
         if found is None:
             position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
@@ -99,6 +108,12 @@ def _read(src: Source, start: int, ends: re.Pattern[str], heard: _Heard, *, cdat
             yield heard.skim if position == len(src.text) else None  # no closer has begun
             continue
         at = src.text.find(CDATA, begun, found.start()) if cdata and not literal_open else -1
+        if at < 0 and found.lastgroup != "own" and _closes_within(src.text, begun, found):
+            first_inner = first_inner or (found.start(), found.lastgroup or "other")
+            begun = position = found.end()
+            found = None  # a match keeps the text it was found in
+            heard.hold()
+            continue
         if at < 0:
             stop, group, end = found.start(), found.lastgroup or "other", found.end()
             break
@@ -116,6 +131,12 @@ def _read(src: Source, start: int, ends: re.Pattern[str], heard: _Heard, *, cdat
     text = literal + joined(text) if literal and text.strip() else literal if behind > start else joined(text) if cdata else text
     heard.finish(text)
     return RawValue(text, end if closed else len(src.text) if stop < 0 else stop, group, closed, behind > start, literal_open)
+
+
+def _closes_within(text: str, start: int, closer: re.Match[str]) -> bool:
+    """Does its opener stand behind `start`?"""
+    tag = _CLOSER_TAG.match(closer[0])
+    return tag is not None and text.find("<" + tag[1], start, closer.start()) >= 0
 
 
 def _literal_at(src: Source, start: int) -> Steps[int]:
@@ -185,6 +206,10 @@ class _Heard:
         """All of the value is read."""
         if self._stream is not None:
             self._stream.close_string(text[self._length :])
+
+    def hold(self) -> None:
+        """Where the value ends is not certain any more: what follows is told with the rest."""
+        self._literal = True
 
     def enter_literal(self, start: int) -> None:
         self._told, self._literal = start, True

@@ -22,7 +22,7 @@ from llmcore.normalizer.core.source import Source
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["TRIALS", "BegunAgain", "begun_again", "openers_before"]
+__all__ = ["TRIALS", "BegunAgain", "begun_again", "openers_before", "took_closers"]
 
 TRIALS = (8, 4, 0)
 """How often it is looked for in a reply, and in the body of a wrapper within it; deeper it is not."""
@@ -39,12 +39,14 @@ _BEFORE = re.compile(
 _REACH = 256
 _TELLING = 24  # of an opener and what stands behind it
 _ESCAPING = ("{", "[", "(")
+_MAY_OPEN = re.compile(r"[<\[{(]")
 _LINES = re.compile(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
 """YAML: a line that begins with an opener is in a block, or has ended the call."""
 
 
 class _Said(Protocol):
     drafts: list[Draft]
+    cut: bool
 
 
 class _Asked(Protocol):
@@ -147,3 +149,26 @@ def begun_again(
             continue  # the calls of one list, each with an opener of its own
         return BegunAgain(at, first)
     return None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in it."""
+    if isinstance(value, str):
+        yield value
+    elif is_object(value) or is_list(value):
+        for item in value.values() if is_object(value) else value:
+            yield from _texts(item)
+
+
+def took_closers(reading: _Asked, arguments: dict[str, Any] | None, repairs: list[Repair]) -> bool:
+    """Did a value end at the closer of another call, which was begun within the value? Then that call stands in it without its
+    end, and a closer is missing behind it."""
+    missing = [repair for repair in repairs if repair.kind == "closer_missing"]
+    for text in _texts(arguments) if missing else ():
+        if _MAY_OPEN.search(text) is None or not reading.try_again():
+            continue
+        inner = reading.nest(text, on_trial=True)
+        if inner.cut or (inner.drafts and (missing[0].path or inner.drafts[-1].stop >= len(text.rstrip()))):
+            return True
+        reading.failed(len(text))
+    return False

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from llmcore.normalizer.core.begun_again import TRIALS, begun_again
+from llmcore.normalizer.core.begun_again import TRIALS, begun_again, took_closers
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.looks import Looks
 from llmcore.normalizer.core.names import call_begins, peel
@@ -340,6 +340,8 @@ class Reading:
             if again.at >= 0:
                 self._cut_at(draft, again.at, again.drafts)
                 return
+            found = [*found, Repair(kind="closer_missing", safety="guess")]
+        elif found and took_closers(self, arguments, found):
             found = [*found, Repair(kind="closer_missing", safety="guess")]
         if arguments and (shown := placeholders_in(arguments)):
             found = [*(repair for repair in found if repair.kind != "placeholder"), *shown]

@@ -58,7 +58,8 @@ def _opener(name: str) -> str:
 
 
 def _runs(call: ToolCall) -> bool:
-    return call.complete and call.arguments is not None and all(repair.safety != "guess" for repair in call.repairs)
+    doubtful = any(repair.safety in ("guess", "truncated") for repair in call.repairs)
+    return call.complete and call.arguments is not None and not doubtful
 
 
 def _check(found: Envelope, opener: str) -> None:
@@ -150,6 +151,30 @@ def test_a_value_may_speak_of_calls(text: str, value: str) -> None:
     (call,) = read_every_way(text, _TOOLS, chunkings=2).tool_calls
     assert call.arguments == {"box": value}
     assert call.complete
+
+
+_ENDED_BY_AN_INNER_VALUE = {("name_line_tags", "invoke_children"), ("gemma4", "hermes")}
+"""The closer of the inner call's value is the outer one's own: nothing is missing behind it."""
+
+
+@pytest.mark.parametrize("inner", ["hermes", "tool_calls_array", "minimax_m2", "invoke_children"])
+@pytest.mark.parametrize("outer", sorted(DIALECTS))
+def test_a_value_that_ends_at_the_closer_of_another_rows_call_is_no_value(outer: str, inner: str) -> None:
+    if (outer, inner) in _ENDED_BY_AN_INNER_VALUE:
+        pytest.skip("the value's own closer stands there")
+    written = DIALECTS[outer].write([_FIRST])
+    text = written[: written.index("damp") + 4] + "\n" + DIALECTS[inner].write([("label_box", {"box": "7"})])
+    found = read_every_way(text, _TOOLS, chunkings=2)
+    assert not any(_runs(call) for call in found.tool_calls if call.name == "move_shelf" and "label_box" in str(call.arguments))
+
+
+def test_a_whole_call_in_a_value_that_is_closed_is_a_part_of_it() -> None:
+    spoken = DIALECTS["hermes"].write([("label_box", {"box": "7"})])
+    (call,) = read_every_way(
+        f"<function=label_box><parameter=box>say {spoken} or not</parameter></function>", _TOOLS, chunkings=2
+    ).tool_calls
+    assert call.arguments == {"box": f"say {spoken} or not"}
+    assert _runs(call)
 
 
 def test_what_is_not_looked_at_any_more_is_a_guess() -> None:
