@@ -38,6 +38,7 @@ _DOUBTS = {
     "example_lead_in": "one behind words that introduce an example",
     "words_on_both_sides": "one with words before and behind it on its line",
     "within_a_sentence": "one within a sentence",
+    "between_sentences": "one that the sentences around it talk about",
     "fence_between_sentences": "one in a fence between two texts",
 }
 """What a guess is about that no argument is to blame for: where the call stands."""

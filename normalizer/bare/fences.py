@@ -15,10 +15,11 @@ from functools import lru_cache
 
 from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import swallow
+from llmcore.normalizer.core.driver import Nested
 from llmcore.normalizer.core.names import is_known
-from llmcore.normalizer.core.reading import Nested, Reading
+from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, settle, skip_space
-from llmcore.normalizer.core.surroundings import Standing, is_closed
+from llmcore.normalizer.core.surroundings import is_closed
 from llmcore.normalizer.core.words import CALL_FENCES, STRAY_CLOSERS
 
 __all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "tildes", "without_code"]
@@ -261,7 +262,7 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
         for fence, inner in group:
             reading.miss(fence.start, fence.end, inner.drafts[0].name, shown or "tools_not_told")
         return last.end
-    reading.judged(Standing(doubt=doubt, words=standing.words))
+    reading.judged(replace(standing.decided(), doubt=doubt))
     for fence, inner in group:
         _take(reading, fence, inner)
     return last.end

@@ -169,7 +169,7 @@ def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:
         return shown
     if standing.in_sentence and (yield from _goes_on(reading, end, standing)):
         standing = Standing(doubt="within_a_sentence", words=standing.words)
-    reading.judged(Standing(doubt=standing.doubt, words=standing.words))
+    reading.judged(standing.decided())
     return None
 
 

@@ -30,6 +30,9 @@ class Draft:
     def finish(self, stop: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> None:
         self.stop, self.arguments, self.raw, self.complete, self.repairs = stop, arguments, raw, complete, repairs
 
+    def doubted(self, doubt: Repair) -> None:
+        self.repairs = [*self.repairs, doubt]
+
     @property
     def text(self) -> str:
         """The arguments as one JSON text; what could not be read, raw."""

@@ -140,6 +140,7 @@ def _fits(table: str, rows: _Rows, sentence: str) -> re.Match[str] | None:
     return None
 
 
+@lru_cache(maxsize=512)
 def announces(sentence: str) -> bool:
     """Does it announce a call?"""
     return _says("announcement", sentence)

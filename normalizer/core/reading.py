@@ -16,11 +16,13 @@ Readers know this class only; the engine that makes and drives it is theirs thro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from llmcore.normalizer.core.begun_again import TRIALS, begun_again, took_closers
 from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.driver import Driver, Nested
 from llmcore.normalizer.core.looks import Looks
 from llmcore.normalizer.core.names import call_begins, peel
 from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, settled
@@ -28,27 +30,15 @@ from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.source import Source, SpaceRun, Steps
 from llmcore.normalizer.core.surroundings import PLAIN, Form, Standing, Surroundings
 from llmcore.normalizer.core.telling import Teller
+from llmcore.normalizer.core.unfinished import Unfinished, UnfinishedMark
 from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
 
-__all__ = ["Driver", "Nested", "Reading", "Staged"]
+__all__ = ["Reading", "Staged"]
 
 
 _CUT_THERE = Repair(kind="closer_missing", safety="truncated")
-
-
-@dataclass(slots=True)
-class Nested:
-    """What a body within the text says, read by itself."""
-
-    drafts: list[Draft]
-    near_misses: list[NearMiss]
-    content: str
-    says_anything: bool
-    """Is there any content but white space beside the calls?"""
-    needs_more_work: bool | None
-    cut: bool
 
 
 @dataclass(slots=True)
@@ -68,33 +58,8 @@ class Staged:
     takes_calls: bool
     needs_more_work: bool | None
     said_anything: bool
-    held: list[tuple[Draft, Standing]]
+    unfinished: UnfinishedMark
     teller: Teller | None
-
-
-class Driver(Protocol):
-    """What a reading asks of the engine that drives it."""
-
-    def stands(self, at: int) -> bool | None:
-        """Does a marker that counts for this reply stand at `at`? None = more text must tell."""
-        ...
-
-    def marker(self, at: int) -> Steps[bool]:
-        """Try the rows whose opener stands at `at`; True when one of them consumed text."""
-        ...
-
-    def is_unshared(self, opener: str) -> bool:
-        """Is this the opener of one row only?"""
-        ...
-
-    def is_bare(self, dialect: str) -> bool:
-        """Is it a form without a marker of its own?"""
-        ...
-
-    def nest(self, text: str, *, on_trial: bool = False) -> tuple[Nested, int]:
-        """What a text within the text says, and what looks in it that came to nothing cost. `on_trial`: it is read to see whether
-        a call was begun again; in it that is not looked for."""
-        ...
 
 
 class Reading:
@@ -163,13 +128,18 @@ class Reading:
         self.repairs: list[Repair] = []
         self.pieces: list[Piece] = []
         self.replaced: list[Replaced] = []
-        self.held: list[tuple[Draft, Standing]] = []
-        """Calls that are read and not finished; do words behind them on their line make them guesses?"""
+        self._unfinished = Unfinished()
         self.teller = Teller(self.src) if listening else None
         self._blank, self._space = SpaceRun(), SpaceRun()
         self.standing = PLAIN
         self._doubtful = (-1, PLAIN)
         self._trials = 0 if on_trial else TRIALS[min(nested, len(TRIALS) - 1)]
+
+    @property
+    def held(self) -> Standing | None:
+        """How the last call stands for which the rest of its line decides; None when there is none."""
+        on_line = self._unfinished.on_line
+        return on_line[-1][1] if on_line else None
 
     # ------------------------------------------------------------------ asks: tools
 
@@ -255,7 +225,7 @@ class Reading:
                 return self._surroundings.standing(self.src.text, at, start, line, form, fenced=fenced)
         if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
             return self._doubtful[1]
-        return self.held[-1][1] if self.held else PLAIN
+        return self.held or PLAIN
 
     def replacing(self, start: int, end: int) -> list[str]:
         """What stretches within `start:end` read as."""
@@ -329,7 +299,7 @@ class Reading:
         if self._next_call >= 0:  # of a reader that went on behind it
             if draft.index >= 0:
                 draft.finish(self._next_call, None, "", False, [])
-                self._finished(draft)
+                self._finished([draft])
             return
         if draft.index < 0:
             self.miss(draft.start, end, draft.name or None, "calls_limit" if draft.name.strip() else "no_name")
@@ -354,10 +324,8 @@ class Reading:
             self.take("call", end)
         if self.teller is not None and not draft.told:
             self.delta(draft, draft.text)
-        if self.standing.in_line or self.standing.in_sentence or self.held:
-            self.held.append((draft, self.standing))
-        else:
-            self._finished(draft)
+        if not self._unfinished.keeps(draft, self.standing):
+            self._finished([draft])
 
     def _cut_at(self, draft: Draft, at: int, read: list[Draft]) -> None:
         """The call, and others that share its span, were cut at `at`, where the next one begins. `read`: what is left of them."""
@@ -384,22 +352,26 @@ class Reading:
             position, self._next_call = self._next_call, -1
         return position
 
-    def _finished(self, draft: Draft) -> None:
+    def _finished(self, drafts: Sequence[Draft]) -> None:
         if self.teller is not None:
-            self.teller.call_finished(draft.index, self.call(draft, draft.id or f"call_{draft.index}"))
+            for draft in drafts:
+                self.teller.call_finished(draft.index, self.call(draft, draft.id or f"call_{draft.index}"))
 
     def line_over(self, *, has_words: bool) -> None:
         """The line of the calls that are held is over, or words follow them on it."""
-        for draft, standing in self.held:
-            doubt = "words_on_both_sides" if standing.in_line else "within_a_sentence" if standing.in_sentence else ""
-            if has_words and doubt:
-                draft.repairs = [*draft.repairs, Repair(kind=doubt, before=standing.words or None, safety="guess")]
-            self._finished(draft)
-        self.held = []
+        self._finished(self._unfinished.line_over(has_words=has_words))
+
+    def reply_over(self) -> None:
+        """No more calls come."""
+        unfinished = self._unfinished
+        if self.invented:  # that says it all
+            self._finished(unfinished.all_over())
+        else:
+            self._finished(unfinished.reply_over(self.drafts, self.src.text, self.pieces, self.done))
 
     def judged(self, standing: Standing, *, passes_on: bool = True) -> None:
         """What its surroundings make of the call that is read next. `passes_on`: what follows what was read shares its doubt."""
-        if self.standing.doubt and passes_on:
+        if passes_on and (self.standing.doubt or self.standing.unannounced):
             self._doubtful = (self.done, self.standing)
         self.standing = standing
 
@@ -421,7 +393,7 @@ class Reading:
             takes_calls=self.takes_calls,
             needs_more_work=self.needs_more_work,
             said_anything=self._said_anything,
-            held=list(self.held),
+            unfinished=self._unfinished.mark(),
             teller=teller,
         )
 
@@ -429,7 +401,8 @@ class Reading:
         """What was read since then was only tried."""
         del self.drafts[staged.drafts :], self.near_misses[staged.near_misses :]
         del self.replaced[staged.replaced :], self.repairs[staged.repairs :]
-        self.pieces, self.done, self.begun, self.held = staged.pieces, staged.done, staged.begun, staged.held
+        self._unfinished.restore(staged.unfinished)
+        self.pieces, self.done, self.begun = staged.pieces, staged.done, staged.begun
         self.text_kind, self.cut, self.invented = staged.text_kind, staged.cut, staged.invented
         self.takes_calls, self.needs_more_work = staged.takes_calls, staged.needs_more_work
         self._said_anything, self.teller = staged.said_anything, staged.teller
@@ -439,15 +412,15 @@ class Reading:
         pieces, self.pieces, self.teller = self.pieces, staged.pieces, staged.teller
         self.done, self._said_anything = staged.done, staged.said_anything
         waiting, replaced = self.drafts[staged.drafts :], self.replaced[staged.replaced :]
-        held = {id(draft) for draft, _ in self.held}
+        unfinished = self._unfinished.ids()
         for _, end, kind in pieces:
             while kind == "call" and waiting and waiting[0].start < end:
                 draft = waiting.pop(0)
                 if self.teller is not None:
                     self.teller.call_started(draft.index, draft.id, draft.name)
                     self.delta(draft, draft.text)
-                if id(draft) not in held:
-                    self._finished(draft)
+                if id(draft) not in unfinished:
+                    self._finished([draft])
             self.take(kind, end)
             while self.teller is not None and replaced and replaced[0][1] <= end:
                 self.teller.instead(replaced.pop(0)[2])
@@ -480,6 +453,7 @@ class Reading:
     def withdraw(self, end: int) -> None:
         """Everything up to `end` turns out to be reasoning, calls included (a closer of reasoning that had no opener)."""
         self.drafts.clear()
+        self._unfinished = Unfinished()
         self.near_misses.clear()
         self.replaced.clear()
         self.needs_more_work = None

@@ -16,23 +16,27 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from typing import Literal
 
 from llmcore.normalizer.core.lead_ins import announces, kind_of, sentence_before
 from llmcore.normalizer.core.source import Source, Steps
 
 __all__ = [
-    "IN_LINE",
     "MARKS",
     "PLAIN",
+    "UNANNOUNCED",
     "Form",
     "Quotation",
     "Standing",
     "Surroundings",
     "form_of",
+    "has_words",
     "is_closed",
+    "is_plain_before",
     "prose_follows",
     "sentence_goes_on",
+    "sentences_stand",
     "words_follow",
 ]
 
@@ -57,6 +61,9 @@ _COMMENT = "!--"
 _LOG_LINE = re.compile(r"[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _BLANKS = (" ", "\t")
 _SOME = 3  # words
+_SEVERAL = 2  # sentences: models that mean a call often say one more behind it
+_SENTENCE_END = re.compile(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
+_TAG = re.compile(r"<[^<>\n]{0,256}>")
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = re.compile(r"\s*(?:<[A-Za-z]+\b[^<>]{0,256}>\s*)+\Z")
@@ -96,9 +103,21 @@ class Standing:
     """The sentence before it has no end: text that goes on with it behind the call makes that a guess."""
     deep: bool = False
     """Indented like code; a bare form is shown if prose at the margin follows."""
+    unannounced: bool = False
+    """Sentences stand before it, and the last of them does not announce it: sentences behind it make it a guess."""
+
+    def decided(self) -> Standing:
+        """What is left of it when the rest of its line has been looked at and what was opened before it."""
+        return Standing(doubt=self.doubt, words=self.words, unannounced=self.unannounced)
+
+    @property
+    def waits_for_line(self) -> bool:
+        """Does the rest of its line, or of the sentence, decide?"""
+        return self.in_line or self.in_sentence
 
 
-PLAIN, IN_LINE = Standing(), Standing(in_line=True)
+PLAIN, IN_LINE, UNANNOUNCED = Standing(), Standing(in_line=True), Standing(unannounced=True)
+_UNANNOUNCED_IN_LINE = Standing(in_line=True, unannounced=True)
 _QUOTED, _EXAMPLE = Standing(shown="quoted"), Standing(shown="example")
 
 
@@ -123,6 +142,15 @@ def words_follow(text: str, at: int) -> bool | None:
     return None if len(text) - at > _REST_OF_LINE else False
 
 
+def is_plain_before(standing: Standing, text: str, end: int) -> bool:
+    """Does the rest of the line, or of the sentence, behind a call that ends at `end` leave it what it is?"""
+    if standing.in_sentence:
+        return not sentence_goes_on(text, end, standing.words)
+    if standing.in_line:
+        return standing in (IN_LINE, _UNANNOUNCED_IN_LINE) and words_follow(text, end) is False
+    return standing is UNANNOUNCED
+
+
 def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
     """Does a sentence before a call go on behind it, in small letters? It does not when it announces the call; a line of one word
     is none of its, and over an empty line only a sentence of some words goes on. None: more text must tell."""
@@ -138,6 +166,12 @@ def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
     if said[0] == "," or len(_RUN_OF_LETTERS.findall(line)) > 1:
         return True
     return False if over or len(behind) == _LINE else None
+
+
+def sentences_stand(text: str, start: int, end: int) -> bool:
+    """Does `text[start:end]` hold several sentences, tags apart?"""
+    said = _TAG.sub("", text[start : min(end, start + _PARAGRAPH)])
+    return len(list(islice(_SENTENCE_END.finditer(said), _SEVERAL))) == _SEVERAL
 
 
 def _has_some_words(sentence: str) -> bool:
@@ -259,16 +293,18 @@ class Surroundings:
             led = _led_in(kind, form, sentence, fenced)
             return led if led.shown or quotation is None else replace(led, quotation=quotation)
         if quotation is not None:
-            return Standing(quotation=quotation, in_line=form == "tag")
+            return Standing(quotation=quotation, in_line=form == "tag", unannounced=True)
         if form != "token" and not fenced and _is_deep(text, at, start, line):
             return _EXAMPLE if form == "tag" else Standing(deep=True)
         before = text[max(start, line, at - _PARAGRAPH) : at]
         if has_words(before):
             if _LOG_LINE.match(before.lstrip()) is not None:
                 return _QUOTED
-            return IN_LINE if form == "tag" else PLAIN
-        open_ended = sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() and _is_split(text, at, start, sentence, form)
-        return Standing(words=sentence, in_sentence=True) if open_ended else PLAIN
+            if form == "tag":
+                return IN_LINE if announces(sentence) else _UNANNOUNCED_IN_LINE
+        elif sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() and _is_split(text, at, start, sentence, form):
+            return Standing(words=sentence, in_sentence=True, unannounced=True)
+        return UNANNOUNCED if sentence and not fenced and not announces(sentence) else PLAIN
 
     def _enclosed(self, text: str, at: int, start: int, line: int) -> Standing | None:
         """Is an element of code open at `at`?"""
@@ -334,7 +370,7 @@ def _led_in(kind: str, form: Form, sentence: str, fenced: bool) -> Standing:
     if fenced:
         return _EXAMPLE
     if kind == "example" and form == "token":
-        return PLAIN
+        return UNANNOUNCED
     if kind == "example" or form == "token":
         return Standing(doubt="example_lead_in", words=sentence)
     return _EXAMPLE

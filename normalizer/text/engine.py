@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import lru_cache, partial
 
+from llmcore.normalizer.core.driver import Nested
 from llmcore.normalizer.core.pieces import Piece, joined
-from llmcore.normalizer.core.reading import Nested, Reading
+from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Skim, Steps
 from llmcore.normalizer.dialects import registry
 from llmcore.normalizer.text import opening

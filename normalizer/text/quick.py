@@ -15,14 +15,12 @@ from llmcore.normalizer.core.block_quotes import in_block_quote
 from llmcore.normalizer.core.names import call_begins
 from llmcore.normalizer.core.pieces import Piece, joined
 from llmcore.normalizer.core.surroundings import (
-    IN_LINE,
     MARKS,
     PLAIN,
-    Standing,
     Surroundings,
     form_of,
-    sentence_goes_on,
-    words_follow,
+    is_plain_before,
+    sentences_stand,
 )
 from llmcore.normalizer.dialects.registry import is_bare, marker_table
 from llmcore.normalizer.text.begun import is_prose, may_end_in_call
@@ -77,8 +75,9 @@ def _holds_candidate(text: str, tools: ToolSet | None, dialects: frozenset[str] 
 def _wholes(text: str, tools: ToolSet, dialects: frozenset[str] | None, limits: Limits) -> list[Whole] | None:
     """The calls of the text, each all there and meant; None when anything else may stand in it."""
     wholes: list[Whole] = []
+    unannounced: list[int] = []
     surroundings: Surroundings | None = None
-    start, said = 0, False
+    start, said, is_unannounced = 0, False, False
     for at in _candidates(text, tools, dialects, wholes):
         if at < 0 or len(wholes) + 1 >= min(limits.calls, _MOST):
             return None
@@ -97,18 +96,15 @@ def _wholes(text: str, tools: ToolSet, dialects: frozenset[str] | None, limits: 
             if call_begins(text, start, at, tools.names) < at:
                 return None
             standing = surroundings.standing(text, at, start, line, form)
-            if standing is not PLAIN and not _is_plain(standing, text, found[-1].end):
+            if standing is not PLAIN and not is_plain_before(standing, text, found[-1].end):
                 return None
+            is_unannounced = standing.unannounced
+        if is_unannounced:
+            unannounced.append(len(wholes) + len(found) - 1)
         wholes += found
         start = wholes[-1].end
-    return wholes
-
-
-def _is_plain(standing: Standing, text: str, end: int) -> bool:
-    """Does what stands behind the call leave it what it is?"""
-    if standing.in_sentence:
-        return not sentence_goes_on(text, end, standing.words)
-    return standing is IN_LINE and words_follow(text, end) is False
+    starts = [*(whole.start for whole in wholes), len(text)]
+    return None if any(sentences_stand(text, wholes[n].end, starts[n + 1]) for n in unannounced) else wholes
 
 
 def _candidates(text: str, tools: ToolSet, dialects: frozenset[str] | None, wholes: list[Whole]) -> Iterator[int]:

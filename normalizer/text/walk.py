@@ -19,14 +19,13 @@ from llmcore.normalizer.core.rows import Marker, MarkerTable
 from llmcore.normalizer.core.showing import may_be_shown, settle_shown, shown_behind
 from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
 from llmcore.normalizer.core.surroundings import (
-    IN_LINE,
     MARKS,
     PLAIN,
     Form,
     Standing,
     form_of,
+    is_plain_before,
     sentence_goes_on,
-    words_follow,
 )
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.text.begun import begun_call, ends_in_opener
@@ -125,6 +124,7 @@ class Walk:
                 looks.charge_brackets(before)
                 reading.judged(PLAIN)
         reading.line_over(has_words=False)
+        reading.reply_over()
         self._end()
 
     def _takes_whole(self, at: int) -> bool:
@@ -141,7 +141,9 @@ class Walk:
             return False
         first, last = wholes[0], wholes[-1]
         standing = PLAIN if not place else reading.standing_at(at, self._form(first.dialect, src.text[at : at + _MARKER]))
-        if standing is not PLAIN and not (standing is IN_LINE and words_follow(src.text, last.end) is False):
+        if standing is not PLAIN and not is_plain_before(standing, src.text, last.end):
+            return False
+        if standing.unannounced and (not src.final or src.text[last.end :].strip()):
             return False
         reading.text(at)
         for whole in wholes:
@@ -366,7 +368,7 @@ class Walk:
         """Is it known whether words follow on the line of the calls that are held, before the next candidate?"""
         reading = self._reading
         text, done = reading.src.text, reading.done
-        if (standing := reading.held[-1][1]).in_sentence:
+        if (standing := reading.held) is not None and standing.in_sentence:
             goes_on = sentence_goes_on(text[: at if at >= 0 else len(text)], done, standing.words)
             if goes_on is None:
                 return False

@@ -166,6 +166,49 @@ def test_a_sentence_that_goes_on_behind_the_call(text: str, found: str, form: st
     assert _found(text.replace("{}", FORMS[form])) == found
 
 
+_TALKED_OF = "GLM writes its calls in tags.\n\n{}\n\nThe tags hold JSON. That is what tells it apart."
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (_TALKED_OF, GUESS),
+        ("It came out as this.\n{}\nThen it stopped. Nobody knew why.", GUESS),
+        ("这是模型写的。\n{}\n它没有被执行。原因不明。", GUESS),
+        ("उसने यह लिखा:\n{}\nयह केवल उदाहरण है। कुछ नहीं चलाया गया।", GUESS),
+        ("A slide.\n{}\n**Notes.** Say it slowly.", GUESS),
+        ("That is clear.\n{}\nI will tell you what it says.", CALL),  # one sentence
+        ("I'll look it up.\n{}\nThat takes a moment. Then I will tell you.", CALL),  # announced
+        ("Je vais vérifier.\n{}\nUn instant. Merci.", CALL),
+        ("{}\nThat takes a moment. Then I will tell you.", CALL),  # nothing before
+        ("That is clear.\n{}\n<think>It runs. I wait.</think>", CALL),
+        (
+            "That is clear.\n{}\n<tool_response>Rain. Wind.</tool_response> It rains. Take a coat.",
+            CALL,
+        ),  # made up: said so elsewhere
+    ],
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_call_that_the_sentences_around_it_talk_of(text: str, found: str, form: str) -> None:
+    assert _found(text.replace("{}", FORMS[form])) == found
+
+
+def test_calls_in_a_row_share_what_the_sentences_around_them_say() -> None:
+    text = _TALKED_OF.replace("{}", f"{FORMS['tag']}\n{FORMS['tag']}")
+    kinds = [[repair.kind for repair in call.repairs] for call in read_every_way(text).tool_calls]
+    assert kinds == [["between_sentences"], ["between_sentences"]]
+    after = read_every_way(f"{text}\n\nLet me look:\n{FORMS['tag']}").tool_calls
+    assert [[repair.kind for repair in call.repairs] for call in after] == [*kinds, []]
+
+
+def test_a_call_that_nothing_announces_is_finished_with_the_reply() -> None:
+    told = _events(["That is it.\n", FORMS["tag"], "\nOne. ", "Two."])
+    heard = [[type(event) for event in events if isinstance(event, ToolCallStarted | ToolCallFinished)] for events in told]
+    assert heard == [[], [], [ToolCallStarted], [], [ToolCallFinished]]
+    (finished,) = (event for event in told[-1] if isinstance(event, ToolCallFinished))
+    assert [repair.kind for repair in finished.call.repairs] == ["between_sentences"]
+
+
 REACT = 'Action: get_weather\nAction Input: {"city": "Oslo"}'
 
 
@@ -222,7 +265,7 @@ def _events(chunks: list[str]) -> list[list[NormalizerEvent]]:
 
 
 def test_a_call_with_words_before_it_is_finished_when_its_line_is() -> None:
-    told = _events(["I ask ", FORMS["tag"][:50], FORMS["tag"][50:], ".", " ", "\n", "More."])
+    told = _events(["I'll look it up ", FORMS["tag"][:50], FORMS["tag"][50:], ".", " ", "\n", "More."])
     kinds = [[type(event) for event in events] for events in told]
     assert [ToolCallStarted in events for events in kinds] == [False, True, False, False, False, False, False, False]
     assert [ToolCallFinished in events for events in kinds] == [False, False, False, False, False, True, False, False]

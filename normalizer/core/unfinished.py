@@ -1,0 +1,112 @@
+"""Calls that are read and not finished: what stands behind them decides whether they are guesses.
+
+Three places are decided by what follows. A call with words before it on its line is a guess if words follow it there; one
+within a sentence, if the sentence goes on; and one that stands behind sentences and that nothing announces, if several sentences
+follow: then the text talks of the call. The line is over soon; the last is known when the reply is over.
+
+Listeners hear of calls in order, so a call waits for those before it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.pieces import Piece
+from llmcore.normalizer.core.surroundings import Standing, has_words, sentences_stand
+from llmcore.types.envelope import Repair
+
+__all__ = ["Unfinished", "UnfinishedMark"]
+
+_REACH = 2048
+"""Characters behind a call in which sentences may talk of it."""
+
+
+class UnfinishedMark(NamedTuple):
+    """What was unfinished at some point."""
+
+    on_line: list[tuple[Draft, Standing]]
+    waiting: int
+
+
+class Unfinished:
+    """The unfinished calls of one reading."""
+
+    __slots__ = ("on_line", "waiting")
+
+    def __init__(self) -> None:
+        self.on_line: list[tuple[Draft, Standing]] = []
+        """Those for which the rest of the line, or of the sentence, decides."""
+        self.waiting: list[tuple[Draft, Standing]] = []
+        """Those for which the rest of the reply decides, and all behind the first of them."""
+
+    def keeps(self, draft: Draft, standing: Standing) -> bool:
+        """Is the call that was just read one of them? Then it is kept here."""
+        if standing.waits_for_line or self.on_line:
+            self.on_line.append((draft, standing))
+        elif standing.unannounced or self.waiting:
+            self.waiting.append((draft, standing))
+        else:
+            return False
+        return True
+
+    def line_over(self, *, has_words: bool) -> list[Draft]:
+        """The line of the calls is over, or words follow them on it. Returns those that are finished by that."""
+        finished: list[Draft] = []
+        for draft, standing in self.on_line:
+            doubt = "words_on_both_sides" if standing.in_line else "within_a_sentence" if standing.in_sentence else ""
+            if has_words and doubt:
+                draft.doubted(Repair(kind=doubt, before=standing.words or None, safety="guess"))
+            if standing.unannounced or self.waiting:
+                self.waiting.append((draft, standing))
+            else:
+                finished.append(draft)
+        self.on_line = []
+        return finished
+
+    def reply_over(self, drafts: Sequence[Draft], text: str, pieces: Sequence[Piece], done: int) -> list[Draft]:
+        """No more calls come; `drafts` are all of them, and behind `done` nothing is classified. Returns those that are finished
+        by that."""
+        unannounced = {id(draft) for draft, standing in self.waiting if standing.unannounced}
+        behind, is_talked_of = len(text), False
+        for draft in reversed(drafts) if unannounced else ():
+            if id(draft) in unannounced:
+                said = _content(text, pieces, done, draft.stop, behind)
+                is_talked_of = sentences_stand(said, 0, len(said)) or (is_talked_of and not has_words(said))
+                if is_talked_of:
+                    draft.doubted(Repair(kind="between_sentences", safety="guess"))
+            else:
+                is_talked_of = False
+            behind = draft.start
+        return self.all_over()
+
+    def all_over(self) -> list[Draft]:
+        """Nothing behind them makes them guesses any more. Returns them."""
+        finished = [draft for draft, _ in self.waiting]
+        self.waiting = []
+        return finished
+
+    def mark(self) -> UnfinishedMark:
+        return UnfinishedMark(list(self.on_line), len(self.waiting))
+
+    def restore(self, mark: UnfinishedMark) -> None:
+        """As it was then."""
+        self.on_line = mark.on_line
+        del self.waiting[mark.waiting :]
+
+    def ids(self) -> set[int]:
+        return {id(draft) for draft, _ in self.on_line + self.waiting}
+
+
+def _content(text: str, pieces: Sequence[Piece], done: int, start: int, end: int) -> str:
+    """The beginning of the content between two places; what is not classified yet is content."""
+    said = ""
+    for at in range(bisect_left(pieces, (start,)), len(pieces)):
+        begin, stop, kind = pieces[at]
+        if begin >= end or len(said) > _REACH:
+            return said
+        if kind == "content":
+            said += text[begin : min(stop, begin + _REACH)]
+    return said + text[max(start, done) : end]
