@@ -218,6 +218,22 @@ async def test_the_tools_that_a_hook_left_hold_for_the_retry_of_a_reask() -> Non
     assert [[tool.name for tool in request.tools] for request in fake.requests] == [["add"]] * 3
 
 
+@both_ways
+@both_forms
+@pytest.mark.parametrize("again", [{"amount": "1"}, {"amount": 1, "note": "-"}], ids=str)
+async def test_a_kept_call_that_is_made_again_in_another_writing_runs_once(calls: Calls, again: Any, streamed: bool) -> None:
+    paid: list[int] = []
+
+    def pay(amount: int, note: str = "-") -> str:
+        paid.append(amount)
+        return note
+
+    fake = FakeModel(calls({"amount": 1}, {"amount": "x"}), calls(again, {"amount": 2}), "Paid.")
+    result = await ran(fake, [pay], streamed)
+    assert (result.content, sorted(paid)) == ("Paid.", [1, 2])
+    assert "repeated_call" in {record.repair.kind for record in result.repairs}
+
+
 # --- no re-ask left -----------------------------------------------------------------------------------------------------
 
 

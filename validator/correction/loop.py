@@ -31,14 +31,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from llmcore.types import (
-    Block,
     CallerError,
     Envelope,
     JsonSchema,
     Message,
     NearMiss,
     OutputParseError,
-    Repair,
     Segment,
     TextBlock,
     ToolCall,
@@ -47,10 +45,10 @@ from llmcore.types import (
     ToolSet,
     ToolUseBlock,
 )
-from llmcore.types.copies import updated
 from llmcore.types.near_misses import SHOWN
 from llmcore.validator.coercion.coercer import Strictness
 from llmcore.validator.correction.reask_prompt import correction_prompt
+from llmcore.validator.correction.turns import Turn, merged, with_all_withdrawn
 from llmcore.validator.output.parsing import ParseDetail, json_schema, parse_detailed
 from llmcore.validator.report import ValidationReport, cut_short, validate
 from llmcore.validator.schema.problems import Problem, shown, summary
@@ -191,11 +189,12 @@ class CorrectionLoop:
         call_due = self._required or bool(self._envelope.tool_calls)
         reply = self._judge(answer, required=self._required)
         if call_due and not self._required and not answer.tool_calls and not _missed(answer) and not reply.problems:
-            self._envelope = _with_all_withdrawn(self._envelope, answer)
+            self._envelope = with_all_withdrawn(self._envelope, answer)
             self._review = self._judge(self._envelope, required=False)
             self._outcome = "answered"
             return
-        self._envelope = _merged(self._envelope, self._kept, self._review.report.failing_indexes, answer)
+        turn = Turn(self._envelope, self._review.report, self._kept_indexes)
+        self._envelope = merged(turn, answer, reply.report, self._tools)
         self._review = self._judge(self._envelope, required=call_due)
         self._outcome = self._after(_signature(self._envelope, self._review))
         if self._outcome == "repeated" and self._is_shown(answer):
@@ -294,11 +293,15 @@ class CorrectionLoop:
         return json_schema(self._output_type) if self._output_type is not None and not calls else None
 
     @property
-    def _kept(self) -> list[ToolCall]:
+    def _kept_indexes(self) -> list[int]:
         """The calls that stand while the failing ones are corrected, as the correction says. None of a turn that was cut: nobody
         knows what else it would have said of them."""
         failing = self._review.report.failing_indexes
-        return [] if self._cut_short else [call for at, call in enumerate(self._envelope.tool_calls) if at not in failing]
+        return [] if self._cut_short else [at for at in range(len(self._envelope.tool_calls)) if at not in failing]
+
+    @property
+    def _kept(self) -> list[ToolCall]:
+        return [self._envelope.tool_calls[at] for at in self._kept_indexes]
 
     @property
     def _cut_short(self) -> bool:
@@ -374,41 +377,9 @@ def _call_failed(envelope: Envelope) -> bool:
     return nothing_said and bool(envelope.near_misses) and envelope.finish_word in FAILED_CALL_WORDS
 
 
-def _same_call(one: ToolCall, other: ToolCall) -> bool:
-    return one.arguments is not None and one.name == other.name and one.arguments == other.arguments
-
-
 def _ends_in_a_call(envelope: Envelope) -> bool:
     """Did the reply break off inside a call behind whole ones? Where its server says that it was done, a loose end is none."""
     return bool(envelope.tool_calls) and envelope.truncated and envelope.finish_reason in ("length", None)
-
-
-def _merged(turn: Envelope, kept: Sequence[ToolCall], failing: frozenset[int], answer: Envelope) -> Envelope:
-    """The turn with its failing calls replaced by the answer's. Without a call to keep, or one in the answer, the answer is
-    the turn. It is as whole as the answer is."""
-    if not kept or not answer.tool_calls:
-        return _with_all_withdrawn(turn, answer) if kept else answer
-    repeated = [call for call in answer.tool_calls if any(_same_call(call, good) for good in kept)]
-    new = [_renamed(call, kept) for call in answer.tool_calls if not any(call is again for again in repeated)]
-    if not new:
-        return turn
-    first = min(failing)
-    calls = [call for index, call in enumerate(turn.tool_calls) if index < first]
-    calls += new
-    calls += [call for index, call in enumerate(turn.tool_calls) if index > first and index not in failing]
-    gone = {call.id for index, call in enumerate(turn.tool_calls) if index in failing}
-    end = {"truncated": answer.truncated, "finish_reason": answer.finish_reason, "finish_word": answer.finish_word}
-    notes = [Repair(kind="repeated_call", before=call.name, after=None) for call in repeated]
-    changes = {"tool_calls": calls, "near_misses": [], "repairs": [*turn.repairs, *notes], **end}
-    return turn.model_copy(update=changes).attach(turn.source, turn.segments, _blocks(turn.blocks, gone, new))
-
-
-def _with_all_withdrawn(turn: Envelope, answer: Envelope) -> Envelope:
-    """The model took its calls back in words, the failing ones and those that were kept meanwhile: its words are the turn."""
-    notes = [
-        Repair(kind="withdrawn_call", before={"name": call.name, "arguments": call.raw_arguments}) for call in turn.tool_calls
-    ]
-    return updated(answer, {"repairs": [*answer.repairs, *notes]})
 
 
 def _as_shown(answer: Envelope) -> Envelope:
@@ -434,29 +405,3 @@ def _is_of_a_call(markup: str, before: str, after: str) -> bool:
     """Is it the opener or the closer of a wrapper round calls: no reasoning's, and no token that ends a turn?"""
     opens = after == "call" and before != "reasoning"
     return opens or (before == "call" and after != "reasoning" and markup.startswith("</") and not markup.startswith("</s>"))
-
-
-def _blocks(blocks: Sequence[Block], gone: set[str], new: Sequence[ToolCall]) -> list[Block]:
-    """The history blocks with the failing calls' blocks replaced by those of the corrected calls."""
-    added: list[Block] = [
-        ToolUseBlock(id=call.id, name=call.name, input=call.arguments, raw_input=call.raw_arguments) for call in new
-    ]
-    result: list[Block] = []
-    for block in blocks:
-        if isinstance(block, ToolUseBlock) and block.id in gone:
-            result += added
-            added = []
-        else:
-            result.append(block)
-    return result + added if blocks else result
-
-
-def _renamed(call: ToolCall, kept: Sequence[ToolCall]) -> ToolCall:
-    """Ids like `call_0` count within one reply, so those of two replies may clash."""
-    taken = {good.id for good in kept}
-    if call.id not in taken:
-        return call
-    number = len(taken)
-    while f"call_{number}" in taken:
-        number += 1
-    return updated(call, {"id": f"call_{number}"})
