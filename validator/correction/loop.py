@@ -12,9 +12,9 @@ Rules
 - It stops when an attempt repeats an earlier one, when the budget is spent, or when the model answers in words instead.
 - A call of which it is doubtful whether it is meant is asked about once: if it comes again in the same way, it is only
   shown, and the reply is the answer, its text whole.
-- A cut turn is asked again with more room. So is a typed answer that a limit ended, unless it is a value closed by a
-  bracket of its own with nothing behind it: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one, and
-  words behind a value may be about to take it back.
+- A cut turn is asked again with more room. So is one whose words behind the last call a limit ended, and a typed answer that a
+  limit ended, unless it is a value closed by a bracket of its own with nothing behind it: `12` may be half of 1234, `dark` of
+  dark-blue, a text of a longer one, and words behind a call or a value may be about to take it back.
 - Near misses are asked about only where a call was required.
 
 `CorrectionLoop` is the sans-IO core (`next()` gives what to ask, `receive()` takes the answer); `correct` drives it
@@ -39,6 +39,7 @@ from llmcore.types import (
     OutputParseError,
     Segment,
     TextBlock,
+    ThinkingBlock,
     ToolCall,
     ToolChoice,
     ToolDefinition,
@@ -239,7 +240,7 @@ class CorrectionLoop:
     def _judge(self, envelope: Envelope, required: bool) -> _Review:
         due = required or _call_failed(envelope)
         report = validate(envelope, self._tools, strictness=self._strictness, required=due)
-        if _ends_in_a_call(envelope) and report.ok:
+        if report.ok and (_ends_in_a_call(envelope) or _goes_on_behind_its_calls(envelope)):
             return _Review(report, None, (cut_short(),))
         if report.problems or envelope.tool_calls or self._output_type is None:
             return _Review(report, None, tuple(report.problems))
@@ -380,6 +381,14 @@ def _call_failed(envelope: Envelope) -> bool:
 def _ends_in_a_call(envelope: Envelope) -> bool:
     """Did the reply break off inside a call behind whole ones? Where its server says that it was done, a loose end is none."""
     return bool(envelope.tool_calls) and envelope.truncated and envelope.finish_reason in ("length", None)
+
+
+def _goes_on_behind_its_calls(envelope: Envelope) -> bool:
+    """Did a limit end the reply in words or thoughts behind its last call? They may have been about to take it back."""
+    if not envelope.tool_calls or envelope.finish_reason != "length":
+        return False
+    said = [block for block in envelope.blocks if not isinstance(block, TextBlock) or block.text.strip()]
+    return bool(said) and isinstance(said[-1], TextBlock | ThinkingBlock)
 
 
 def _as_shown(answer: Envelope) -> Envelope:
