@@ -13,7 +13,7 @@ from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import mended, recorded
 from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, open_calls, results_message, with_unique_ids
-from llmcore.run.interjections import interjected
+from llmcore.run.interjections import interjected, left_waiting
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.sending import RefusedRequests
 from llmcore.run.settings import RunSettings
@@ -252,6 +252,7 @@ class RunState:
             tool_results=self.tool_results,
             repairs=self.repairs,
             given_messages=self._given,
+            not_entered=left_waiting(self.settings.interjections),
         )
 
 
