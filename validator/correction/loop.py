@@ -194,6 +194,8 @@ class CorrectionLoop:
             self._review = self._judge(self._envelope, required=False)
             self._outcome = "answered"
             return
+        if _goes_on_behind_a_call(answer):  # in the merged turn its words stand no more
+            answer = answer.model_copy(update={"truncated": True})
         turn = Turn(self._envelope, self._review.report, self._kept_indexes)
         self._envelope = merged(turn, answer, reply.report, self._tools)
         self._review = self._judge(self._envelope, required=call_due)
@@ -240,7 +242,7 @@ class CorrectionLoop:
     def _judge(self, envelope: Envelope, required: bool) -> _Review:
         due = required or _call_failed(envelope)
         report = validate(envelope, self._tools, strictness=self._strictness, required=due)
-        if report.ok and (_ends_in_a_call(envelope) or _goes_on_behind_its_calls(envelope)):
+        if report.ok and envelope.tool_calls and (_ends_in_a_call(envelope) or _goes_on_behind_a_call(envelope)):
             return _Review(report, None, (cut_short(),))
         if report.problems or envelope.tool_calls or self._output_type is None:
             return _Review(report, None, tuple(report.problems))
@@ -249,7 +251,8 @@ class CorrectionLoop:
         except OutputParseError as error:
             return _Review(report, None, tuple(error.problems), error.__cause__)
         said_last = next((segment.kind for segment in reversed(envelope.segments) if segment.kind != "markup"), "content")
-        if envelope.finish_reason == "length" and (said_last == "reasoning" or not detail.closed):
+        may_go_on = said_last == "reasoning" or not detail.closed or _goes_on_behind_a_call(envelope)
+        if envelope.finish_reason == "length" and may_go_on:
             return _Review(report, None, (_perhaps_half(envelope.content),))
         return _Review(report, detail, ())
 
@@ -383,12 +386,12 @@ def _ends_in_a_call(envelope: Envelope) -> bool:
     return bool(envelope.tool_calls) and envelope.truncated and envelope.finish_reason in ("length", None)
 
 
-def _goes_on_behind_its_calls(envelope: Envelope) -> bool:
+def _goes_on_behind_a_call(envelope: Envelope) -> bool:
     """Did a limit end the reply in words or thoughts behind its last call? They may have been about to take it back."""
-    if not envelope.tool_calls or envelope.finish_reason != "length":
-        return False
     said = [block for block in envelope.blocks if not isinstance(block, TextBlock) or block.text.strip()]
-    return bool(said) and isinstance(said[-1], TextBlock | ThinkingBlock)
+    if envelope.finish_reason != "length" or not any(isinstance(block, ToolUseBlock) for block in said):
+        return False
+    return isinstance(said[-1], TextBlock | ThinkingBlock)
 
 
 def _as_shown(answer: Envelope) -> Envelope:

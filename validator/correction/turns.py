@@ -90,7 +90,8 @@ def _changed(turn: Turn, answer: Envelope, report: ValidationReport, again: Mapp
         and all(at in places for at, places in again.items())
     ):
         return {at: at for at in turn.kept if at not in again}
-    by_id = {old[at].id: at for at in turn.kept if not _COUNTED.fullmatch(old[at].id)}
+    unsure = {old[at].id for at in turn.report.failing_indexes}  # a server may give one id twice
+    by_id = {old[at].id: at for at in turn.kept if old[at].id not in unsure and not _COUNTED.fullmatch(old[at].id)}
     found = {at: by_id.get(call.id, -1) for at, call in enumerate(answer.tool_calls) if at not in again}
     return {at: kept for at, kept in found.items() if kept >= 0 and old[kept].name == names[at]}
 

@@ -91,6 +91,11 @@ def test_a_kept_call_is_known_by_an_id_that_does_not_only_count() -> None:
     assert [one["amount"] for one in paid(counted, pays({"amount": 5}))[0]] == [1, 5]
 
 
+def test_an_id_that_the_turn_gave_twice_says_nothing() -> None:
+    calls, _ = paid(pays({"amount": 1}, {"amount": "x"}, ids="aa"), pays({"amount": 2}, ids="a"))
+    assert [one["amount"] for one in calls] == [1, 2]
+
+
 def test_a_failing_call_that_is_not_made_again_is_recorded() -> None:
     calls, repairs = paid(pays({"amount": 1}, {"amount": "x"}, {"amount": "y"}), pays({"amount": 2}))
     assert ([one["amount"] for one in calls], repairs) == ([1, 2], ["withdrawn_call"])
