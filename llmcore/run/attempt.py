@@ -317,14 +317,13 @@ class TurnAttempt:
 
     def _loop(self, request: Request) -> CorrectionLoop:
         settings, choice = self._state.settings, request.tool_choice
-        unfinished = self._envelope.needs_more_work is True and self._final is None
         return CorrectionLoop(
             self._envelope,
             admitted_tools(request, self._tools),
             reasks=self._state.ledger.reasks_left(self._plan.model),
             required=choice not in ("auto", "none"),
             strictness=settings.strictness,
-            output_type=None if unfinished else settings.request.output_type,
+            output_type=settings.request.output_type,
             max_tokens=request.max_tokens,
             read=self._read if settings.output else None,
         )

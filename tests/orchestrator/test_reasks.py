@@ -183,6 +183,24 @@ async def test_silence_is_no_typed_answer_and_a_spent_budget_is_its_own_error() 
     assert caught.value.partial.tool_results[0].value == "paid"
 
 
+# --- a typed value in answer to the re-ask of a call ---------------------------------------------------------------------
+
+
+def final(value: Any) -> Any:
+    return tool_call_body([("final_result", {"result": value})], None, 0)
+
+
+@both_ways
+@both_forms
+@pytest.mark.parametrize("answers", [("5",), (final(5),), (final("x"), final(5)), ("Five.", "5")], ids=str)
+async def test_a_typed_value_may_take_the_calls_back(calls: Calls, answers: tuple[Any, ...], streamed: bool) -> None:
+    till = Till()
+    result = await ran(FakeModel(calls({"amount": 1}, {"amount": "x"}), *answers), [till.pay], streamed, output_type=int)
+    assert (result.output, till.paid, [message.role for message in result.messages][:2]) == (5, [], ["user", "assistant"])
+    assert [attempt.reason for attempt in result.attempts] == ["first", *["reask"] * len(answers)]
+    assert [record.repair.kind for record in result.repairs if record.of == "reply"] == ["withdrawn_call"] * 2
+
+
 # --- a re-ask whose request fails ---------------------------------------------------------------------------------------
 
 

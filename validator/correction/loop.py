@@ -244,7 +244,7 @@ class CorrectionLoop:
         report = validate(envelope, self._tools, strictness=self._strictness, required=due)
         if report.ok and envelope.tool_calls and (_ends_in_a_call(envelope) or _goes_on_behind_a_call(envelope)):
             return _Review(report, None, (cut_short(),))
-        if report.problems or envelope.tool_calls or self._output_type is None:
+        if report.problems or envelope.tool_calls or self._output_type is None or envelope.needs_more_work is True:
             return _Review(report, None, tuple(report.problems))
         try:
             detail = self._read(envelope.content)

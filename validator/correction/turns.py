@@ -40,7 +40,7 @@ def merged(turn: Turn, answer: Envelope, report: ValidationReport, tools: ToolSe
     """The turn with its failing calls replaced by the answer's (`report` is that one's). Without a call to keep, or one in the
     answer, the answer is the turn. It is as whole as the answer is."""
     if not turn.kept or not answer.tool_calls:
-        return with_all_withdrawn(turn.envelope, answer) if turn.kept else answer
+        return with_all_withdrawn(turn.envelope, answer) if turn.kept else _with_notes(turn.envelope, answer, [])
     again = _made_again(turn, report, tools)
     changed = _changed(turn, answer, report, again)
     old = turn.envelope.tool_calls
@@ -67,7 +67,13 @@ def merged(turn: Turn, answer: Envelope, report: ValidationReport, tools: ToolSe
 
 def with_all_withdrawn(turn: Envelope, answer: Envelope) -> Envelope:
     """The model took its calls back in words, the failing ones and those that were kept meanwhile: its words are the turn."""
-    return updated(answer, {"repairs": [*answer.repairs, *map(_withdrawn, turn.tool_calls)]})
+    return _with_notes(turn, answer, list(map(_withdrawn, turn.tool_calls)))
+
+
+def _with_notes(turn: Envelope, answer: Envelope, notes: list[Repair]) -> Envelope:
+    """The answer as the turn, with what it took back, and what an earlier answer had taken back."""
+    notes = [*(repair for repair in turn.repairs if repair.kind == "withdrawn_call"), *notes]
+    return updated(answer, {"repairs": [*answer.repairs, *notes]}) if notes else answer
 
 
 def _withdrawn(call: ToolCall) -> Repair:
