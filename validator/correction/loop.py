@@ -188,8 +188,10 @@ class CorrectionLoop:
             self._outcome = "stopped"
             return
         call_due = self._required or bool(self._envelope.tool_calls)
+        is_half = answer.finish_reason == "length" and not answer.content.strip()  # of an answer in words
         reply = self._judge(answer, required=self._required)
-        if call_due and not self._required and not answer.tool_calls and not _missed(answer) and not reply.problems:
+        in_words = not answer.tool_calls and not _missed(answer) and not reply.problems and not is_half
+        if call_due and not self._required and in_words:
             self._envelope = with_all_withdrawn(self._envelope, answer)
             self._review = self._judge(self._envelope, required=False)
             self._outcome = "answered"

@@ -39,6 +39,10 @@ class Turn:
 def merged(turn: Turn, answer: Envelope, report: ValidationReport, tools: ToolSet) -> Envelope:
     """The turn with its failing calls replaced by the answer's (`report` is that one's). Without a call to keep, or one in the
     answer, the answer is the turn. It is as whole as the answer is."""
+    end = {"truncated": answer.truncated, "finish_reason": answer.finish_reason, "finish_word": answer.finish_word}
+    says_nothing = not answer.tool_calls and not answer.content.strip()
+    if turn.kept and says_nothing and (answer.truncated or answer.finish_reason == "length"):
+        return turn.envelope.model_copy(update=end)  # a cut turn now, of which every call is asked for again
     if not turn.kept or not answer.tool_calls:
         return with_all_withdrawn(turn.envelope, answer) if turn.kept else _with_notes(turn.envelope, answer, [])
     again = _made_again(turn, report, tools)
@@ -59,7 +63,6 @@ def merged(turn: Turn, answer: Envelope, report: ValidationReport, tools: ToolSe
     notes = [Repair(kind="repeated_call", before=answer.tool_calls[at].name, after=None) for at in again]
     left_out = _left_out(turn, [report.calls[at].name for at in fresh]) if new else []
     notes += map(_withdrawn, [*(old[at] for at in replaced), *left_out])
-    end = {"truncated": answer.truncated, "finish_reason": answer.finish_reason, "finish_word": answer.finish_word}
     changes = {"tool_calls": calls, "near_misses": [], "repairs": [*turn.envelope.repairs, *notes], **end}
     blocks = _blocks(turn.envelope.blocks, {old[at].id for at in failing} if new else set(), new, replaced.values())
     return turn.envelope.model_copy(update=changes).attach(turn.envelope.source, turn.envelope.segments, blocks)

@@ -106,3 +106,19 @@ def test_the_blocks_follow_a_changed_call() -> None:
     uses = [ToolUseBlock(id=one.id, name=one.name, input=one.arguments) for one in first.tool_calls]
     result = run(first.attach("", (), uses), pays({"amount": 5}, {"amount": 2}))
     assert [block.input for block in result.envelope.blocks if isinstance(block, ToolUseBlock)] == [{"amount": 5}, {"amount": 2}]
+
+
+@pytest.mark.parametrize("truncated", [True, False])
+def test_an_answer_that_was_cut_before_it_said_anything_takes_nothing_back(truncated: bool) -> None:
+    asked: list[str] = []
+    answers = [Envelope(truncated=truncated, finishReason="length"), pays({"amount": 1}, {"amount": 2})]
+
+    async def ask(correction: Correction) -> Envelope:
+        asked.append(correction.messages[0].text)
+        return answers.pop(0)
+
+    result = asyncio.run(correct(pays({"amount": 1}, {"amount": "x"}), PAYING, ask))
+    assert asked[1].count("`pay` with the arguments") == 2
+    assert "None of its calls ran." in asked[1]
+    assert [one.arguments for one in result.report.calls] == [{"amount": 1}, {"amount": 2}]
+    assert not result.envelope.repairs
