@@ -22,7 +22,6 @@ from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
-from llmcore.run.interjections import interjected
 from llmcore.run.result import RunResult
 from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice
 from llmcore.run.state import RunState
@@ -158,7 +157,7 @@ class Run:
         state, store = self.state, self._machinery.catalog.store
         reason: AttemptReason = "first"
         for turn in count(1):
-            await self._take_interjections()
+            await state.take_interjections()
             attempt = TurnAttempt(
                 state,
                 self._machinery.catalog,
@@ -216,11 +215,6 @@ class Run:
         if not state.tool_turns:
             check_choice(request, toolbox)
         return toolbox
-
-    async def _take_interjections(self) -> None:
-        source, state = self.state.settings.interjections, self.state
-        if source is not None:
-            state.add_messages(await interjected(source, state.context(), state.ledger.seconds_left))
 
     def _step(self, kind: Literal["reply", "results"], turn: int, role: str) -> Event:
         """The step just made, with the last message of the role: the one it entered. It goes the way of the events, though it is

@@ -93,12 +93,14 @@ class RunResult(Value, Generic[T]):
     `started_at` and `duration` (seconds) are its times.
     `envelope` is the last reply; its `truncated` says that it was cut, also where words that a limit ended (`finish_reason`
     `length`) are the answer. `messages` is the whole history, ready for the next request; `usage` of all requests; `attempts`
-    one entry a request. `degraded`: every strategy failed and the best text stands in for an answer. `pending`: calls of tools
-    without a function, which the caller answers. `output` is the typed value when one was asked for, and None where the run
-    ended without one (`has_output` tells a None that is the value from that); where none was asked for, it is the value with
-    which a tool or hook ended the run. `tool_results` are the calls of the turns whose calls were to run, in call order, each
-    with whether it `ran`; `repairs` what was repaired of the replies that were accepted, and the calls that were dropped
-    (`call_not_allowed`) because none or only one was allowed. `given_messages`: so many of `messages` were given to the run.
+    one entry a request. `degraded`: every strategy failed and the best text stands in for an answer, or none where the model
+    said nothing after tools ran. `pending`: calls of tools without a function, which the caller answers. `output` is the typed
+    value when one was asked for, and None where the run ended without one (`has_output` tells a None that is the value from
+    that); where none was asked for, it is the value with which a tool or hook ended the run. `tool_results` are the calls of the
+    turns whose calls were to run, in call order, each with whether it `ran`; `repairs` what was repaired of the replies that were
+    accepted, and the calls that were dropped (`call_not_allowed`) because none or only one was allowed. `given_messages`: so many
+    of `messages` were given to the run. `not_entered`: interjections that came too late for its last request. They are in no
+    message of the history, and wait in their box for the next run that is given it.
 
     `model_dump_json()` works at any end of a run and `model_validate_json` reads it back, `output`, values of tools and
     reports as plain data. What JSON has no form for stands as text: infinity as "Infinity", a number of more than 4300
@@ -125,6 +127,7 @@ class RunResult(Value, Generic[T]):
     tool_results: list[ToolRecord] = Field(default_factory=list[ToolRecord])
     repairs: list[RepairRecord] = Field(default_factory=list[RepairRecord])
     given_messages: int = 0
+    not_entered: list[Message] = Field(default_factory=list[Message])
 
     @model_validator(mode="before")
     @classmethod

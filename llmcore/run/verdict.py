@@ -94,16 +94,22 @@ def refuse_empty(envelope: Envelope, *, answer_due: bool) -> None:
 
 def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     """Why a turn is given up after its re-asks."""
-    problems = result.report.problems or (result.corrections[-1].problems if result.corrections else [])
+    problems = list(result.problems or result.report.problems or (result.corrections[-1].problems if result.corrections else []))
     how = {"repeated": "it repeated itself when asked again", "spent": "no re-ask is left"}.get(result.outcome, "it was stopped")
     said = "; ".join(str(problem) for problem in problems[:3]) or "it cannot be read"
     if result.envelope.truncated or result.envelope.finish_reason == "length":
         return Truncated(f"the reply was cut short and {how}: {said}")
     if typed and not result.envelope.tool_calls:
-        failed = OutputParseError(f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content)
-        failed.__cause__ = result.cause
-        return failed
-    return ModelError(f"the reply cannot be used and {how}: {said}")
+        text = result.envelope.content
+        return _caused(
+            OutputParseError(f"the answer does not fit the output type and {how}: {said}", problems, text), result.cause
+        )
+    return _caused(ModelError(f"the reply cannot be used and {how}: {said}"), result.cause)
+
+
+def _caused(failure: LLMCoreError, cause: BaseException | None) -> LLMCoreError:
+    failure.__cause__ = cause
+    return failure
 
 
 def cause_of(error: FallbackExhausted) -> LLMCoreError:
