@@ -111,7 +111,7 @@ def test_the_blocks_follow_a_changed_call() -> None:
 @pytest.mark.parametrize("truncated", [True, False])
 def test_an_answer_that_was_cut_before_it_said_anything_takes_nothing_back(truncated: bool) -> None:
     asked: list[str] = []
-    answers = [Envelope(truncated=truncated, finishReason="length"), pays({"amount": 1}, {"amount": 2})]
+    answers = [Envelope(truncated=truncated, finish_reason="length"), pays({"amount": 1}, {"amount": 2})]
 
     async def ask(correction: Correction) -> Envelope:
         asked.append(correction.messages[0].text)
