@@ -166,7 +166,7 @@ class Orchestrator:
         """Run the tool loop until a final answer; its value is `result.value`.
 
         When every strategy failed but some attempt gave whole text, that text is returned with `degraded=True`; without text,
-        `FallbackExhausted` is raised, which is an instance of its failures' class as well (`except RateLimited`). In its place
+        `FallbackExhausted` is raised, which is an instance of each failure's class as well (`except RateLimited`). In its place
         comes `Truncated` where the last reply was cut, and `Refused`, also where there is text, where the last one was refused
         or a filter ended it.
         """

@@ -39,6 +39,7 @@ from llmcore.run.verdict import (
     broken_off,
     cut_shown,
     first_call_alone,
+    no_json,
     refuse_empty,
     unusable,
     without_calls,
@@ -410,7 +411,7 @@ class TurnAttempt:
         if not result.problems or is_cut or not self._models.may_change_mode(config.alias) or not set(modes) - {plan.mode}:
             return
         if plan.mode in _JSON_MODES and plan.mode not in modes:
-            failure = ModelError("words came where JSON was asked for: the endpoint seems to ignore the output format")
+            failure = no_json(result, typed=self._state.settings.output is not None)
         elif plan.mode == "native_tools" and ignores_tools(request, result.envelope, self._models.can(config)):
             self._ignored_by.add(config.alias)
             failure = ModelError("a call was required and words came: the endpoint seems to ignore tools")

@@ -29,20 +29,18 @@ from llmcore.run.state import RunState
 from llmcore.run.stepping import Step
 from llmcore.run.tool_source import ToolSource
 from llmcore.run.unknown_calls import not_found
-from llmcore.run.verdict import cause_of
+from llmcore.run.verdict import cause_of, is_told_as_error
 from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
 from llmcore.types import (
     AttemptReason,
     Budget,
-    ContextOverflow,
     Event,
     FallbackExhausted,
     Finished,
     LLMCoreError,
     MaxToolTurns,
     OutputMode,
-    Refused,
     TerminateLoop,
     Timeout,
     ToolCall,
@@ -127,7 +125,7 @@ class Run:
             failure = cause_of(error)
             settings = state.settings
             judged = settings.output is not None or settings.output_validators
-            if judged or isinstance(failure, Refused | ContextOverflow) or not state.degrade():
+            if judged or is_told_as_error(failure) or not state.degrade():
                 self._attach_partial(failure)
                 raise failure from failure.__cause__
         except BaseException as error:
