@@ -95,6 +95,7 @@ class Run:
             request = updated(request, {"tool_choice": self._tools.tool_choice})
         if not source.is_open:
             check_allowed(self._tools, settings.toolbox)
+            check_choice(request, settings.toolbox, self._tools)
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
         self.state = RunState(replace(settings, request=request, toolbox=self._toolbox, budget=budget), budget)
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=budget.cost is not None)
@@ -210,10 +211,9 @@ class Run:
         toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools)
         if self._search is not None and toolbox.get(self._search.name) is None:
             toolbox = toolbox.extended([self._search])
-        toolbox = toolbox.limited(self._tools)
         if not state.tool_turns:
-            check_choice(request, toolbox)
-        return toolbox
+            check_choice(request, toolbox, self._tools)
+        return toolbox.limited(self._tools)
 
     async def _take_interjections(self) -> None:
         source, state = self.state.settings.interjections, self.state
