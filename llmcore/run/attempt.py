@@ -179,11 +179,14 @@ class TurnAttempt:
         sending = self._sending(config, call, tools, can)
         try:
             yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail)
-            values = PartialValues(output) if output else None
+            values = PartialValues(output, sending.tools) if output and self._listening else None
             async with aclosing(sending.events()) as events:
                 async for event in events:
-                    value = await self._typed(partial(values.saw, event)) if values else None
-                    if values is None or not values.hides(event):
+                    look = None if values is None else partial(values.saw_held, sending.held)
+                    if event is not None:
+                        look = None if values is None else partial(values.saw, event)
+                    value = None if look is None else await self._typed(look)
+                    if event is not None and (values is None or not values.hides(event)):
                         yield _to_listener(event)
                     if value is not None:
                         yield value

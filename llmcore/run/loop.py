@@ -29,6 +29,7 @@ from llmcore.run.state import RunState
 from llmcore.run.stepping import Step
 from llmcore.run.tool_source import ToolSource
 from llmcore.run.unknown_calls import not_found
+from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cause_of, is_told_as_error
 from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
@@ -41,6 +42,7 @@ from llmcore.types import (
     LLMCoreError,
     MaxToolTurns,
     OutputMode,
+    PartialOutput,
     TerminateLoop,
     Timeout,
     ToolCall,
@@ -107,10 +109,12 @@ class Run:
     async def events(self) -> AsyncGenerator[Event, None]:
         """Everything that happens, ending with `Finished(RunResult)`. Errors carry the partial result."""
         state = self.state
+        shown: PartialOutput | None = None
         try:
             await self._machinery.catalog.store.keep_up(self._seconds_left())
             async with aclosing(self._turns()) as events:
                 async for event in events:
+                    shown = event if isinstance(event, PartialOutput) else shown
                     yield event
             state.ledger.check_deadline()
         except TerminateLoop as ended:
@@ -133,7 +137,19 @@ class Run:
             state.close_open_calls(_STOPPED)
             self._attach_partial(error)
             raise
+        if self._listening and state.has_output and not await self._is_shown(shown):
+            yield PartialOutput(state.output)
         yield Finished(state.result())
+
+    async def _is_shown(self, last: PartialOutput | None) -> bool:
+        """Was the run's value told already, as the last partial one?"""
+        value = self.state.output
+        if last is None or type(last.value) is not type(value):
+            return False
+        try:
+            return await with_types_code(self.state.settings.output, self._seconds_left(), lambda: bool(last.value == value))
+        except Exception:  # the type's own code, or the deadline: then it is told again
+            return False
 
     def leave(self) -> None:
         """The run is not carried on: let its history be valid."""
