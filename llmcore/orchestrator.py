@@ -48,6 +48,7 @@ _OWN_KINDS = {
 }
 _INSTEAD = {
     **dict.fromkeys(PER_RUN - KINDS.keys(), "that is an option of each run: give it to run(), execute() or stream()"),
+    "*": "other options are given by name (`output_type=int`, `budget=Budget(...)`)",
     "max_turns": "it is `max_tool_turns`",
     "max_retries": "give `budget=Budget(attempts=..., reasks=...)`",
     "retries": "give `budget=Budget(attempts=..., reasks=...)`",
