@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from llmcore.orchestrator import Orchestrator as Orchestrator
     from llmcore.run import Interjections as Interjections
     from llmcore.run import RunResult as RunResult
+    from llmcore.run import RunStream as RunStream
     from llmcore.run import Step as Step
     from llmcore.run import Steps as Steps
+    from llmcore.run import SyncRunStream as SyncRunStream
     from llmcore.testing import FakeModel as FakeModel
     from llmcore.testing import ReplayAdapter as ReplayAdapter
     from llmcore.tools import RunContext as RunContext
@@ -60,7 +62,7 @@ _NAMES_BY_MODULE = {
     "llmcore.hooks": "Hooks StreamedSoFar Veto",
     "llmcore.models": "ModelConfig ModelRegistry",
     "llmcore.orchestrator": "Orchestrator",
-    "llmcore.run": "Interjections RunResult Step Steps",
+    "llmcore.run": "Interjections RunResult RunStream Step Steps SyncRunStream",
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
     "llmcore.types": (

@@ -28,7 +28,7 @@ from llmcore.types import CallerError, InternalError
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
 
-__all__ = ["BackgroundLoop", "run_in_background", "shared_loop", "stream_in_background"]
+__all__ = ["BackgroundLoop", "refuse_to_block", "run_in_background", "shared_loop"]
 
 T = TypeVar("T")
 
@@ -280,17 +280,12 @@ _replaced: list[BackgroundLoop] = []
 def run_in_background(name: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Call the async method `name` by `start`, on the shared loop, and wait for it. Raises what it raises, and
     `CallerError` where an event loop runs in this thread, which the waiting would block."""
-    _refuse_to_block(name, f"await {name}(...)")
+    refuse_to_block(name, f"await {name}(...)")
     return shared_loop().run(start())
 
 
-def stream_in_background(name: str, start: Callable[[], AsyncGenerator[T, None]]) -> Generator[T, None, None]:
-    """The items of the async generator that `start` gives, as `run_in_background`; what is wrong beforehand is raised here."""
-    _refuse_to_block(name, f"async for ... in {name}(...)")
-    return shared_loop().stream(start())
-
-
-def _refuse_to_block(name: str, instead: str) -> None:
+def refuse_to_block(name: str, instead: str) -> None:
+    """Raises `CallerError` where an event loop runs in this thread, which the waiting would block."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

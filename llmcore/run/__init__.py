@@ -4,5 +4,6 @@ result, and what goes into a running run and comes out of it."""
 from llmcore.run.interjections import Interjections
 from llmcore.run.result import RunResult
 from llmcore.run.stepping import Step, Steps
+from llmcore.run.streams import RunStream, SyncRunStream
 
-__all__ = ["Interjections", "RunResult", "Step", "Steps"]
+__all__ = ["Interjections", "RunResult", "RunStream", "Step", "Steps", "SyncRunStream"]

@@ -40,6 +40,7 @@ from llmcore.run.verdict import (
     broken_off,
     cut_shown,
     first_call_alone,
+    no_json,
     refuse_empty,
     unusable,
     without_calls,
@@ -208,11 +209,14 @@ class TurnAttempt:
         sending = self._sending(config, call, tools, can)
         try:
             yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail)
-            values = PartialValues(output) if output else None
+            values = PartialValues(output, sending.tools) if output and self._listening else None
             async with aclosing(sending.events()) as events:
                 async for event in events:
-                    value = await self._typed(partial(values.saw, event)) if values else None
-                    if values is None or not values.hides(event):
+                    look = None if values is None else partial(values.saw_held, sending.held)
+                    if event is not None:
+                        look = None if values is None else partial(values.saw, event)
+                    value = None if look is None else await self._typed(look)
+                    if event is not None and (values is None or not values.hides(event)):
                         yield _to_listener(event)
                     if value is not None:
                         yield value
@@ -440,7 +444,7 @@ class TurnAttempt:
         if not result.problems or is_cut or not self._models.may_change_mode(config.alias) or not set(modes) - {plan.mode}:
             return
         if plan.mode in _JSON_MODES and plan.mode not in modes:
-            failure = ModelError("words came where JSON was asked for: the endpoint seems to ignore the output format")
+            failure = no_json(result, typed=self._state.settings.output is not None)
         elif plan.mode == "native_tools" and ignores_tools(request, result.envelope, self._models.can(config)):
             self._ignored_by.add(config.alias)
             failure = ModelError("a call was required and words came: the endpoint seems to ignore tools")

@@ -16,6 +16,7 @@ from llmcore.tools import RunContext
 from llmcore.types import CallerError, Message
 from llmcore.types.copies import copied
 from llmcore.types.given_messages import given_messages
+from llmcore.types.narrowing import is_object
 
 __all__ = ["Interjections", "interjected", "interjections_of", "left_waiting"]
 
@@ -82,6 +83,8 @@ async def interjected(source: CallersFunction, context: RunContext[Any], seconds
 
 
 def _messages(given: object) -> list[Message]:
+    if not isinstance(given, str | Message) and not is_object(given):
+        raise CallerError(f"an interjection is text, a Message or a dict of one, not {type(given).__name__}")
     read = given_messages(given if isinstance(given, str | Message) else [given])
     made = [one if isinstance(one, Message) else Message.model_validate(one) for one in read]
     for message in made:

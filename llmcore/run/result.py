@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Generic, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NoReturn, Self, cast
 
-from pydantic import ConfigDict, Field, PlainSerializer, model_validator
+from pydantic import ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic_core import from_json
 from typing_extensions import TypeVar  # with a default, so that a bare RunResult is one of any value
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.run.resuming import check_saved, openai_messages
+from llmcore.run.resuming import check_saved, not_saved, openai_messages
 from llmcore.types import (
     Attempt,
     AttemptStarted,
@@ -129,12 +131,33 @@ class RunResult(Value, Generic[T]):
     given_messages: int = 0
     not_entered: list[Message] = Field(default_factory=list[Message])
 
-    @model_validator(mode="before")
     @classmethod
-    def _of_this_version(cls, data: Any) -> Any:
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """A result of data as `model_dump(mode="json")` gives it. Raises `CallerError` for what is none."""
+        if is_object(obj):
+            check_saved(obj, cls.model_fields, 1)
+        return cls._read(cast("Callable[..., Self]", super().model_validate), obj, options)
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        """A result that `model_dump_json` wrote. Raises `CallerError` for what is none, or is of another version."""
+        try:
+            data: object = from_json(json_data)
+        except ValueError as error:
+            raise CallerError(f"this is no saved RunResult: it is no JSON ({error}); save one by model_dump_json()") from None
         if is_object(data):
             check_saved(data, cls.model_fields, 1)
-        return data
+        return cls._read(cast("Callable[..., Self]", super().model_validate_json), json_data, options)
+
+    @classmethod
+    def _read(cls, read: Callable[..., Self], given: object, options: Mapping[str, Any]) -> Self:
+        try:
+            return read(given, **options)
+        except ValidationError as error:
+            raise not_saved(error, cls.model_fields) from None
+
+    def __iter__(self) -> NoReturn:
+        raise CallerError("a RunResult is no list: what the model gave is `result.value`, the history `result.messages`")
 
     def messages_as_openai(self) -> list[dict[str, Any]]:
         """The whole history as OpenAI's chat API takes it. Reasoning, which it does not take, is left out; a call that is
@@ -195,6 +218,17 @@ class RunResult(Value, Generic[T]):
         return _cut(f"RunResult({', '.join(parts)})", 195)
 
     __str__ = __repr__
+
+    if not TYPE_CHECKING:  # for a checker any attribute would exist then
+
+        def __getattr__(self, name: str) -> Any:
+            """What the value has is not the result's."""
+            try:
+                return super().__getattr__(name)
+            except AttributeError as error:
+                if name.startswith("_") or not self.__dict__.get("has_output"):
+                    raise
+                raise AttributeError(f"{error}; the typed value is `result.value`") from None
 
 
 RunEvent = NormalizerEvent | Waiting | AttemptStarted | ToolEvent | PartialOutput[T] | Finished[RunResult[T]]
