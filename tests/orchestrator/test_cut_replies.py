@@ -298,6 +298,15 @@ async def test_in_every_mode_a_value_in_something_open_is_asked_for_again(mode: 
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("mode", _MODES)
+async def test_a_cut_call_of_the_output_tool_behind_words_is_asked_for_again(mode: str, streamed: bool) -> None:
+    said = 'Draft:\n<tool_call>\n{"name": "final_result", "arguments": {"x": 1}}\n</tool_call>'
+    fake = FakeModel(body(said), '{"x": 2}', capabilities=_MODES[mode])
+    result = await result_of(Orchestrator(fake), streamed, output_type=Point)
+    assert (result.output, fake.call_count) == (Point(x=2), 2)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 async def test_the_whole_value_is_taken_when_it_comes(streamed: bool) -> None:
     fake = FakeModel(body("12"), body("1234", "stop"))
     result = await result_of(Orchestrator(fake), streamed, output_type=int)
