@@ -345,3 +345,15 @@ async def test_two_different_values_beside_calls_wait_for_their_results() -> Non
     result = await Orchestrator(fake, [add]).run("go", output_type=Named)
     assert (result.output, fake.call_count) == (Named(name="c"), 2)
     assert_valid(result.messages)
+
+
+class Note(BaseModel):
+    content: str
+
+
+@pytest.mark.parametrize("capabilities", [None, _NO_TOOLS, Capabilities(native_tools=False, json_schema=False)])
+async def test_a_value_with_a_key_named_content_is_data(capabilities: Any) -> None:
+    """And not the envelope that JSON modes teach for answers in words."""
+    said = '{"content": "All is well."}'
+    for output_type, value in ((Note, Note(content="All is well.")), (dict[str, str], {"content": "All is well."}), (str, said)):
+        assert await Orchestrator(FakeModel(said, capabilities=capabilities)).execute("x", output_type) == value
