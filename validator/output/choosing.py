@@ -33,8 +33,8 @@ class Fit(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """What is beside a chosen value, recorded. `lists`: how many different lists there are, for the error; `is_begun`: one
-    of them was broken off by the end of the text."""
+    """What is beside a chosen value, recorded. `rivals`: how many different ones there are; `is_begun`: one of them was broken
+    off by the end of the text; `others_fit`: one of them fits."""
 
     note: Repair
     rivals: int
@@ -62,7 +62,7 @@ def doubt_about(
         return None
     is_begun = any(one is other for one in begun for other in rivals)
     others_fit = any(one is other for one in fitting for other in rivals)
-    goes_on = not meant and _is_one_line(text, [chosen, *fitting])
+    goes_on = _is_one_line(text, [chosen, *fitting])
     safety: Safety = "truncated" if is_begun else "coerced" if goes_on else "guess"
     places = [[other.start, other.end] for other in (chosen, *rivals[:_MAX_TOLD])]
     note = Repair(kind="several_fit", before=places, after=places[0], safety=safety)

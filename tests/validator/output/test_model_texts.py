@@ -117,6 +117,8 @@ ROWS: list[tuple[Any, str, Any, bool]] = [
     (Person, '{"name": Ann}\n' + ANN, None, False),
     (Person, '{"name": get("n"), "age": 1 +}\n' + ANN, None, False),
     (Person, '{"name": "Ann"}\n' + BOB, None, False),
+    (Person, '{"name": "Ann"} ' + BOB, None, False),
+    (Person, f"{ANN} {BOB}", ann, False),
     # open things that a cut reply may be in the midst of
     (Person, f"<scratchpad>{ANN}", ann, False),
     (Person, f"<!-- {ANN}", ann, False),
