@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 
-from llmcore.run.result import RunEvent, RunResult
+from llmcore.run.result import RunEvent, RunResult, T  # another TypeVar would make another model of RunResult
 from llmcore.types import (
     AttemptStarted,
     CallerError,
@@ -25,8 +25,6 @@ from llmcore.types import (
 )
 
 __all__ = ["RunStream", "SyncRunStream"]
-
-T = TypeVar("T")
 
 
 class _Run(Protocol):

@@ -121,7 +121,7 @@ def _defaults_of(kind: type[BaseModel]) -> tuple[dict[str, Any], list[tuple[str,
     factories: list[tuple[str, Any]] = [
         (name, field.default_factory or partial(copied, field.default))
         for name, field in fields.items()
-        if field.default_factory is not None or isinstance(field.default, list | dict | set)
+        if field.default_factory is not None or type(cast("object", field.default)) in (list, dict, set)
     ]
     return constants, factories, [*kind.__private_attributes__.items()]
 
