@@ -16,6 +16,7 @@ from typing import Any
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
 from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitExceeded, LLMCoreError, OutputMode, Timeout, Usage
+from llmcore.types.copies import made
 from llmcore.types.others_words import MAX_MESSAGE, bounded
 
 __all__ = ["Ledger"]
@@ -126,7 +127,8 @@ class Ledger:
         begun, waited = self._wait or (self._clock(), 0.0)
         self._wait = None
         detail = bounded(process_scrubber().text(detail), MAX_MESSAGE) if detail else ""
-        attempt = Attempt(
+        attempt = made(
+            Attempt,
             n=len(self.attempts) + 1,
             model=model,
             mode=mode,

@@ -21,13 +21,14 @@ from llmcore.types.wordings import hint
 
 __all__ = ["KINDS", "PER_RUN", "REQUEST_OPTIONS", "Given", "RunOptions", "Strictness", "check_options"]
 
-Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult[Any]
+# RunResult without its [Any], which it means: with it, pydantic would make another model, at each start
+Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult
 """What `run`, `execute` and `stream` take: text, a message, a list of messages, a whole `Request`, or a result to go on from."""
 Strictness = Literal["off", "safe", "lenient"]
 
 
 class _OfRuns(TypedDict, total=False):
-    message_history: Sequence[Message | Mapping[str, Any]] | RunResult[Any] | None
+    message_history: Sequence[Message | Mapping[str, Any]] | RunResult | None
     """What was said before: messages, or an earlier result."""
     budget: Budget | None
     deps: Any

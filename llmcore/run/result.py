@@ -39,6 +39,15 @@ _SHOWN = 60
 _LOOKED_THROUGH = 4096
 """Characters of it that are looked through for keys: so many that none that begins in what is shown is cut."""
 _SHOWN_TOOLS = 4
+_ELSEWHERE = {
+    **dict.fromkeys(("text", "response", "final_output"), "content"),
+    **dict.fromkeys(("data", "parsed", "result"), "value"),
+    **dict.fromkeys(("all_messages", "history", "to_input_list"), "messages"),
+    "tool_calls": "tool_results` (those that ran), `pending`, or `envelope.tool_calls",
+    "reasoning": "envelope.reasoning",
+    "finish_reason": "envelope.finish_reason",
+}
+"""What other libraries' results call what this one has."""
 
 
 class ToolFailure(Value):
@@ -226,6 +235,8 @@ class RunResult(Value, Generic[T]):
             try:
                 return super().__getattr__(name)
             except AttributeError as error:
+                if (other := _ELSEWHERE.get(name)) is not None:
+                    raise AttributeError(f"{error}; it is `result.{other}`") from None
                 if name.startswith("_") or not self.__dict__.get("has_output"):
                     raise
                 raise AttributeError(f"{error}; the typed value is `result.value`") from None

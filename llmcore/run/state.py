@@ -35,7 +35,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import copied, updated
+from llmcore.types.copies import copied, made, updated
 from llmcore.types.json_data import encodable
 
 __all__ = ["RunState"]
@@ -50,7 +50,7 @@ class RunState:
         self.ledger = Ledger(budget)
         self.refused = RefusedRequests()
         self.messages: list[Message] = list(settings.request.messages)
-        self.envelope = Envelope()
+        self.envelope = made(Envelope)
         self.output: Any = None
         self.has_output = False
         """Is `output` a value of the type that was asked for? It may be None."""
@@ -236,21 +236,22 @@ class RunState:
 
     def result(self) -> RunResult:
         """The run as it stands. Asked for when it is over: the caller is given the history itself."""
-        return RunResult(
+        return made(
+            RunResult,
             envelope=self.envelope,
-            messages=self.messages,
+            messages=[*self.messages],
             usage=self.ledger.usage,
-            attempts=self.ledger.attempts,
+            attempts=[*self.ledger.attempts],
             degraded=self.degraded,
-            pending=self.pending,
+            pending=[*self.pending],
             output=self.output,
             has_output=self.has_output,
             output_asked=self.settings.output is not None,
             id=self._id,
             started_at=self._started_at,
             duration=time.monotonic() - self._started,
-            tool_results=self.tool_results,
-            repairs=self.repairs,
+            tool_results=[*self.tool_results],
+            repairs=[*self.repairs],
             given_messages=self._given,
             not_entered=left_waiting(self.settings.interjections),
         )
