@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # a type checker's Unpack takes either;
 
 from llmcore.run.interjections import Interjections
 from llmcore.run.result import RunResult
-from llmcore.tools import ToolConfig, ToolErrors
+from llmcore.tools import RunContext, ToolConfig, ToolErrors
 from llmcore.types import Budget, ConfigError, Message, Request, TextBlock
 from llmcore.types.bounds import is_amount
 from llmcore.types.called import Kind, check_kinds
@@ -45,6 +45,9 @@ class _OfRuns(TypedDict, total=False):
     interjections: Interjections | Callable[..., Any] | None
     """Where messages come from that enter while the run goes on."""
     max_context_tokens: int | None
+    parent: RunContext[Any] | None
+    """The context of a tool that makes this run: it then spends from that run's budget besides its own, counts in its usage, and
+    its result stands among that one's `runs`."""
 
 
 class RunOptions(RequestOptions, _OfRuns, total=False):
@@ -89,8 +92,9 @@ KINDS: Mapping[str, Kind] = {
     "tool_timeout": Kind(lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0, or None"),
     "tool_errors": _one_of("continue", "abort", "retry"),
     "tool_config": Kind(lambda value: isinstance(value, ToolConfig), "an llmcore.ToolConfig"),
+    "parent": Kind(lambda value: isinstance(value, RunContext), "the RunContext that a tool was given"),
 }
-_MAY_BE_NONE = frozenset({"system", "message_history", "budget", "tool_timeout", "tool_config"})
+_MAY_BE_NONE = frozenset({"system", "message_history", "budget", "tool_timeout", "tool_config", "parent"})
 _ATTEMPTS = "give `budget=Budget(attempts=..., reasks=...)`; a tool's own are `tool(retries=...)`"
 _OF_ALL_RUNS = (
     "hooks",
@@ -125,6 +129,7 @@ _INSTEAD: Mapping[str, str] = {
     "context": "it is `deps`",
     "max_output_tokens": "it is `max_tokens`; what a whole run may spend is `budget=Budget(tokens=...)`",
     "max_completion_tokens": "it is `max_tokens`; what a whole run may spend is `budget=Budget(tokens=...)`",
+    "usage": "a run within another one is given `parent=context`, the RunContext of the tool that makes it",
     "usage_limits": "it is `budget=Budget(requests=..., tokens=...)`",
     "functions": "they are `tools`",
     "function_call": "it is `tool_choice`",
