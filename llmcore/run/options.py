@@ -19,7 +19,7 @@ from llmcore.types.narrowing import is_list
 from llmcore.types.requests import RequestOptions
 from llmcore.types.wordings import hint
 
-__all__ = ["KINDS", "PER_RUN", "REQUEST_OPTIONS", "Given", "RunOptions", "Strictness", "check_options"]
+__all__ = ["INSTEAD", "KINDS", "PER_RUN", "REQUEST_OPTIONS", "Given", "RunOptions", "Strictness", "check_options"]
 
 Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult[Any]
 """What `run`, `execute` and `stream` take: text, a message, a list of messages, a whole `Request`, or a result to go on from."""
@@ -106,7 +106,7 @@ _OF_ALL_RUNS = (
     "token_counter",
     "enforce_limits",
 )
-_INSTEAD: Mapping[str, str] = {
+INSTEAD: Mapping[str, str] = {
     **{name: f"it belongs to all runs: Orchestrator(..., {name}=...)" for name in _OF_ALL_RUNS},
     "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
     "messages": "messages are the first argument",
@@ -144,7 +144,7 @@ def check_options(thing: str, options: Mapping[str, Any]) -> None:
     """Raises `ConfigError` for an option that does not exist or has a value of another kind, with what was probably meant."""
     for name, value in options.items():
         if name not in PER_RUN:
-            raise ConfigError(f"unknown option {name!r}; {hint(name, _OPTIONS, _INSTEAD)}")
+            raise ConfigError(f"unknown option {name!r}; {hint(name, _OPTIONS, INSTEAD)}")
         if value is None and name in KINDS and name not in _MAY_BE_NONE:
             raise ConfigError(f"{thing}: `{name}` must be {KINDS[name].words}, not None")
     check_kinds(thing, options, KINDS)

@@ -147,6 +147,11 @@ class Toolbox:
         allowed = Toolbox(tool for tool in self._tools.values() if tool.name in config.allowed)
         return allowed._following(self._sources, lambda: self.now().limited(config))
 
+    @property
+    def is_none(self) -> bool:
+        """Has it no tools, and never will have?"""
+        return not self._tools and not self._sources
+
     def __len__(self) -> int:
         return len(self._tools)
 
