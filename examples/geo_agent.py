@@ -80,7 +80,7 @@ class GeoAgent(Agent):
         self.map_handler = map_handler
         self.data_handler = data_handler
         self.info_store = info_store
-        self.registry = None
+        self.registry: Any = None
         self.analyst = analyst
 
     async def _system_messages(self):

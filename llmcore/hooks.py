@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -201,7 +202,8 @@ class Hooks:
         """The functions of one hook, in the order in which they are asked: the class's method of this name, its methods that are
         marked, then what the instance was given. Raises `ConfigError` for one that cannot be called."""
         owner = self._of
-        methods = [_bound(owner, name), *(_bound(owner, marked) for marked in _marked(type(owner), name))]
+        marked = _marked_in(type(owner)).get(name, ())
+        methods = [_bound(owner, name), *(_bound(owner, each) for each in marked if each != name)]
         found = [function for function in (*methods, vars(owner).get(name), self._given.get(name)) if function is not None]
         for function in found:
             _check_callable(name, function)
@@ -226,10 +228,17 @@ def _bound(owner: object, name: str) -> Any:
     return method.__get__(owner, type(owner)) if hasattr(method, "__get__") and method is not None else method
 
 
-def _marked(kind: type, hook_name: str) -> list[str]:
-    """The methods marked as this hook, a base's before its heirs', in the order in which they were written."""
-    names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
-    return [name for name in names if name != hook_name and hook_name in _marks_of(inspect.getattr_static(kind, name))]
+@lru_cache(maxsize=256)
+def _marked_in(kind: Hashable) -> Mapping[str, Sequence[str]]:
+    """The marked methods by their hooks, a base's before its heirs', in the order in which they were written."""
+    members: dict[str, Any] = {}
+    for base in reversed(cast("type", kind).__mro__):
+        members.update(vars(base))
+    found: dict[str, list[str]] = {}
+    for name, value in members.items():
+        for marked_as in _marks_of(value):
+            found.setdefault(marked_as, []).append(name)
+    return found
 
 
 def _marks_of(value: object) -> tuple[str, ...]:

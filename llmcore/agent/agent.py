@@ -6,16 +6,18 @@ finalised. Everything else (tools, hooks, budget, modes, fallback, typed answers
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, Unpack, cast, overload
 
 from llmcore.agent.as_tool import agent_tool
 from llmcore.agent.core import Core
-from llmcore.agent.members import check_class, method_of, options_of, tools_of
-from llmcore.agent.options import AgentOptions, Emit, check
+from llmcore.agent.members import check_class, is_own, method_of, options_of, tools_of
+from llmcore.agent.options import INSTEAD, AgentOptions, Emit, check
 from llmcore.agent.talk import Talk, as_messages, from_json, said_as, system_blocks, to_json
 from llmcore.background import run_in_background, stream_in_background
 from llmcore.hooks import Hooks
@@ -28,6 +30,7 @@ from llmcore.tools import RunContext, Tool
 from llmcore.tools.options import OptionsByName
 from llmcore.tools.tool import as_tool
 from llmcore.types import CallerError, ConfigError, Finished, InternalError, Message
+from llmcore.types.called import in_words
 from llmcore.types.copies import copied
 from llmcore.types.tools import tools_in
 
@@ -38,6 +41,7 @@ Said = str | Message | Sequence[Message | Mapping[str, Any]]
 """What the user says: text, a message, or several."""
 
 
+@in_words(instead=INSTEAD)
 class Agent:
     """A conversation with a model that has this object's methods as tools. Derive from it, or use it as it is.
 
@@ -87,18 +91,14 @@ class Agent:
 
     def __init__(
         self,
-        client_: Models | Orchestrator | None = None,
-        model_: str | None = None,
-        socket_emit_: Emit | None = None,
-        /,
+        client: Models | Orchestrator | None = None,
+        model: str | None = None,
+        socket_emit: Emit | None = None,
         **options: Unpack[AgentOptions],
     ) -> None:
-        """`client`, `model` and `socket_emit`, by place or by name, and the other options."""
         kind = type(self).__name__
-        placed = {"client": client_, "model": model_, "socket_emit": socket_emit_}
+        placed = {"client": client, "model": model, "socket_emit": socket_emit}
         given = {name: value for name, value in placed.items() if value is not None}
-        if twice := given.keys() & options.keys():
-            raise ConfigError(f"{kind}: `{min(twice)}` is given twice")
         settings: dict[str, Any] = {**options_of(type(self)), **options, **given}
         check(kind, settings)
         self.name = settings.get("name") or kind
@@ -322,7 +322,8 @@ class Agent:
     async def _ask_system(self, asked: dict[str, Any], until: _Until, context: RunContext[Any]) -> None:
         """Enter the system prompt of this chat."""
         system = asked.pop("system", self._core.settings.get("system"))
-        more = await self._called("system_messages")(until.seconds, context)
+        has_more = is_own(self, Agent, "system_messages")
+        more = await self._called("system_messages")(until.seconds, context) if has_more else ()
         blocks = [*system_blocks("system", system), *system_blocks("system_messages", more)]
         if any(block.cache_control for block in blocks):
             asked["system"] = blocks
@@ -330,7 +331,7 @@ class Agent:
             asked["system"] = "\n\n".join(block.text for block in blocks)
 
     async def _finalised(self, result: RunResult[Any], until: _Until, context: RunContext[Any]) -> RunResult[Any]:
-        if result.pending or result.output_asked:
+        if result.pending or result.output_asked or not is_own(self, Agent, "finalize_response"):
             return result
         text = result.output if isinstance(result.output, str) else result.content
         try:
@@ -352,6 +353,20 @@ class Agent:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self.aclose()
+
+    def __copy__(self) -> Self:
+        """The same attributes, and a conversation of its own that begins as this one."""
+        return self._made_of(dict(vars(self)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """As a copy, with copies of the attributes. Models and connections are shared."""
+        return self._made_of({name: copy.deepcopy(value, memo) for name, value in vars(self).items() if name != "_core"})
+
+    def _made_of(self, attributes: dict[str, Any]) -> Self:
+        made = type(self).__new__(type(self))
+        vars(made).update(attributes, _core=replace(self._core, tool=None))
+        made._talk = Talk(as_messages(self.messages))
+        return made
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {len(self.messages)} messages)"

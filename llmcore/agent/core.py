@@ -9,10 +9,13 @@ from typing import Any, cast
 
 from llmcore.agent.options import ONLY_ORCHESTRATORS, orchestrators, per_run
 from llmcore.agent.telling import Teller
+from llmcore.hooks import HookChain
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Models, Orchestrator
+from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import Tool
-from llmcore.types import ConfigError
+from llmcore.types import ConfigError, ToolSet
+from llmcore.types.tools import LiveTools, tools_given
 
 __all__ = ["Core"]
 
@@ -40,6 +43,9 @@ class Core:
                 f"{kind} has no model: write {kind}('groq/llama-3.3-70b-versatile'), a registry or an adapter in its place, or "
                 "give the class a `client`"
             )
+        HookChain(settings.get("hooks"))  # so that what does not fit is told now, as for an orchestrator
+        settings = {**settings, "tools": _kept(settings.get("tools", ()))}
+        ToolSource(settings["tools"])
         teller = Teller(name, settings.get("socket_emit"), settings.get("log"))
         if isinstance(client, Orchestrator):
             if given := sorted(ONLY_ORCHESTRATORS & settings.keys()):
@@ -49,6 +55,12 @@ class Core:
             model = None  # an adapter, which is the one model there is
         base = Orchestrator(cast("Models", client), **orchestrators(settings))
         return cls(settings, base, True, _run_options(settings, model, whole=False), teller)
+
+
+def _kept(tools: Any) -> Any:
+    """What was given as tools, to be read more than once."""
+    may_be_read_again = is_provider(tools) or isinstance(tools, LiveTools | ToolSet | str | Mapping)
+    return cast("Any", tools) if may_be_read_again else tuple(tools_given(tools))
 
 
 def _run_options(settings: Mapping[str, Any], model: str | None, *, whole: bool) -> dict[str, Any]:

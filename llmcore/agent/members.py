@@ -7,8 +7,9 @@ option's, a method that takes the place of a tool and is none, a tool that takes
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 from types import FunctionType
 from typing import Any, cast
 
@@ -18,7 +19,7 @@ from llmcore.tools import Tool
 from llmcore.tools.tool import is_tool
 from llmcore.types import ConfigError, ToolDefinitionError
 
-__all__ = ["check_class", "method_of", "options_of", "tools_of"]
+__all__ = ["check_class", "is_own", "method_of", "options_of", "tools_of"]
 
 _SEEDS_NAMES = {"system_messages": "_system_messages", "finalize_response": "_finalize_response"}
 _NEAR = 0.9
@@ -26,9 +27,20 @@ _NEAR = 0.9
 
 def tools_of(agent: object) -> list[Tool]:
     """The tools among an object's methods, bound to it: a base's before its heirs', in the order in which they were written."""
-    kind = type(agent)
-    names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
-    return [getattr(agent, name) for name in names if _is_tool(inspect.getattr_static(kind, name))]
+    return [getattr(agent, name) for name in _tool_names(type(agent))]
+
+
+@lru_cache(maxsize=256)
+def _tool_names(kind: Hashable) -> Sequence[str]:
+    members: dict[str, Any] = {}
+    for base in reversed(cast("type", kind).__mro__):
+        members.update(vars(base))
+    return [name for name, value in members.items() if _is_tool(value)]
+
+
+def is_own(agent: object, base: type, name: str) -> bool:
+    """Has the agent's class a method for this of its own?"""
+    return getattr(method_of(agent, name), "__func__", None) is not vars(base)[name]
 
 
 def method_of(agent: object, name: str) -> Any:

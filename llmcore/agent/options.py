@@ -13,13 +13,14 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.fallback import Strategy
 from llmcore.hooks import Hooks, HooksGiven
 from llmcore.orchestrator import INSTEAD as OF_ORCHESTRATORS
-from llmcore.orchestrator import OWN_KINDS, Models, Orchestrator
+from llmcore.orchestrator import OWN_KINDS, Orchestrator
 from llmcore.run.options import INSTEAD as OF_RUNS
-from llmcore.run.options import PER_RUN, RunOptions, check_options
+from llmcore.run.options import PER_RUN, OptionsOfRuns, check_options
 from llmcore.run.result import RunResult
 from llmcore.tools.web_search import Searcher
 from llmcore.types import ConfigError, Message, Request
 from llmcore.types.called import Kind, check_kinds
+from llmcore.types.requests import OptionsOfAnyModel
 from llmcore.types.wordings import unknown
 
 __all__ = ["INSTEAD", "ONLY_ORCHESTRATORS", "OPTIONS", "AgentOptions", "Emit", "check", "orchestrators", "per_run"]
@@ -29,8 +30,6 @@ Emit = Callable[[dict[str, Any]], Any]
 
 
 class _Own(TypedDict, total=False):
-    client: Models | Orchestrator | None
-    socket_emit: Emit | None
     messages: Sequence[Message | Mapping[str, Any]] | RunResult[Any] | None
     """What was said before."""
     name: str | None
@@ -50,14 +49,14 @@ class _Own(TypedDict, total=False):
     token_counter: Callable[[Request], int] | None
 
 
-class AgentOptions(RunOptions, _Own, total=False):
-    """The options of an agent."""
+class AgentOptions(OptionsOfAnyModel, OptionsOfRuns, _Own, total=False):
+    """The options of an agent beside its client, model and socket."""
 
 
 _OF_ORCHESTRATOR = inspect.signature(Orchestrator).parameters.keys() - {"models", "tools", "hooks", "system"}
 ONLY_ORCHESTRATORS = _OF_ORCHESTRATOR - PER_RUN
 _PER_CHAT = {"message_history", "parent"}
-OPTIONS = sorted((PER_RUN | _OF_ORCHESTRATOR | _Own.__annotations__.keys()) - _PER_CHAT)
+OPTIONS = sorted(({"client", "socket_emit"} | PER_RUN | _OF_ORCHESTRATOR | _Own.__annotations__.keys()) - _PER_CHAT)
 INSTEAD: Mapping[str, str] = {
     **{name: words for name, words in {**OF_ORCHESTRATORS, **OF_RUNS}.items() if name not in OPTIONS},
     "models": "it is `client`",

@@ -34,10 +34,11 @@ def tools(
     Exit code 0; 2: the tools cannot be read, or the file cannot be written.
     """
     from llmcore.cli.tool_files import tool_objects
-    from llmcore.tools.catalogue import catalogue
+    from llmcore.tools.catalogue import Format, catalogue
     from llmcore.types import ConfigError
 
-    text = catalogue(tool_objects(given), "markdown" if form is _Form.md else form.value, title=title, version=api_version)
+    forms: dict[_Form, Format] = {_Form.md: "markdown", _Form.openapi: "openapi", _Form.json: "json"}
+    text = catalogue(tool_objects(given), forms[form], title=title, version=api_version)
     if output is None:
         write(text.rstrip("\n"), wrap=False)
         return

@@ -19,14 +19,24 @@ from llmcore.types.narrowing import is_list
 from llmcore.types.requests import RequestOptions
 from llmcore.types.wordings import hint
 
-__all__ = ["INSTEAD", "KINDS", "PER_RUN", "REQUEST_OPTIONS", "Given", "RunOptions", "Strictness", "check_options"]
+__all__ = [
+    "INSTEAD",
+    "KINDS",
+    "PER_RUN",
+    "REQUEST_OPTIONS",
+    "Given",
+    "OptionsOfRuns",
+    "RunOptions",
+    "Strictness",
+    "check_options",
+]
 
 Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult[Any]
 """What `run`, `execute` and `stream` take: text, a message, a list of messages, a whole `Request`, or a result to go on from."""
 Strictness = Literal["off", "safe", "lenient"]
 
 
-class _OfRuns(TypedDict, total=False):
+class OptionsOfRuns(TypedDict, total=False):
     message_history: Sequence[Message | Mapping[str, Any]] | RunResult[Any] | None
     """What was said before: messages, or an earlier result."""
     budget: Budget | None
@@ -50,7 +60,7 @@ class _OfRuns(TypedDict, total=False):
     its result stands among that one's `runs`."""
 
 
-class RunOptions(RequestOptions, _OfRuns, total=False):
+class RunOptions(RequestOptions, OptionsOfRuns, total=False):
     """One run's options: any field of `Request`, which they override, and what only runs have."""
 
 

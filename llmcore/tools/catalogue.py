@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 from urllib.parse import quote
@@ -183,7 +183,7 @@ def _section(definition: ToolDefinition) -> Iterator[str]:
     yield " ".join(filter(None, facts))
     schema = definition.parameters
     properties: Mapping[str, Any] = schema.get("properties") or {}
-    required = schema.get("required") or []
+    required: Sequence[str] = schema.get("required") or ()
     rows = [_parameter_row(name, part, name in required) for name, part in properties.items()]
     yield _table(["parameter", "type", "required", "description"], rows) if rows else "It takes no parameters."
     if _is_nested(schema):

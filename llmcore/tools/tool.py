@@ -375,6 +375,8 @@ def checked_tool(given: object) -> Tool:
 
 def _made_of(given: object) -> Tool:
     if isinstance(given, type):
+        if hasattr(given, "__llmcore_tool__"):
+            raise ToolDefinitionError(f"{given.__name__} is a class: give one of its objects, {given.__name__}(...)")
         refuse(given)
     if (tells := getattr(given, "__llmcore_tool__", None)) is not None:
         return cast("Tool", tells())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from typing import Any
 
 import pytest
@@ -186,3 +187,14 @@ def test_a_message_reads_like_a_dict() -> None:
     assert called["content"][0]["name"] == "f"
     with pytest.raises(KeyError):
         message["name"]
+
+
+async def test_a_copy_has_a_conversation_of_its_own() -> None:
+    agent = Worker(FakeModel("a", "b", "c", "d"))
+    await agent.chat("One")
+    shallow, deep = copy.copy(agent), copy.deepcopy(Worker(FakeModel("x"), messages=agent.messages))
+    await shallow.chat("Two")
+    assert [len(one.messages) for one in (agent, shallow, deep)] == [2, 4, 2]
+    assert shallow.done is agent.done
+    assert await deep.chat("Three") == "x"
+    assert shallow.list_tools()[0].instance is shallow
