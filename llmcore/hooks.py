@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -202,7 +202,7 @@ class Hooks:
         """The functions of one hook, in the order in which they are asked: the class's method of this name, its methods that are
         marked, then what the instance was given. Raises `ConfigError` for one that cannot be called."""
         owner = self._of
-        marked = _marked_in(type(owner)).get(name, ())
+        marked = _marked_in(cast("Any", type(owner))).get(name, ())
         methods = [_bound(owner, name), *(_bound(owner, each) for each in marked if each != name)]
         found = [function for function in (*methods, vars(owner).get(name), self._given.get(name)) if function is not None]
         for function in found:
@@ -229,10 +229,10 @@ def _bound(owner: object, name: str) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _marked_in(kind: Hashable) -> Mapping[str, Sequence[str]]:
+def _marked_in(kind: type) -> Mapping[str, Sequence[str]]:
     """The marked methods by their hooks, a base's before its heirs', in the order in which they were written."""
     members: dict[str, Any] = {}
-    for base in reversed(cast("type", kind).__mro__):
+    for base in reversed(kind.__mro__):
         members.update(vars(base))
     found: dict[str, list[str]] = {}
     for name, value in members.items():

@@ -29,7 +29,7 @@ from llmcore.run.tool_source import is_provider
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.options import OptionsByName
 from llmcore.tools.tool import as_tool
-from llmcore.types import CallerError, ConfigError, Finished, InternalError, Message
+from llmcore.types import CallerError, ConfigError, Finished, InternalError, Message, Request
 from llmcore.types.called import in_words
 from llmcore.types.copies import copied
 from llmcore.types.tools import tools_in
@@ -282,6 +282,9 @@ class Agent:
     ) -> AsyncGenerator[RunEvent[Any], None]:
         given = dict(options) if output_type is None else {**options, "output_type": output_type}
         check_options("chat", {name: value for name, value in given.items() if name != "output_type"})
+        if isinstance(message, Request | RunResult):
+            kind = type(message).__name__
+            raise CallerError(f"a chat takes text or messages, not a {kind}; a result goes on as `message_history`")
         history, said = given.pop("message_history", None), as_messages(message)
         if not said:
             raise CallerError("the chat holds no message; give text, or at least one message")

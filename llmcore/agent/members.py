@@ -7,7 +7,7 @@ option's, a method that takes the place of a tool and is none, a tool that takes
 from __future__ import annotations
 
 import inspect
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from types import FunctionType
@@ -27,13 +27,13 @@ _NEAR = 0.9
 
 def tools_of(agent: object) -> list[Tool]:
     """The tools among an object's methods, bound to it: a base's before its heirs', in the order in which they were written."""
-    return [getattr(agent, name) for name in _tool_names(type(agent))]
+    return [getattr(agent, name) for name in _tool_names(cast("Any", type(agent)))]
 
 
 @lru_cache(maxsize=256)
-def _tool_names(kind: Hashable) -> Sequence[str]:
+def _tool_names(kind: type) -> Sequence[str]:
     members: dict[str, Any] = {}
-    for base in reversed(cast("type", kind).__mro__):
+    for base in reversed(kind.__mro__):
         members.update(vars(base))
     return [name for name, value in members.items() if _is_tool(value)]
 

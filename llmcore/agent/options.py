@@ -37,7 +37,7 @@ class _Own(TypedDict, total=False):
     description: str | None
     """For the same tool. Default: what the class's docstring says."""
     log: Callable[[str], object] | None
-    """Takes a line for each request, tool and answer. Default: the logger `llmcore.agent`, at DEBUG."""
+    """Takes a line for each request, tool and answer, in place of the logger `llmcore.agent`."""
     output_type: Any
     """Of what type a chat's answer is, where the call does not say."""
     hooks: HooksGiven | None

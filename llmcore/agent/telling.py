@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import traceback
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
@@ -49,7 +50,7 @@ class Teller:
         """An event of the run; its end is told by `answer`."""
         if isinstance(event, Finished):
             return
-        if words := _words(event):
+        if self._line is not None and (words := _words(event)):  # `llmcore.run` tells these in the library's own log
             self._say(words)
         if self._emit is not None:
             await self._told(event_data(event))
@@ -61,7 +62,8 @@ class Teller:
             calls = [json_data({"id": one.id, "name": one.name, "arguments": one.arguments}) for one in result.pending]
             await self._told({"type": "pending", "calls": calls})
             return
-        self._say(f"answered after {len(result.attempts)} requests, {result.duration:.1f} s")
+        requests = f"{len(result.attempts)} request{'' if len(result.attempts) == 1 else 's'}"
+        self._say(f"answered after {requests}, {result.duration:.1f} s")
         await self._told({"type": "ai_response", "message": json_data(result.value if result.has_output else result.content)})
 
     async def failure(self, error: BaseException) -> None:
@@ -77,7 +79,7 @@ class Teller:
         try:
             self._line(f"{self._name}: {words}")
         except Exception as error:
-            _log.warning("the log function of agent %s failed: %s", self._name, failure_name(error))
+            _log.warning("the log function of agent %s failed: %s", self._name, _where(error))
 
     async def _told(self, data: dict[str, Any]) -> None:
         if self._emit is None:
@@ -89,7 +91,13 @@ class Teller:
         except LeftBehind:
             _log.warning("socket_emit of agent %s did not end within %g s and was left behind", self._name, _SECONDS)
         except Exception as error:
-            _log.warning("socket_emit of agent %s failed: %s", self._name, failure_name(error))
+            _log.warning("socket_emit of agent %s failed: %s", self._name, _where(error))
+
+
+def _where(error: BaseException) -> str:
+    """An error's class and where it was raised. Its message may hold what anybody wrote."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{failure_name(error)} at {frames[-1].filename}:{frames[-1].lineno}" if frames else failure_name(error)
 
 
 def _words(event: Any) -> str:

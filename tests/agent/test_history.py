@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from llmcore import Agent, FakeModel, Finished, Message, RunResult, TextDelta, tool
+from llmcore import Agent, FakeModel, Finished, Message, Request, RunResult, TextDelta, tool
 from llmcore.types import CallerError, RateLimited
 from tests.orchestrator.support import assert_valid
 
@@ -172,7 +172,9 @@ async def test_what_a_chat_gave_shares_nothing_with_the_history() -> None:
     assert len(other.messages) == 1
 
 
-@pytest.mark.parametrize("message", [None, 3, [], b"x", {"role": "user", "content": "x"}], ids=str)
+@pytest.mark.parametrize(
+    "message", [None, 3, [], b"x", {"role": "user", "content": "x"}, Request(messages="x"), RunResult()], ids=str
+)
 async def test_what_is_no_message_is_told_and_enters_nothing(message: Any) -> None:
     agent = Worker(FakeModel("ok"))
     with pytest.raises(CallerError):
