@@ -120,7 +120,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("members", "words"), WRONG, ids=str)
+@pytest.mark.parametrize(("members", "words"), WRONG, ids=[words for _, words in WRONG])
 def test_what_would_never_be_heard_is_told_when_the_class_is_made(members: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         type("Made", (Agent,), members)
