@@ -69,8 +69,8 @@ class Teller:
     async def failure(self, error: BaseException) -> None:
         """A chat has failed. Only the words of this library's errors are told, without secrets."""
         self._say(f"failed: {failure_name(error)}")
-        words = process_scrubber().text(str(error)) if isinstance(error, LLMCoreError) else ""
-        await self._told({"type": "error", "error": type(error).__name__, "message": json_data(words)})
+        told = error.as_data() if isinstance(error, LLMCoreError) else {"type": type(error).__name__, "message": ""}
+        await self._told({"type": "error", "error": process_scrubber().value(json_data(told))})
 
     def _say(self, words: str) -> None:
         if self._line is None:
