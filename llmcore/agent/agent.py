@@ -31,7 +31,6 @@ from llmcore.tools.options import OptionsByName
 from llmcore.tools.tool import as_tool
 from llmcore.types import CallerError, ConfigError, Finished, InternalError, Message, Request
 from llmcore.types.called import in_words
-from llmcore.types.copies import copied
 from llmcore.types.tools import tools_in
 
 __all__ = ["Agent"]
@@ -103,7 +102,7 @@ class Agent:
         check(kind, settings)
         self.name = settings.get("name") or kind
         self._core = Core.of(kind, self.name, settings)
-        self._talk = Talk(as_messages(settings.get("messages") or ()))
+        self._talk = Talk(settings.get("messages") or ())
         self._called("system_messages")  # so that what does not fit is told now
         self._called("finalize_response")
         Hooks.of(self)
@@ -115,19 +114,19 @@ class Agent:
 
     @messages.setter
     def messages(self, given: Said | RunResult[Any]) -> None:
-        self._closed.messages[:] = as_messages(given)
+        self._closed.set(given)
 
     def reset(self) -> None:
         """Forget the conversation. Raises `CallerError` while a chat goes on."""
-        self._closed.messages.clear()
+        self._closed.set(())
 
     def dump_messages(self) -> str:
         """The conversation as JSON, which `load_messages`, and `RunResult.model_validate_json`, read."""
-        return to_json(as_messages(self.messages))
+        return to_json(self._conversation)
 
     def load_messages(self, saved: str | bytes) -> None:
         """Go on from a saved conversation, or from any saved `RunResult`. Raises `CallerError`."""
-        self._closed.messages[:] = from_json(saved)
+        self._closed.set(from_json(saved))
 
     # To be written anew
 
@@ -142,15 +141,15 @@ class Agent:
     # Chats
 
     @overload
-    async def chat(self, message: Said, output_type: None = None, **options: Unpack[RunOptions]) -> str: ...
+    async def chat(self, message: Said | None = None, output_type: None = None, **options: Unpack[RunOptions]) -> str: ...
 
     @overload
-    async def chat(self, message: Said, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
+    async def chat(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    async def chat(self, message: Said, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
+    async def chat(self, message: Said | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
 
-    async def chat(self, message: Said, output_type: Any = None, **options: Any) -> Any:
+    async def chat(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
         """Say something, and be given the answer: its text, or its value where a type is asked for.
 
         Raises what a run raises, and `CallerError` where the run ended without an answer because calls are left to the caller:
@@ -166,12 +165,14 @@ class Agent:
         return result.value if result.output_asked else result.content
 
     @overload
-    async def run(self, message: Said, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
+    async def run(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
 
     @overload
-    async def run(self, message: Said, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]: ...
+    async def run(
+        self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]
+    ) -> RunResult[Any]: ...
 
-    async def run(self, message: Said, output_type: Any = None, **options: Any) -> RunResult[Any]:
+    async def run(self, message: Said | None = None, output_type: Any = None, **options: Any) -> RunResult[Any]:
         """As `chat`, with the whole `RunResult`; its `content` is the finalised answer."""
         async with aclosing(self._events(message, output_type, options, listening=False)) as events:
             async for event in events:
@@ -180,38 +181,40 @@ class Agent:
         raise InternalError("a run ended without a result")
 
     @overload
-    def stream(self, message: Said, output_type: type[T], **options: Unpack[RunOptions]) -> AsyncGenerator[RunEvent[T], None]: ...
+    def stream(
+        self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]
+    ) -> AsyncGenerator[RunEvent[T], None]: ...
 
     @overload
     def stream(
-        self, message: Said, output_type: Any = None, **options: Unpack[RunOptions]
+        self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]
     ) -> AsyncGenerator[RunEvent[Any], None]: ...
 
-    def stream(self, message: Said, output_type: Any = None, **options: Any) -> AsyncGenerator[RunEvent[Any], None]:
+    def stream(self, message: Said | None = None, output_type: Any = None, **options: Any) -> AsyncGenerator[RunEvent[Any], None]:
         """As `Orchestrator.stream`: the chat's events as they come. The last has the finalised answer; the pieces before are as
         the model wrote them."""
         return self._events(message, output_type, options, listening=True)
 
     @overload
-    def chat_sync(self, message: Said, output_type: None = None, **options: Unpack[RunOptions]) -> str: ...
+    def chat_sync(self, message: Said | None = None, output_type: None = None, **options: Unpack[RunOptions]) -> str: ...
 
     @overload
-    def chat_sync(self, message: Said, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
+    def chat_sync(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    def chat_sync(self, message: Said, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
+    def chat_sync(self, message: Said | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
 
-    def chat_sync(self, message: Said, output_type: Any = None, **options: Any) -> Any:
+    def chat_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
         """`chat` for code without an event loop; see `Orchestrator.run_sync`."""
         return run_in_background("chat", lambda: self.chat(message, output_type, **options))
 
-    def run_sync(self, message: Said, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]:
+    def run_sync(self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]:
         """`run` for code without an event loop."""
         asked = cast("dict[str, Any]", options)
         return run_in_background("run", lambda: self.run(message, output_type, **asked))
 
     def stream_sync(
-        self, message: Said, output_type: Any = None, **options: Unpack[RunOptions]
+        self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]
     ) -> Generator[RunEvent[Any], None, None]:
         """`stream` for code without an event loop."""
         asked = cast("dict[str, Any]", options)
@@ -258,11 +261,11 @@ class Agent:
             raise CallerError(f"agent {self.name} is in a chat: its messages change when that has ended")
         return self._conversation
 
-    def _with_history(self, messages: Sequence[Message]) -> Self:
+    def _with_history(self, given: Any) -> Self:
         """This agent with another conversation: the same attributes, also those that are set from now on."""
         made = type(self).__new__(type(self))
         made.__dict__ = self.__dict__
-        made._talk = Talk(messages)
+        made._talk = Talk(given)
         return made
 
     def _orchestrator(self) -> Orchestrator:
@@ -278,18 +281,18 @@ class Agent:
         return CallersFunction(f"{type(self).__name__}.{name}", method_of(self, name), values)
 
     def _events(
-        self, message: Said, output_type: Any, options: Mapping[str, Any], *, listening: bool
+        self, message: Said | None, output_type: Any, options: Mapping[str, Any], *, listening: bool
     ) -> AsyncGenerator[RunEvent[Any], None]:
         given = dict(options) if output_type is None else {**options, "output_type": output_type}
         check_options("chat", {name: value for name, value in given.items() if name != "output_type"})
         if isinstance(message, Request | RunResult):
             kind = type(message).__name__
             raise CallerError(f"a chat takes text or messages, not a {kind}; a result goes on as `message_history`")
-        history, said = given.pop("message_history", None), as_messages(message)
-        if not said:
+        history, said = given.pop("message_history", None), [] if message is None else as_messages(message)
+        if not said and not given.get("answers"):
             raise CallerError("the chat holds no message; give text, or at least one message")
         self._conversation  # noqa: B018  # is there one?
-        agent = self if history is None else self._with_history(as_messages(history))
+        agent = self if history is None else self._with_history(history)
         return agent._chat(said, given, listening=listening)
 
     async def _chat(
@@ -297,17 +300,21 @@ class Agent:
     ) -> AsyncGenerator[RunEvent[Any], None]:
         core, talk = self._core, self._talk
         before, run, ended = talk.begin(self.name, said), None, False
+        waiting = talk.take_waiting(before)
         try:
             asked: dict[str, Any] = {**core.per_run, **options}
             until = _Until(asked.get("deadline"))
             context: RunContext[Any] = asked.get("parent") or RunContext(asked.get("deps", core.settings.get("deps")))
             await self._ask_system(asked, until, context)
-            run = self._orchestrator()._prepare(list(talk.messages), asked | until.left, listening=listening)  # pyright: ignore[reportPrivateUsage]  # the one loop
+            given = talk.messages if waiting is None else said or waiting
+            history = {"message_history": waiting} if waiting is not None and said else {}
+            run = self._orchestrator()._prepare(given, asked | until.left | history, listening=listening)  # pyright: ignore[reportPrivateUsage]  # the one loop
             async with aclosing(run.events()) as events:
                 async for event in events:
                     if isinstance(event, Finished):
                         result = await self._finalised(cast("RunResult[Any]", event.result), until, context)
-                        talk.messages[:], ended = copied(result.messages), True
+                        ended = True
+                        talk.set(result)
                         await core.teller.answer(result)
                         yield Finished(result)
                     else:
@@ -315,7 +322,7 @@ class Agent:
                         yield cast("RunEvent[Any]", event)
         except BaseException as error:
             if not ended:
-                talk.fail(before, None if run is None else run.so_far())
+                talk.fail(before if waiting is None else waiting, None if run is None else run.so_far())
                 if isinstance(error, Exception):
                     await core.teller.failure(error)
             raise

@@ -25,10 +25,23 @@ __all__ = ["Talk", "as_messages", "from_json", "said_as", "system_blocks", "to_j
 class Talk:
     """One conversation of an agent: its messages, whether a chat goes on in it, and the orchestrator that is bound to it."""
 
-    def __init__(self, messages: Iterable[Message]) -> None:
-        self.messages: list[Message] = list(messages)
+    def __init__(self, given: Any) -> None:
+        self.messages: list[Message] = []
+        self.waiting: RunResult[Any] | None = None
+        """The result whose calls are pending, while nothing was said since."""
+        self.set(given)
         self.is_open = False
         self.orchestrator: Orchestrator | None = None
+
+    def set(self, given: Any) -> None:
+        """Go on from messages, or from a result. Raises `CallerError`."""
+        self.messages[:] = as_messages(given)
+        self.waiting = copied(given) if isinstance(given, RunResult) and given.pending else None
+
+    def take_waiting(self, before: Sequence[Message]) -> RunResult[Any] | None:
+        """The result to go on from, unless the messages were others by then."""
+        waiting, self.waiting = self.waiting, None
+        return waiting if waiting is not None and waiting.messages == before else None
 
     def begin(self, name: str, said: Sequence[Message]) -> list[Message]:
         """Enter what the user said. Gives what stood there before. Raises `CallerError` while another chat goes on."""
@@ -42,9 +55,10 @@ class Talk:
         self.is_open = True
         return before
 
-    def fail(self, before: Sequence[Message], so_far: RunResult[Any] | None) -> None:
+    def fail(self, before: Any, so_far: RunResult[Any] | None) -> None:
+        """Keep what was done; `before`, messages or the result that waited, where that is nothing."""
         was_done = so_far is not None and any(record.ran for record in so_far.tool_results)
-        self.messages[:] = so_far.messages if so_far is not None and was_done else before
+        self.set(so_far if was_done else before)
 
 
 def as_messages(given: Any) -> list[Message]:
@@ -57,15 +71,18 @@ def as_messages(given: Any) -> list[Message]:
         raise CallerError(mistake_in(error, "Message", Message.model_fields)) from None
 
 
-def to_json(messages: Sequence[Message]) -> str:
-    """A saved result that holds nothing but messages."""
-    return RunResult(messages=list(messages)).model_dump_json(include={"version", "messages"})
+def to_json(talk: Talk) -> str:
+    """A saved result: the one that waits, or one that holds nothing but messages."""
+    messages = as_messages(talk.messages)
+    if talk.waiting is not None and talk.waiting.messages == messages:
+        return talk.waiting.model_dump_json()
+    return RunResult(messages=messages).model_dump_json(include={"version", "messages"})
 
 
-def from_json(text: str | bytes) -> list[Message]:
-    """The messages of a saved conversation, or of any saved result. Raises `CallerError`."""
+def from_json(text: str | bytes) -> RunResult[Any]:
+    """A saved conversation, or any saved result. Raises `CallerError`."""
     try:
-        return RunResult[Any].model_validate_json(text).messages
+        return RunResult[Any].model_validate_json(text)
     except ValidationError as error:
         raise CallerError(mistake_in(error, "a saved conversation", RunResult.model_fields)) from None
 
