@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from types import TracebackType
@@ -19,17 +19,19 @@ from llmcore.agent.core import Core
 from llmcore.agent.members import check_class, is_own, method_of, options_of, tools_of
 from llmcore.agent.options import INSTEAD, AgentOptions, Emit, check
 from llmcore.agent.talk import Talk, as_messages, from_json, said_as, system_blocks, to_json
-from llmcore.background import run_in_background, stream_in_background
+from llmcore.background import refuse_to_block, run_in_background, shared_loop
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Models, Orchestrator
 from llmcore.run.callers_code import CallersFunction
+from llmcore.run.loop import Run
 from llmcore.run.options import RunOptions, check_options
-from llmcore.run.result import RunEvent, RunResult
+from llmcore.run.result import RunResult
+from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_source import is_provider
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.options import OptionsByName
 from llmcore.tools.tool import as_tool
-from llmcore.types import CallerError, ConfigError, Finished, InternalError, Message, Request
+from llmcore.types import CallerError, ConfigError, Event, Finished, InternalError, Message, Request
 from llmcore.types.called import in_words
 from llmcore.types.tools import tools_in
 
@@ -174,26 +176,22 @@ class Agent:
 
     async def run(self, message: Said | None = None, output_type: Any = None, **options: Any) -> RunResult[Any]:
         """As `chat`, with the whole `RunResult`; its `content` is the finalised answer."""
-        async with aclosing(self._events(message, output_type, options, listening=False)) as events:
+        async with aclosing(self._begun(message, output_type, options, listening=False).events()) as events:
             async for event in events:
                 if isinstance(event, Finished):
-                    return event.result
+                    return cast("RunResult[Any]", event.result)
         raise InternalError("a run ended without a result")
 
     @overload
-    def stream(
-        self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]
-    ) -> AsyncGenerator[RunEvent[T], None]: ...
+    def stream(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
 
     @overload
-    def stream(
-        self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]
-    ) -> AsyncGenerator[RunEvent[Any], None]: ...
+    def stream(self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunStream[Any]: ...
 
-    def stream(self, message: Said | None = None, output_type: Any = None, **options: Any) -> AsyncGenerator[RunEvent[Any], None]:
+    def stream(self, message: Said | None = None, output_type: Any = None, **options: Any) -> RunStream[Any]:
         """As `Orchestrator.stream`: the chat's events as they come. The last has the finalised answer; the pieces before are as
         the model wrote them."""
-        return self._events(message, output_type, options, listening=True)
+        return RunStream(self._begun(message, output_type, options, listening=True))
 
     @overload
     def chat_sync(self, message: Said | None = None, output_type: None = None, **options: Unpack[RunOptions]) -> str: ...
@@ -213,12 +211,19 @@ class Agent:
         asked = cast("dict[str, Any]", options)
         return run_in_background("run", lambda: self.run(message, output_type, **asked))
 
+    @overload
+    def stream_sync(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
+
+    @overload
     def stream_sync(
         self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]
-    ) -> Generator[RunEvent[Any], None, None]:
+    ) -> SyncRunStream[Any]: ...
+
+    def stream_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:
         """`stream` for code without an event loop."""
-        asked = cast("dict[str, Any]", options)
-        return stream_in_background("stream", lambda: self.stream(message, output_type, **asked))
+        refuse_to_block("stream", "async for ... in stream(...)")
+        chat = self._begun(message, output_type, options, listening=True)
+        return SyncRunStream(chat, shared_loop().stream(chat.events()))
 
     # As a tool
 
@@ -280,9 +285,8 @@ class Agent:
         values = 1 if name == "finalize_response" else 0
         return CallersFunction(f"{type(self).__name__}.{name}", method_of(self, name), values)
 
-    def _events(
-        self, message: Said | None, output_type: Any, options: Mapping[str, Any], *, listening: bool
-    ) -> AsyncGenerator[RunEvent[Any], None]:
+    def _begun(self, message: Said | None, output_type: Any, options: Mapping[str, Any], *, listening: bool) -> _Chat:
+        """The chat, checked as far as it can be at once."""
         given = dict(options) if output_type is None else {**options, "output_type": output_type}
         check_options("chat", {name: value for name, value in given.items() if name != "output_type"})
         if isinstance(message, Request | RunResult):
@@ -293,13 +297,13 @@ class Agent:
             raise CallerError("the chat holds no message; give text, or at least one message")
         self._conversation  # noqa: B018  # is there one?
         agent = self if history is None else self._with_history(history)
-        return agent._chat(said, given, listening=listening)
+        return _Chat(lambda chat: agent._events(chat, said, given, listening=listening))
 
-    async def _chat(
-        self, said: Sequence[Message], options: dict[str, Any], *, listening: bool
-    ) -> AsyncGenerator[RunEvent[Any], None]:
+    async def _events(
+        self, chat: _Chat, said: Sequence[Message], options: dict[str, Any], *, listening: bool
+    ) -> AsyncGenerator[Event, None]:
         core, talk = self._core, self._talk
-        before, run, ended = talk.begin(self.name, said), None, False
+        before, ended = talk.begin(self.name, said), False
         waiting = talk.take_waiting(before)
         try:
             asked: dict[str, Any] = {**core.per_run, **options}
@@ -308,7 +312,7 @@ class Agent:
             await self._ask_system(asked, until, context)
             given = talk.messages if waiting is None else said or waiting
             history = {"message_history": waiting} if waiting is not None and said else {}
-            run = self._orchestrator()._prepare(given, asked | until.left | history, listening=listening)  # pyright: ignore[reportPrivateUsage]  # the one loop
+            run = chat.run = self._orchestrator()._prepare(given, asked | until.left | history, listening=listening)  # pyright: ignore[reportPrivateUsage]  # the one loop
             async with aclosing(run.events()) as events:
                 async for event in events:
                     if isinstance(event, Finished):
@@ -319,10 +323,10 @@ class Agent:
                         yield Finished(result)
                     else:
                         await core.teller.event(event)
-                        yield cast("RunEvent[Any]", event)
+                        yield event
         except BaseException as error:
             if not ended:
-                talk.fail(before if waiting is None else waiting, None if run is None else run.so_far())
+                talk.fail(before if waiting is None else waiting, None if chat.run is None else chat.run.so_far())
                 if isinstance(error, Exception):
                     await core.teller.failure(error)
             raise
@@ -380,6 +384,24 @@ class Agent:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {len(self.messages)} messages)"
+
+
+class _Chat:
+    """A chat as what a run is to its streams."""
+
+    def __init__(self, begin: Callable[[_Chat], AsyncGenerator[Event, None]]) -> None:
+        self._begin = begin
+        self.run: Run | None = None
+
+    def events(self) -> AsyncGenerator[Event, None]:
+        return self._begin(self)
+
+    def leave(self) -> None:
+        if self.run is not None:
+            self.run.leave()
+
+    def so_far(self) -> RunResult[Any]:
+        return RunResult() if self.run is None else self.run.so_far()
 
 
 class _Until:

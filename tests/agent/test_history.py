@@ -200,3 +200,30 @@ async def test_a_copy_has_a_conversation_of_its_own() -> None:
     assert shallow.done is agent.done
     assert await deep.chat("Three") == "x"
     assert shallow.list_tools()[0].instance is shallow
+
+
+async def test_a_stream_holds_what_its_events_add_up_to() -> None:
+    agent = Worker(FakeModel("one two", "three four", "five", chunk_size=3))
+    async with agent.stream("Count") as stream:
+        async for _ in stream:
+            pass
+    assert (stream.text, stream.result.content, len(agent.messages)) == ("one two", "one two", 2)
+    async with agent.stream("Count on") as stream:
+        async for event in stream:
+            if isinstance(event, TextDelta):
+                break
+    assert [message.text for message in stream.result.messages] == ["Count", "one two", "Count on"]
+    assert len(agent.messages) == 2
+    with pytest.raises(CallerError, match="unknown option"):
+        agent.stream("Hi", temprature=1)  # type: ignore[call-overload]  # at once
+    async with agent.stream("Never begun"):
+        pass
+    assert await agent.chat("Count") == "five"
+
+
+def test_a_sync_stream_may_be_left() -> None:
+    agent = Worker(FakeModel("one two", "three", chunk_size=3))
+    with agent.stream_sync("Count") as stream:
+        assert next(stream)
+    assert agent.messages == []
+    assert agent.chat_sync("Count") == "three"

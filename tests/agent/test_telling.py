@@ -71,7 +71,7 @@ async def test_a_failure_is_told_with_its_class() -> None:
     agent = Agent(FakeModel(RateLimited(f"slow {SECRET}", retry_after=0.0)), strategies=[], socket_emit=told.append)
     with pytest.raises(RateLimited):
         await agent.chat("Go")
-    assert (told[-1]["type"], told[-1]["error"]["failures"]) == ("error", "RateLimited")
+    assert (told[-1]["type"], told[-1]["error"]["type"]) == ("error", "FallbackExhausted")
     assert "RateLimited: slow" in told[-1]["error"]["message"]
     assert SECRET not in str(told)
 

@@ -30,7 +30,7 @@ def _leave_logging(**_: object) -> None:
     """The tests' own logging stays as it is."""
 
 
-PAGES = "agents capabilities hooks models providers reliability running testing tools typed-output".split()
+PAGES = ["agents", "capabilities", "hooks", "models", "providers", "reliability", "running", "testing", "tools", "typed-output"]
 
 
 @pytest.mark.parametrize("page", PAGES)
