@@ -112,6 +112,8 @@ class RunResult(Value, Generic[T]):
     accepted, and the calls that were dropped (`call_not_allowed`) because none or only one was allowed. `given_messages`: so many
     of `messages` were given to the run. `not_entered`: interjections that came too late for its last request. They are in no
     message of the history, and wait in their box for the next run that is given it.
+    `runs` are the runs made within this one (`parent=`): their usage is part of this one's, their attempts are their own; each
+    has as `parent_call` the id of the call whose tool made it.
 
     `model_dump_json()` works at any end of a run and `model_validate_json` reads it back, `output`, values of tools and
     reports as plain data. What JSON has no form for stands as text: infinity as "Infinity", a number of more than 4300
@@ -139,6 +141,8 @@ class RunResult(Value, Generic[T]):
     repairs: list[RepairRecord] = Field(default_factory=list[RepairRecord])
     given_messages: int = 0
     not_entered: list[Message] = Field(default_factory=list[Message])
+    parent_call: JsonText = ""
+    runs: list[RunResult] = Field(default_factory=list["RunResult"])
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:

@@ -12,6 +12,7 @@ from uuid import uuid4
 from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import mended, recorded
+from llmcore.run.enclosing import EnclosingRun
 from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, open_calls, results_message, with_unique_ids
 from llmcore.run.interjections import interjected, left_waiting
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
@@ -47,7 +48,10 @@ class RunState:
 
     def __init__(self, settings: RunSettings, budget: Budget) -> None:
         self.settings = settings
-        self.ledger = Ledger(budget)
+        self.ledger = Ledger(budget, parent=None if settings.place is None else settings.place.ledger)
+        self.runs: list[RunResult] = []
+        """Those made within this one."""
+        self._as_enclosing = EnclosingRun(self.ledger, self.runs.append)
         self.refused = RefusedRequests()
         self.messages: list[Message] = list(settings.request.messages)
         self.envelope = made(Envelope)
@@ -86,7 +90,7 @@ class RunState:
 
     def context(self) -> RunContext[Any]:
         """What tools and the caller's functions may know of the run, as it stands now."""
-        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages))
+        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages)).of(self._as_enclosing)
 
     def note_silence(self) -> None:
         """The reply to the last request says nothing."""
@@ -254,6 +258,7 @@ class RunState:
             repairs=[*self.repairs],
             given_messages=self._given,
             not_entered=left_waiting(self.settings.interjections),
+            runs=self.runs,
         )
 
 

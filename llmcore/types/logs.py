@@ -7,6 +7,7 @@
 | `llmcore.adapters` | what a provider does not take and was left out (WARNING) |
 | `llmcore.capabilities` | that what was learnt of endpoints cannot be shared (WARNING, once until it can again) |
 | `llmcore.tools` | what tools leave behind |
+| `llmcore.agent` | how each chat ended (DEBUG), callbacks that fail (WARNING) |
 | `llmcore.models` | a registry's change that could not be taken over (WARNING) |
 
 A warning is for what someone must act on. What ends a run is raised, not logged. No line of any level holds a prompt,
