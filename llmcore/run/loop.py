@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any, Literal, cast
+from uuid import uuid4
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, FallbackManager, Plan, best_place, first_well, resting
@@ -23,6 +24,7 @@ from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
 from llmcore.run.interjections import interjected
+from llmcore.run.observing import ObservedRun, Observers, Scope, under
 from llmcore.run.result import RunResult
 from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice
 from llmcore.run.state import RunState
@@ -31,7 +33,7 @@ from llmcore.run.tool_source import ToolSource
 from llmcore.run.unknown_calls import not_found
 from llmcore.run.verdict import cause_of
 from llmcore.tools import RunContext, Tool, ToolConfig
-from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
+from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic, unfinished
 from llmcore.types import (
     AttemptReason,
     Budget,
@@ -47,9 +49,11 @@ from llmcore.types import (
     Timeout,
     ToolCall,
     ToolResult,
+    ToolStarted,
+    Waiting,
 )
 from llmcore.types.copies import copied, updated
-from llmcore.types.logs import logger
+from llmcore.types.logs import current_run, logger
 
 __all__ = ["Machinery", "Run"]
 
@@ -70,6 +74,8 @@ class Machinery:
     tool_config: ToolConfig
     enforce_limits: bool
     web_search: Tool | None = None
+    observers: Observers = field(default_factory=Observers)
+    name: str = ""
 
 
 class Run:
@@ -88,6 +94,7 @@ class Run:
         self._mode: OutputMode | None = None
         self._place = ""
         self._withheld: dict[str, Outcome] = {}
+        self._running: ToolRun | None = None
         budget = settings.budget or Budget()
         if budget.cost is not None and not machinery.catalog.is_priced(self._model):
             raise unknown_price(self._model)
@@ -98,7 +105,9 @@ class Run:
         if not source.is_open:
             check_allowed(self._tools, settings.toolbox)
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
-        self.state = RunState(replace(settings, request=request, toolbox=self._toolbox, budget=budget), budget)
+        settings = replace(settings, request=request, toolbox=self._toolbox, budget=budget)
+        run = ObservedRun(uuid4().hex, self._model.alias, machinery.name, current_run.get(), request, self._model.endpoint)
+        self.state = RunState(settings, budget, machinery.observers.watch(run))
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=budget.cost is not None)
         self._hooks = machinery.hooks.under(self._seconds_left)
 
@@ -108,9 +117,11 @@ class Run:
     async def events(self) -> AsyncGenerator[Event, None]:
         """Everything that happens, ending with `Finished(RunResult)`. Errors carry the partial result."""
         state = self.state
+        scope = state.watch.begins("run_started")
         try:
-            await self._machinery.catalog.store.keep_up(self._seconds_left())
-            async with aclosing(self._turns()) as events:
+            with scope:
+                await self._machinery.catalog.store.keep_up(self._seconds_left())
+            async with aclosing(under(scope, self._turns())) as events:
                 async for event in events:
                     yield event
             state.ledger.check_deadline()
@@ -134,7 +145,9 @@ class Run:
             state.close_open_calls(_STOPPED)
             self._attach_partial(error)
             raise
-        yield Finished(state.result())
+        result = state.result()
+        state.watch.tell("run_ended", result, None)
+        yield Finished(result)
 
     def leave(self) -> None:
         """The run is not carried on: let its history be valid."""
@@ -153,6 +166,7 @@ class Run:
             error.with_partial(result, result.attempts)
         else:
             error.__dict__.update(partial=result, attempts=result.attempts)
+        self.state.watch.tell("run_ended", result, error)
 
     async def _turns(self) -> AsyncGenerator[Event, None]:
         state, store = self.state, self._machinery.catalog.store
@@ -173,6 +187,8 @@ class Run:
             try:
                 async with aclosing(self._machinery.fallback.run(context, attempt)) as events:
                     async for event in events:
+                        if isinstance(event, Waiting):
+                            state.watch.tell("waiting", event)
                         yield event
             except LLMCoreError:
                 await store.tell(self._seconds_left())  # what failed may have taught most
@@ -273,7 +289,7 @@ class Run:
 
     async def _run_tools(
         self, calls: Sequence[ToolCall], accepted: Accepted, toolbox: Toolbox
-    ) -> AsyncGenerator[ToolResult, None]:
+    ) -> AsyncGenerator[ToolResult | ToolStarted, None]:
         """Run the calls and enter their results. Calls of tools without a function become pending.
 
         A listener is told of each result as it comes; where a hook may still change it, when it has passed the hook.
@@ -281,18 +297,31 @@ class Run:
         state, told_late = self.state, self._hooks.has("on_tool_response")
         context = state.context()
         runnable = [call for call in calls if toolbox.can_run(call.name)]
-        running = ToolRun(runnable, lambda call: self._run_call(call, toolbox, context), self._tools, self._withheld)
+        running = self._running = ToolRun(
+            runnable,
+            lambda call: self._run_call(call, toolbox, context),
+            self._tools,
+            self._withheld,
+            listening=self._listening,
+        )
         refused: list[Outcome] = []
+        turn, told = state.tool_turns, set[str]()
         try:
             async with aclosing(self._left_to_the_caller(calls, toolbox, context)) as coming:
                 async for outcome in coming:
                     refused.append(outcome)
                     if not told_late:
-                        yield outcome.event()
-            async with aclosing(running.run()) as coming:  # each tool and hook stands under the deadline itself
-                async for outcome in coming:
-                    if not told_late:
-                        yield outcome.event()
+                        yield outcome.event(turn)
+            async with aclosing(running.run()) as events:  # each tool and hook stands under the deadline itself
+                async for event in events:
+                    if isinstance(event, ToolStarted):
+                        yield event
+                    elif not told_late:
+                        told.add(event.call.id)
+                        yield event.event(turn)
+            for outcome in running.outcomes:  # those that the run's end, by one of them, cut short
+                if not told_late and outcome.call.id not in told:
+                    yield outcome.event(turn)
         finally:
             by_call = {outcome.call.id: outcome for outcome in [*refused, *running.outcomes]}
             outcomes = [by_call[call.id] for call in calls if call.id in by_call]
@@ -305,7 +334,7 @@ class Run:
             message = await hooked_results(self._hooks, state.messages[-1])
             outcomes = state.replace_results(message, outcomes, self._tools.max_result_chars)
             for outcome in outcomes:
-                yield outcome.event()
+                yield outcome.event(turn)
         ending = next((outcome.ended for outcome in outcomes if outcome.ended), None)
         if ending is not None:
             raise ending
@@ -339,10 +368,32 @@ class Run:
         tool = toolbox.get(decided.name)
         assert tool is not None  # only then it may run
         withheld = partial(self._withheld.__setitem__, call.id)  # should the run end before the outcome is there
-        outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld)
-        if outcome.ran:  # until the hooks after it have let the outcome pass
-            withheld(replace(synthetic(decided, _RAN), ran=True))
-        return await self._passed(decided, outcome)
+        scope = self._starts(decided, tool)
+        try:
+            with scope:
+                outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld)
+            if outcome.ran:  # until the hooks after it have let the outcome pass
+                withheld(replace(synthetic(decided, _RAN), ran=True))
+            return await self._passed(decided, outcome)
+        except BaseException:
+            self._tell_ended(self._withheld.get(call.id) or unfinished(decided))
+            raise
+
+    def _starts(self, call: ToolCall, tool: Tool) -> Scope:
+        """Tell that the call is carried out."""
+        watch = self.state.watch
+        if not self._listening and not watch.has("tool_started"):
+            return watch.begins("tool_started")
+        summary = tool.summary_of(call.arguments) if tool.options.summary is not None else ""
+        started = ToolStarted(call.id, call.name, copied(call.arguments), self.state.tool_turns, summary)
+        if self._listening and self._running is not None:
+            self._running.tell(started)
+        return watch.begins("tool_started", started)
+
+    def _tell_ended(self, outcome: Outcome) -> None:
+        watch = self.state.watch
+        if watch.has("tool_ended"):
+            watch.tell("tool_ended", self.state.record(outcome), outcome.raised)
 
     async def _decided(self, call: ToolCall, toolbox: Toolbox, context: RunContext[Any]) -> ToolCall | Outcome:
         """The call as it may run, or its outcome when it may not."""
@@ -358,4 +409,6 @@ class Run:
         limit = self._tools.max_result_chars
         outcome = await hooked_outcome(self._hooks, call, outcome, limit)
         self._withheld.pop(call.id, None)
-        return fit_outcome(outcome, limit)
+        outcome = fit_outcome(outcome, limit)
+        self._tell_ended(outcome)
+        return outcome

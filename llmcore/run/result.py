@@ -12,6 +12,7 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.resuming import check_saved, openai_messages
 from llmcore.types import (
     Attempt,
+    AttemptFailed,
     AttemptStarted,
     CallerError,
     Envelope,
@@ -21,6 +22,7 @@ from llmcore.types import (
     PartialOutput,
     Repair,
     ToolCall,
+    ToolStarted,
     Usage,
     Waiting,
 )
@@ -40,12 +42,14 @@ _SHOWN_TOOLS = 4
 
 
 class ToolFailure(Value):
-    """Why a tool failed: the `ToolError`'s type and message."""
+    """Why a tool failed: the `ToolError`'s type and message. `exception`: the class of what the tool raised (`KeyError`), ""
+    where it raised nothing: it did not end in time, was refused, or its arguments did not fit."""
 
     model_config = ConfigDict(frozen=True)
 
     type: JsonText
     message: JsonText
+    exception: JsonText = ""
 
 
 class ToolRecord(Value):
@@ -194,7 +198,16 @@ class RunResult(Value, Generic[T]):
     __str__ = __repr__
 
 
-RunEvent = NormalizerEvent | Waiting | AttemptStarted | ToolEvent | PartialOutput[T] | Finished[RunResult[T]]
+RunEvent = (
+    NormalizerEvent
+    | Waiting
+    | AttemptStarted
+    | AttemptFailed
+    | ToolStarted
+    | ToolEvent
+    | PartialOutput[T]
+    | Finished[RunResult[T]]
+)
 """What `stream` gives: an `Event`, with the value's type where one was asked for."""
 
 

@@ -52,6 +52,7 @@ async def test_waits_retries_changes_and_re_asks_are_told_at_info(caplog: pytest
 async def test_each_request_and_its_outcome_is_told_at_debug(caplog: pytest.LogCaptureFixture) -> None:
     lines = [line for _, level, line in await logged(caplog, logging.DEBUG) if level == "DEBUG"]
     assert [line.partition(" after ")[0] for line in lines] == [
+        "run begins: small",
         "request 1: small (native_tools), first",
         "request 1 failed",
         "request 2: small (json_schema), mode",
@@ -61,11 +62,15 @@ async def test_each_request_and_its_outcome_is_told_at_debug(caplog: pytest.LogC
         "request 4: large (native_tools), model",
         "reply 4",
         "reply 5",
+        "tool add (call_fake_0) begins",
+        "tool add (call_fake_0) ended",
         "request 6: large (native_tools), turn",
         "reply 6",
+        "run ended",
     ]
-    assert lines[1].endswith("s: CapabilityRefused 400")
-    assert "s: tool_calls, 1 calls, 7 + " in lines[7]
+    assert lines[2].endswith("s: CapabilityRefused 400")
+    assert "s: tool_calls, 1 calls, 7 + " in lines[8]
+    assert "s: 6 requests, 1 tool calls, 21 + " in lines[-1]
 
 
 async def test_no_line_holds_what_anybody_wrote(caplog: pytest.LogCaptureFixture) -> None:
