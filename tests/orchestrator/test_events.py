@@ -84,7 +84,8 @@ async def test_the_order_is_the_same_in_every_mode(mode: str, chunk_size: int | 
         "TextDelta",
         "Finished",
     ]
-    started, ended = (next(one for one in events if isinstance(one, kind)) for kind in (ToolStarted, ToolResult))
+    started = next(one for one in events if isinstance(one, ToolStarted))
+    ended = next(one for one in events if isinstance(one, ToolResult))
     assert started == ToolStarted(started.tool_use_id, "add", {"a": 1, "b": 2}, 1)
     assert (ended.tool_use_id, ended.arguments, ended.turn, ended.ran) == (started.tool_use_id, {"a": 1, "b": 2}, 1, True)
 
@@ -123,9 +124,13 @@ async def test_parallel_calls_each_start_before_they_end() -> None:
 
 async def test_calls_that_are_not_carried_out_have_a_result_alone() -> None:
     guard = Hooks(before_tool_run=lambda call, _: Veto("no") if call.arguments == {"a": 9, "b": 9} else None)
-    calls = [("add", {"a": 9, "b": 9}), ("add", {"a": 1, "b": 2}), ("nope", {}), ("elsewhere", {})]
+    calls: list[tuple[str, Any]] = [("add", {"a": 9, "b": 9}), ("add", {"a": 1, "b": 2}), ("nope", {}), ("elsewhere", {})]
     fake = FakeModel().tool_calls(*calls)
-    elsewhere = {"name": "elsewhere", "description": "Done elsewhere.", "parameters": {"type": "object", "properties": {}}}
+    elsewhere: dict[str, Any] = {
+        "name": "elsewhere",
+        "description": "Done elsewhere.",
+        "parameters": {"type": "object", "properties": {}},
+    }
     events = await events_of(Orchestrator(fake, [add, elsewhere], hooks=guard), "go")
     told = [(type(event).__name__, event.name) for event in events if isinstance(event, ToolStarted | ToolResult)]
     assert sorted(told) == [("ToolResult", "add"), ("ToolResult", "add"), ("ToolResult", "nope"), ("ToolStarted", "add")]
@@ -191,9 +196,13 @@ async def test_a_reply_that_cannot_be_used_is_a_failed_attempt_and_a_re_asked_on
 
 async def test_a_stream_that_raises_tells_the_last_failure_first() -> None:
     events: list[Event] = []
-    with pytest.raises(AuthenticationFailed):
+
+    async def listen() -> None:
         async for event in Orchestrator(FakeModel(AuthenticationFailed("wrong key"))).stream("go"):
             events.append(event)
+
+    with pytest.raises(AuthenticationFailed):
+        await listen()
     assert kinds(events) == ["AttemptStarted", "AttemptFailed"]
 
 
@@ -322,7 +331,7 @@ async def test_every_event_of_a_run_has_a_json_form() -> None:
 
 def test_no_secret_stands_in_it() -> None:
     remember(["s3cr3t-of-the-process-99"])
-    told = [
+    told: list[Event] = [
         TextDelta("the key is s3cr3t-of-the-process-99"),
         ToolResult("call_0", "f", "s3cr3t-of-the-process-99", value={"password": "x", "k": ["s3cr3t-of-the-process-99"]}),
         ToolStarted("call_0", "f", {"api_key": "anything", "q": "sk-abcdef0123456789abcdef"}),
