@@ -106,7 +106,7 @@ class Run:
             check_allowed(self._tools, settings.toolbox)
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
         settings = replace(settings, request=request, toolbox=self._toolbox, budget=budget)
-        run = ObservedRun(uuid4().hex, self._model.alias, machinery.name, current_run.get(), request, self._model.endpoint)
+        run = ObservedRun(uuid4().hex, self._model.alias, machinery.name, current_run.get(), request, self._model)
         self.state = RunState(settings, budget, machinery.observers.watch(run))
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=budget.cost is not None)
         self._hooks = machinery.hooks.under(self._seconds_left)

@@ -20,6 +20,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar, cast
 
 from llmcore.adapters.base import Endpoint, ModelCall
+from llmcore.models import ModelConfig
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.types import Attempt, ConfigError, Envelope, Request, ToolStarted, Waiting
 from llmcore.types.logs import current_run, logger
@@ -28,21 +29,26 @@ __all__ = ["ObservedRun", "Observer", "Observers", "Requests", "Scope", "Watch",
 
 T = TypeVar("T")
 
-_log = logger("run")
+_log, _tools = logger("run"), logger("tools")
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class ObservedRun:
     """One run, the same object at each point. `id` is that of its result; `name` the orchestrator's; `parent_id` the id of the
     run in whose tool this one was begun, "" for none. `model` is the alias of the model it begins with. `request` is what was
-    asked, the history included; it is not for changing. `endpoint`: where that model is asked."""
+    asked, the history included; it is not for changing. `config` is that model's entry in the registry, `endpoint` where it is
+    asked."""
 
     id: str
     model: str
     name: str = ""
     parent_id: str = ""
     request: Request = field(default_factory=lambda: Request(messages=[]), repr=False)
-    endpoint: Endpoint = field(default_factory=lambda: Endpoint(provider="", model=""))
+    config: ModelConfig | None = field(default=None, repr=False)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return Endpoint(provider="", model=self.model) if self.config is None else self.config.endpoint
 
 
 class Observer:
@@ -217,7 +223,7 @@ async def under(scope: Scope, events: AsyncGenerator[T, None]) -> AsyncGenerator
 
 
 def _is_heard() -> bool:
-    return any(logger(room).isEnabledFor(logging.INFO) for room in ("run", "tools"))
+    return _log.isEnabledFor(logging.INFO) or _tools.isEnabledFor(logging.INFO)
 
 
 def _by_point(observers: Sequence[Observer]) -> Told:

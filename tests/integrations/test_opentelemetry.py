@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -17,10 +18,8 @@ from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricR
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
-from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 from opentelemetry.semconv.attributes import error_attributes, exception_attributes, http_attributes
-from opentelemetry.trace import StatusCode
+from opentelemetry.trace import SpanContext, StatusCode
 
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.hooks import Hooks, Veto
@@ -31,6 +30,7 @@ from llmcore.testing import FakeModel
 from llmcore.tools import tool
 from llmcore.types import (
     Budget,
+    Finished,
     LimitExceeded,
     LLMCoreError,
     Message,
@@ -44,6 +44,9 @@ from tests.orchestrator.support import FAST, add, called, stack
 
 pytestmark = pytest.mark.anyio
 
+_INCUBATING = "opentelemetry.semconv._incubating"
+gen_ai_attributes = import_module(f"{_INCUBATING}.attributes.gen_ai_attributes")
+gen_ai_metrics = import_module(f"{_INCUBATING}.metrics.gen_ai_metrics")
 OURS = {"llmcore"}
 """The first word of the attributes that are none of the conventions'."""
 
@@ -77,8 +80,13 @@ def told(span: ReadableSpan) -> dict[str, Any]:
     return dict(span.attributes or {})
 
 
+def place(span: ReadableSpan) -> SpanContext:
+    assert span.context is not None
+    return span.context
+
+
 def parent_of(span: ReadableSpan, spans: Sequence[ReadableSpan]) -> ReadableSpan | None:
-    return next((one for one in spans if span.parent is not None and one.context.span_id == span.parent.span_id), None)
+    return next((one for one in spans if span.parent is not None and place(one).span_id == span.parent.span_id), None)
 
 
 def seconds(span: ReadableSpan) -> float:
@@ -110,17 +118,15 @@ def matches(memory: Memory, result: RunResult[Any]) -> None:
         assert parent_of(span, memory.spans) is root
     assert told(root)["llmcore.run.id"] == result.id
     assert told(root)["gen_ai.usage.input_tokens"] == result.usage.input_tokens
-    counts = {
-        point.attributes["gen_ai.operation.name"]: 0
-        for point in memory.points("gen_ai.client.operation.duration")
-        if point.attributes
-    }
+    counts: dict[Any, int] = {}
     for point in memory.points("gen_ai.client.operation.duration"):
-        counts[(point.attributes or {})["gen_ai.operation.name"]] += point.count
+        operation = (point.attributes or {})["gen_ai.operation.name"]
+        counts[operation] = counts.get(operation, 0) + point.count
     assert counts == {name: n for name, n in (("chat", len(chats)), ("execute_tool", len(tools)), ("invoke_agent", 1)) if n}
-    tokens = {(point.attributes or {})["gen_ai.token.type"]: 0 for point in memory.points("gen_ai.client.token.usage")}
+    tokens: dict[Any, float] = {}
     for point in memory.points("gen_ai.client.token.usage"):
-        tokens[(point.attributes or {})["gen_ai.token.type"]] += point.sum
+        kind = (point.attributes or {})["gen_ai.token.type"]
+        tokens[kind] = tokens.get(kind, 0) + point.sum
     assert tokens.get("input", 0) == sum(attempt.usage.input_tokens for attempt in result.attempts)
     assert tokens.get("output", 0) == sum(attempt.usage.output_tokens for attempt in result.attempts)
 
@@ -133,10 +139,13 @@ def adding() -> FakeModel:
 async def test_a_run_is_a_span_with_its_requests_and_tools(streamed: bool) -> None:
     memory = Memory()
     orchestrator = Orchestrator(adding(), [add], observers=memory.observer, name="sums")
+    options: dict[str, Any] = {"max_tokens": 50, "temperature": 0.5}
     if streamed:
-        result = [event async for event in orchestrator.stream("go", max_tokens=50, temperature=0.5)][-1].result  # type: ignore[union-attr]
+        last = [event async for event in orchestrator.stream("go", **options)][-1]
+        assert isinstance(last, Finished)
+        result = last.result
     else:
-        result = await orchestrator.run("go", max_tokens=50, temperature=0.5)
+        result = await orchestrator.run("go", **options)
     matches(memory, result)
     assert [span.name for span in memory.spans] == ["invoke_agent sums", "chat fake", "execute_tool add", "chat fake"]
     root, first, ran, second = map(told, memory.spans)
@@ -261,7 +270,7 @@ async def test_every_span_ends_however_the_run_does(end: str) -> None:
                     return
                 if end == "left while it speaks" and isinstance(event, TextDelta):
                     return
-                if hasattr(event, "result"):
+                if isinstance(event, Finished):
                     got.append(event.result)
 
     task = asyncio.create_task(take())
@@ -312,7 +321,7 @@ async def test_what_a_tool_traces_stands_in_its_span(streamed: bool, several: bo
             return (await inner.run("?")).content
 
     inner = Orchestrator(FakeModel("inner"), observers=memory.observer, name="inner")
-    calls = [("asks", {}), ("reads", {})][: 2 if several else 1]
+    calls: list[tuple[str, Any]] = [("asks", {}), ("reads", {})][: 2 if several else 1]
     orchestrator = Orchestrator(FakeModel().tool_calls(*calls).text("ok"), [reads, asks], observers=memory.observer, name="outer")
     with tracer.start_as_current_span("request of a user"):
         if streamed:
@@ -339,7 +348,7 @@ async def test_what_a_tool_traces_stands_in_its_span(streamed: bool, several: bo
     ]
     if several:
         assert path("sync work")[1] == "execute_tool reads"
-    assert len({span.context.trace_id for span in spans}) == 1
+    assert len({place(span).trace_id for span in spans}) == 1
 
 
 async def test_many_runs_at_once_are_traces_of_their_own() -> None:
@@ -349,7 +358,7 @@ async def test_many_runs_at_once_are_traces_of_their_own() -> None:
     roots = memory.of("invoke_agent")
     assert {told(root)["llmcore.run.id"] for root in roots} == {result.id for result in results}
     for root in roots:
-        mine = [span.name for span in memory.spans if span.context.trace_id == root.context.trace_id]
+        mine = [span.name for span in memory.spans if place(span).trace_id == place(root).trace_id]
         assert sorted(mine) == ["chat fake", "chat fake", "execute_tool add", "invoke_agent"]
 
 
