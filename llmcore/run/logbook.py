@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
+from types import TracebackType
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
@@ -156,4 +157,12 @@ def _wordless(error: BaseException, deep: int = 0) -> BaseException:
         made.__cause__ = None if error.__cause__ is None else _wordless(error.__cause__, deep + 1)
         made.__context__ = None if error.__context__ is None else _wordless(error.__context__, deep + 1)
     made.__suppress_context__ = error.__suppress_context__
-    return made.with_traceback(error.__traceback__)
+    return made.with_traceback(_of_the_tool(error.__traceback__))
+
+
+def _of_the_tool(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from where our own code called the tool's; the whole where there is no such place."""
+    first = trace
+    while first is not None and str(first.tb_frame.f_globals.get("__name__")).startswith("llmcore."):
+        first = first.tb_next
+    return first or trace

@@ -227,11 +227,25 @@ def _is_heard() -> bool:
 
 
 def _by_point(observers: Sequence[Observer]) -> Told:
-    own = {
-        point: [getattr(one, point) for one in observers if getattr(type(one), point) is not getattr(Observer, point)]
-        for point in POINTS
-    }
+    own = {point: [method for one in observers if (method := _own(one, point)) is not None] for point in POINTS}
     return {point: methods for point, methods in own.items() if methods}
+
+
+def _own(observer: Observer, point: str) -> Callable[..., None] | None:
+    """Its method for the point, None where it has none of its own. Raises `ConfigError` for one that cannot be called so."""
+    told = getattr(Observer, point)
+    method: Callable[..., None] = getattr(observer, point)
+    if getattr(method, "__func__", method) is told:
+        return None
+    names = list(inspect.signature(told).parameters)[1:]
+    try:
+        inspect.signature(method).bind(*names)
+    except TypeError as error:
+        name = f"{type(observer).__name__}.{point}"
+        raise ConfigError(f"{name} is called with {', '.join(names)}, which it does not take: {error}") from None
+    except ValueError:  # it tells no signature
+        pass
+    return method
 
 
 def _all_of(given: object) -> list[Observer]:

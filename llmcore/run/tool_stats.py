@@ -109,8 +109,8 @@ class ToolStatistics(Observer, Mapping[str, ToolStats]):
     """The `ToolStats` of each tool by its name: `ToolStatistics(result)["get_weather"].error_rate`.
 
     Takes results and records, any number of each; `add` takes more. Given to an orchestrator as an observer it counts the calls
-    of each run when the run ends, well or badly. Calls of tools that do not exist are counted together under `UNKNOWN`. For any
-    number of threads.
+    of each run when the run ends, well or badly. It can be sent to another process and added there. Calls of tools that do not
+    exist are counted together under `UNKNOWN`. For any number of threads.
     """
 
     UNKNOWN = "(unknown)"
@@ -141,6 +141,9 @@ class ToolStatistics(Observer, Mapping[str, ToolStats]):
         """JSON data: the numbers of each tool by its name."""
         return {encodable(name): self[name].as_data() for name in self}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _read_again, (dict(self._by_tool),)
+
     def __getitem__(self, name: str) -> ToolStats:
         return self._by_tool[name]
 
@@ -154,6 +157,12 @@ class ToolStatistics(Observer, Mapping[str, ToolStats]):
     def __repr__(self) -> str:
         told = ", ".join(f"{name}: {self[name].calls} calls, {self[name].failed} failed" for name in self)
         return f"ToolStatistics({told})"
+
+
+def _read_again(by_tool: dict[str, ToolStats]) -> ToolStatistics:
+    made = ToolStatistics()
+    made._by_tool.update(by_tool)  # pyright: ignore[reportPrivateUsage]  # of this module
+    return made
 
 
 def _numbers(given: object) -> Iterable[tuple[str, ToolStats]]:

@@ -81,8 +81,9 @@ def told(span: ReadableSpan) -> dict[str, Any]:
 
 
 def place(span: ReadableSpan) -> SpanContext:
-    assert span.context is not None
-    return span.context
+    context: SpanContext | None = span.context
+    assert context is not None
+    return context
 
 
 def parent_of(span: ReadableSpan, spans: Sequence[ReadableSpan]) -> ReadableSpan | None:
@@ -321,7 +322,8 @@ async def test_what_a_tool_traces_stands_in_its_span(streamed: bool, several: bo
             return (await inner.run("?")).content
 
     inner = Orchestrator(FakeModel("inner"), observers=memory.observer, name="inner")
-    calls: list[tuple[str, Any]] = [("asks", {}), ("reads", {})][: 2 if several else 1]
+    both: list[tuple[str, Any]] = [("asks", {}), ("reads", {})]
+    calls = both[: 2 if several else 1]
     orchestrator = Orchestrator(FakeModel().tool_calls(*calls).text("ok"), [reads, asks], observers=memory.observer, name="outer")
     with tracer.start_as_current_span("request of a user"):
         if streamed:

@@ -192,6 +192,7 @@ async def test_a_tool_that_raises_is_told_with_its_traceback_and_without_its_wor
     assert record.getMessage().endswith(f" s: {words}")
     trace = logging.Formatter().format(record)
     assert "in fails" in trace
+    assert "execution.py" not in trace  # our own frames are none of the tool's
     assert all(name in trace for name in classes)
     assert SECRET not in trace.replace("raise KeyError(SECRET)", "")
 

@@ -371,6 +371,34 @@ def test_a_misspelt_or_async_method_is_refused() -> None:
         type("Mine", (Observer,), {"run_started": run_started})
 
 
+def test_a_method_that_cannot_be_called_so_is_refused_at_once() -> None:
+    class Short(Observer):
+        def tool_ended(self, run: ObservedRun) -> None:  # type: ignore[override]  # what the test is about
+            pass
+
+    with pytest.raises(ConfigError, match=r"Short\.tool_ended is called with run, record, raised, which it does not take"):
+        Orchestrator(FakeModel("x"), observers=Short())
+
+
+async def test_methods_of_any_kind_are_told() -> None:
+    ends: list[str] = []
+
+    class Kinds(Observer):
+        @staticmethod
+        def run_started(run: ObservedRun, /) -> None:
+            ends.append("static")
+
+        @classmethod
+        def attempt_started(cls, run: ObservedRun, attempt: Attempt, call: ModelCall, /) -> None:
+            ends.append("class")
+
+        def __init__(self) -> None:
+            self.run_ended = lambda run, result, error, /: ends.append("attribute")
+
+    await Orchestrator(FakeModel("x"), observers=(Kinds() for _ in range(1))).run("go")
+    assert ends == ["static", "class", "attribute"]
+
+
 def test_a_name_is_a_text() -> None:
     with pytest.raises(ConfigError, match="Orchestrator: `name` must be a text, not 5"):
         Orchestrator(FakeModel("x"), name=5)  # type: ignore[arg-type]  # what the test is about

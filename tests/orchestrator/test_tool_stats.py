@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import pickle
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from llmcore.run.result import RunResult, ToolFailure, ToolRecord
 from llmcore.testing import FakeModel
 from llmcore.tools import tool
 from llmcore.types import Budget, ConfigError, LimitExceeded, RetryConfig
-from tests.orchestrator.support import add
+from tests.orchestrator.support import add, called
 
 pytestmark = pytest.mark.anyio
 
@@ -64,9 +65,7 @@ async def test_retries_are_counted() -> None:
 
 async def test_an_observer_counts_what_the_results_tell_also_of_runs_that_fail() -> None:
     live = ToolStatistics()
-    orchestrator = Orchestrator(
-        FakeModel(default=FakeModel().tool_call("add", {"a": 1, "b": 2})._replies[0]), [add], observers=live
-    )
+    orchestrator = Orchestrator(FakeModel(default=called("add", {"a": 1, "b": 2})), [add], observers=live)
     results: list[RunResult[Any]] = []
     for _ in range(3):
         with pytest.raises(LimitExceeded) as raised:
@@ -117,6 +116,13 @@ def test_a_percentile_is_right_to_a_tenth(durations: list[float], part: float) -
     records = [ToolRecord(id="x", name="a", duration=one, ran=True) for one in durations]
     exact = sorted(durations)[max(0, -int(-part * len(durations) // 1) - 1)]
     assert ToolStatistics(*records)["a"].percentile(part) == pytest.approx(exact, rel=0.1)
+
+
+def test_numbers_of_another_process_are_added() -> None:
+    apart = ToolStatistics(ToolRecord(id="x", name="a", duration=1, ran=True))
+    whole = ToolStatistics(ToolRecord(id="y", name="a", duration=2, ran=True))
+    whole.add(pickle.loads(pickle.dumps(apart)))
+    assert (whole["a"].calls, whole["a"].total_duration) == (2, 3)
 
 
 def test_none_is_no_error_and_mistakes_are_named() -> None:
