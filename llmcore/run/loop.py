@@ -305,23 +305,16 @@ class Run:
             listening=self._listening,
         )
         refused: list[Outcome] = []
-        turn, told = state.tool_turns, set[str]()
+        turn, told_now = state.tool_turns, self._listening and not told_late
         try:
             async with aclosing(self._left_to_the_caller(calls, toolbox, context)) as coming:
                 async for outcome in coming:
                     refused.append(outcome)
-                    if not told_late:
+                    if told_now:
                         yield outcome.event(turn)
-            async with aclosing(running.run()) as events:  # each tool and hook stands under the deadline itself
-                async for event in events:
-                    if isinstance(event, ToolStarted):
-                        yield event
-                    elif not told_late:
-                        told.add(event.call.id)
-                        yield event.event(turn)
-            for outcome in running.outcomes:  # those that the run's end, by one of them, cut short
-                if not told_late and outcome.call.id not in told:
-                    yield outcome.event(turn)
+            async with aclosing(_told(running, turn if told_now else None)) as events:
+                async for event in events:  # each tool and hook stands under the deadline itself
+                    yield event
         finally:
             by_call = {outcome.call.id: outcome for outcome in [*refused, *running.outcomes]}
             outcomes = [by_call[call.id] for call in calls if call.id in by_call]
@@ -333,7 +326,7 @@ class Run:
         if told_late and state.messages[-1].role == "tool":
             message = await hooked_results(self._hooks, state.messages[-1])
             outcomes = state.replace_results(message, outcomes, self._tools.max_result_chars)
-            for outcome in outcomes:
+            for outcome in outcomes if self._listening else ():
                 yield outcome.event(turn)
         ending = next((outcome.ended for outcome in outcomes if outcome.ended), None)
         if ending is not None:
@@ -412,3 +405,24 @@ class Run:
         outcome = fit_outcome(outcome, limit)
         self._tell_ended(outcome)
         return outcome
+
+
+async def _told(running: ToolRun, turn: int | None) -> AsyncGenerator[ToolResult | ToolStarted, None]:
+    """Carry the calls out, and tell of each when it starts, and what became of it (`turn` None: nothing), also of those that the
+    end of one cut short, before its error is raised."""
+    told, failure = set[str](), None
+    try:
+        async with aclosing(running.run()) as coming:
+            async for one in coming:
+                if isinstance(one, ToolStarted):
+                    yield one
+                elif turn is not None:
+                    told.add(one.call.id)
+                    yield one.event(turn)
+    except Exception as error:
+        failure = error
+    for outcome in running.outcomes if turn is not None else ():
+        if outcome.call.id not in told:
+            yield outcome.event(turn or 0)
+    if failure is not None:
+        raise failure

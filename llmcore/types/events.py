@@ -14,8 +14,9 @@ The order in which a run tells them
 4. Then, of each call that is carried out, `ToolStarted` and `ToolResult`. A turn's calls run side by side, so their events may
    mix. A call that a hook refused, whose tool does not exist, or that the budget left no room for, has a `ToolResult` alone.
    Calls that are left to the caller (`RunResult.pending`) have neither.
-5. The next turn begins with `AttemptStarted`, and `Finished` is the last event, once. A run that raises has no `Finished`, and
-   calls that its end cut short have no `ToolResult` but in the error's `partial`.
+5. The next turn begins with `AttemptStarted`, and `Finished` is the last event, once. A run that raises has no `Finished`; its
+   calls have their results before (but for a hook `on_tool_response`, which sees results first). Of one that is cancelled or
+   left, the results are in `partial`.
 """
 
 from __future__ import annotations

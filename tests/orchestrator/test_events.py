@@ -35,9 +35,11 @@ from llmcore.types import (
     Repaired,
     TerminateLoop,
     TextDelta,
+    Timeout,
     ToolCall,
     ToolCallFinished,
     ToolCallStarted,
+    ToolError,
     ToolResult,
     ToolStarted,
     Waiting,
@@ -152,6 +154,29 @@ async def test_what_the_end_of_the_run_cut_short_is_told_too() -> None:
     assert started == ["ends", "slow"]
     assert ended["slow"] == (True, "slow was stopped before it finished.")
     assert ended.keys() == {"slow", "ends"}
+
+
+@pytest.mark.parametrize("by", ["abort", "deadline"])
+async def test_before_the_error_of_a_run_each_call_has_its_result(by: str) -> None:
+    async def slow() -> None:
+        await asyncio.sleep(30)
+
+    def broken() -> None:
+        raise LookupError("no")
+
+    fake = FakeModel().tool_calls(("slow", {}), ("broken" if by == "abort" else "slow", {}))
+    orchestrator = Orchestrator(fake, [slow, broken], tool_errors="abort" if by == "abort" else "continue")
+    events: list[Event] = []
+
+    async def listen() -> None:
+        async for event in orchestrator.stream("go", deadline=0.1 if by == "deadline" else None):
+            events.append(event)
+
+    with pytest.raises(ToolError if by == "abort" else Timeout) as raised:
+        await listen()
+    ended = {event.tool_use_id: event.error for event in events if isinstance(event, ToolResult)}
+    assert ended.keys() == {event.tool_use_id for event in events if isinstance(event, ToolStarted)}
+    assert ended == {record.id: record.error and record.error.message for record in raised.value.partial.tool_results}
 
 
 async def test_a_failed_attempt_is_told_before_the_next_one() -> None:

@@ -383,19 +383,13 @@ def test_a_method_that_cannot_be_called_so_is_refused_at_once() -> None:
 async def test_methods_of_any_kind_are_told() -> None:
     ends: list[str] = []
 
-    class Kinds(Observer):
-        @staticmethod
-        def run_started(run: ObservedRun, /) -> None:
-            ends.append("static")
-
-        @classmethod
-        def attempt_started(cls, run: ObservedRun, attempt: Attempt, call: ModelCall, /) -> None:
-            ends.append("class")
-
-        def __init__(self) -> None:
-            self.run_ended = lambda run, result, error, /: ends.append("attribute")
-
-    await Orchestrator(FakeModel("x"), observers=(Kinds() for _ in range(1))).run("go")
+    methods = {
+        "run_started": staticmethod(lambda run: ends.append("static")),
+        "attempt_started": classmethod(lambda cls, run, attempt, call: ends.append("class")),
+    }
+    kinds: Any = type("Kinds", (Observer,), methods)()
+    kinds.run_ended = lambda run, result, error: ends.append("attribute")
+    await Orchestrator(FakeModel("x"), observers=(one for one in [kinds])).run("go")
     assert ends == ["static", "class", "attribute"]
 
 
