@@ -56,13 +56,13 @@ class Ledger:
     def attempts_left(self, model: str, deployment: str | None = None) -> int:
         """How many of them are left in this turn, at this deployment. Re-asks are counted apart, and so is the first
         attempt at each further deployment."""
-        places = [one.deployment for one in self._of_turn if one.model == model and one.reason != "reask"]
+        places = [one.deployment for one in self.of_turn if one.model == model and one.reason != "reask"]
         further = len({*places, *([] if deployment is None else [deployment])}) - 1
         return max(0, self.attempts_allowed(model) + max(0, further) - len(places) - self._unsent[model])
 
     def reasks_left(self, model: str) -> int:
         """How many self-corrections this turn may still ask of this model."""
-        made = sum(attempt.model == model and attempt.reason == "reask" for attempt in self._of_turn)
+        made = sum(attempt.model == model and attempt.reason == "reask" for attempt in self.of_turn)
         left = self.budget.reasks - made
         return max(0, left if self.requests_left is None else min(left, self.requests_left))
 
@@ -89,7 +89,8 @@ class Ledger:
             )
 
     @property
-    def _of_turn(self) -> list[Attempt]:
+    def of_turn(self) -> list[Attempt]:
+        """The requests of the present turn."""
         return self.attempts[self._turn_started_at :]
 
     def count_unsent(self, model: str) -> None:

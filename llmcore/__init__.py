@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from llmcore.run import ObservedRun as ObservedRun
     from llmcore.run import Observer as Observer
     from llmcore.run import RunResult as RunResult
+    from llmcore.run import RunStream as RunStream
     from llmcore.run import Step as Step
     from llmcore.run import Steps as Steps
+    from llmcore.run import SyncRunStream as SyncRunStream
     from llmcore.run import ToolStatistics as ToolStatistics
     from llmcore.run import ToolStats as ToolStats
     from llmcore.run import event_json as event_json
@@ -65,7 +67,9 @@ _NAMES_BY_MODULE = {
     "llmcore.hooks": "Hooks StreamedSoFar Veto",
     "llmcore.models": "ModelConfig ModelRegistry",
     "llmcore.orchestrator": "Orchestrator",
-    "llmcore.run": "Interjections ObservedRun Observer RunResult Step Steps ToolStatistics ToolStats event_json",
+    "llmcore.run": (
+        "Interjections ObservedRun Observer RunResult RunStream Step Steps SyncRunStream ToolStatistics ToolStats event_json"
+    ),
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
     "llmcore.types": (

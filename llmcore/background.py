@@ -4,7 +4,8 @@ One, because clients keep connections for the loop they were made in: a loop a c
 with the first call and ends with the interpreter, after what still runs was cancelled and LiteLLM's clients were
 closed. Nothing that runs on it can end it, and a forked child begins with a loop of its own, also where the fork was
 made on the loop itself. Nor can anything that runs on it change it for those that come after: who sets its task factory,
-executor, exception handler or debug mode is not heard, and a warning says so. Its default executor has as many threads as
+executor, exception handler, debug mode, or any of its attributes that asyncio itself leaves alone (`loop.call_later = ...`), is
+not heard, and a warning says so. Its default executor has as many threads as
 there is work: an async tool that blocks some (`asyncio.to_thread`) takes none from name look-ups and from LiteLLM. Thread-safe.
 """
 
@@ -27,7 +28,7 @@ from llmcore.types import CallerError, InternalError
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
 
-__all__ = ["BackgroundLoop", "run_in_background", "shared_loop", "stream_in_background"]
+__all__ = ["BackgroundLoop", "refuse_to_block", "run_in_background", "shared_loop"]
 
 T = TypeVar("T")
 
@@ -35,6 +36,12 @@ _log = logger("tools")
 _SETTERS = ("set_task_factory", "set_default_executor", "set_exception_handler", "set_debug")
 _SHUTDOWNS = ("shutdown_default_executor", "shutdown_asyncgens")
 """What would change the loop, or take something from it, for every later run."""
+_FIXED = frozenset(
+    {"__dict__", "slow_callback_duration"}
+    | {"_asyncgens", "_clock_resolution", "_debug", "_default_executor", "_exception_handler"}
+    | {"_ready", "_scheduled", "_selector", "_signal_handlers", "_task_factory"}
+)
+"""What a loop sets once, when it is made. None of its methods is ever set; what else it has changes while it runs."""
 _SECONDS_BETWEEN_LOOKS = 0.5
 _SECONDS_TO_STOP = 5.0
 """How long an interrupted call waits for its run to end; a second Ctrl-C ends the waiting."""
@@ -100,6 +107,8 @@ class BackgroundLoop:
             setattr(self._loop, name, partial(_not_heard, name))
         for name in _SHUTDOWNS:
             setattr(self._loop, name, partial(_goes_on, name))
+        self._kind = type(self._loop)
+        self._loop.__class__ = _guarded(self._kind)
         self._calls: set[_Call[Any]] = set()
         self._closing = False
         self._quitting = False
@@ -193,7 +202,8 @@ class BackgroundLoop:
         with suppress(Exception):  # at the end of the interpreter nobody is left to tell
             asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop).result(3 * _SECONDS_TO_END)
         self._ending = True
-        type(self._loop).set_exception_handler(self._loop, _no_word)  # about tasks that ignore their cancellation
+        object.__setattr__(self._loop, "__class__", self._kind)
+        self._kind.set_exception_handler(self._loop, _no_word)  # about tasks that ignore their cancellation
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_SECONDS_TO_END)
         if not self._thread.is_alive():
@@ -209,6 +219,27 @@ class BackgroundLoop:
             await asyncio.wait(rest, timeout=_SECONDS_TO_END)
         await type(self._loop).shutdown_asyncgens(self._loop)
         await close_clients()
+
+
+def _guarded(kind: type[asyncio.AbstractEventLoop]) -> type[asyncio.AbstractEventLoop]:
+    """The class of loops, with the same layout, whose methods and fixed attributes cannot be set or deleted."""
+
+    def is_fixed(name: str) -> bool:
+        return name in _FIXED or callable(getattr(kind, name, None))
+
+    def set_attribute(loop: asyncio.AbstractEventLoop, name: str, value: object) -> None:
+        if is_fixed(name):
+            _not_heard(name)
+        else:
+            kind.__setattr__(loop, name, value)
+
+    def delete_attribute(loop: asyncio.AbstractEventLoop, name: str) -> None:
+        if is_fixed(name):
+            _not_heard(name)
+        else:
+            kind.__delattr__(loop, name)
+
+    return type(kind.__name__, (kind,), {"__slots__": (), "__setattr__": set_attribute, "__delattr__": delete_attribute})
 
 
 def _taken(queue: SimpleQueue[T]) -> T:
@@ -249,17 +280,12 @@ _replaced: list[BackgroundLoop] = []
 def run_in_background(name: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Call the async method `name` by `start`, on the shared loop, and wait for it. Raises what it raises, and
     `CallerError` where an event loop runs in this thread, which the waiting would block."""
-    _refuse_to_block(name, f"await {name}(...)")
+    refuse_to_block(name, f"await {name}(...)")
     return shared_loop().run(start())
 
 
-def stream_in_background(name: str, start: Callable[[], AsyncGenerator[T, None]]) -> Generator[T, None, None]:
-    """The items of the async generator that `start` gives, as `run_in_background`; what is wrong beforehand is raised here."""
-    _refuse_to_block(name, f"async for ... in {name}(...)")
-    return shared_loop().stream(start())
-
-
-def _refuse_to_block(name: str, instead: str) -> None:
+def refuse_to_block(name: str, instead: str) -> None:
+    """Raises `CallerError` where an event loop runs in this thread, which the waiting would block."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from llmcore.tools.leaving import LeftBehind, bounded
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
-from llmcore.types.called import in_words
+from llmcore.types.called import in_words, naming
 
 if TYPE_CHECKING:
     from llmcore.tools.execution import Outcome
@@ -225,12 +225,12 @@ class HookChain:
 
     async def on_streaming_response(self, so_far: StreamedSoFar) -> None:
         for function in self._by_name["on_streaming_response"]:
-            answer = await self._awaited("on_streaming_response", function(so_far))
+            answer = await self._called("on_streaming_response", function, so_far)
             _checked("on_streaming_response", (), answer)
 
     async def before_tool_run(self, call: ToolCall, context: Any) -> ToolCall | Veto:
         for function in self._by_name["before_tool_run"]:
-            answer = await self._awaited("before_tool_run", function(call, context))
+            answer = await self._called("before_tool_run", function, call, context)
             changed = _checked("before_tool_run", (ToolCall, Veto), answer)
             if isinstance(changed, Veto):
                 return changed
@@ -239,7 +239,7 @@ class HookChain:
 
     async def after_tool_run(self, call: ToolCall, outcome: Outcome) -> Outcome:
         for function in self._by_name["after_tool_run"]:
-            answer = await self._awaited("after_tool_run", function(call, outcome))
+            answer = await self._called("after_tool_run", function, call, outcome)
             changed = _checked("after_tool_run", (type(outcome),), answer)
             outcome = outcome if changed is None else changed
         return outcome
@@ -249,9 +249,13 @@ class HookChain:
 
     async def _altered(self, name: str, kind: type[T], value: T) -> T:
         for function in self._by_name[name]:
-            changed: T | None = _checked(name, (kind,), await self._awaited(name, function(value)))
+            changed: T | None = _checked(name, (kind,), await self._called(name, function, value))
             value = value if changed is None else changed
         return value
+
+    async def _called(self, name: str, function: Callable[..., Any], *values: Any) -> Any:
+        with naming(f"the hook {name}", function):
+            return await self._awaited(name, function(*values))
 
     async def _awaited(self, name: str, value: Any) -> Any:
         """The answer of a hook. Raises `Timeout` when it does not come before the deadline."""

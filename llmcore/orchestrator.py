@@ -8,7 +8,7 @@ the event loop.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from os import PathLike
 from types import TracebackType
@@ -23,8 +23,9 @@ from llmcore.run.context_size import context_bound
 from llmcore.run.interjections import Interjections
 from llmcore.run.observing import Observer, Observers
 from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness, check_options
-from llmcore.run.result import RunEvent, RunResult
+from llmcore.run.result import RunResult
 from llmcore.run.settings import TOOL_OPTIONS, resolve, tool_settings, validators_of
+from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
@@ -49,7 +50,13 @@ _OWN_KINDS = {
 }
 _INSTEAD = {
     **dict.fromkeys(PER_RUN - KINDS.keys(), "that is an option of each run: give it to run(), execute() or stream()"),
+    "*": "other options are given by name (`output_type=int`, `budget=Budget(...)`)",
     "max_turns": "it is `max_tool_turns`",
+    "force_tools": "give `tool_config=ToolConfig(tool_choice='required')`, or `tool_choice='required'` to a run",
+    "max_iterations": "it is `max_tool_turns`",
+    "max_context_size": "it is `max_context_tokens`",
+    "log": "the library tells the loggers under logging.getLogger('llmcore')",
+    "logger": "the library tells the loggers under logging.getLogger('llmcore')",
     "max_retries": "give `budget=Budget(attempts=..., reasks=...)`",
     "retries": "give `budget=Budget(attempts=..., reasks=...)`",
     "api_key": "keys stand in the model's registry entry, or in the provider's variable (OPENAI_API_KEY, ...)",
@@ -174,7 +181,7 @@ class Orchestrator:
         """Run the tool loop until a final answer; its value is `result.value`.
 
         When every strategy failed but some attempt gave whole text, that text is returned with `degraded=True`; without text,
-        `FallbackExhausted` is raised, which is an instance of its failures' class as well (`except RateLimited`). In its place
+        `FallbackExhausted` is raised, which is an instance of each failure's class as well (`except RateLimited`). In its place
         comes `Truncated` where the last reply was cut, and `Refused`, also where there is text, where the last one was refused
         or a filter ended it.
         """
@@ -205,28 +212,25 @@ class Orchestrator:
         return result.output
 
     @overload
-    def stream(
-        self, request: Given, output_type: type[T], **options: Unpack[RunOptions]
-    ) -> AsyncGenerator[RunEvent[T], None]: ...
+    def stream(self, request: Given, output_type: type[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
 
     @overload
-    def stream(
-        self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]
-    ) -> AsyncGenerator[RunEvent[Any], None]: ...
+    def stream(self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]) -> RunStream[Any]: ...
 
-    def stream(self, request: Given, output_type: Any = None, **options: Any) -> AsyncGenerator[RunEvent[Any], None]:
-        """The run's events as they come; the last is `Finished(RunResult)`. Caller's errors are raised at once, here.
+    def stream(self, request: Given, output_type: Any = None, **options: Any) -> RunStream[Any]:
+        """The run's events as they come; the last is `Finished(RunResult)`. Caller's errors are raised at once, here. The stream
+        itself holds what they add up to: `text`, `reasoning`, `calls`, `results`, `partial`, and at the end `result`.
 
         With an `output_type` the value is `result.output` where `result.has_output`. A run may end well without one: calls of
         tools without a function are pending, or a tool or hook ended the run with a value of another type. `execute` raises
         then; here the result tells.
 
-        What an attempt emitted is void when another `AttemptStarted` follows in the same turn. Close the generator
-        (`aclosing`) when leaving early, so that the connection is closed at once.
+        What an attempt emitted is void when another `AttemptStarted` follows in the same turn. Read it in an `async with` where
+        you may leave early, so that the connection is closed at once.
         """
         if output_type is not None:
             options = {**options, "output_type": output_type}
-        return self._prepare(request, options, listening=True).events()
+        return RunStream(self._prepare(request, options, listening=True))
 
     def iterate(self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]) -> Steps:
         """The run step by step: `async for step in orchestrator.iterate(...)`, a step for each reply and each batch of tool
@@ -270,21 +274,21 @@ class Orchestrator:
         return run_in_background("execute", lambda: self.execute(request, output_type, **options))
 
     @overload
-    def stream_sync(
-        self, request: Given, output_type: type[T], **options: Unpack[RunOptions]
-    ) -> Generator[RunEvent[T], None, None]: ...
+    def stream_sync(self, request: Given, output_type: type[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
 
     @overload
-    def stream_sync(
-        self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]
-    ) -> Generator[RunEvent[Any], None, None]: ...
+    def stream_sync(self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]) -> SyncRunStream[Any]: ...
 
-    def stream_sync(self, request: Given, output_type: Any = None, **options: Any) -> Generator[RunEvent[Any], None, None]:
+    def stream_sync(self, request: Given, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:
         """`stream` for code without an event loop; see `run_sync`. The run begins with the first event that is asked for and
-        goes on while the caller does something else; closing the generator cancels it."""
-        from llmcore.background import stream_in_background
+        goes on while the caller does something else; closing the stream, or leaving its `with`, cancels it."""
+        from llmcore.background import refuse_to_block, shared_loop
 
-        return stream_in_background("stream", lambda: self.stream(request, output_type, **options))
+        refuse_to_block("stream", "async for ... in stream(...)")
+        if output_type is not None:
+            options = {**options, "output_type": output_type}
+        run = self._prepare(request, options, listening=True)
+        return SyncRunStream(run, shared_loop().stream(run.events()))
 
     async def aclose(self) -> None:
         """Close the adapters' connections in the running loop; share what was learnt and could not be shared before."""
@@ -308,7 +312,7 @@ class Orchestrator:
         source, own = self._tools, options.get("tools")
         if is_provider(own):
             source, options = source.beside(own), {name: given for name, given in options.items() if name != "tools"}
-        settings = resolve(request, options, tools=source.snapshot(), more_tools=source.is_open, **self._defaults)
+        settings = resolve(request, options, tools=source.snapshot(), **self._defaults)
         return Run(settings, self._machinery, source, listening=listening)
 
     async def _finish(self, run: Run) -> RunResult[Any]:

@@ -102,6 +102,13 @@ class Normalizer:
             self._text = self._settings.engine()
         return self._text.feed(text)
 
+    def held(self, start: int = 0) -> str:
+        """The text that came and of which no event has told yet, from its character `start` on: what it is, only the rest of the
+        reply can decide."""
+        if self._native is not None:
+            return self._native.held(start)
+        return "" if self._text is None else self._text.held(start)
+
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
         """The reply is over. `finish_reason`: the provider's word or ours, where the reply did not hold it.
 

@@ -32,7 +32,7 @@ CONTRACT = """
 """
 
 BESIDES = """
-    __version__ BuildInfo build_info ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections Step Steps current_tool_call_id
+    __version__ BuildInfo build_info ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections RunStream Step Steps SyncRunStream current_tool_call_id
     Observer ObservedRun ToolStatistics ToolStats event_json
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
     Segment SegmentKind ToolChoice definition_of

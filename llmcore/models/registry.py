@@ -56,7 +56,15 @@ class ModelRegistry:
 
     def __init__(self, models: Iterable[ModelConfig] = ()) -> None:
         self._models: dict[str, ModelConfig] = {}
+        if isinstance(models, str | os.PathLike | Mapping):
+            raise ConfigError(
+                "ModelRegistry takes ModelConfigs; a file, settings or a model's name are read by ModelRegistry.load(...)"
+            )
         for config in models:
+            if not isinstance(config, ModelConfig):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+                raise ConfigError(
+                    f"ModelRegistry takes ModelConfigs, not {type(config).__name__}; ModelRegistry.from_dict reads settings"
+                )
             if config.alias in self._models:
                 raise ConfigError(f"two models have the alias {config.alias!r}; rename one")
             self._models[config.alias] = config

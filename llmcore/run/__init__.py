@@ -6,6 +6,7 @@ from llmcore.run.interjections import Interjections
 from llmcore.run.observing import ObservedRun, Observer
 from llmcore.run.result import RunResult
 from llmcore.run.stepping import Step, Steps
+from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_stats import ToolStatistics, ToolStats
 
 __all__ = [
@@ -13,8 +14,10 @@ __all__ = [
     "ObservedRun",
     "Observer",
     "RunResult",
+    "RunStream",
     "Step",
     "Steps",
+    "SyncRunStream",
     "ToolStatistics",
     "ToolStats",
     "event_json",

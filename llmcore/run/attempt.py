@@ -23,6 +23,7 @@ from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
 from llmcore.run.choices import RunModels, admitted_tools, ignores_tools
 from llmcore.run.context_size import check_context
+from llmcore.run.correcting import Correcting
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
@@ -39,6 +40,7 @@ from llmcore.run.verdict import (
     broken_off,
     cut_shown,
     first_call_alone,
+    no_json,
     refuse_empty,
     unusable,
     without_calls,
@@ -52,6 +54,7 @@ from llmcore.types import (
     Envelope,
     Event,
     LLMCoreError,
+    Message,
     ModelError,
     OutputParseError,
     Repaired,
@@ -62,7 +65,7 @@ from llmcore.types import (
     Usage,
 )
 from llmcore.types.copies import copied, updated
-from llmcore.validator import Correction, CorrectionLoop, CorrectionResult, ParseDetail
+from llmcore.validator import CorrectionLoop, CorrectionResult, ParseDetail
 
 __all__ = ["Accepted", "TurnAttempt"]
 
@@ -114,7 +117,8 @@ class TurnAttempt:
         self._request = Request(messages=[])
         self._envelope = Envelope()
         self._final: ToolCall | None = None
-        self._was_silent = False
+        self._correcting: Correcting | None = None
+        self._has_asked = False
         self._ignored_by: set[str] = set()
         self._checked: Checked | None = None
         self._requests = Requests(state.watch)
@@ -129,32 +133,59 @@ class TurnAttempt:
         self._plan = plan
         config = self._models.config(plan.model, plan.deployment)
         self._models.check_price(config)
-        self.toolbox, self._tools = self._given, self._offered
         reason = self._first_reason if plan.reason == "first" else plan.reason
         with self._requests:
-            async with aclosing(self._send(config, plan, self._state.request(), self._tools, reason, plan.detail)) as events:
-                async for event in events:
-                    yield event
-            request = self._request
-            loop = await self._typed(lambda: self._loop(request))
-            self._judged(loop)
-            self._refuse_empty()
-            self._refuse_ignored(config, plan, request, loop)
-            await self._ask_validators(loop)
-            while not self._is_told(loop) and (correction := loop.next()) is not None:
-                # a request of its own that replaces the bad turn
-                asked, tools = _corrected_request(request, correction), compile_tools(correction.tools)
-                async with aclosing(self._send(config, plan, asked, tools, "reask", correction.detail)) as events:
+            correcting, detail = self._correcting, plan.detail
+            if correcting is None or not correcting.goes_on_with(plan.model):
+                self._correcting = None
+                self.toolbox, self._tools = self._given, self._offered
+                await self._added()
+                async with aclosing(self._ask(config, plan, self._state.request(), self._tools, reason, detail)) as events:
                     async for event in events:
                         yield event
-                await self._typed(partial(loop.receive, self._envelope, admitted_tools(request, self._tools)))
+                correcting = self._correcting = Correcting(plan.model, self._request, await self._judged_first(config, plan))
+                reason, detail = "reask", ""
+            loop = correcting.loop
+            while not self._is_told(loop) and (correction := correcting.next()) is not None:
+                # a request of its own that replaces the bad turn
+                correcting.add(await self._added())
+                asked, tools = correcting.corrected(correction), compile_tools(correction.tools)
+                async with aclosing(self._ask(config, plan, asked, tools, reason, detail or correction.detail)) as events:
+                    async for event in events:
+                        yield event
+                correcting.unanswered = None
+                await self._typed(partial(loop.receive, self._envelope, admitted_tools(correcting.request, self._tools)))
                 self._judged(loop)
                 await self._ask_validators(loop)
+                reason, detail = "reask", ""
             for event in await self._accept(loop.result):
                 yield event
             self._learn_by_contrast(config, plan)
 
+    async def _judged_first(self, config: ModelConfig, plan: Plan) -> CorrectionLoop:
+        """The loop that corrects a turn, whose first reply has come."""
+        loop = await self._typed(lambda: self._loop(self._request))
+        self._judged(loop)
+        self._refuse_ignored(config, plan, self._request, loop)
+        await self._ask_validators(loop)
+        return loop
+
+    async def _added(self) -> Sequence[Message]:
+        """What was added to the run since this turn's last request; what was there before its first entered with the turn."""
+        entered = await self._state.take_interjections() if self._has_asked else ()
+        self._has_asked = True
+        return entered
+
     # One request
+
+    async def _ask(
+        self, config: ModelConfig, plan: Plan, request: Request, tools: ToolSet, reason: AttemptReason, detail: str
+    ) -> AsyncGenerator[Event, None]:
+        """One request, whose reply is there and says something. Raises `ModelError` for one that says nothing."""
+        async with aclosing(self._send(config, plan, request, tools, reason, detail)) as events:
+            async for event in events:
+                yield event
+        await self._refuse_empty()
 
     async def _send(
         self, config: ModelConfig, plan: Plan, request: Request, tools: ToolSet, reason: AttemptReason, detail: str
@@ -177,11 +208,14 @@ class TurnAttempt:
         sending = self._sending(config, call, tools, can)
         try:
             yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail)
-            values = PartialValues(output) if output else None
+            values = PartialValues(output, sending.tools) if output and self._listening else None
             async with aclosing(under(scope, sending.events()) if scope else sending.events()) as events:
                 async for event in events:
-                    value = await self._typed(partial(values.saw, event)) if values else None
-                    if values is None or not values.hides(event):
+                    look = None if values is None else partial(values.saw_held, sending.held)
+                    if event is not None:
+                        look = None if values is None else partial(values.saw, event)
+                    value = None if look is None else await self._typed(look)
+                    if event is not None and (values is None or not values.hides(event)):
                         yield _to_listener(event)
                     if value is not None:
                         yield value
@@ -267,32 +301,32 @@ class TurnAttempt:
 
     # Judging
 
-    def _refuse_empty(self) -> None:
+    async def _refuse_empty(self) -> None:
         state = self._state
         try:
             refuse_empty(self._envelope, answer_due=self._answer_due())
         except LLMCoreError as error:
-            self._was_silent = True
+            self._judged(await self._typed(lambda: self._loop(self._request)))
             state.note_repairs("reply", [one for one in self._envelope.repairs if one.kind == "call_not_allowed"])
             state.ledger.finish(state.ledger.attempts[-1], failure=error)
+            state.note_silence()
             raise
 
     def _answer_due(self) -> bool:
-        """An empty reply is none, but where it was asked for: a `stop` sequence may stand first. After tools ran, a model that
-        says nothing twice has nothing to add: what they did is done, and no error shall make anybody do it again."""
-        silenced = bool(self._request.stop) and self._envelope.finish_reason == "stop"
-        return self._final is None and not silenced and not (self._state.tool_turns and self._was_silent)
+        """An empty reply is none, but where it was asked for: a `stop` sequence may stand first. Of a correction it may not: what
+        was asked for there is a call or a value."""
+        silenced = bool(self._request.stop) and self._envelope.finish_reason == "stop" and self._correcting is None
+        return self._final is None and not silenced
 
     def _loop(self, request: Request) -> CorrectionLoop:
         settings, choice = self._state.settings, request.tool_choice
-        unfinished = self._envelope.needs_more_work is True and self._final is None
         return CorrectionLoop(
             self._envelope,
             admitted_tools(request, self._tools),
             reasks=self._state.ledger.reasks_left(self._plan.model),
             required=choice not in ("auto", "none"),
             strictness=settings.strictness,
-            output_type=None if unfinished else settings.request.output_type,
+            output_type=settings.request.output_type,
             max_tokens=request.max_tokens,
             read=self._read if settings.output else None,
         )
@@ -409,7 +443,7 @@ class TurnAttempt:
         if not result.problems or is_cut or not self._models.may_change_mode(config.alias) or not set(modes) - {plan.mode}:
             return
         if plan.mode in _JSON_MODES and plan.mode not in modes:
-            failure = ModelError("words came where JSON was asked for: the endpoint seems to ignore the output format")
+            failure = no_json(result, typed=self._state.settings.output is not None)
         elif plan.mode == "native_tools" and ignores_tools(request, result.envelope, self._models.can(config)):
             self._ignored_by.add(config.alias)
             failure = ModelError("a call was required and words came: the endpoint seems to ignore tools")
@@ -445,13 +479,3 @@ def _to_listener(event: Event) -> Event:
 def _is_prose(text: str) -> bool:
     """Words without any JSON object or list: no server that enforces a JSON mode lets them through."""
     return bool(text.strip()) and not ("{" in text or "[" in text)
-
-
-def _corrected_request(request: Request, correction: Correction) -> Request:
-    changes: dict[str, Any] = {
-        "messages": [*request.messages, *correction.messages],
-        "tool_choice": correction.tool_choice,
-    }
-    if correction.max_tokens is not None:
-        changes["max_tokens"] = correction.max_tokens
-    return updated(request, changes)

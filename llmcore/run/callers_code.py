@@ -7,7 +7,7 @@ A sync function runs in a thread, for it may block, and both kinds stand under t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, get_origin, get_type_hints
 
@@ -16,6 +16,7 @@ from llmcore.tools import RunContext
 from llmcore.tools.leaving import Raised
 from llmcore.tools.threads import ThreadCall
 from llmcore.types import ConfigError
+from llmcore.types.called import naming
 
 __all__ = ["CallersFunction", "takes_context"]
 
@@ -38,7 +39,10 @@ class CallersFunction:
         arguments = list(values)
         if self._takes_context:
             arguments.insert(0 if self._context_first else len(values), context)
-        call = partial(self.function, *arguments)
+        with naming(self._what, self.function):
+            return await self._called(seconds, partial(self.function, *arguments))
+
+    async def _called(self, seconds: float | None, call: Callable[[], Any]) -> Any:
         if _is_async(self.function):
             return await within(seconds, call())
         try:
@@ -65,16 +69,20 @@ def _place_of_context(what: str, function: Callable[..., Any], values: int) -> t
             f"{what} takes {takes}, and the RunContext if it wants it; its parameters are {inspect.signature(function)}"
         )
     hints = _hints(function)
-    if values and len(needed) > values and _is_context(hints.get(needed[0].name)):
+    if values and len(needed) > values and _tells_context(needed[0], hints) and not _tells_context(needed[-1], hints):
         return True, True
     return len(needed) > values or (len(places) > values and _is_context(hints.get(places[values].name))), False
 
 
 def takes_context(function: Callable[..., Any], needed: Sequence[inspect.Parameter]) -> bool:
     """Is the one parameter that it needs the context, by its annotation or its name?"""
-    if len(needed) != 1:
-        return False
-    return _is_context(_hints(function).get(needed[0].name)) or needed[0].name in ("ctx", "context", "_")
+    return len(needed) == 1 and (_tells_context(needed[0], _hints(function)) or needed[0].name == "_")
+
+
+def _tells_context(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> bool:
+    """Is it the context, by its annotation or, where that says nothing, by its name?"""
+    hint = hints.get(parameter.name)
+    return _is_context(hint) or (hint in (None, Any) and parameter.name in ("ctx", "context", "run_context"))
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:

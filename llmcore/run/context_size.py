@@ -17,6 +17,7 @@ from typing import Any
 from llmcore.adapters.base import NOTHING_SENT, ModelCall
 from llmcore.models import ModelConfig, needs_of
 from llmcore.types import ConfigError, ContextOverflow, Request
+from llmcore.types.called import naming
 
 __all__ = ["ContextBound", "check_context", "context_bound"]
 
@@ -57,7 +58,8 @@ def check_context(bound: ContextBound, config: ModelConfig, call: ModelCall, ada
 
 
 def _counted(counter: Callable[[Request], Any], request: Request) -> int | None:
-    tokens = counter(request)
+    with naming("the token_counter", counter):
+        tokens = counter(request)
     if tokens is not None and (not isinstance(tokens, int | float) or isinstance(tokens, bool) or not tokens >= 0):
         raise ConfigError(f"the token_counter gave {tokens!r}, which is no number of tokens")
     return None if tokens is None else int(tokens)

@@ -1,6 +1,7 @@
-"""Messages that are added to a run while it goes on: they enter the history before the next request of the model.
+"""Messages that are added to a run while it goes on: they enter the history before the next request of the model, re-asks and
+retries included.
 
-What is added while the last answer is being written stays where it is: it is for the next run.
+What is added while the last answer is being written stays where it is: it is for the next run. The run's result tells of it.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from llmcore.run.callers_code import CallersFunction
 from llmcore.run.copies import refusing
 from llmcore.tools import RunContext
 from llmcore.types import CallerError, Message
+from llmcore.types.copies import copied
 from llmcore.types.given_messages import given_messages
+from llmcore.types.narrowing import is_object
 
-__all__ = ["Interjections", "interjected", "interjections_of"]
+__all__ = ["Interjections", "interjected", "interjections_of", "left_waiting"]
 
 _ROLES = ("user", "system")
 
@@ -42,6 +45,10 @@ class Interjections:
             taken.append(self._waiting.popleft())
         return taken
 
+    def look(self) -> list[Message]:
+        """Those that wait, which go on waiting: copies."""
+        return copied([*self._waiting.copy()])
+
     def __len__(self) -> int:
         """How many wait to be taken."""
         return len(self._waiting)
@@ -58,6 +65,12 @@ def interjections_of(given: object) -> CallersFunction | None:
     return CallersFunction("interjections (an Interjections box, or a function)", function, 0)
 
 
+def left_waiting(source: CallersFunction | None) -> list[Message]:
+    """What was added and has not entered. A function is not asked: what it would give was not added."""
+    box = getattr(source.function, "__self__", None) if source is not None else None
+    return box.look() if isinstance(box, Interjections) else []
+
+
 async def interjected(source: CallersFunction, context: RunContext[Any], seconds: float | None) -> list[Message]:
     """The messages that enter now. Raises what the function raises, and `CallerError` for what is no message of a user."""
     if isinstance(box := getattr(source.function, "__self__", None), Interjections):
@@ -70,6 +83,8 @@ async def interjected(source: CallersFunction, context: RunContext[Any], seconds
 
 
 def _messages(given: object) -> list[Message]:
+    if not isinstance(given, str | Message) and not is_object(given):
+        raise CallerError(f"an interjection is text, a Message or a dict of one, not {type(given).__name__}")
     read = given_messages(given if isinstance(given, str | Message) else [given])
     made = [one if isinstance(one, Message) else Message.model_validate(one) for one in read]
     for message in made:

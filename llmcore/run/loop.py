@@ -23,7 +23,6 @@ from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
-from llmcore.run.interjections import interjected
 from llmcore.run.observing import ObservedRun, Observers, Scope, under
 from llmcore.run.result import RunResult
 from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice
@@ -31,20 +30,20 @@ from llmcore.run.state import RunState
 from llmcore.run.stepping import Step
 from llmcore.run.tool_source import ToolSource
 from llmcore.run.unknown_calls import not_found
-from llmcore.run.verdict import cause_of
+from llmcore.run.validating import with_types_code
+from llmcore.run.verdict import cause_of, is_told_as_error
 from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic, unfinished
 from llmcore.types import (
     AttemptReason,
     Budget,
-    ContextOverflow,
     Event,
     FallbackExhausted,
     Finished,
     LLMCoreError,
     MaxToolTurns,
     OutputMode,
-    Refused,
+    PartialOutput,
     TerminateLoop,
     Timeout,
     ToolCall,
@@ -104,6 +103,7 @@ class Run:
             request = updated(request, {"tool_choice": self._tools.tool_choice})
         if not source.is_open:
             check_allowed(self._tools, settings.toolbox)
+            check_choice(request, settings.toolbox, self._tools)
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
         settings = replace(settings, request=request, toolbox=self._toolbox, budget=budget)
         run = ObservedRun(uuid4().hex, self._model.alias, machinery.name, current_run.get(), request, self._model)
@@ -118,11 +118,13 @@ class Run:
         """Everything that happens, ending with `Finished(RunResult)`. Errors carry the partial result."""
         state = self.state
         scope = state.watch.begins("run_started")
+        shown: PartialOutput | None = None
         try:
             with scope:
                 await self._machinery.catalog.store.keep_up(self._seconds_left())
             async with aclosing(under(scope, self._turns())) as events:
                 async for event in events:
+                    shown = event if isinstance(event, PartialOutput) else shown
                     yield event
             state.ledger.check_deadline()
         except TerminateLoop as ended:
@@ -138,16 +140,28 @@ class Run:
             failure = cause_of(error)
             settings = state.settings
             judged = settings.output is not None or settings.output_validators
-            if judged or isinstance(failure, Refused | ContextOverflow) or not state.degrade():
+            if judged or is_told_as_error(failure) or not state.degrade():
                 self._attach_partial(failure)
                 raise failure from failure.__cause__
         except BaseException as error:
             state.close_open_calls(_STOPPED)
             self._attach_partial(error)
             raise
+        if self._listening and state.has_output and not await self._is_shown(shown):
+            yield PartialOutput(state.output)
         result = state.result()
         state.watch.tell("run_ended", result, None)
         yield Finished(result)
+
+    async def _is_shown(self, last: PartialOutput | None) -> bool:
+        """Was the run's value told already, as the last partial one?"""
+        value = self.state.output
+        if last is None or type(last.value) is not type(value):
+            return False
+        try:
+            return await with_types_code(self.state.settings.output, self._seconds_left(), lambda: bool(last.value == value))
+        except Exception:  # the type's own code, or the deadline: then it is told again
+            return False
 
     def leave(self) -> None:
         """The run is not carried on: let its history be valid."""
@@ -172,7 +186,7 @@ class Run:
         state, store = self.state, self._machinery.catalog.store
         reason: AttemptReason = "first"
         for turn in count(1):
-            await self._take_interjections()
+            await state.take_interjections()
             attempt = TurnAttempt(
                 state,
                 self._machinery.catalog,
@@ -228,15 +242,9 @@ class Run:
         toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools)
         if self._search is not None and toolbox.get(self._search.name) is None:
             toolbox = toolbox.extended([self._search])
-        toolbox = toolbox.limited(self._tools)
         if not state.tool_turns:
-            check_choice(request, toolbox)
-        return toolbox
-
-    async def _take_interjections(self) -> None:
-        source, state = self.state.settings.interjections, self.state
-        if source is not None:
-            state.add_messages(await interjected(source, state.context(), state.ledger.seconds_left))
+            check_choice(request, toolbox, self._tools)
+        return toolbox.limited(self._tools)
 
     def _step(self, kind: Literal["reply", "results"], turn: int, role: str) -> Event:
         """The step just made, with the last message of the role: the one it entered. It goes the way of the events, though it is

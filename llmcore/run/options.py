@@ -92,7 +92,18 @@ KINDS: Mapping[str, Kind] = {
 }
 _MAY_BE_NONE = frozenset({"system", "message_history", "budget", "tool_timeout", "tool_config"})
 _ATTEMPTS = "give `budget=Budget(attempts=..., reasks=...)`; a tool's own are `tool(retries=...)`"
+_OF_ALL_RUNS = (
+    "hooks",
+    "models",
+    "capabilities",
+    "strategies",
+    "adapter",
+    "web_search",
+    "token_counter",
+    "enforce_limits",
+)
 _INSTEAD: Mapping[str, str] = {
+    **{name: f"it belongs to all runs: Orchestrator(..., {name}=...)" for name in _OF_ALL_RUNS},
     "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
     "messages": "messages are the first argument",
     "history": "a history is `message_history`",

@@ -95,12 +95,15 @@ class OutputSpec:
         """What is certain of the value while the answer is still coming; None while nothing is."""
         from llmcore.validator import parse, parse_detailed
 
-        if not self.asked_wrapped or not _may_be_wrapped(text):
-            return parse(text, self.output_type, partial=True)
-        found = parse_detailed(text, self.wrapped_type, partial=True)
-        if not _is_whole(found, text) and self._whole_text(text) is not None:
-            return parse(text, self.output_type, partial=True)
-        return found.value.get(WRAPPER) if is_object(found.value) else None
+        begins = _may_be_wrapped(text)
+        if self.asked_wrapped and (begins or f'"{WRAPPER}"' in text):
+            found = parse_detailed(text, self.wrapped_type, partial=True)
+            takes_all = not (begins and _is_whole(found, text)) and self._whole_text(text) is not None
+            if not takes_all and is_object(found.value) and WRAPPER in found.value:
+                return found.value[WRAPPER]
+            if begins and not takes_all:
+                return None
+        return parse(text, self.output_type, partial=True)
 
     @property
     def runs_code(self) -> bool:

@@ -2,16 +2,27 @@
 
 The text so far is parsed again only when it has grown by a twentieth, so the work stays linear in the length of the
 reply (about twenty times it) and a long output gives tens of values, not thousands. A value is shown only when it
-differs from the last.
+differs from the last. What the normaliser holds back is read as well, where it is certain to be the answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.run.held import answer_in
 from llmcore.run.output import OutputSpec
-from llmcore.types import ArgumentsDelta, Event, OutputParseError, PartialOutput, TextDelta, ToolCallFinished, ToolCallStarted
+from llmcore.types import (
+    ArgumentsDelta,
+    Event,
+    OutputParseError,
+    PartialOutput,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolSet,
+)
 
 __all__ = ["PartialValues"]
 
@@ -20,10 +31,12 @@ _GROWTH = 20
 
 
 class PartialValues:
-    """Feed it a reply's events; it says when there is a new partial value."""
+    """Feed it a reply's events, and what is held back of it; it says when there is a new partial value. `tools`: what the reply
+    may call."""
 
-    def __init__(self, output: OutputSpec) -> None:
+    def __init__(self, output: OutputSpec, tools: ToolSet) -> None:
         self._output = output
+        self._tools = tools
         self._parts: list[str] = []
         self._length = 0
         self._next = _LEAST_GROWTH
@@ -45,6 +58,15 @@ class PartialValues:
             return self._grown(event.json)
         return None
 
+    def saw_held(self, held: Callable[[int], str]) -> PartialOutput | None:
+        """Look at what is held back: `held(start)` is that from its character `start` on."""
+        if self._index is not None or not held(max(0, self._next - self._length - 1)):
+            return None
+        text = "".join(self._parts) + held(0)
+        self._next = len(text) + max(_LEAST_GROWTH, len(text) // _GROWTH)
+        answer = answer_in(text, self._tools, self._output.schema.get("properties", ()))
+        return None if answer is None else self._new(answer)
+
     def hides(self, event: Event) -> bool:
         """Is it, once it was seen, an event of a call of the output tool? That is how a value came, and no tool of anybody's."""
         return isinstance(event, ToolCallStarted | ArgumentsDelta | ToolCallFinished) and event.index in self._indices
@@ -55,7 +77,11 @@ class PartialValues:
         if self._length < self._next:
             return None
         self._next = self._length + max(_LEAST_GROWTH, self._length // _GROWTH)
-        value = self._read("".join(self._parts))
+        return self._new("".join(self._parts))
+
+    def _new(self, text: str) -> PartialOutput | None:
+        """What is certain of the value in the text, unless that was told."""
+        value = self._read(text)
         if value is None or value == self._last:
             return None
         self._last = value

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Generic, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NoReturn, Self, cast
 
-from pydantic import ConfigDict, Field, PlainSerializer, model_validator
+from pydantic import ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic_core import from_json
 from typing_extensions import TypeVar  # with a default, so that a bare RunResult is one of any value
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.run.resuming import check_saved, openai_messages
+from llmcore.run.resuming import check_saved, not_saved, openai_messages
 from llmcore.types import (
     Attempt,
     AttemptFailed,
@@ -97,12 +99,14 @@ class RunResult(Value, Generic[T]):
     `started_at` and `duration` (seconds) are its times.
     `envelope` is the last reply; its `truncated` says that it was cut, also where words that a limit ended (`finish_reason`
     `length`) are the answer. `messages` is the whole history, ready for the next request; `usage` of all requests; `attempts`
-    one entry a request. `degraded`: every strategy failed and the best text stands in for an answer. `pending`: calls of tools
-    without a function, which the caller answers. `output` is the typed value when one was asked for, and None where the run
-    ended without one (`has_output` tells a None that is the value from that); where none was asked for, it is the value with
-    which a tool or hook ended the run. `tool_results` are the calls of the turns whose calls were to run, in call order, each
-    with whether it `ran`; `repairs` what was repaired of the replies that were accepted, and the calls that were dropped
-    (`call_not_allowed`) because none or only one was allowed. `given_messages`: so many of `messages` were given to the run.
+    one entry a request. `degraded`: every strategy failed and the best text stands in for an answer, or none where the model
+    said nothing after tools ran. `pending`: calls of tools without a function, which the caller answers. `output` is the typed
+    value when one was asked for, and None where the run ended without one (`has_output` tells a None that is the value from
+    that); where none was asked for, it is the value with which a tool or hook ended the run. `tool_results` are the calls of the
+    turns whose calls were to run, in call order, each with whether it `ran`; `repairs` what was repaired of the replies that were
+    accepted, and the calls that were dropped (`call_not_allowed`) because none or only one was allowed. `given_messages`: so many
+    of `messages` were given to the run. `not_entered`: interjections that came too late for its last request. They are in no
+    message of the history, and wait in their box for the next run that is given it.
 
     `model_dump_json()` works at any end of a run and `model_validate_json` reads it back, `output`, values of tools and
     reports as plain data. What JSON has no form for stands as text: infinity as "Infinity", a number of more than 4300
@@ -129,13 +133,35 @@ class RunResult(Value, Generic[T]):
     tool_results: list[ToolRecord] = Field(default_factory=list[ToolRecord])
     repairs: list[RepairRecord] = Field(default_factory=list[RepairRecord])
     given_messages: int = 0
+    not_entered: list[Message] = Field(default_factory=list[Message])
 
-    @model_validator(mode="before")
     @classmethod
-    def _of_this_version(cls, data: Any) -> Any:
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """A result of data as `model_dump(mode="json")` gives it. Raises `CallerError` for what is none."""
+        if is_object(obj):
+            check_saved(obj, cls.model_fields, 1)
+        return cls._read(cast("Callable[..., Self]", super().model_validate), obj, options)
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        """A result that `model_dump_json` wrote. Raises `CallerError` for what is none, or is of another version."""
+        try:
+            data: object = from_json(json_data)
+        except ValueError as error:
+            raise CallerError(f"this is no saved RunResult: it is no JSON ({error}); save one by model_dump_json()") from None
         if is_object(data):
             check_saved(data, cls.model_fields, 1)
-        return data
+        return cls._read(cast("Callable[..., Self]", super().model_validate_json), json_data, options)
+
+    @classmethod
+    def _read(cls, read: Callable[..., Self], given: object, options: Mapping[str, Any]) -> Self:
+        try:
+            return read(given, **options)
+        except ValidationError as error:
+            raise not_saved(error, cls.model_fields) from None
+
+    def __iter__(self) -> NoReturn:
+        raise CallerError("a RunResult is no list: what the model gave is `result.value`, the history `result.messages`")
 
     def messages_as_openai(self) -> list[dict[str, Any]]:
         """The whole history as OpenAI's chat API takes it. Reasoning, which it does not take, is left out; a call that is
@@ -196,6 +222,17 @@ class RunResult(Value, Generic[T]):
         return _cut(f"RunResult({', '.join(parts)})", 195)
 
     __str__ = __repr__
+
+    if not TYPE_CHECKING:  # for a checker any attribute would exist then
+
+        def __getattr__(self, name: str) -> Any:
+            """What the value has is not the result's."""
+            try:
+                return super().__getattr__(name)
+            except AttributeError as error:
+                if name.startswith("_") or not self.__dict__.get("has_output"):
+                    raise
+                raise AttributeError(f"{error}; the typed value is `result.value`") from None
 
 
 RunEvent = (

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from llmcore.types import CallerError, Message
-from llmcore.types.wordings import unknown
+from pydantic import ValidationError
 
-__all__ = ["check_results_answer_calls", "check_saved", "openai_messages"]
+from llmcore.types import CallerError, Message
+from llmcore.types.wordings import mistake_in, unknown
+
+__all__ = ["check_results_answer_calls", "check_saved", "not_saved", "openai_messages"]
 
 
 def check_saved(data: Mapping[Any, Any], fields: Iterable[str], version: int) -> None:
@@ -23,6 +25,17 @@ def check_saved(data: Mapping[Any, Any], fields: Iterable[str], version: int) ->
     for name in data:
         if name not in fields:
             raise CallerError(unknown("a RunResult", "field", str(name)[:80], fields))
+    if "version" not in data:
+        raise CallerError(f"this is no saved RunResult: it has no `version`{_keys_of(data)}; save one by model_dump_json()")
+
+
+def _keys_of(data: Mapping[Any, Any]) -> str:
+    return f" (its keys are {', '.join(str(name)[:40] for name in [*data][:5])})" if data else ", it is empty"
+
+
+def not_saved(error: ValidationError, fields: Collection[str]) -> CallerError:
+    """What is wrong with data that is no saved result."""
+    return CallerError(f"this is no saved RunResult: {mistake_in(error, 'RunResult', fields)}")
 
 
 def check_results_answer_calls(messages: Sequence[Message]) -> None:

@@ -17,6 +17,7 @@ from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
+from llmcore.run.held import EnvelopeWords
 from llmcore.run.within import GRACE, within
 from llmcore.types import (
     CapabilityRefused,
@@ -24,6 +25,7 @@ from llmcore.types import (
     Event,
     InternalError,
     LLMCoreError,
+    NormalizerEvent,
     ReasoningDelta,
     RemoteServerError,
     Reply,
@@ -89,7 +91,8 @@ class Sending:
     ) -> None:
         self._adapter = adapter
         self._call = call
-        self._tools = tools
+        self.tools = tools
+        """What the reply may call."""
         self._hooks = hooks
         self._seconds_left = seconds_left
         self._listening = listening
@@ -98,6 +101,9 @@ class Sending:
         self._reasoning_open = reasoning_open
         self._ended = False  # the adapter said that the stream came to its end
         self._last: object = None
+        self._words = EnvelopeWords() if self._enveloped and len(tools) else None
+        self.held: Callable[[int], str] = _nothing_held
+        """`held(start)`: what came and was not told yet, from its character `start` on."""
         self.envelope: Envelope | None = None
         self.usage: Usage | None = None
         self.response_id = ""
@@ -105,8 +111,10 @@ class Sending:
         self.time_to_first_token: float | None = None
         self.dropped: list[str] = []
 
-    def events(self) -> AsyncGenerator[Event, None]:
-        """Send it. The adapter raises `LLMCoreError`s; what else comes out of it is an `InternalError`."""
+    def events(self) -> AsyncGenerator[Event | None, None]:
+        """Send it. None says that a chunk was taken: what of it was not told may be looked at by `held`.
+
+        The adapter raises `LLMCoreError`s; what else comes out of it is an `InternalError`."""
         return self._streamed() if self._streaming else self._at_once()
 
     @property
@@ -143,7 +151,7 @@ class Sending:
                 raise
             raise InternalError(f"the adapter raised {bounded(f'{type(error).__name__}: {error}')}") from error
 
-    async def _at_once(self) -> AsyncGenerator[Event, None]:
+    async def _at_once(self) -> AsyncGenerator[Event | None, None]:
         for event in await self._whole():
             yield event
 
@@ -159,7 +167,7 @@ class Sending:
         forced = reply.forced_tool or self._forced_tool
         if not self._listening and _events_in(reply) is None:
             opened = reply.reasoning_open or self._reasoning_open
-            self.envelope = normalize(reply, self._tools, reasoning_open=opened, forced_tool=forced, enveloped=self._enveloped)
+            self.envelope = normalize(reply, self.tools, reasoning_open=opened, forced_tool=forced, enveloped=self._enveloped)
             return []
         normalizer = self._normalizer(forced, reply.reasoning_open or self._reasoning_open)
         recorded = _events_in(reply)
@@ -172,7 +180,7 @@ class Sending:
             self._refuse_cut(normalizer.envelope)
         return events
 
-    async def _streamed(self) -> AsyncGenerator[Event, None]:
+    async def _streamed(self) -> AsyncGenerator[Event | None, None]:
         normalizer = self._normalizer(self._forced_tool, self._reasoning_open)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
         started = time.perf_counter()
@@ -190,13 +198,15 @@ class Sending:
                 self._last = chunk
                 if self.time_to_first_token is None:
                     self.time_to_first_token = time.perf_counter() - started
-                for event in normalizer.feed(cast("object", chunk)):
+                for event in self._said(normalizer.feed(cast("object", chunk)), normalizer.held):
                     if so_far is not None:
                         await self._show(so_far, event)
                     yield event
+                self.held = normalizer.held
+                yield None
             last = normalizer.finish()
             self._refuse_cut(normalizer.envelope)
-            for event in last:
+            for event in self._said(last):
                 if so_far is not None:
                     await self._show(so_far, event)
                 yield event
@@ -214,6 +224,14 @@ class Sending:
             so_far.done = True
             await self._hooks.on_streaming_response(so_far)
 
+    def _said(self, events: list[NormalizerEvent], held: Callable[[int], str] | None = None) -> list[Event]:
+        """The events of a chunk, and of the library's envelope the words that are held back."""
+        if self._words is None:
+            return [*events]
+        said = [left for event in events if (left := self._words.left_of(event)) is not None]
+        words = self._words.coming(held) if held is not None else None
+        return said if words is None else [*said, words]
+
     async def _rest(self, pace: Pace) -> None:
         """Between two events. What is there already is read without any wait, where no timeout would ever end it."""
         await pace.rest()
@@ -222,7 +240,7 @@ class Sending:
             raise Timeout("the run's deadline has passed", status=None)
 
     def _normalizer(self, forced_tool: str | None, reasoning_open: bool) -> Normalizer:
-        return Normalizer(self._tools, reasoning_open=reasoning_open, forced_tool=forced_tool, enveloped=self._enveloped)
+        return Normalizer(self.tools, reasoning_open=reasoning_open, forced_tool=forced_tool, enveloped=self._enveloped)
 
     def _told(self, chunk: object) -> bool:
         """Is it what the adapter itself tells of the stream, and no part of the reply?"""
@@ -260,6 +278,10 @@ class Sending:
         else:
             return
         await self._hooks.on_streaming_response(so_far)
+
+
+def _nothing_held(start: int) -> str:
+    return ""
 
 
 def _events_in(reply: Reply) -> tuple[object, ...] | None:

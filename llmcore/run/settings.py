@@ -223,19 +223,15 @@ def resolve(
     deps: Any,
     strictness: Strictness,
     validators: tuple[CallersFunction, ...] = (),
-    more_tools: bool = False,
     max_context_tokens: int | None = None,
     token_counter: Callable[[Request], Any] | None = None,
 ) -> RunSettings:
-    """Everything a run needs to know, from the orchestrator's defaults and the call's options. `more_tools`: there may be
-    others than `tools`, which are told later. Raises `CallerError`s."""
+    """Everything a run needs to know, from the orchestrator's defaults and the call's options. Raises `CallerError`s."""
     check_options("run", options)
     request = resolve_request(given, options)
     if request.system is None and system is not None:
         request = _owned(updated(request, {"system": system}))
     toolbox = tools.extended(request.tools) if request.tools else tools
-    if not more_tools:
-        check_choice(request, toolbox)
     return RunSettings(
         request=request,
         toolbox=toolbox,
@@ -250,13 +246,30 @@ def resolve(
     )
 
 
-def check_choice(request: Request, toolbox: Toolbox) -> None:
-    """Raises `ConfigError` where the tools do not have what the request's tool_choice forces."""
+def check_choice(request: Request, toolbox: Toolbox, config: ToolConfig) -> None:
+    """Raises `ConfigError` where the tools, as the configuration leaves them, do not have what the request's tool_choice
+    forces."""
     choice = request.tool_choice
-    if isinstance(choice, dict) and toolbox.get(choice.get("name", "")) is None:
-        raise ConfigError(f"tool_choice names {choice.get('name')!r}, which is none of the tools {[t.name for t in toolbox]}")
-    if choice == "required" and not len(toolbox):
-        raise ConfigError("tool_choice is 'required' and there are no tools; give tools or leave it at 'auto'")
+    if choice in ("auto", "none"):
+        return
+    name = choice.get("name", "") if isinstance(choice, dict) else None
+    left = toolbox.limited(config)
+    if len(left) and (name is None or left.get(name) is not None):
+        return
+    asked = f"tool_choice is {choice!r}" if name is None else f"tool_choice names {name!r}"
+    if not config.enabled:
+        raise ConfigError(f"{asked} and tools are disabled (ToolConfig.enabled): enable them, or leave tool_choice at 'auto'")
+    if len(toolbox) and (name is None or toolbox.get(name) is not None):
+        raise ConfigError(
+            f"{asked} and ToolConfig.allowed leaves {_names(left)} of {_names(toolbox)}: allow it, or choose another"
+        )
+    if name is None:
+        raise ConfigError(f"{asked} and there are no tools; give tools or leave it at 'auto'")
+    raise ConfigError(f"{asked}, which is none of the tools {_names(toolbox)}")
+
+
+def _names(tools: Toolbox) -> list[str]:
+    return [tool.name for tool in tools][:_MAX_NAMES]
 
 
 def validators_of(given: object) -> tuple[CallersFunction, ...]:

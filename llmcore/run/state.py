@@ -12,6 +12,7 @@ from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import mended, recorded
 from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, open_calls, results_message, with_unique_ids
+from llmcore.run.interjections import interjected, left_waiting
 from llmcore.run.observing import Watch
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.sending import RefusedRequests
@@ -65,6 +66,8 @@ class RunState:
         self.watch = watch
         self._started_at, self._started = datetime.now(UTC), time.monotonic()
         self._best_text = ""
+        self._silent: set[int] = set()
+        """The numbers of the requests that were answered by nothing."""
         self._judged: dict[str, ToolCall] = {}
         """The calls of the last turn as its report has them, by their ids in the history."""
 
@@ -75,9 +78,19 @@ class RunState:
             changes["tool_choice"] = "auto"
         return self.settings.request.model_copy(update=changes)
 
+    async def take_interjections(self) -> list[Message]:
+        """Enter what was added to the run; returns it as it stands in the history."""
+        source = self.settings.interjections
+        added = await interjected(source, self.context(), self.ledger.seconds_left) if source is not None else []
+        return [self._enter(message) for message in added]
+
     def context(self) -> RunContext[Any]:
         """What tools and the caller's functions may know of the run, as it stands now."""
         return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages))
+
+    def note_silence(self) -> None:
+        """The reply to the last request says nothing."""
+        self._silent.add(self.ledger.attempts[-1].n)
 
     def note(self, envelope: Envelope) -> None:
         """A reply came: it is the last one, and its text may have to stand in for an answer, if it is not a part of one."""
@@ -175,10 +188,6 @@ class RunState:
     def add_user(self, text: str) -> None:
         self._enter(Message(role="user", content=[TextBlock(text=text)]))
 
-    def add_messages(self, messages: Sequence[Message]) -> None:
-        for message in messages:
-            self._enter(message)
-
     def close_open_calls(self, reason: str) -> None:
         """Give each open call of this run the one result it lacks, so that the history stays valid. What the given history left
         open stays so: behind a later message no result may stand."""
@@ -226,7 +235,14 @@ class RunState:
         self._enter(Message(role="assistant", content=[TextBlock(text=text)]))
 
     def degrade(self) -> bool:
-        """Every strategy failed: let the best text stand in for an answer. False when no attempt gave any."""
+        """Every strategy failed: let the best text stand in for an answer. False when no attempt gave any.
+
+        Where tools ran and every reply of the last turn is empty, the model has nothing to add: the run ends in silence. What the
+        tools did is done, and no error shall make anybody do it again.
+        """
+        if self._is_silenced():
+            self.degraded = True
+            return True
         if not self._best_text:
             return False
         self.degraded = True
@@ -234,6 +250,10 @@ class RunState:
         self.envelope = Envelope(content=text, finish_reason=self.envelope.finish_reason).attach(text, (), [TextBlock(text=text)])
         self._enter(Message(role="assistant", content=[TextBlock(text=text)]))
         return True
+
+    def _is_silenced(self) -> bool:
+        asked = {attempt.n for attempt in self.ledger.of_turn}
+        return bool(asked) and asked <= self._silent and any(record.ran for record in self.tool_results)
 
     def result(self) -> RunResult:
         """The run as it stands. Asked for when it is over: the caller is given the history itself."""
@@ -253,6 +273,7 @@ class RunState:
             tool_results=self.tool_results,
             repairs=self.repairs,
             given_messages=self._given,
+            not_entered=left_waiting(self.settings.interjections),
         )
 
 

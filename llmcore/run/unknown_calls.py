@@ -22,12 +22,14 @@ _MAX_NAMES = 50
 def unknown_beside_good(result: CorrectionResult, toolbox: Toolbox) -> Sequence[ToolCall]:
     """The calls of unknown tools, where there is nothing else wrong with the reply and it holds a good call; else none.
 
-    A tool that exists and may not be called now (another one is forced) is not unknown.
+    A tool that exists and may not be called now (another one is forced) is not unknown. Of a reply that a limit ended
+    nothing runs beside what is wrong with it.
     """
     report, failing = result.report, result.report.failing
     told_by_name = all(problem.kind == "unknown_tool" and problem.call is not None for problem in report.problems)
     unheard = all(toolbox.get(call.name) is None and call.complete for call in failing)
-    return failing if report.runnable and told_by_name and unheard and not result.envelope.truncated else ()
+    is_cut = result.envelope.truncated or result.envelope.finish_reason == "length"
+    return failing if report.runnable and told_by_name and unheard and not is_cut else ()
 
 
 def not_found(call: ToolCall, toolbox: Toolbox, max_chars: int) -> Outcome:

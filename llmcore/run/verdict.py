@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from llmcore.adapters.base import NOTHING_SENT
@@ -25,13 +26,15 @@ from llmcore.types import (
 from llmcore.types.copies import updated
 from llmcore.validator import CorrectionResult
 from llmcore.validator.correction.loop import FAILED_CALL_WORDS
-from llmcore.validator.schema.problems import cut
+from llmcore.validator.schema.problems import Problem, cut
 
 __all__ = [
     "broken_off",
     "cause_of",
     "cut_shown",
     "first_call_alone",
+    "is_told_as_error",
+    "no_json",
     "no_output",
     "refuse_empty",
     "unusable",
@@ -94,16 +97,28 @@ def refuse_empty(envelope: Envelope, *, answer_due: bool) -> None:
 
 def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     """Why a turn is given up after its re-asks."""
-    problems = result.report.problems or (result.corrections[-1].problems if result.corrections else [])
+    problems = list(result.problems or result.report.problems or (result.corrections[-1].problems if result.corrections else ()))
     how = {"repeated": "it repeated itself when asked again", "spent": "no re-ask is left"}.get(result.outcome, "it was stopped")
     said = "; ".join(str(problem) for problem in problems[:3]) or "it cannot be read"
     if result.envelope.truncated or result.envelope.finish_reason == "length":
         return Truncated(f"the reply was cut short and {how}: {said}")
     if typed and not result.envelope.tool_calls:
-        failed = OutputParseError(f"the answer does not fit the output type and {how}: {said}", problems, result.envelope.content)
-        failed.__cause__ = result.cause
-        return failed
-    return ModelError(f"the reply cannot be used and {how}: {said}")
+        return _no_value(f"the answer does not fit the output type and {how}: {said}", problems, result)
+    failed = ModelError(f"the reply cannot be used and {how}: {said}")
+    failed.__cause__ = result.cause
+    return failed
+
+
+def no_json(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
+    """Why a turn is given up before its re-asks where JSON mode gave words."""
+    words = "words came where JSON was asked for: the endpoint seems to ignore the output format"
+    return _no_value(words, result.problems, result) if typed else ModelError(words)
+
+
+def _no_value(words: str, problems: Sequence[Problem], result: CorrectionResult) -> OutputParseError:
+    failed = OutputParseError(words, problems, result.envelope.content)
+    failed.__cause__ = result.cause
+    return failed
 
 
 def cause_of(error: FallbackExhausted) -> LLMCoreError:
@@ -113,6 +128,13 @@ def cause_of(error: FallbackExhausted) -> LLMCoreError:
         return error.__cause__
     last = error.attempts[-1].error if error.attempts else None
     return last if isinstance(last, Truncated | Refused) else error
+
+
+def is_told_as_error(failure: LLMCoreError) -> bool:
+    """Does such a failure end the run also where some text could stand in for an answer? The refusals and the overflows do,
+    which only the caller can do something about."""
+    failures = failure.failures if isinstance(failure, FallbackExhausted) else [failure]
+    return all(isinstance(one, Refused | ContextOverflow) for one in failures)
 
 
 def no_output(result: RunResult, output_type: Any) -> CallerError:

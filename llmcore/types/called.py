@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from llmcore.types.errors import ConfigError
+from llmcore.types.errors import ConfigError, LLMCoreError, RetryTool, TerminateLoop
 from llmcore.types.wordings import described, unknown
 
-__all__ = ["Kind", "check_kinds", "in_words", "told"]
+__all__ = ["Kind", "check_kinds", "in_words", "naming", "told"]
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,7 +70,7 @@ def told(function: F, name: str | None = None, instead: Instead | None = None) -
 
 def in_words(*, instead: Instead | None = None) -> Callable[[type[T]], type[T]]:
     """A class whose constructor and public methods tell calls that do not fit. `instead`: what to say of well-known names
-    that are none of its own."""
+    that are none of its own, and under `*` of arguments that are given by position."""
 
     def decorate(kind: type[T]) -> type[T]:
         for name, value in list(vars(kind).items()):
@@ -79,6 +80,19 @@ def in_words(*, instead: Instead | None = None) -> Callable[[type[T]], type[T]]:
         return kind
 
     return decorate
+
+
+@contextmanager
+def naming(what: str, function: object) -> Generator[None]:
+    """Add to an exception that is none of ours which function of the caller's raised it, as a note: what is caught stays what
+    was raised."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, LLMCoreError | TerminateLoop | RetryTool):
+            name = getattr(function, "__qualname__", None) or type(function).__name__
+            error.add_note(f"raised by {what}: {name}")
+        raise
 
 
 def _mistake(
@@ -101,7 +115,8 @@ def _mistake(
     if "missing" in words:
         lacking = words.rpartition(": ")[2].strip("'")
         return ConfigError(f"{called} needs `{lacking}`: {form}")
-    return ConfigError(f"{called} was called with {words}: {form}")
+    by_name = (instead or {}).get("*")
+    return ConfigError(f"{called} was called with {words}: {form}{f'; {by_name}' if by_name and 'positional' in words else ''}")
 
 
 def _named(parameters: list[inspect.Parameter]) -> str:

@@ -24,7 +24,7 @@
     │   └── Timeout
     ├── InternalError             ours: please report it
     ├── ToolError                 a tool failed
-    └── FallbackExhausted         every strategy failed; raised from the first failure, and of its kind where all are of one
+    └── FallbackExhausted         every strategy failed; raised from the first failure, and an instance of each failure's class
     Control (not errors; raised by tools): TerminateLoop, RetryTool
 
 Every error that ends a run carries what was done so far: `partial` (a `RunResult` or None) and `attempts`. An `Attempt` in turn
@@ -35,6 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, Self, TypeVar
 
@@ -42,7 +43,7 @@ from pydantic import ConfigDict, Field, field_serializer, field_validator
 
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonText, encodable, json_data
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.others_words import MAX_MESSAGE, bounded
 from llmcore.types.usage import AttemptReason, OutputMode, Usage
 
@@ -112,8 +113,10 @@ class LLMCoreError(Exception):
         renamed = {new: name for name, new in _RENAMED.items()}
         fields = {renamed.get(name, name): value for name, value in data.items() if name not in ("type", "message")}
         kind: type[LLMCoreError] = _CLASSES.get(str(data.get("type")), LLMCoreError)
-        if kind is FallbackExhausted:
-            kind = _exhausted_as(_CLASSES.get(str(fields.pop("failures", "")), LLMCoreError))
+        told = fields.pop("failures", ())
+        if kind is FallbackExhausted and is_list(told):
+            fields["failures"] = failures = [LLMCoreError.from_data(one) for one in told if is_object(one)]
+            kind = _exhausted_as(_kinds(failures))
         return _made(kind, (str(data.get("message", "")),), fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -133,7 +136,7 @@ class LLMCoreError(Exception):
         return copied
 
 
-_NO_DATA = frozenset({"partial", "attempts", "message", "__notes__"})
+_NO_DATA = frozenset({"partial", "attempts", "failures", "message", "__notes__"})
 _RENAMED = {"type": "kind"}
 _PLAIN = (str, bytes, int, float, bool, type(None))
 
@@ -296,17 +299,17 @@ class ToolError(LLMCoreError):
 
 
 class FallbackExhausted(LLMCoreError):
-    """All strategies failed. `attempts` tells of each, `details` in words; `__cause__` is the first failure.
+    """All strategies failed. `failures` holds each failure, in order; `attempts` tells of each request, `details` of all in
+    words; `__cause__` is the first failure.
 
-    Where all failures are of one kind the error is of that kind as well, with the fields of the last: `except RateLimited` and
-    `except FallbackExhausted` both catch a run in which there was nothing but rate limits. Of kinds that differ it is what
-    they have in common: a `ProviderError` or a `ModelError`.
+    It is an instance of the class of each failure as well, with the fields of the last one: `except RateLimited` catches every
+    run that ended so after a rate limit, whatever else failed before or after. Where several `except` clauses fit, Python
+    takes the one that stands first.
     """
 
     details: str = ""
     """Every attempt and its failure in words; the message has the last one's."""
-    failures: type[LLMCoreError] | None = None
-    """What all failures were; None where they have nothing in common."""
+    failures: Sequence[LLMCoreError] = ()
 
     def __init__(self, message: str, attempts: Sequence[Attempt] = ()) -> None:
         super().__init__(message)
@@ -314,40 +317,47 @@ class FallbackExhausted(LLMCoreError):
 
     @staticmethod
     def of(message: str, attempts: Sequence[Attempt], failures: Sequence[LLMCoreError]) -> FallbackExhausted:
-        """The error of these failures, of the kind that they have in common."""
-        if not failures:
-            return FallbackExhausted(message, attempts)
-        last = failures[-1]
-        common = next(kind for kind in type(last).__mro__ if all(isinstance(one, kind) for one in failures))
-        fields = {name: value for name, value in vars(last).items() if name not in ("partial", "attempts", "__notes__")}
-        made = _made(_exhausted_as(common), (message,), fields if common is type(last) else {})
+        """The error of these failures, an instance of the class of each."""
+        fields = {name: value for one in failures for name, value in vars(one).items() if name not in _OF_RUNS}
+        made = _made(_exhausted_as(_kinds(failures)), (message,), {**fields, "failures": list(failures)})
         made.attempts = list(attempts)
         return made
 
     def as_data(self) -> dict[str, Any]:
-        data = super().as_data()
-        return data if self.failures is None else {**data, "failures": self.failures.__name__}
+        failures = [one.as_data() for one in self.failures]
+        return {**super().as_data(), "type": "FallbackExhausted", "failures": failures}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made, (_, args), fields = super().__reduce__()
-        return (made, (FallbackExhausted, args), fields) if self.failures is None else (_exhausted, (self.failures, args), fields)
+        _, (kind, args), fields = super().__reduce__()
+        return _exhausted, (kind.__bases__[1:] if kind is not FallbackExhausted else (), args), fields
 
 
-_EXHAUSTED: dict[type[BaseException], type[FallbackExhausted]] = {}
+_OF_RUNS = frozenset({"partial", "attempts", "details", "failures", "__notes__"})
 
 
-def _exhausted_as(common: type[BaseException]) -> type[FallbackExhausted]:
-    """`FallbackExhausted`, and the class of the failures as well where that says more than that something failed."""
-    if common in _EXHAUSTED:
-        return _EXHAUSTED[common]
-    if not issubclass(common, LLMCoreError) or common is LLMCoreError or issubclass(common, FallbackExhausted):
-        return FallbackExhausted
-    names = {"__doc__": FallbackExhausted.__doc__, "__module__": __name__, "failures": common}
-    return _EXHAUSTED.setdefault(common, type("FallbackExhausted", (FallbackExhausted, common), names))
+def _kinds(failures: Sequence[LLMCoreError]) -> tuple[type[LLMCoreError], ...]:
+    """Their classes, the last failure's first; without those that another one is a case of."""
+    inner = [one for failure in failures for one in (failure.failures if isinstance(failure, FallbackExhausted) else [failure])]
+    kinds = dict.fromkeys(_joinable(type(one)) for one in reversed(inner))
+    return tuple(kind for kind in kinds if not any(other is not kind and issubclass(other, kind) for other in kinds))
 
 
-def _exhausted(common: type[LLMCoreError], args: tuple[Any, ...]) -> FallbackExhausted:
-    return _made(_exhausted_as(common), args)
+@lru_cache(maxsize=256)
+def _exhausted_as(kinds: tuple[type[LLMCoreError], ...]) -> type[FallbackExhausted]:
+    """`FallbackExhausted` that is each of these, too."""
+    others = tuple(kind for kind in kinds if not issubclass(FallbackExhausted, kind))
+    names = {"__doc__": FallbackExhausted.__doc__, "__module__": __name__}
+    return type("FallbackExhausted", (FallbackExhausted, *others), names) if others else FallbackExhausted
+
+
+def _joinable(kind: type[LLMCoreError]) -> type[LLMCoreError]:
+    """The class, or the first of its bases that is no builtin exception as well: of those one class can have but one."""
+    plain = (LLMCoreError, *LLMCoreError.__mro__[1:])
+    return next(base for base in kind.__mro__ if all(issubclass(one, LLMCoreError) or one in plain for one in base.__mro__))
+
+
+def _exhausted(kinds: tuple[type[LLMCoreError], ...], args: tuple[Any, ...]) -> FallbackExhausted:
+    return _made(_exhausted_as(kinds), args)
 
 
 class TerminateLoop(Exception):

@@ -182,7 +182,9 @@ class ToolResult:
 
 @dataclass(slots=True)
 class PartialOutput(Generic[T]):
-    """The typed output as far as it is certain."""
+    """The typed output as far as it is certain; the last one of a run is the value itself. What has not come yet is left out of
+    dicts; in models and dataclasses it is the field's default, or None. One that stands before a tool's result is void: its
+    reply was no answer."""
 
     value: T
 

@@ -21,8 +21,10 @@ from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = [
     "ARGUMENT_KEYS",
+    "BESIDE_CALLS",
     "CALL_KEYS",
     "LIST_KEYS",
+    "NAME_KEYS",
     "PARALLEL",
     "CallObject",
     "Message",
@@ -36,7 +38,7 @@ __all__ = [
     "without_last",
 ]
 
-_NAME_KEYS = (
+NAME_KEYS = (
     *("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "action", "$type"),
     *("toolName", "functionName", "func", "method", "command"),
 )
@@ -74,12 +76,16 @@ PARALLEL = "multi_tool_use.parallel"
 """What the GPT families call to call several tools."""
 _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
 
+BESIDE_CALLS = (
+    *("type", "index", "role", "choices", "response", "content", "parts", "jsonrpc", "kind"),
+    *("actions", "current_state", "evaluation_previous_goal", "memory", "next_goal"),
+    *("thought", "thoughts", "thinking", "reasoning", "rationale", "explanation", "analysis", "plan"),
+)
+"""Keys that stand in a call object before what makes it one."""
 CALL_KEYS = frozenset(
     (
-        *(*_NAME_KEYS, *ARGUMENT_KEYS, *_ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS),
-        *("type", "index", "role", "choices", "response", "content", "parts", "jsonrpc", "kind"),
-        *("actions", "current_state", "evaluation_previous_goal", "memory", "next_goal"),
-        *("thought", "thoughts", "thinking", "reasoning", "rationale", "explanation", "analysis", "plan"),
+        *(*NAME_KEYS, *ARGUMENT_KEYS, *_ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS),
+        *BESIDE_CALLS,
     )
 )
 """Keys one of which a call object begins with."""
@@ -164,7 +170,7 @@ def _listed_arguments(value: Any) -> dict[str, Any] | None:
 
 def _named(holder: dict[str, Any], tools: ToolSet | None) -> str | None:
     """The key under which the name stands: where several may hold one, that of a tool, before the arguments."""
-    keys = [key for key in _NAME_KEYS if isinstance(holder.get(key), str) and holder[key].strip()]
+    keys = [key for key in NAME_KEYS if isinstance(holder.get(key), str) and holder[key].strip()]
     if len(keys) > 1 and tools is not None and not is_known(holder[keys[0]], tools):
         written = list(holder)
         first = min((written.index(key) for key in ARGUMENT_KEYS if key in holder), default=len(written))
@@ -253,7 +259,7 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     companions = "content" in value or needs is not None or "needsMoreWork" in value
     if not named or "role" in value:
         return None
-    if written is None and (content is None or any(isinstance(value.get(key), str) for key in _NAME_KEYS)):
+    if written is None and (content is None or any(isinstance(value.get(key), str) for key in NAME_KEYS)):
         return None
     calls, unread = _enveloped(written, tools)
     if (unread and not calls and not _may_call(written)) or not (companions or any(is_known(call.name, tools) for call in calls)):

@@ -40,6 +40,11 @@ class Teller:
         events, self.events = self.events, []
         return events
 
+    def untold(self, start: int) -> str:
+        """What came and was not told, white space included, from its character `start` on."""
+        space = "".join(self._held)
+        return space[start:] + self._src.text[self.said + max(0, start - len(space)) :]
+
     # Calls
 
     def call_started(self, index: int, id: str, name: str) -> None:

@@ -89,6 +89,10 @@ class NativeReply:
         self.on_text(Text(text))
         return self._drain()
 
+    def held(self, start: int) -> str:
+        """The text that came and was not told, from its character `start` on."""
+        return "" if self._text is None else self._text.held(start)
+
     def _read(self, body: dict[str, Any], wire: str | None) -> None:
         reader = self._reader_of(body, wire)
         if reader is None:

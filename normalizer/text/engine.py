@@ -122,6 +122,10 @@ class TextEngine:
         self.finish(finish_reason)
         return self
 
+    def held(self, start: int) -> str:
+        """The text that came and was not told, from its character `start` on; nothing when nobody listens."""
+        return "" if self._teller is None else self._teller.untold(start)
+
     # ------------------------------------------------------------------ what it says
 
     @property

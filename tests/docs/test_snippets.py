@@ -30,7 +30,9 @@ def _leave_logging(**_: object) -> None:
     """The tests' own logging stays as it is."""
 
 
-@pytest.mark.parametrize("page", ["capabilities", "models", "observability", "providers", "reliability", "running", "tools"])
+@pytest.mark.parametrize(
+    "page", ["capabilities", "models", "observability", "providers", "reliability", "running", "testing", "tools", "typed-output"]
+)
 def test_the_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging, "basicConfig", _leave_logging)
     monkeypatch.setattr(logging.getLogger("llmcore"), "level", logging.NOTSET)

@@ -119,6 +119,68 @@ async def test_a_whole_call_of_a_cut_reply_runs_only_if_it_is_made_again(ending:
         assert kinds == {"withdrawn_call"}
 
 
+NATIVE = {"id": "a", "type": "tool_use", "name": "pay", "input": {"amount": 1}}
+BEHIND: list[Any] = [
+    body(PAYS + "No wait, do not do that. I"),
+    body(PAYS.strip() + " No wait"),
+    body(PAYS + "<think>Hm, that was"),
+    body('{"name": "pay", "arguments": {"amount": 1}}\n\nNo wait'),
+    {"type": "message", "role": "assistant", "content": [NATIVE, {"type": "text", "text": "No wa"}], "stop_reason": "max_tokens"},
+    body(PAYS + '<tool_call>{"name": "nothing", "arguments": {}}</tool_call>\nNo wait'),
+]
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("cut", BEHIND)
+async def test_a_call_does_not_run_where_a_limit_ended_the_words_behind_it(cut: Any, streamed: bool) -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> str:
+        paid.append(amount)
+        return "paid"
+
+    fake = FakeModel(cut, "I did not pay.")
+    result = await result_of(Orchestrator(fake, [pay]), streamed, max_tokens=100)
+    assert (result.content, paid, fake.requests[1].max_tokens) == ("I did not pay.", [], 200)
+    with pytest.raises(Truncated):
+        await result_of(Orchestrator(FakeModel(default=cut), [pay]), streamed)
+    assert not paid
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+async def test_nor_does_one_of_a_correction_with_a_kept_call_beside_it(streamed: bool) -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> str:
+        paid.append(amount)
+        return "paid"
+
+    fake = FakeModel(body(PAYS + WRONG, "stop"), body(PAYS.replace("1", "2") + "No wait"), PAYS.replace("1", "7"), "The end.")
+    result = await result_of(Orchestrator(fake, [pay]), streamed)
+    assert (result.content, paid) == ("The end.", [7])
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+async def test_a_typed_value_given_by_a_call_is_not_taken_where_a_limit_ended_the_words_behind_it(streamed: bool) -> None:
+    given = {"id": "a", "type": "tool_use", "name": "final_result", "input": {"result": 5}}
+    parts = [given, {"type": "text", "text": "No wa"}]
+    cut = {"type": "message", "role": "assistant", "content": parts, "stop_reason": "max_tokens"}
+    result = await result_of(Orchestrator(FakeModel(cut, "7"), [add]), streamed, output_type=int)
+    assert result.output == 7
+
+
+@pytest.mark.parametrize("said", [body("I will pay.\n" + PAYS), body(PAYS + "</s>"), body(PAYS + "Wait.", "stop")])
+async def test_a_call_that_stands_last_or_in_a_whole_reply_runs(said: Any) -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> str:
+        paid.append(amount)
+        return "paid"
+
+    await Orchestrator(FakeModel(said, "The end."), [pay]).run("go")
+    assert paid == [1]
+
+
 async def test_a_refusal_of_a_wrong_call_takes_back_the_good_one_beside_it() -> None:
     paid: list[int] = []
 

@@ -283,13 +283,6 @@ async def test_replies_that_hold_nothing_are_failures(body: dict[str, Any], kind
     assert type(caught.value.__cause__) is kind
 
 
-async def test_saying_nothing_after_a_tool_ran_is_asked_about_once() -> None:
-    result = await run(FakeModel().tool_call("add", GOOD).text("").text("It is 3."))
-    assert (result.content, result.degraded) == ("It is 3.", False)
-    result = await run(FakeModel().tool_call("add", GOOD).text("").text(""))
-    assert (result.content, result.degraded, len(result.tool_results)) == ("", False, 1)
-
-
 EMPTY: list[Any] = [
     "",
     " \n",

@@ -32,6 +32,24 @@ def run(**options: Any) -> Any:
 
 
 MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
+    # a call by position, options in the wrong place, boxes and registries
+    (lambda: made().run_sync("q", int), "positional", "output_type=int"),
+    (lambda: run(hooks=Hooks()), "'hooks'", "Orchestrator(..., hooks=...)"),
+    (lambda: run(web_search=print), "'web_search'", "Orchestrator(..., web_search=...)"),
+    (lambda: FACE.Interjections().add(3), "an interjection is text", "not int"),
+    (lambda: FACE.Interjections().add(["a"]), "an interjection is text", "not list"),
+    (lambda: run(interjections=lambda: 3), "an interjection is text", "not int"),
+    (lambda: FACE.ModelRegistry("x.yaml"), "ModelRegistry takes ModelConfigs", "ModelRegistry.load"),
+    (lambda: FACE.ModelRegistry({"models": {}}), "ModelRegistry takes ModelConfigs", "ModelRegistry.load"),
+    (lambda: FACE.ModelRegistry(["gpt"]), "ModelRegistry takes ModelConfigs", "not str"),
+    # a result
+    (lambda: list(run()), "is no list", "result.value"),
+    (lambda: FACE.RunResult.model_validate_json("{}"), "no saved RunResult", "no `version`"),
+    (lambda: FACE.RunResult.model_validate({"messages": []}), "no saved RunResult", "its keys are messages"),
+    (lambda: FACE.RunResult.model_validate_json("junk"), "no saved RunResult", "it is no JSON"),
+    (lambda: FACE.RunResult.model_validate_json(b"[]"), "no saved RunResult", "must be an object"),
+    (lambda: FACE.RunResult.model_validate_json('{"version": 1, "messages": 3}'), "no saved RunResult", "messages must be"),
+    (lambda: FACE.RunResult.model_validate_json('{"version": 1, "messages": [{"role": "x"}]}'), "messages.0.role", "'user'"),
     # the orchestrator
     (lambda: FACE.Orchestrator(), "needs `models`", "write Orchestrator(models"),
     (lambda: FACE.Orchestrator(None), "models must be", "a model name such as 'openai/gpt-4o'"),
@@ -43,6 +61,9 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: made(max_turns=3), "'max_turns'", "max_tool_turns"),
     (lambda: made(temperature=1), "'temperature'", "give it to run()"),
     (lambda: made(temprature=1), "'temprature'", "'temperature'"),
+    (lambda: made(force_tools=True), "'force_tools'", "tool_choice='required'"),
+    (lambda: made(max_context_size=9), "'max_context_size'", "max_context_tokens"),
+    (lambda: made(log=print), "'log'", "logging.getLogger('llmcore')"),
     (lambda: made(api_key="k"), "'api_key'", "registry entry"),
     (lambda: made(system=5), "`system`", "text or a list of TextBlocks"),
     (lambda: made(adapter="litellm"), "`adapter`", "LiteLLM needs none"),
@@ -149,3 +170,71 @@ def test_choices_of_other_wires_are_read(given: Any) -> None:
     fake = FakeModel().tool_call("add", {"a": 1}).text("2")
     Orchestrator(fake, [add]).run_sync("q", tool_choice=given)
     assert fake.requests[0].tool_choice in ("required", {"name": "add"})
+
+
+def test_what_the_value_has_is_not_the_results() -> None:
+    result = Orchestrator(FakeModel('{"name": "Oslo"}')).run_sync("q", output_type=City)
+    with pytest.raises(AttributeError, match=r"'RunResult' object has no attribute 'name'; the typed value is `result\.value`"):
+        _ = cast("Any", result).name
+    with pytest.raises(AttributeError, match=r"'nothing'$"):
+        _ = cast("Any", Orchestrator(FakeModel("x")).run_sync("q")).nothing
+
+
+def fails(*_: Any) -> Any:
+    raise KeyError("boo")
+
+
+class FailingHooks(Hooks):
+    def before_request(self, request: Any) -> Any:
+        raise KeyError("boo")
+
+
+@pytest.mark.parametrize(
+    ("what", "call"),
+    [
+        ("an output validator", lambda: run(output_validators=[fails])),
+        ("the token_counter", lambda: made(token_counter=fails, max_context_tokens=9).run_sync("q")),
+        ("the function given as tools", lambda: Orchestrator(FakeModel("x"), lambda: fails()).run_sync("q")),
+        ("interjections", lambda: run(interjections=lambda: fails())),
+        ("the hook before_request", lambda: made(hooks=FailingHooks()).run_sync("q")),
+    ],
+)
+def test_an_exception_of_the_callers_code_says_whose_it_is(what: str, call: Callable[[], Any]) -> None:
+    """It stays what was raised; a note in the traceback names the function."""
+    with pytest.raises(KeyError, match="boo") as caught:
+        call()
+    (note,) = caught.value.__notes__
+    assert note.startswith(f"raised by {what}")
+    assert any(name in note for name in ("fails", "<lambda>", "before_request"))
+
+
+SEEN: list[tuple[Any, Any]] = []
+
+
+def _first(ctx: Any, value: Any) -> None:
+    SEEN.append((ctx, value))
+
+
+def _last(value: Any, context: Any) -> None:
+    SEEN.append((context, value))
+
+
+def _long(run_context: Any, value: Any) -> None:
+    SEEN.append((run_context, value))
+
+
+@pytest.mark.parametrize("judge", [_first, _last, _long])
+def test_a_context_is_told_by_its_name_where_its_annotation_says_nothing(judge: Any) -> None:
+    Orchestrator(FakeModel("5"), deps="d").execute_sync("q", int, output_validators=[judge])
+    context, value = SEEN.pop()
+    assert (context.deps, value) == ("d", 5)
+
+
+def test_a_null_for_an_optional_key_is_told_to_be_left_out() -> None:
+    parameters = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]}
+    given = FACE.Tool.from_definition({"name": "f", "parameters": parameters}, lambda a="", b="": a + b)
+    fake = FakeModel().tool_call("f", {"a": None, "b": "x"}).tool_call("f", {"b": None}).tool_call("f", {"b": "x"}).text("done")
+    result = Orchestrator(fake, [given]).run_sync("q")
+    first, second = (str(attempt.report.problems[0]) for attempt in result.attempts[:2])
+    assert "null (it is optional: leave the key out)" in first
+    assert "optional" not in second

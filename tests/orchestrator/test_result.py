@@ -207,7 +207,7 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, LLMCoreError):
         return [str(value)]
     if isinstance(value, BaseModel):
-        return _texts({name: item for name, item in dict(value).items() if name not in ("value", "output", "report")})
+        return _texts({name: item for name, item in vars(value).items() if name not in ("value", "output", "report")})
     if is_object(value):
         return [text for pair in value.items() for item in pair for text in _texts(item)]
     return [text for item in value for text in _texts(item)] if is_list(value) else []
@@ -348,7 +348,7 @@ async def test_it_is_written_as_json_and_read_back_at_any_end(end: str) -> None:
 @pytest.mark.parametrize("value", [_cycle(), Unwritable(), "a lone \ud800 half", {"\udfff": ["\ud800"]}, iter([1])])
 def test_a_tools_value_that_is_no_json_is_written_all_the_same(value: Any) -> None:
     record = {"id": "call_1", "name": "give", "arguments": {"text": "\ud800"}, "value": value, "content": "\ud800"}
-    result = RunResult.model_validate({"tool_results": [record], "output": value})
+    result = RunResult.model_validate({"version": 1, "tool_results": [record], "output": value})
     assert RunResult.model_validate_json(result.model_dump_json()).tool_results[0].name == "give"
 
 

@@ -8,10 +8,20 @@ from typing import Any, cast
 import pytest
 
 from llmcore.orchestrator import Orchestrator
-from llmcore.run import Interjections, Step
+from llmcore.run import Interjections, RunResult, Step
 from llmcore.testing import FakeModel
+from llmcore.testing.replies import tool_call_body
 from llmcore.tools import RunContext
-from llmcore.types import CallerError, ConfigError, Message, RateLimited, Request, TextBlock
+from llmcore.types import (
+    AuthenticationFailed,
+    CallerError,
+    ConfigError,
+    Message,
+    RateLimited,
+    RemoteServerError,
+    Request,
+    TextBlock,
+)
 from tests.orchestrator.support import FAST, add, assert_valid
 
 pytestmark = pytest.mark.anyio
@@ -142,6 +152,77 @@ async def test_what_comes_too_late_waits_for_the_next_run() -> None:
     model = FakeModel("ok")
     await Orchestrator(model).run("again", interjections=box)
     assert [message.text for message in model.requests[0].messages] == ["again", "late"]
+
+
+@pytest.mark.parametrize("way", ["run", "stream"])
+@pytest.mark.parametrize("bad", ["a wrong call", "a wrong answer", "a failure", "nothing"])
+async def test_what_is_added_while_a_turn_is_corrected_enters_before_its_next_request(bad: str, way: str) -> None:
+    box = Interjections()
+    replies: dict[str, Any] = {
+        "a wrong call": tool_call_body([("add", {"a": "x", "b": 2})], None, 0),
+        "a wrong answer": "many",
+        "a failure": RemoteServerError("boom", status=500),
+        "nothing": "",
+    }
+
+    def interrupted(_: Request) -> Any:
+        box.add("hurry")
+        return replies[bad]
+
+    model = FakeModel(interrupted, "3")
+    options: dict[str, Any] = {"interjections": box, "output_type": int if bad == "a wrong answer" else None}
+    orchestrator = Orchestrator(model, [add], strategies=FAST)
+    if way == "run":
+        result: Any = await orchestrator.run("go", **options)
+    else:
+        result = [event async for event in orchestrator.stream("go", **options)][-1]
+        result = result.result
+    texts = [message.text for message in model.requests[1].messages]
+    assert texts[:2] == ["go", "hurry"]
+    assert len(texts) == (3 if bad.startswith("a wrong") else 2)
+    assert [message.text for message in result.messages] == ["go", "hurry", "3"]
+    assert (len(box), result.not_entered) == (0, [])
+
+
+async def test_what_a_second_correction_sees_has_what_entered_before_the_first() -> None:
+    box = Interjections()
+    said = iter(["one", "two"])
+
+    def interrupted(_: Request) -> str:
+        word = next(said)
+        box.add(word)
+        return f"{word} word"
+
+    model = FakeModel(interrupted, interrupted, "3")
+    await Orchestrator(model, strategies=FAST).run("go", output_type=int, interjections=box)
+    assert [message.text for message in model.requests[2].messages[:3]] == ["go", "one", "two"]
+    assert len(model.requests[2].messages) == 4
+
+
+async def test_the_result_tells_what_came_too_late_at_any_end() -> None:
+    box = Interjections()
+
+    def late(_: Request) -> str:
+        box.add("late")
+        return "ok"
+
+    result = await Orchestrator(FakeModel(late)).run("go", interjections=box)
+    assert [message.text for message in result.not_entered] == ["late"]
+    assert [message.text for message in RunResult.model_validate_json(result.model_dump_json()).not_entered] == ["late"]
+
+    def refused(_: Request) -> Any:
+        box.add("later")
+        return AuthenticationFailed("no")
+
+    with pytest.raises(AuthenticationFailed) as caught:
+        await Orchestrator(FakeModel(refused)).run("go", interjections=box)
+    assert [message.text for message in caught.value.partial.messages] == ["go", "late"]
+    assert [message.text for message in caught.value.partial.not_entered] == ["later"]
+
+    async with Orchestrator(FakeModel("ok")).iterate("go") as steps:
+        async for _ in steps:
+            steps.interject("too late")
+    assert [message.text for message in steps.result.not_entered] == ["too late"]
 
 
 async def test_what_is_no_message_of_a_user_is_refused() -> None:

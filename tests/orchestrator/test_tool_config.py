@@ -95,3 +95,27 @@ async def test_a_choice_holds_where_the_request_makes_none(per_run: bool) -> Non
         given: dict[str, Any] = {**options, "tool_config": config} if per_run else options
         await Orchestrator(fake, [add], tool_config=None if per_run else config).run("go", **given)
         assert fake.requests[0].tool_choice == choice
+
+
+@pytest.mark.parametrize("choice", ["required", "any", {"name": "add"}])
+@pytest.mark.parametrize("tools", [[add], lambda: [add]], ids=["list", "function"])
+@pytest.mark.parametrize("per_run", [False, True])
+@pytest.mark.parametrize("with_choice", [False, True])
+def test_a_choice_that_the_settings_leave_no_tool_for_is_told_before_anything_is_sent(
+    choice: Any, tools: Any, per_run: bool, with_choice: bool
+) -> None:
+    fake = FakeModel("never asked")
+    off = ToolConfig(enabled=False, tool_choice=choice if with_choice else None)
+    orchestrator = Orchestrator(fake, tools, tool_config=None if per_run else off)
+    options: dict[str, Any] = {"tool_config": off if per_run else None} | ({} if with_choice else {"tool_choice": choice})
+    with pytest.raises(ConfigError, match="tools are disabled"):
+        orchestrator.run_sync("x", **options)
+    assert fake.call_count == 0
+
+
+def test_a_choice_of_a_tool_that_is_not_allowed_names_those_that_are() -> None:
+    orchestrator = Orchestrator(FakeModel("never asked"), [add, get_weather])
+    with pytest.raises(ConfigError, match=r"names 'add' and ToolConfig.allowed leaves \['get_weather'\]"):
+        orchestrator.run_sync("x", tool_choice={"name": "add"}, tool_config=ToolConfig(allowed={"get_weather"}))
+    for choice in ("auto", "none"):
+        assert Orchestrator(FakeModel("ok"), [add], tool_config=ToolConfig(enabled=False)).run_sync("x", tool_choice=choice)

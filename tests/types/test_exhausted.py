@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from llmcore.orchestrator import Orchestrator
+from llmcore.run.verdict import is_told_as_error
 from llmcore.testing import FakeModel
-from llmcore.types import FallbackExhausted, LLMCoreError, ModelError, Overloaded, ProviderError, RateLimited, RemoteServerError
+from llmcore.types import (
+    Budget,
+    ContextOverflow,
+    FallbackExhausted,
+    LLMCoreError,
+    ModelError,
+    OutputParseError,
+    Overloaded,
+    ProviderError,
+    RateLimited,
+    Refused,
+    RemoteServerError,
+)
 from tests.support.processes import sent
 
 
@@ -23,16 +38,64 @@ def test_one_kind_of_failure_is_caught_by_its_class() -> None:
     assert [type(one.failure) for one in error.attempts] == [RateLimited]
 
 
-def test_kinds_that_differ_are_caught_by_what_they_share() -> None:
-    made = FallbackExhausted.of("no", (), [RateLimited("a"), Overloaded("b")])
+def test_kinds_that_differ_are_caught_by_each_with_its_fields() -> None:
+    parse, limit = OutputParseError("a", ["why"], "text"), RateLimited("b", retry_after=3)
+    made = FallbackExhausted.of("no", (), [limit, parse, RemoteServerError("c", status=500)])
+    for kind in (RateLimited, OutputParseError, RemoteServerError, ProviderError, ModelError, FallbackExhausted):
+        assert isinstance(made, kind)
+    assert not isinstance(made, Overloaded)
+    assert (made.retry_after, made.problems, made.text, made.status) == (3, ["why"], "text", 500)  # type: ignore[attr-defined]
+    assert [type(one) for one in made.failures] == [RateLimited, OutputParseError, RemoteServerError]
+
+
+def test_a_class_and_a_case_of_it_are_one_kind() -> None:
+    made = FallbackExhausted.of("no", (), [OutputParseError("a"), ModelError("b"), OutputParseError("c")])
+    assert type(made).__bases__ == (FallbackExhausted, OutputParseError)
+    assert type(FallbackExhausted.of("no", (), [])) is FallbackExhausted
+    nested = FallbackExhausted.of("no", (), [made, Overloaded("d")])
+    assert type(nested).__bases__ == (FallbackExhausted, Overloaded, OutputParseError)
+
+
+def test_an_adapters_own_classes_count_unless_they_are_builtin_exceptions_too() -> None:
+    class Busy(Overloaded):
+        pass
+
+    class Disk(ProviderError, OSError):
+        pass
+
+    class Key(ModelError, KeyError):
+        pass
+
+    assert isinstance(FallbackExhausted.of("no", (), [Busy("a")]), Busy)
+    made = FallbackExhausted.of("no", (), [Disk("a"), Key("b")])
     assert isinstance(made, ProviderError)
-    assert not isinstance(made, RateLimited | Overloaded)
-    assert type(FallbackExhausted.of("no", (), [RateLimited("a"), ModelError("b")])) is FallbackExhausted
+    assert isinstance(made, ModelError)
+
+
+def test_a_run_of_mixed_failures_is_caught_by_any_of_them() -> None:
+    """Whatever came last, and with text that could stand in for an answer: it was asked for typed."""
+    limit = RateLimited("slow", retry_after=0)
+    for fake in (FakeModel("no number", limit), FakeModel(limit, "no number")):
+        with pytest.raises(RateLimited) as caught:
+            Orchestrator(fake).execute_sync("x", int, budget=Budget(attempts=2, reasks=0))
+        assert isinstance(caught.value, OutputParseError)
+        assert "integer" in str(caught.value.problems[0])
+        assert caught.value.partial is not None
+
+
+def test_text_stands_in_unless_all_is_for_the_caller_to_mend() -> None:
+    mixed = FallbackExhausted.of("no", (), [ContextOverflow("a"), ModelError("b")])
+    assert isinstance(mixed, ContextOverflow)
+    assert not is_told_as_error(mixed)
+    assert is_told_as_error(FallbackExhausted.of("no", (), [ContextOverflow("a"), ContextOverflow("b")]))
+    assert is_told_as_error(Refused("no"))
 
 
 def test_it_survives_another_process_and_json() -> None:
-    made = FallbackExhausted.of("no", (), [RemoteServerError("down", status=502)])
-    for again in (sent(made), LLMCoreError.from_data(made.as_data())):
+    made = FallbackExhausted.of("no", (), [RateLimited("slow", retry_after=2), RemoteServerError("down", status=502)])
+    for again in (sent(made), LLMCoreError.from_data(made.as_data()), copy.copy(made), copy.deepcopy(made)):
         assert isinstance(again, RemoteServerError)
+        assert isinstance(again, RateLimited)
         assert isinstance(again, FallbackExhausted)
-        assert (str(again), again.status) == ("no", 502)
+        assert (str(again), again.status, again.retry_after) == ("no", 502, 2)
+        assert [str(one) for one in again.failures] == ["slow", "down"]

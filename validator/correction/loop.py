@@ -12,9 +12,9 @@ Rules
 - It stops when an attempt repeats an earlier one, when the budget is spent, or when the model answers in words instead.
 - A call of which it is doubtful whether it is meant is asked about once: if it comes again in the same way, it is only
   shown, and the reply is the answer, its text whole.
-- A cut turn is asked again with more room. So is a typed answer that a limit ended, unless it is a value closed by a
-  bracket of its own with nothing behind it: `12` may be half of 1234, `dark` of dark-blue, a text of a longer one, and
-  words behind a value may be about to take it back.
+- A cut turn is asked again with more room. So is one whose words behind the last call a limit ended, and a typed answer that a
+  limit ended, unless it is a value closed by a bracket of its own with nothing behind it: `12` may be half of 1234, `dark` of
+  dark-blue, a text of a longer one, and words behind a call or a value may be about to take it back.
 - Near misses are asked about only where a call was required.
 
 `CorrectionLoop` is the sans-IO core (`next()` gives what to ask, `receive()` takes the answer); `correct` drives it
@@ -31,26 +31,25 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from llmcore.types import (
-    Block,
     CallerError,
     Envelope,
     JsonSchema,
     Message,
     NearMiss,
     OutputParseError,
-    Repair,
     Segment,
     TextBlock,
+    ThinkingBlock,
     ToolCall,
     ToolChoice,
     ToolDefinition,
     ToolSet,
     ToolUseBlock,
 )
-from llmcore.types.copies import updated
 from llmcore.types.near_misses import SHOWN
 from llmcore.validator.coercion.coercer import Strictness
 from llmcore.validator.correction.reask_prompt import correction_prompt
+from llmcore.validator.correction.turns import Turn, merged, with_all_withdrawn
 from llmcore.validator.output.parsing import ParseDetail, json_schema, parse_detailed
 from llmcore.validator.report import ValidationReport, cut_short, validate
 from llmcore.validator.schema.problems import Problem, shown, summary
@@ -189,13 +188,18 @@ class CorrectionLoop:
             self._outcome = "stopped"
             return
         call_due = self._required or bool(self._envelope.tool_calls)
+        is_half = answer.finish_reason == "length" and not answer.content.strip()  # of an answer in words
         reply = self._judge(answer, required=self._required)
-        if call_due and not self._required and not answer.tool_calls and not _missed(answer) and not reply.problems:
-            self._envelope = _with_all_withdrawn(self._envelope, answer)
+        in_words = not answer.tool_calls and not _missed(answer) and not reply.problems and not is_half
+        if call_due and not self._required and in_words:
+            self._envelope = with_all_withdrawn(self._envelope, answer)
             self._review = self._judge(self._envelope, required=False)
             self._outcome = "answered"
             return
-        self._envelope = _merged(self._envelope, self._kept, self._review.report.failing_indexes, answer)
+        if _goes_on_behind_a_call(answer):  # in the merged turn its words stand no more
+            answer = answer.model_copy(update={"truncated": True})
+        turn = Turn(self._envelope, self._review.report, self._kept_indexes)
+        self._envelope = merged(turn, answer, reply.report, self._tools)
         self._review = self._judge(self._envelope, required=call_due)
         self._outcome = self._after(_signature(self._envelope, self._review))
         if self._outcome == "repeated" and self._is_shown(answer):
@@ -240,16 +244,17 @@ class CorrectionLoop:
     def _judge(self, envelope: Envelope, required: bool) -> _Review:
         due = required or _call_failed(envelope)
         report = validate(envelope, self._tools, strictness=self._strictness, required=due)
-        if _ends_in_a_call(envelope) and report.ok:
+        if report.ok and envelope.tool_calls and (_ends_in_a_call(envelope) or _goes_on_behind_a_call(envelope)):
             return _Review(report, None, (cut_short(),))
-        if report.problems or envelope.tool_calls or self._output_type is None:
+        if report.problems or envelope.tool_calls or self._output_type is None or envelope.needs_more_work is True:
             return _Review(report, None, tuple(report.problems))
         try:
             detail = self._read(envelope.content)
         except OutputParseError as error:
             return _Review(report, None, tuple(error.problems), error.__cause__)
         said_last = next((segment.kind for segment in reversed(envelope.segments) if segment.kind != "markup"), "content")
-        if envelope.finish_reason == "length" and (said_last == "reasoning" or not detail.closed):
+        may_go_on = said_last == "reasoning" or not detail.closed or _goes_on_behind_a_call(envelope)
+        if envelope.finish_reason == "length" and may_go_on:
             return _Review(report, None, (_perhaps_half(envelope.content),))
         return _Review(report, detail, ())
 
@@ -294,11 +299,15 @@ class CorrectionLoop:
         return json_schema(self._output_type) if self._output_type is not None and not calls else None
 
     @property
-    def _kept(self) -> list[ToolCall]:
+    def _kept_indexes(self) -> list[int]:
         """The calls that stand while the failing ones are corrected, as the correction says. None of a turn that was cut: nobody
         knows what else it would have said of them."""
         failing = self._review.report.failing_indexes
-        return [] if self._cut_short else [call for at, call in enumerate(self._envelope.tool_calls) if at not in failing]
+        return [] if self._cut_short else [at for at in range(len(self._envelope.tool_calls)) if at not in failing]
+
+    @property
+    def _kept(self) -> list[ToolCall]:
+        return [self._envelope.tool_calls[at] for at in self._kept_indexes]
 
     @property
     def _cut_short(self) -> bool:
@@ -374,41 +383,17 @@ def _call_failed(envelope: Envelope) -> bool:
     return nothing_said and bool(envelope.near_misses) and envelope.finish_word in FAILED_CALL_WORDS
 
 
-def _same_call(one: ToolCall, other: ToolCall) -> bool:
-    return one.arguments is not None and one.name == other.name and one.arguments == other.arguments
-
-
 def _ends_in_a_call(envelope: Envelope) -> bool:
     """Did the reply break off inside a call behind whole ones? Where its server says that it was done, a loose end is none."""
     return bool(envelope.tool_calls) and envelope.truncated and envelope.finish_reason in ("length", None)
 
 
-def _merged(turn: Envelope, kept: Sequence[ToolCall], failing: frozenset[int], answer: Envelope) -> Envelope:
-    """The turn with its failing calls replaced by the answer's. Without a call to keep, or one in the answer, the answer is
-    the turn. It is as whole as the answer is."""
-    if not kept or not answer.tool_calls:
-        return _with_all_withdrawn(turn, answer) if kept else answer
-    repeated = [call for call in answer.tool_calls if any(_same_call(call, good) for good in kept)]
-    new = [_renamed(call, kept) for call in answer.tool_calls if not any(call is again for again in repeated)]
-    if not new:
-        return turn
-    first = min(failing)
-    calls = [call for index, call in enumerate(turn.tool_calls) if index < first]
-    calls += new
-    calls += [call for index, call in enumerate(turn.tool_calls) if index > first and index not in failing]
-    gone = {call.id for index, call in enumerate(turn.tool_calls) if index in failing}
-    end = {"truncated": answer.truncated, "finish_reason": answer.finish_reason, "finish_word": answer.finish_word}
-    notes = [Repair(kind="repeated_call", before=call.name, after=None) for call in repeated]
-    changes = {"tool_calls": calls, "near_misses": [], "repairs": [*turn.repairs, *notes], **end}
-    return turn.model_copy(update=changes).attach(turn.source, turn.segments, _blocks(turn.blocks, gone, new))
-
-
-def _with_all_withdrawn(turn: Envelope, answer: Envelope) -> Envelope:
-    """The model took its calls back in words, the failing ones and those that were kept meanwhile: its words are the turn."""
-    notes = [
-        Repair(kind="withdrawn_call", before={"name": call.name, "arguments": call.raw_arguments}) for call in turn.tool_calls
-    ]
-    return updated(answer, {"repairs": [*answer.repairs, *notes]})
+def _goes_on_behind_a_call(envelope: Envelope) -> bool:
+    """Did a limit end the reply in words or thoughts behind its last call? They may have been about to take it back."""
+    said = [block for block in envelope.blocks if not isinstance(block, TextBlock) or block.text.strip()]
+    if envelope.finish_reason != "length" or not any(isinstance(block, ToolUseBlock) for block in said):
+        return False
+    return isinstance(said[-1], TextBlock | ThinkingBlock)
 
 
 def _as_shown(answer: Envelope) -> Envelope:
@@ -434,29 +419,3 @@ def _is_of_a_call(markup: str, before: str, after: str) -> bool:
     """Is it the opener or the closer of a wrapper round calls: no reasoning's, and no token that ends a turn?"""
     opens = after == "call" and before != "reasoning"
     return opens or (before == "call" and after != "reasoning" and markup.startswith("</") and not markup.startswith("</s>"))
-
-
-def _blocks(blocks: Sequence[Block], gone: set[str], new: Sequence[ToolCall]) -> list[Block]:
-    """The history blocks with the failing calls' blocks replaced by those of the corrected calls."""
-    added: list[Block] = [
-        ToolUseBlock(id=call.id, name=call.name, input=call.arguments, raw_input=call.raw_arguments) for call in new
-    ]
-    result: list[Block] = []
-    for block in blocks:
-        if isinstance(block, ToolUseBlock) and block.id in gone:
-            result += added
-            added = []
-        else:
-            result.append(block)
-    return result + added if blocks else result
-
-
-def _renamed(call: ToolCall, kept: Sequence[ToolCall]) -> ToolCall:
-    """Ids like `call_0` count within one reply, so those of two replies may clash."""
-    taken = {good.id for good in kept}
-    if call.id not in taken:
-        return call
-    number = len(taken)
-    while f"call_{number}" in taken:
-        number += 1
-    return updated(call, {"id": f"call_{number}"})

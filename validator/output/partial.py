@@ -19,6 +19,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from pydantic import AliasChoices, BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
+from typing_extensions import is_typeddict  # typing's own does not know the TypedDicts of typing_extensions before 3.13
 
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.coercion.aliases import by_schema_names
@@ -181,7 +182,7 @@ def _overlap(value: Any, data: Any) -> int:
 
 def _of_object(annotation: Any, origin: Any, data: dict[str, Any]) -> Any:
     cls: Any = origin or annotation
-    if typing.is_typeddict(cls):
+    if is_typeddict(cls):
         hints = get_type_hints(cls, include_extras=True)
         return {key: _built(hints.get(key, Any), item) for key, item in data.items()}
     if isinstance(cls, type) and issubclass(cls, BaseModel):

@@ -29,6 +29,7 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import ExactFloat, exact_fraction, number_key, whole
 from llmcore.validator.schema.formats import fits_format
 from llmcore.validator.schema.patterns import MAX_MATCHED, matches
+from llmcore.validator.schema.problems import LEAVE_OUT
 from llmcore.validator.schema.quick import Checks
 
 __all__ = ["HardenedValidator", "Run", "TooMuchWork", "Validator", "current_run", "json_key"]
@@ -161,7 +162,15 @@ def _properties(validator: Validator, properties: JsonSchema, instance: Any, sch
     if is_object(instance):
         for key, subschema in properties.items():
             if key in instance:
-                yield from _descend(validator, instance[key], subschema, key)
+                errors = _descend(validator, instance[key], subschema, key)
+                optional = instance[key] is None and key not in schema.get("required", ())
+                yield from map(_may_be_left_out, errors) if optional else errors
+
+
+def _may_be_left_out(error: ValidationError) -> ValidationError:
+    """Of a null where a key might be missing: that is what was meant, and what to do is told."""
+    error.message = LEAVE_OUT
+    return error
 
 
 def _pattern_properties(validator: Validator, patterns: JsonSchema, instance: Any, schema: JsonSchema) -> Errors:

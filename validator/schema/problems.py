@@ -15,8 +15,21 @@ from pydantic import ConfigDict, Field
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonText
 
-__all__ = ["MAX_PROBLEMS", "MAX_SHOWN", "Problem", "ProblemKind", "cut", "join_path", "shown", "summary", "type_name"]
+__all__ = [
+    "LEAVE_OUT",
+    "MAX_PROBLEMS",
+    "MAX_SHOWN",
+    "Problem",
+    "ProblemKind",
+    "cut",
+    "join_path",
+    "shown",
+    "summary",
+    "type_name",
+]
 
+LEAVE_OUT = "it is optional: leave the key out"
+"""What is told of a null in place of a key that is not required."""
 ProblemKind = Literal[
     "unknown_tool",
     "unreadable_arguments",

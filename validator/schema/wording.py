@@ -14,7 +14,7 @@ from typing import Any, cast
 from jsonschema.exceptions import ValidationError
 
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.schema.problems import Problem, ProblemKind, cut, join_path, shown
+from llmcore.validator.schema.problems import LEAVE_OUT, Problem, ProblemKind, cut, join_path, shown
 
 __all__ = ["close_to", "described", "explain"]
 
@@ -46,6 +46,8 @@ def _problem(kind: ProblemKind, path: Path, expected: str, got: str, choices: Se
 
 
 def _got(error: ValidationError) -> str:
+    if error.message == LEAVE_OUT:
+        return f"null ({LEAVE_OUT})"
     instance: Any = error.instance
     if error.validator in ("minLength", "maxLength"):
         return f"{len(instance)} characters"

@@ -1,0 +1,136 @@
+"""What can be said of text that the normaliser still holds back: the answer in it, and the words of the library's envelope.
+
+The normaliser tells nothing of what may turn out to be a call. Who asked for a typed value, or for the envelope of the JSON
+modes, knows more of the text than it does, and need not wait for the end of an answer that is certain to be one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from typing import Any
+
+from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.normalizer.calls.call_objects import BESIDE_CALLS, CALL_KEYS, LIST_KEYS, NAME_KEYS
+from llmcore.normalizer.core.names import is_known, peel
+from llmcore.types import Event, TextDelta, ToolSet
+from llmcore.types.narrowing import is_list, is_object
+
+__all__ = ["EnvelopeWords", "answer_in"]
+
+_ARGUMENTS = re.compile(rf'"{FINAL_RESULT}"\s*,\s*"(?:arguments|parameters|args|input)"\s*:\s*(?={{)')
+_WORDS_BEGIN = re.compile(
+    r"""\s*(?:```\w*\s*)?\{\s*(?:"toolCalls"\s*:\s*\[\s*\]\s*,\s*)?(?:"needsMoreWork"\s*:\s*(?:true|false|null)\s*,\s*)?"""
+    r""""content"\s*:\s*\""""
+)
+_HEAD = 200  # of the text, in which the envelope's words must begin
+_SAYS = re.compile(r"\s*[^\W_]+[,;.!]?[ \n]+[^\W_]+[ ,;.!?:\n]")
+"""Two words of prose: what begins so holds no call that is all of it."""
+_PIECE = re.compile(r'(?:[^"\\]|\\(?:[^u]|u(?![dD][89abAB])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}))*')
+"""Whole characters of a JSON string."""
+
+
+def answer_in(text: str, tools: ToolSet, fields: Collection[str]) -> str | None:
+    """The part of a text that is still coming which is certain to be the answer, or the arguments of `final_result`; None while
+    it may be a call. `fields`: the keys of the answer's type."""
+    from llmcore.validator.output.candidates import find_values
+
+    values = find_values(text, cut=True).values
+    if not values:
+        return None
+    value, at = values[-1].value, ""
+    cut = {repair.path for repair in values[-1].repairs if repair.kind == "cut_string"}
+    if is_list(value):
+        value, at = value[0] if value else None, "[0]."
+        if not is_object(value):
+            return text if _is_no_call(value, cut) else None
+    keys = list(value) if is_object(value) else []
+    if not keys:
+        return None
+    if keys[0] not in CALL_KEYS and not is_known(keys[0], tools):
+        return text
+    calls: Any = next((value[key] for key in LIST_KEYS if key in value), None)
+    if is_list(calls):
+        return _arguments(text) if calls and _name_in(calls[0]) == FINAL_RESULT else None
+    names = [value[key] for key in NAME_KEYS if key in value and isinstance(value[key], str) and at + key not in cut]
+    if names and not any(is_known(name, tools) for name in names):
+        return text
+    if names:
+        return _arguments(text) if peel(names[0], tools) == FINAL_RESULT else None
+    only_the_answer = all(tool.name == FINAL_RESULT for tool in tools)
+    return text if only_the_answer and keys[0] in BESIDE_CALLS and keys[0] in fields else None
+
+
+def _is_no_call(item: Any, cut: Collection[str]) -> bool:
+    """Is a list with this first item no list of calls?"""
+    return item is not None and not is_list(item) and (not isinstance(item, str) or ("(" not in item and "[0]" not in cut))
+
+
+def _name_in(call: Any) -> Any:
+    return call.get("name") if is_object(call) else None
+
+
+def _arguments(text: str) -> str | None:
+    found = _ARGUMENTS.search(text)
+    if found is None:
+        return None
+    try:
+        end = json.JSONDecoder(strict=False).raw_decode(text, found.end())[1]
+    except (ValueError, RecursionError):  # still coming, or damaged
+        end = len(text)
+    return text[found.end() : end]
+
+
+class EnvelopeWords:
+    """Tells the words under `content` of an envelope that is held back, as they come; then of the event that tells all of them
+    what is left. Linear: each character is looked at once."""
+
+    def __init__(self) -> None:
+        self._at = (
+            -1
+        )  # where the next character of the words is, in the held text; -1 until they begin, -2 when there are no more
+        self._raw = ""  # what came of them and was not told
+        self._told = ""
+        self._begun = False
+
+    def coming(self, held: Any) -> TextDelta | None:
+        """`held(start)` gives what is held back from there on."""
+        if self._at == -1:
+            head: str = held(0)
+            found = _WORDS_BEGIN.match(head[:_HEAD])
+            if found is None:
+                self._at = -1 if len(head) < _HEAD else -2
+                return None
+            self._at = found.end()
+        if self._at < 0:
+            return None
+        more: str = held(self._at)
+        self._at += len(more)
+        self._raw += more
+        whole = _PIECE.match(self._raw)
+        assert whole is not None  # it matches nothing, too
+        if not self._begun and _SAYS.match(whole[0]) is None:
+            self._at = -2 if len(self._raw) > _HEAD else self._at
+            return None
+        said, self._raw, self._begun = whole[0], self._raw[whole.end() :], True
+        if self._raw.startswith('"') or len(self._raw) > len(r"\ud83d\ude00"):
+            self._at = -2
+        return self._tell(said)
+
+    def _tell(self, said: str) -> TextDelta | None:
+        try:
+            text: str = json.loads(f'"{said}"', strict=False)
+        except ValueError:  # an escape that is none: the normaliser decides what it means
+            self._at = -2
+            return None
+        self._told += text
+        return TextDelta(text) if text else None
+
+    def left_of(self, event: Event) -> Event | None:
+        """The event without what was told of it already; None where nothing is left."""
+        if not self._told or not isinstance(event, TextDelta):
+            return event
+        told, self._told, self._at = self._told, "", -2
+        rest = event.text.removeprefix(told)
+        return TextDelta(rest) if rest else None

@@ -1,0 +1,181 @@
+"""A run's events for whoever reads them, with what they add up to so far.
+
+The view follows the rule of the events: what an attempt emitted is void when another one follows, unless its calls ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator
+from types import TracebackType
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+from llmcore.run.result import RunEvent, RunResult
+from llmcore.types import (
+    AttemptStarted,
+    CallerError,
+    Event,
+    Finished,
+    PartialOutput,
+    ReasoningDelta,
+    Reclassified,
+    TextDelta,
+    ToolCall,
+    ToolCallFinished,
+    ToolResult,
+)
+
+__all__ = ["RunStream", "SyncRunStream"]
+
+T = TypeVar("T")
+
+
+class _Run(Protocol):
+    """What a stream needs of a run."""
+
+    def events(self) -> AsyncGenerator[Event, None]: ...
+
+    def leave(self) -> None: ...
+
+    def so_far(self) -> RunResult: ...
+
+
+class _View(Generic[T]):
+    """What the events that were read add up to."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+        self.text = ""
+        """The text of the reply that is coming, or of the last one; at the end the answer's."""
+        self.reasoning = ""
+        """The reasoning of that reply."""
+        self.calls: list[ToolCall] = []
+        """The calls that the run's replies made, in order; those of a reply that another attempt took the place of left out."""
+        self.results: list[ToolResult] = []
+        """What came of the calls."""
+        self.partial: T | None = None
+        """The typed value as far as it is certain; None while nothing is."""
+        self._accepted = 0  # so many of the calls have run
+        self._result: RunResult[T] | None = None
+        self._is_over = False
+
+    @property
+    def result(self) -> RunResult[T]:
+        """The run's result, as `Finished` holds it. Where the stream was left early or failed, the run as far as it came.
+
+        Raises `CallerError` while the run goes on.
+        """
+        if self._result is not None:
+            return self._result
+        if not self._is_over:
+            raise CallerError("the stream has no result yet: read it to its end, or leave it (by `aclose`, or the end of `with`)")
+        return cast("RunResult[T]", self._run.so_far())
+
+    def _left(self) -> None:
+        if not self._is_over:
+            self._run.leave()
+        self._is_over = True
+
+    def _saw(self, event: RunEvent[T]) -> RunEvent[T]:
+        match event:
+            case TextDelta():
+                self.text += event.text
+            case ReasoningDelta():
+                self.reasoning += event.text
+            case ToolCallFinished():
+                self.calls.append(event.call)
+            case ToolResult():
+                self.results.append(event)
+                self._accepted = len(self.calls)
+            case PartialOutput():
+                self.partial = event.value
+            case AttemptStarted():
+                self.text = self.reasoning = ""
+                self.partial = None
+                del self.calls[self._accepted :]
+            case Reclassified():
+                self._withdraw(event)
+            case Finished():
+                self._result, self._is_over = event.result, True
+                self.text, self.reasoning = event.result.content, event.result.envelope.reasoning
+            case _:
+                pass
+        return event
+
+    def _withdraw(self, event: Reclassified) -> None:
+        """What was told as text was reasoning, from the beginning on; what was told as a call is none."""
+        if event.kind == "reasoning" and event.start == 0:
+            self.reasoning, self.text = self.reasoning + self.text, ""
+        if event.kind != "call":
+            new = self.calls[self._accepted :]
+            self.calls[self._accepted :] = [call for call in new if not _within(call, event)]
+
+
+def _within(call: ToolCall, event: Reclassified) -> bool:
+    return call.span is not None and event.start <= call.span[0] and call.span[1] <= event.end
+
+
+class RunStream(_View[T], AsyncGenerator[RunEvent[T], None]):
+    """The events of a run: `async for event in stream`. `text`, `reasoning`, `calls`, `results` and `partial` are what they add
+    up to, `result` is the run's at its end.
+
+    `async with orchestrator.stream(...) as stream` closes it when it is left early: what the run waits for is stopped, the
+    connection is closed, and `result` is the run as far as it came, its history fit for another run.
+    """
+
+    def __init__(self, run: _Run) -> None:
+        super().__init__(run)
+        self._events = cast("AsyncGenerator[RunEvent[T], None]", run.events())
+
+    async def asend(self, value: None = None) -> RunEvent[T]:
+        return self._saw(await self._over_on_error(self._events.asend(value)))
+
+    async def athrow(self, typ: Any, val: Any = None, tb: TracebackType | None = None) -> RunEvent[T]:
+        return self._saw(await self._over_on_error(self._events.athrow(typ if val is None else val)))
+
+    async def _over_on_error(self, event: Any) -> RunEvent[T]:
+        try:
+            return cast("RunEvent[T]", await event)
+        except BaseException:
+            self._is_over = True
+            raise
+
+    async def aclose(self) -> None:
+        """Leave the run. Raises nothing when it is over."""
+        await self._events.aclose()
+        self._left()
+
+    async def __aenter__(self) -> RunStream[T]:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
+    """`RunStream` for code without an event loop: `for event in stream`, `with orchestrator.stream_sync(...) as stream`."""
+
+    def __init__(self, run: _Run, events: Generator[Event, None, None]) -> None:
+        super().__init__(run)
+        self._events = cast("Generator[RunEvent[T], None, None]", events)
+
+    def send(self, value: None) -> RunEvent[T]:
+        try:
+            return self._saw(self._events.send(value))
+        except BaseException:
+            self._is_over = True
+            raise
+
+    def throw(self, typ: Any, val: Any = None, tb: TracebackType | None = None) -> RunEvent[T]:
+        self._is_over = True
+        return self._events.throw(typ if val is None else val)
+
+    def close(self) -> None:
+        """Leave the run: it is cancelled and waited for. Raises nothing when it is over."""
+        self._events.close()
+        self._left()
+
+    def __enter__(self) -> SyncRunStream[T]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,57 @@
+"""What a tool sets on the loop that all synchronous calls share stays for nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from llmcore.orchestrator import Orchestrator
+from llmcore.testing import FakeModel
+
+
+def broken(*_: object, **__: object) -> Any:
+    raise RuntimeError("set by a tool")
+
+
+ATTRIBUTES = [
+    *("create_task", "call_later", "call_at", "call_soon", "call_soon_threadsafe", "run_in_executor", "getaddrinfo"),
+    *("create_connection", "create_future", "time", "stop", "close", "set_debug", "__class__"),
+    *("_default_executor", "_task_factory", "_exception_handler", "_selector", "_ready", "slow_callback_duration"),
+]
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_what_is_set_on_the_loop_as_an_attribute_changes_nothing(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def set_it() -> str:
+        loop = asyncio.get_running_loop()
+        before = getattr(loop, name)
+        setattr(loop, name, broken)
+        delattr(loop, name)
+        assert getattr(loop, name) == before
+        return "set"
+
+    async def use() -> str:
+        loop = asyncio.get_running_loop()
+        await asyncio.wait_for(asyncio.create_task(asyncio.sleep(0.001)), 5)
+        await asyncio.to_thread(str)
+        await loop.getaddrinfo("localhost", 80)
+        return f"as ever at {loop.time():.0f}"
+
+    calls = FakeModel().tool_call("set_it").tool_call("use").text("Done.")
+    with caplog.at_level("WARNING", "llmcore.tools"):
+        result = Orchestrator(calls, [set_it, use]).run_sync("go")
+    assert [record.error for record in result.tool_results] == [None, None]
+    assert caplog.text.count(f"`{name}` changes nothing on the event loop") == 2
+    assert Orchestrator(FakeModel().tool_call("use").text("Done."), [use]).run_sync("go").content == "Done."
+
+
+def test_an_attribute_of_ones_own_may_be_set_on_the_loop() -> None:
+    async def note() -> str:
+        loop: Any = asyncio.get_running_loop()
+        loop.seen_by_a_library = True
+        del loop.seen_by_a_library
+        return "noted"
+
+    assert Orchestrator(FakeModel().tool_call("note").text("Done."), [note]).run_sync("go").tool_results[0].error is None
