@@ -14,12 +14,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from llmcore.adapters.request.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
+from llmcore.tools import compile_tools
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
 from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_object
@@ -33,6 +35,8 @@ __all__ = ["OutputSpec", "take_final_call"]
 _HEAD = 200  # of a text, within which it shows how it begins
 _FENCE = re.compile(r"\s*(?:```\w*\s*)?")
 _KEY = f'{{"{WRAPPER}":'
+_BETWEEN_CALLS = ", "
+"""Between the values of several calls of the output tool: a list of answers where one was asked for."""
 _EMPTY_LIST = re.compile(r"(?:\A|</[\w:]+>)\s*(?P<list>(?:```\w*\s*)?\[\s*(?:null|None)?\s*\]\s*(?:```)?)\s*\Z")
 """Alone or behind the closer of reasoning."""
 
@@ -169,13 +173,17 @@ def _wrapping(output_type: Any) -> Any:
 
 
 def _is_broken_wrapper(text: str) -> bool:
-    """Is it the object that was asked for and nothing else, but cut or damaged? As a text it would keep its braces."""
+    """Is it the object that was asked for and nothing else, but cut, damaged or given
+    more than once? As a text it would keep its braces."""
     from llmcore.validator.output.candidates import find_values, is_whole
 
     head = _head(text)
     if not head.startswith(_KEY):
         return len(head) > len('{"') and _KEY.startswith(head)
     found = find_values(text, cut=False)
+    if len(found.values) > 1 and all(_is_wrapper(one.value) for one in found.values):
+        between = [text[one.end : other.start] for one, other in pairwise(found.values)]
+        return all(gap.strip() == _BETWEEN_CALLS.strip() for gap in between)
     first = next(iter(found.values or found.begun), None)
     if first is None or not is_whole(text, first.start, first.end):
         return False
@@ -199,23 +207,43 @@ def _kept(output_type: Any) -> OutputSpec:
 
 
 def take_final_call(envelope: Envelope, output: OutputSpec | None) -> tuple[Envelope, ToolCall | None]:
-    """The envelope without the call of the output tool, and that call (the last, if there are several).
+    """The envelope without the calls of the output tool, and the last of them.
 
-    Without other calls its arguments become the content, to be parsed like any answer. So does an empty list: the normaliser
-    knows no output type, and to it that is an empty list of calls.
+    Without other calls its arguments become the content, to be parsed like any answer; those of several that differ become it
+    together, for then it is open which is meant. In a cut reply that says more than the call, the call may be a first idea:
+    nothing of it is used. An empty list becomes the content too: the normaliser knows no output type, and to it that is an
+    empty list of calls.
     """
     if output is None:
         return envelope, None
+    envelope = _with_final_calls(envelope, output)
     if not any(call.name == FINAL_RESULT for call in envelope.tool_calls):
         return _with_empty_list(envelope), None
-    final = [call for call in envelope.tool_calls if call.name == FINAL_RESULT][-1]
+    finals = [call for call in envelope.tool_calls if call.name == FINAL_RESULT]
+    said = {output.text_of(call): None for call in finals}
     others = [call for call in envelope.tool_calls if call.name != FINAL_RESULT]
     changes: dict[str, Any] = {"tool_calls": others, "needs_more_work": True if others else None}
     if not others:
-        changes["content"] = output.text_of(final)
-        changes["truncated"] = not final.complete
+        says_more = envelope.finish_reason == "length" and bool(envelope.content.strip())
+        changes["content"] = _BETWEEN_CALLS.join(said)
+        changes["truncated"] = says_more or not all(call.complete for call in finals)
     changed = updated(envelope, changes)
-    return changed.attach(envelope.source, envelope.segments, envelope.blocks), final
+    is_open = bool(others) and len(said) > 1  # several values beside calls: what the calls give is waited for
+    return changed.attach(envelope.source, envelope.segments, envelope.blocks), None if is_open else finals[-1]
+
+
+def _with_final_calls(envelope: Envelope, output: OutputSpec) -> Envelope:
+    """The envelope with the calls of the output tool that its text makes though the tool was not offered: the model knows it
+    from other turns. Read for what it is, such a call would be an object with a `name`."""
+    if FINAL_RESULT not in envelope.content or envelope.tool_calls:
+        return envelope
+    from llmcore.normalizer import normalize
+
+    read = normalize(envelope.content, compile_tools([output.tool]))
+    if not any(call.name == FINAL_RESULT for call in read.tool_calls):
+        return envelope
+    changes = {"tool_calls": read.tool_calls, "content": read.content}
+    return updated(envelope, changes).attach(envelope.source, envelope.segments, envelope.blocks)
 
 
 def _with_empty_list(envelope: Envelope) -> Envelope:

@@ -201,6 +201,12 @@ class Point(BaseModel):
 
 
 Hue = Literal["dark", "dark-blue"]
+_OPEN = [
+    "<scratchpad>%", "<!-- %", "(%", '"%', "`%", "<tool_call>%", "<function_calls>%", "```python\nx = %", "# Draft\n%", "1. %", "- %",
+    "> %", "| a | %", "Either %", "First, %", "Attempt 1: %", "My first thought was %", "I rejected %", "The possible answers are %",
+    "First attempt:\n```json\n%\n```", "<draft>%</draft>", "It says so in the text.\n\n%", "Draft: %\nBetter: %",
+]  # fmt: skip
+"""Texts that may go on from the value: it may be a part, an item, a draft, or what is taken back."""
 PERHAPS_HALF: dict[str, tuple[Any, str]] = {
     "int": (int, "12"),
     "int, wrapped": (int, '{"result": 12'),
@@ -237,6 +243,8 @@ PERHAPS_HALF: dict[str, tuple[Any, str]] = {
     "a list before a bullet": (list[str], '["a"]\n- b'),
     "a wrapper before words": (int, '{"result": 1}\nBut'),
     "a wrapper before another": (int, '{"result": 1}, {"result": 2'),
+    **{f"an object within {text!r}": (Point, text.replace("%", '{"x": 1}')) for text in _OPEN},
+    **{f"a wrapper within {text!r}": (int, text.replace("%", '{"result": 12}')) for text in _OPEN},
     "a text that speaks of a wrapper": (str, 'It returns {"result": "ok"} wi'),
 }
 
@@ -272,6 +280,32 @@ async def test_a_value_that_reasoning_follows_is_asked_for_again(ending: str) ->
     assert (result.output, len(result.attempts)) == (Point(x=2), 2)
 
 
+_MODES = {
+    "native_tools": Capabilities(json_schema=False),
+    "json_schema": Capabilities(native_tools=False, json_schema=True),
+    "json_object": Capabilities(native_tools=False, json_schema=False, json_object=True),
+    "text": Capabilities(native_tools=False, json_schema=False, json_object=False),
+}
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("mode", _MODES)
+async def test_in_every_mode_a_value_in_something_open_is_asked_for_again(mode: str, streamed: bool) -> None:
+    for text in _OPEN:
+        fake = FakeModel(body(text.replace("%", '{"x": 1}')), '{"x": 2}', capabilities=_MODES[mode])
+        result = await result_of(Orchestrator(fake), streamed, output_type=Point)
+        assert (result.output, fake.call_count) == (Point(x=2), 2), text
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("mode", _MODES)
+async def test_a_cut_call_of_the_output_tool_behind_words_is_asked_for_again(mode: str, streamed: bool) -> None:
+    said = 'Draft:\n<tool_call>\n{"name": "final_result", "arguments": {"x": 1}}\n</tool_call>'
+    fake = FakeModel(body(said), '{"x": 2}', capabilities=_MODES[mode])
+    result = await result_of(Orchestrator(fake), streamed, output_type=Point)
+    assert (result.output, fake.call_count) == (Point(x=2), 2)
+
+
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 async def test_the_whole_value_is_taken_when_it_comes(streamed: bool) -> None:
     fake = FakeModel(body("12"), body("1234", "stop"))
@@ -287,7 +321,7 @@ async def test_the_whole_value_is_taken_when_it_comes(streamed: bool) -> None:
         (Point, 'Here:\n```json\n{"x": 1}\n```\n', Point(x=1)),
         (Point, 'Here:\n```json\n{"x": 1}\n', Point(x=1)),
         (Point, '<think>Hm.</think>{"x": 1}', Point(x=1)),
-        (Point, 'Draft: {"x": 1}\nFinal: {"x": 2}', Point(x=2)),
+        (Point, 'Final answer: {"x": 2}', Point(x=2)),
         (int, '{"result": 12}', 12),
         (str, '{"result": "whole"}', "whole"),
         (Hue, '{"result": "dark"}', "dark"),

@@ -300,3 +300,60 @@ async def test_too_many_turns_are_an_error_of_execute() -> None:
     with pytest.raises(MaxToolTurns) as caught:
         await Orchestrator(FakeModel(default=called("add", {"a": 1, "b": 2})), [add], max_tool_turns=1).execute("go", int)
     assert caught.value.partial.output is None
+
+
+class Named(BaseModel):
+    name: str
+
+
+_NO_TOOLS = Capabilities(native_tools=False, json_schema=True)
+_UNOFFERED = ["{call}", "```json\n{call}\n```", "<tool_call>\n{call}\n</tool_call>", "Here it is:\n<tool_call>{call}</tool_call>"]
+
+
+@pytest.mark.parametrize("form", _UNOFFERED)
+@pytest.mark.parametrize("capabilities", [None, _NO_TOOLS, Capabilities(native_tools=False, json_schema=False)])
+async def test_a_call_of_the_output_tool_is_one_though_it_was_not_offered(form: str, capabilities: Any) -> None:
+    """And no object whose `name` is `final_result`."""
+    call = '{"name": "final_result", "arguments": {"name": "Paris"}}'
+    fake = FakeModel(form.replace("{call}", call), capabilities=capabilities)
+    assert await Orchestrator(fake).execute("x", Named) == Named(name="Paris")
+
+
+_ONE_AND_TWO: list[tuple[Any, Any, Any]] = [
+    (Named, {"name": "a"}, {"name": "b"}),
+    (int, {"result": 1}, {"result": 2}),
+    (str, {"result": "a"}, {"result": "b"}),
+    (list[int], {"result": [1]}, {"result": [2]}),
+    (dict[str, Any], {"a": 1}, {"a": 2}),
+    (Any, {"result": 1}, {"result": 2}),
+]
+
+
+@pytest.mark.parametrize(("output_type", "one", "two"), _ONE_AND_TWO, ids=str)
+async def test_of_two_different_values_by_the_output_tool_none_is_taken_in_silence(output_type: Any, one: Any, two: Any) -> None:
+    fake = FakeModel().tool_calls(("final_result", one), ("final_result", two)).tool_call("final_result", two)
+    result = await Orchestrator(fake).run("x", output_type=output_type)
+    assert [attempt.reason for attempt in result.attempts] == ["first", "reask"]
+    again = FakeModel().tool_calls(("final_result", one), ("final_result", one))
+    assert (await Orchestrator(again).run("x", output_type=output_type)).has_output
+    assert again.call_count == 1
+
+
+async def test_two_different_values_beside_calls_wait_for_their_results() -> None:
+    made = FakeModel().tool_calls(("add", {"a": 1, "b": 1}), ("final_result", {"name": "a"}), ("final_result", {"name": "b"}))
+    fake = made.tool_call("final_result", {"name": "c"})
+    result = await Orchestrator(fake, [add]).run("go", output_type=Named)
+    assert (result.output, fake.call_count) == (Named(name="c"), 2)
+    assert_valid(result.messages)
+
+
+class Note(BaseModel):
+    content: str
+
+
+@pytest.mark.parametrize("capabilities", [None, _NO_TOOLS, Capabilities(native_tools=False, json_schema=False)])
+async def test_a_value_with_a_key_named_content_is_data(capabilities: Any) -> None:
+    """And not the envelope that JSON modes teach for answers in words."""
+    said = '{"content": "All is well."}'
+    for output_type, value in ((Note, Note(content="All is well.")), (dict[str, str], {"content": "All is well."}), (str, said)):
+        assert await Orchestrator(FakeModel(said, capabilities=capabilities)).execute("x", output_type) == value

@@ -13,8 +13,8 @@ Rules
 - A call of which it is doubtful whether it is meant is asked about once: if it comes again in the same way, it is only
   shown, and the reply is the answer, its text whole.
 - A cut turn is asked again with more room. So is one whose words behind the last call a limit ended, and a typed answer that a
-  limit ended, unless it is a value closed by a bracket of its own with nothing behind it: `12` may be half of 1234, `dark` of
-  dark-blue, a text of a longer one, and words behind a call or a value may be about to take it back.
+  limit ended, unless it is a value closed by a bracket of its own and nothing else: `12` may be half of 1234, `dark` of
+  dark-blue, a text of a longer one, and what stands around a value, or behind a call, may be about to take it back.
 - Near misses are asked about only where a call was required.
 
 `CorrectionLoop` is the sans-IO core (`next()` gives what to ask, `receive()` takes the answer); `correct` drives it

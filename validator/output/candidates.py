@@ -24,7 +24,7 @@ from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.output.lead_ins import LeadIn, lead_in, taken_back
 
-__all__ = ["LIKE_JSON", "MAX_CANDIDATES", "Candidate", "Found", "ends_the_text", "find_values", "is_whole", "only_fence"]
+__all__ = ["LIKE_JSON", "MAX_CANDIDATES", "Candidate", "Found", "find_values", "is_whole", "only_fence", "stands_alone"]
 
 _WASTE_PER_CHARACTER = 4
 _WASTE_ALLOWED = 20_000
@@ -61,6 +61,8 @@ class Found(NamedTuple):
     unread: bool = False
     members_left: bool = False
     """Members of an object stand outside of every value: a bracket around them is missing."""
+    unreadable: Sequence[Candidate] = ()
+    """What begins like a value, ends, and cannot be read; of its value nothing is known."""
     begun: Sequence[Candidate] = ()
     """What the end of the text broke off: values that are not complete, and what was begun and cannot be read."""
 
@@ -101,6 +103,7 @@ class _Scan:
         self.text, self.cut, self.broken, self.bracketed = text, cut, 0, 0
         self.unread = self.members_left = False
         self.left_open: list[Candidate] = []
+        self.closed_unread: list[Candidate] = []
         self.waste = _WASTE_ALLOWED + _WASTE_PER_CHARACTER * len(text)
         self.reasoning = reasoning_spans(text)
         self.all_fences = _fenced(text)
@@ -117,7 +120,8 @@ class _Scan:
         kept = [fence for fence in others if not self._is_example(fence, examples)]
         members_left = self.members_left or any(map(self._holds_members, self._between(containers)))
         begun = [*(value for value in values if not value.complete), *self._begun(containers)]
-        return Found(values, kept, self.reasoning, self.unread or members_left, members_left, begun)
+        unreadable = list(self._with_lead_ins(self.closed_unread, containers))
+        return Found(values, kept, self.reasoning, self.unread or members_left, members_left, unreadable, begun)
 
     def _begun(self, containers: Sequence[Candidate]) -> Iterator[Candidate]:
         """What was begun before the end of the text and is no value: a bracket that none closes, and an answer of which there
@@ -126,10 +130,15 @@ class _Scan:
         opened = [*self.left_open]
         if since and _ANNOUNCED.search(text, max(since, len(text) - _LOOKED_AT)):
             opened.append(Candidate(None, len(text), len(text), complete=False))
+        for one in self._with_lead_ins(opened, containers):
+            if one.value is not None or one.announced > LeadIn.NOTHING:
+                yield one
+
+    def _with_lead_ins(self, opened: Sequence[Candidate], containers: Sequence[Candidate]) -> Iterator[Candidate]:
+        ends = [one.end for one in containers]
         for one in opened:
-            announced = lead_in(text, one.start, since, LeadIn.NOTHING)
-            if one.value is not None or announced > LeadIn.NOTHING:
-                yield replace(one, announced=announced)
+            at = bisect_right(ends, one.start)
+            yield replace(one, announced=lead_in(self.text, one.start, ends[at - 1] if at else 0, LeadIn.NOTHING))
 
     def _between(self, containers: Sequence[Candidate]) -> Iterator[tuple[int, int]]:
         """The stretches of text around values and reasoning."""
@@ -212,8 +221,10 @@ class _Scan:
             if like_json:
                 self.broken, self.unread = end, True
                 self.members_left = self.members_left or self.text[position] == "{"
-                if not closed and end >= len(self.text):
-                    empty: Any = {} if self.text[position] == "{" else []
+                empty: Any = {} if self.text[position] == "{" else []
+                if closed:
+                    self.closed_unread.append(Candidate(empty, position, end))
+                elif end >= len(self.text):
                     self.left_open.append(Candidate(empty, position, end, complete=False))
             elif closed:
                 self.bracketed = end
@@ -390,22 +401,39 @@ _OPENED_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[\w+-]*|`+")
 def is_whole(text: str, start: int, end: int) -> bool:
     """Does nothing but reasoning and the marks of a fence stand around a value? The fence need not close: its end may be
     what the reply lacks."""
+    before, behind = _around(text, start, end)
+    return (not before or _OPENED_FENCE.fullmatch(before) is not None) and not behind.strip("`~")
+
+
+_NAMED = re.compile(
+    r"""(?: [\s:\uff1a!,.*_'\u2019]+ | </?(?:answer|final_answer|result|output|response|json)>
+      | \b(?:sure|certainly|ok|okay|yes|of\scourse|here|is|it|s|you|go|the|your|my|final|corrected|updated|requested|answer|result
+        |output|response|solution|json|object|value|list|below|this|as|in|format|hier|die|das|Antwort|Ergebnis|voici|la|le|réponse
+        |résultat|aquí|está|respuesta|resultado)\b
+      | 以下|这是|是|最终|答案|结果|回答|答え|結果|です|は )*+
+    (?: (?P<fence>`{3,}|~{3,})[ \t]*[\w+-]* | (?P<tick>`) )? \s*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""All that may stand before a value for it to be certain that it is the answer and no draft, item or quotation."""
+_CLOSED = re.compile(r"[\s*_]*+(?P<mark>`{3,}|~{3,}|`)?[\s*_]*+(?:</[\w:-]++>\s*+)*+")
+
+
+def stands_alone(text: str, start: int, end: int) -> bool:
+    """Is a value, in a text that may have been cut, all that it says? Before it may stand reasoning, a fence and words that do
+    nothing but name the answer; behind it what closes those. Any other word, sign or item may have begun something of which the
+    value is no more than a part or a first idea."""
+    before, behind = _around(text, start, end)
+    opened, closed = _NAMED.fullmatch(before), _CLOSED.fullmatch(behind)
+    if opened is None or closed is None:
+        return False
+    return closed["mark"] == "`" if opened["tick"] else closed["mark"] in (None, opened["fence"])
+
+
+def _around(text: str, start: int, end: int) -> tuple[str, str]:
+    """What stands before and behind a value, without reasoning."""
     before, behind, since = "", "", 0
     for span in [*reasoning_spans(text), ReasoningSpan(len(text), len(text), opened=True, closed=True)]:
         before += text[since : min(span.start, start)]
         behind += text[max(since, end) : span.start]
         since = span.end
-    opened = before.strip()
-    return (not opened or _OPENED_FENCE.fullmatch(opened) is not None) and not behind.strip().strip("`~")
-
-
-_CLOSERS_BEHIND = re.compile(r"[\s*]*+(?P<mark>`{3,}|~{3,}|`)?[\s*]*+(?:</[\w:-]++>\s*+)*+")
-
-
-def ends_the_text(text: str, start: int, end: int) -> bool:
-    """Does nothing begin behind a value: no words, no item, no other value? Only what ends where the value ends may stand
-    there: its fence, emphasis, an element. And is it no draft, behind which the answer was to come?"""
-    if lead_in(text, start, 0, LeadIn.NOTHING) is LeadIn.DRAFT:
-        return False
-    behind = _CLOSERS_BEHIND.fullmatch(text, end)
-    return behind is not None and (not behind["mark"] or text.count(behind["mark"], 0, start) % 2 == 1)
+    return before.strip(), behind.strip()

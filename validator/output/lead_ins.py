@@ -58,7 +58,8 @@ _REJECTED = rf"""
               | contrast\s(?:to|with)
               | compared?\s(?:to|with) | contrary\sto | other\sthan | except(?:\sfor)? | differs?\sfrom | different\sfrom
               | replac(?:es|ed|ing) | supersed(?:es|ing) | changed?\sfrom | correct(?:s|ed|ing)\sfrom | more\sthan | less\sthan
-              | better\sthan | than | worse\sthan
+              | better\sthan | than | worse\sthan | reject(?:s|ed|ing) | discard(?:s|ed|ing) | dismiss(?:es|ed|ing)
+              | rul(?:es|ed|ing)\sout | exclud(?:es|ed|ing) | abandon(?:s|ed|ing) | decid(?:es|ed)\sagainst
               | nicht | kein(?:e[rsnm]?)? | statt | anstatt | anstelle\svon | au\slieu\sde | plutôt\sque | pas | no\ses | no\sson
               | en\s(?:lugar|vez)\sde )
           | n['\u2019]t )
@@ -72,6 +73,8 @@ _DRAFT = rf"""
       | \bfirst\s(?:{_ANSWERS}|idea|thought) | \b(?:draft|attempt|before|input|given)
       | \bEntwurf | \bbrouillon | \bborrador | 草稿 | 初稿 | 下書き )
     (?:\s{_BEING}){{0,2}} \s*[:\uff1a]\W*\Z
+  | \b(?: considered | tried | attempted | started\swith | (?:first|initial(?:ly)?)\sthought(?:\s(?:was|of|it\swas))?
+      | thought\s(?:of|about|it\swas) ) [^\w.!?]*\Z
 """
 _NOUN = r"(?:examples?|samples?|Beispiele?|exemples?|ejemplos?|exemplos?|esempio|esempi)"
 _LABEL = rf"""
@@ -81,20 +84,29 @@ _LABEL = rf"""
 """
 """A sentence that is hardly more than the word."""
 
-_ANSWER = r"""
-    (?<!wrong\ )(?<!incorrect\ )(?<!not\ the\ ) \b(?:answer|result|output|response|solution)s?\b
-  | \bhere\ (?:is|are)\ (?:the|your)\b | \bhere's\ (?:the|your)\b
-  | \b(?:Antwort|Ergebnis|Ausgabe|Lösung)\b | \b(?:réponse|résultat|sortie)\b | \b(?:respuesta|resultado|salida)\b
-  | 答案 | 结果 | 回答 | 输出 | 答え | 結果 | 出力
+_HERE = rf"""(?: \s*[,:\uff1a]?\s* (?:
+      (?:{_ANSWERS}|is|are|be|the|this|that|these|so|therefore|thus|now|as|in|of|for|you|your|my|our|here|below|follows|following
+        |format|request|ist|sind|lautet|est|sont|es|son|pour|für|von|de|la|le|el|der|die|das)(?!\w)
+      | 答案|结果|回答|输出|答え|結果|出力|版本|是|为|為|は|です ) ){{0,5}} \W*\Z"""
+"""What may stand between the words that name the answer and the answer itself."""
+_HEDGED = r"""(?<! possible\ )(?<! potential\ )(?<! alternative\ )(?<! another\ )(?<! other\ )(?<! different\ )(?<! expected\ )
+    (?<! first\ )(?<! initial\ )(?<! second\ )(?<! given\ )(?<! raw\ )(?<! one\ )(?<! likely\ )(?<! wrong\ )(?<! incorrect\ )
+    (?<! not\ the\ )(?<! the\ tool\ )"""
+_ANSWER = rf"""
+    (?: {_HEDGED} \b(?:answer|result|output|response|solution)s?\b
+      | \bhere\ (?:is|are)\ (?:the|your)\b | \bhere's\ (?:the|your)\b
+      | \b(?:Antwort|Ergebnis|Ausgabe|Lösung)\b | \b(?:réponse|résultat|sortie)\b | \b(?:respuesta|resultado|salida)\b
+      | 答案 | 结果 | 回答 | 输出 | 答え | 結果 | 出力 ) {_HERE}
 """
-_FINAL = r"""
-    \b(?:final|real|actual|correct|corrected|revised|updated|amended|fixed|definitive)\b
-  | \b(?:endgültig|richtig|eigentlich|tatsächlich|korrigiert)\w*
-  | \b(?:finale|réelle?|définitive?|corrigée?|vraie?)\b | \b(?:definitiv|corregid|correct)[oa]\b
-  | 最终 | 正确 | 真正 | 实际 | 最終 | 正しい | 実際の
+_FINAL = rf"""
+    (?: \b(?:final|real|actual|correct|corrected|correction|revised|updated|amended|fixed|definitive)\b
+      | \b(?:endgültig|richtig|eigentlich|tatsächlich|korrigiert|Korrektur)\w*
+      | \b(?:finale|réelle?|définitive?|corrigée?|vraie?)\b | \b(?:definitiv|corregid|correct)[oa]\b | \bcorrecci[óo]n\b
+      | \bI\ meant\b | \b(?:it|that|this)\ should\ (?:be|read|have\ been)\b
+      | 最终 | 正确 | 真正 | 实际 | 更正 | 最終 | 正しい | 実際の | 訂正 ) {_HERE}
 """
 _FLAGS = re.IGNORECASE | re.VERBOSE
-_WORDS_BEHIND = r"(?:[,:]?\s[\w'-]+){0,3}"  # `an example answer`, `for example, the output`: still the example's
+_WORDS_BEHIND = r"(?:[,:]?\s[\w'-]+){0,3}[^\w.!?]*"  # `an example answer`, `for example, the output`: still the example's
 _SIGNS: tuple[tuple[LeadIn, re.Pattern[str]], ...] = (
     (LeadIn.EXAMPLE, re.compile(_LABEL, _FLAGS)),
     (LeadIn.EXAMPLE, re.compile(rf"(?:{_EXAMPLE}){_WORDS_BEHIND}", _FLAGS)),
@@ -113,7 +125,8 @@ _MAY_BE_NONE = re.compile(
     """ampl|instance|e\\.|eg|such|eispiel|z\\.|xempl|p\\.|tel|jempl|tal|semp|templat|placehold|schema|例|如|たとえ
     |previ|prior|old|former|earl|outdat|obsol|stale|supers|deprec|incorrect|wrong|bad|invalid|erron|fault|reject|discard|mistak|broken
     |not|never|nor|neither|than|n['\u2019]t|instead|unlike|opposed|contra|compar|except|differ|replac|chang|alt|vorher|fr[üu]h|falsch|ancien
-    |pr[ée]c|fauss|anterior|kein|nicht|statt|lieu|pas|no|lugar|vez|不|错|之前|以前|旧|間違|古""",
+    |pr[ée]c|fauss|anterior|kein|nicht|statt|lieu|pas|no|lugar|vez|不|错|之前|以前|旧|間違|古
+    |dismiss|rul|exclud|abandon|against""",
     re.IGNORECASE | re.VERBOSE,
 )
 """Without one of these nothing keeps the only value from being one: the expressions need not be tried."""
@@ -134,10 +147,19 @@ def lead_in(text: str, start: int, since: int, before: LeadIn, *, alone: bool = 
         for match in sign.finditer(said):
             if match.end() > ends and not _SENTENCE_END.search(said, match.end()):
                 found, ends = kind, match.end()
-    if found is LeadIn.ANSWER and _FINAL_BEFORE.search(said, 0, ends):
-        return LeadIn.FINAL
+    if found is LeadIn.REJECTED and since and _OF_THE_ONE_BEFORE.search(said):
+        return LeadIn.NOTHING
     return found
 
+
+_WRONG = r"""(?: wrong | incorrect | invalid | mistaken | inaccurate | false | an?\s(?:mistake|error)
+    | (?:not|n['\u2019]t)\s(?:\w+\s)?(?:right|correct|valid|true|accurate) | falsch | faux | incorrect[oa] | mal )"""
+_OF_THE_ONE_BEFORE = re.compile(
+    rf"""(?: (?: \b(?:is|was|are|were|looks|seems|ist|war|est|es|era) | ['\u2019]s ) \s(?:\w+\s)? | (?=n['\u2019]t) )
+    {_WRONG} \W*\Z""",
+    _FLAGS,
+)
+"""A verdict, which may be about the value before it as well as about the one behind it: `That is wrong: {...}`"""
 
 _TAKEN_BACK = re.compile(
     r"""[\s)\]"'`*_]{0,8} (?:
@@ -152,17 +174,32 @@ _TAKEN_BACK = re.compile(
     """,
     _FLAGS,
 )
+_INTERJECTIONS = r"""(?:(?:oh|oops|wait|hm+|no|sorry|actually|but|hold\son|moment|nein|entschuldigung|non|pardon|désolée?|espera
+    |perdón)[\s,.;:!?\u2013\u2014\u2026-]+){0,3}"""
+_SECOND_THOUGHT = re.compile(
+    rf"""[\s)\]"'`*_.~]{{0,12}} {_INTERJECTIONS} (?:
+      (?: (?:that|it) (?: \s(?:is|was|looks|seems) | ['\u2019]s | (?=\s(?:is|was)n) )
+        | this\s(?:is|was) (?![^.\n:]{{0,30}}:)
+        | das\s(?:ist|war) | c['\u2019]\s?est | es[ot]o\sestá ) \s (?:(?!not)\w+\s)? (?:is|was)?{_WRONG}
+      | (?:that|this|it) \s (?:does|can) (?:\snot|n['\u2019]t) \s (?:fit|match|work|be\sright)
+      | das\s(?:stimmt|passt)\snicht | ich\shabe\smich\s(?:geirrt|vertan) | je\sme\ssuis\strompée? | me\sequivoqué
+      | I\s(?: made\san?\s(?:mistake|error) | was\swrong | misread | take\s(?:that|it)\sback ) | my\s(?:mistake|bad)
+      | (?:scratch|ignore|disregard|forget) \s (?:that|this|it|the\sabove) | on\ssecond\sthought
+      | let\sme\s(?: correct | fix | redo | reconsider | rethink | revise | re-?do | try\sagain )
+    ) \b
+      | \s*[.\u3002]?\s* (?: 等等 | 等一下 | 不对 | 不對 | 错了 | 錯了 | 我错了 | 間違え | 違います | 아니 | 잠깐 )
+    """,
+    _FLAGS,
+)
+"""What follows a value at once, or as the next sentence."""
 
 
 def taken_back(text: str, end: int) -> bool:
-    """Do the words right behind a value say that it is none? `{"a": 1} is wrong`"""
-    return _TAKEN_BACK.match(text, end, end + _LOOKED_BACK) is not None
+    """Do the words right behind a value say that it is none? `{"a": 1} is wrong`, `{"a": 1}. Wait, that is wrong`"""
+    return any(words.match(text, end, end + _LOOKED_BACK) is not None for words in (_TAKEN_BACK, _SECOND_THOUGHT))
 
 
 def _last_sentence(said: str) -> str:
     """The last line with words, what decorates its end left out."""
     said = _OPENING_FENCE.sub("", said.rstrip(" \t([")).rstrip(_DECORATION)
     return said[said.rfind("\n") + 1 :]
-
-
-_FINAL_BEFORE = re.compile(rf"(?:{_FINAL})(?:\s?[\w-]+){{0,2}}\Z", _FLAGS)

@@ -5,8 +5,9 @@ Rules
   JSON (off: lossless; safe: coerced too; lenient: guess and truncated too) and the coercion of the value (see
   `coercion`).
 - Of several values an array type takes all that fit as its items, any other type the one that the text announces as
-  the answer, else the one that can be trusted most, the first of equals; that others fit too is recorded. Reasoning
-  and what stands behind an example's or a denied lead-in are no values (see `candidates`).
+  the answer, else the one that can be trusted most, the first of equals; where it is not certain which is meant, that is a
+  `guess` (see `choosing`). Reasoning and what stands behind an example's or a denied lead-in are no values (see `candidates`).
+- What fits but only repeats the form, or speaks of something else, is a `guess` (see `echoes`).
 - Nothing shortens an array: an item that does not fit fails it, two different lists are no one list, and where
   something in the text could not be read, or a value goes on behind its last bracket, no part of it stands for the whole.
 - A value is not certain beside the beginning of another that the end of the text broke off (see `begun`): only `lenient`
@@ -33,7 +34,9 @@ from llmcore.types.narrowing import is_list
 from llmcore.validator.coercion.coercer import Strictness, settle, trust
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.output.begun import Beginnings
-from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, ends_the_text, find_values, only_fence
+from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, find_values, only_fence, stands_alone
+from llmcore.validator.output.choosing import Fit, doubt_about, preference
+from llmcore.validator.output.echoes import echoes_in
 from llmcore.validator.output.guessed_keys import without_guessed_keys
 from llmcore.validator.output.lead_ins import LeadIn
 from llmcore.validator.output.output_types import CompiledOutput, compile_output
@@ -64,7 +67,8 @@ _MAX_FAILURES = 100
 class ParseDetail:
     """A typed value and how it was come by: what was repaired, and every value that the text held (empty when the text
     itself was the value). `complete` is False when the text ended inside the value. `closed` is True when the value ended
-    by a bracket of its own, is called no draft, and nothing was begun behind it: what a limit ended says no more of it."""
+    by a bracket of its own and is all that the text says, reasoning, a fence and words that name it apart: what any other
+    was to be, in a reply that a limit ended, nobody knows."""
 
     value: Any
     repairs: list[Repair] = field(default_factory=list[Repair])
@@ -115,17 +119,6 @@ def json_schema(output_type: Any) -> JsonSchema:
     return compile_output(output_type).json_schema
 
 
-class _Fit(NamedTuple):
-    """A candidate brought into shape: the typed value, everything that was done, and whether the text ended inside
-    it."""
-
-    value: Any
-    data: Any
-    repairs: list[Repair]
-    complete: bool = True
-    of: Candidate | None = None
-
-
 class _Failure(NamedTuple):
     """What keeps a candidate of so many characters from being the value, and the error of the type's own code, if it was
     that."""
@@ -145,10 +138,9 @@ class _Parse:
         self.admitted = _ADMITTED[strictness]
         self.problems: list[_Failure] = []
         self.refused: list[Repair] = []
-        self.values: list[_Fit] = []
+        self.values: list[Fit] = []
         self.members_left = False
-        self.begun: Sequence[Candidate] = ()
-        self.lists: Sequence[Candidate] = ()
+        self.found = Found([], [], [])
         self.around = Surroundings(text, output.schema, strictness)
         self.beginnings = Beginnings(text, self.around)
 
@@ -176,19 +168,18 @@ class _Parse:
             return None
         return ParseDetail(detail.value, [NUMBER_AS_TEXT, *detail.repairs], [], detail.complete, detail.closed)
 
-    def _is_closed(self, fit: _Fit) -> bool:
+    def _is_closed(self, fit: Fit) -> bool:
         if fit.of is None or (is_list(fit.data) and not is_list(fit.of.value)):  # more items may follow
             return False
         if any(repair.kind == "several_fit" and repair.safety == "truncated" for repair in fit.repairs):
             return False
-        stands_last = ends_the_text(self.text, fit.of.start, fit.of.end)
-        return stands_last and fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
+        is_all = stands_alone(self.text, fit.of.start, fit.of.end)
+        return is_all and fit.complete and self.text[fit.of.start : fit.of.end].endswith(_CLOSERS)
 
-    def best_of(self, found: Found) -> _Fit | None:
+    def best_of(self, found: Found) -> Fit | None:
         """The candidate that fits best as the structure it is, or several of them as the items of an array."""
-        whole: list[_Fit] = []
-        self.members_left, self.begun = found.members_left, found.begun
-        self.lists = [candidate for candidate in found.values if is_list(candidate.value) and candidate.value]
+        whole: list[Fit] = []
+        self.members_left, self.found = found.members_left, found
         if any(self.around.lists_items(candidate) for candidate in found.values):
             found = found._replace(unread=True)  # values beside a list of items are not all of them
         for candidate in found.values:
@@ -197,7 +188,7 @@ class _Parse:
             whole += [fit for fit in fits if isinstance(fit.data, (dict, list)) or not fit.repairs]
         return self._best([*whole, *self._gathered(found)])
 
-    def plain_text(self, *, cut: bool = False) -> _Fit | None:
+    def plain_text(self, *, cut: bool = False) -> Fit | None:
         """The text itself, where text is all that the type admits. `cut`: it may go on."""
         if not self._admits_text_only():
             return None
@@ -211,13 +202,13 @@ class _Parse:
 
     # --- the ways to a value ------------------------------------------------------------------------------------------
 
-    def verbatim(self) -> _Fit | None:
+    def verbatim(self) -> Fit | None:
         """The text itself without its reasoning, where the type admits it."""
         text, repairs = self._without_reasoning()
         if not self.schema.is_valid(text):
             return None
         finished = self.output.finish(text)
-        return None if finished.problems else _Fit(finished.value, text, repairs)
+        return None if finished.problems else Fit(finished.value, text, repairs)
 
     def _without_reasoning(self) -> tuple[str, list[Repair]]:
         spans = reasoning_spans(self.text)
@@ -234,7 +225,7 @@ class _Parse:
         types = {name for branch in branches for name in view_of(self.schema, branch).types}
         return types == {"string"} or (types == {"string", "null"} and self.text.strip() != "null")
 
-    def _of_value(self, candidate: Candidate) -> Iterator[_Fit]:
+    def _of_value(self, candidate: Candidate) -> Iterator[Fit]:
         if self._is_part(candidate):
             self.problems.append(_Failure(candidate.end - candidate.start, [_part_of(candidate, self.text)]))
             return
@@ -254,14 +245,14 @@ class _Parse:
         left = self.members_left and around.is_recursive
         return not candidate.alone and (left or around.is_inner(candidate) or around.goes_on(candidate))
 
-    def _leaves_items_out(self, fit: _Fit, candidate: Candidate, found: Found) -> bool:
+    def _leaves_items_out(self, fit: Fit, candidate: Candidate, found: Found) -> bool:
         """Is it an array made of one value where the text holds more that are meant as items, or cannot be read?"""
         if self.around.array is None or not is_list(fit.data) or is_list(candidate.value):
             return False
         others = (other for other in found.values if other is not candidate)
         return found.unread or any(self.around.meant_as_item(other.value) for other in others)
 
-    def _settled(self, value: Any, first: list[Repair], complete: bool = True, size: int = 0) -> Iterator[_Fit]:
+    def _settled(self, value: Any, first: list[Repair], complete: bool = True, size: int = 0) -> Iterator[Fit]:
         """The value brought into shape, if the strictness admits all that it took. `size`: how much of the text it
         is, for telling about the problems of the largest."""
         unfit = [repair for repair in first if repair.safety not in self.admitted]
@@ -278,9 +269,17 @@ class _Parse:
         if finished.problems:
             self.problems.append(_Failure(size, finished.problems, finished.cause))
         else:
-            yield _Fit(finished.value, settled.value, [*first, *settled.repairs], complete)
+            yield from self._trusted(Fit(finished.value, settled.value, [*first, *settled.repairs], complete), size)
 
-    def _gathered(self, found: Found) -> Iterator[_Fit]:
+    def _trusted(self, fit: Fit, size: int) -> Iterator[Fit]:
+        """The value, if the strictness admits what it says as an answer."""
+        echoes = echoes_in(fit.data, self.schema, self.text)
+        if self._admits(echoes):
+            yield fit._replace(repairs=[*fit.repairs, *echoes])
+            return
+        self.problems.append(_Failure(size, [_echo(repair) for repair in echoes]))
+
+    def _gathered(self, found: Found) -> Iterator[Fit]:
         """Several values as the items of an array type: all that fit, none of those meant as items being left out. A
         single one only where that is `lenient`."""
         candidates = _announced(found.values)
@@ -308,7 +307,7 @@ class _Parse:
     def _fits_item(self, candidate: Candidate) -> bool:
         return self.around.fits_item(candidate.value, strict=len(self.problems) >= _MAX_FAILURES)
 
-    def _of_texts(self, found: Found) -> Iterator[_Fit]:
+    def _of_texts(self, found: Found) -> Iterator[Fit]:
         """The text, or what stands in its fences, read as the one value it says or names."""
         whole, notes = self._without_reasoning()
         texts = [(self.text[start:end].strip(), list[Repair]()) for start, end in found.fences] + [(whole.strip(), notes)]
@@ -330,39 +329,33 @@ class _Parse:
 
     # --- choosing -----------------------------------------------------------------------------------------------------
 
-    def _best(self, fits: Sequence[_Fit]) -> _Fit | None:
+    def _best(self, fits: Sequence[Fit]) -> Fit | None:
         admitted = [fit for fit in fits if self._admits(fit.repairs)]
-        best = min(admitted, key=_preference, default=None)
-        if best is None or best.of is None:
+        best = min(admitted, key=preference, default=None)
+        if best is None:
+            return None
+        doubt = doubt_about(best, admitted, self._meant(best.data), self._becoming, self.text)
+        if doubt is None:
             return best
-        rivals = [fit for fit in admitted if fit.of is not None and fit.of is not best.of and fit.data != best.data]
-        same = [fit.of for fit in rivals if fit.of is not None and fit.of.announced == best.of.announced]
-        begun = self._begun_beside(best.of)
-        beside = [*begun, *self._lists_beside(best.of)]
-        others = [*same, *(one for one in beside if not any(one is other for other in same))]
-        if not others:
-            return best
-        places = [[other.start, other.end] for other in (best.of, *others[:_MAX_FITS])]
-        note = Repair(kind="several_fit", before=places, after=places[0], safety="truncated" if begun else "coerced")
-        is_array = self.around.array is not None and is_list(best.data)
-        if is_array:
-            self.problems.append(_Failure(len(self.text), [_several_lists(1 + len(others))]))
-        if (begun and is_array) or not self._admits([note]):
-            self.refused.append(note)
-        return None if is_array or not self._admits([note]) else best._replace(repairs=[*best.repairs, note])
+        is_array = is_list(best.data) and self.around.array is not None
+        none_is_all = is_array and (doubt.others_fit or doubt.is_begun or not best.data)
+        if none_is_all:
+            self.problems.append(_Failure(len(self.text), [_several_lists(doubt.rivals)]))
+        if doubt.is_begun if none_is_all else not self._admits([doubt.note]):
+            self.refused.append(doubt.note)
+        refused = none_is_all or not self._admits([doubt.note])
+        return None if refused else best._replace(repairs=[*best.repairs, doubt.note])
 
-    def _lists_beside(self, best: Candidate) -> list[Candidate]:
-        """Lists beside an empty one, also those of which no item fits: it is not certain that nothing is the answer."""
-        empty = is_list(best.value) and not best.value
-        return [one for one in self.lists if empty and one.announced >= best.announced]
-
-    def _begun_beside(self, best: Candidate) -> list[Candidate]:
-        """What the end broke off, could have become a value of the type, and is named the answer no less than the best."""
-        return [one for one in self._becoming if one is not best and one.announced >= best.announced]
+    def _meant(self, data: Any) -> list[Candidate]:
+        """What was meant as a value of the type and does not fit, or cannot be read. A part of something was not."""
+        fitting = {id(fit.of) for fit in self.values}
+        unfit = [one for one in self.found.values if one.complete and id(one) not in fitting and not self._is_part(one)]
+        unreadable = [one for one in self.found.unreadable if type(one.value) is type(data) and self.beginnings.could_become(one)]
+        return [*(one for one in unfit if self.around.is_meant(one.value, data)), *unreadable]
 
     @cached_property
     def _becoming(self) -> list[Candidate]:
-        return [one for one in self.begun if self.beginnings.could_become(one)]
+        return [one for one in self.found.begun if self.beginnings.could_become(one)]
 
     def _admits(self, repairs: Sequence[Repair]) -> bool:
         return all(repair.safety in self.admitted for repair in repairs)
@@ -390,11 +383,6 @@ class _Parse:
         return str(self.output.json_schema.get("title") or described(self.schema.schema, self.schema.resolve))
 
 
-def _preference(fit: _Fit) -> tuple[int, int]:
-    """What the text announces comes first, then what can be trusted most."""
-    return -(fit.of.announced if fit.of is not None else LeadIn.NOTHING), trust(fit.repairs)
-
-
 def _announced(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """Those that the text calls its final ones; all, where it does not."""
     return [candidate for candidate in candidates if candidate.announced is LeadIn.FINAL] or candidates
@@ -410,6 +398,20 @@ def _part_of(candidate: Candidate, text: str) -> Problem:
     return Problem(kind="untrusted", expected="the whole value", got=got, message=f"brackets around it are missing; it is {got}")
 
 
+_ECHOES = {
+    "placeholder": ("a value of its own", "the placeholder {}"),
+    "no_known_key": ("an object with keys of the type", "none of its keys: {}"),
+    "misspelt_key": ("no such key", "a key of the type that is misspelt, with {}"),
+}
+
+
+def _echo(repair: Repair) -> Problem:
+    expected, got = _ECHOES[repair.kind]
+    got = got.format(shown(repair.before))
+    message = f"`{repair.path}` is {got}" if repair.path else f"it is {got}"
+    return Problem(kind="untrusted", path=repair.path, expected=expected, got=got, message=message)
+
+
 def _refusal(refused: Sequence[Repair], strictness: Strictness) -> Problem:
     worst = max(refused, key=lambda repair: trust([repair]))
     kinds = ", ".join(dict.fromkeys(repair.kind.replace("_", " ") for repair in refused))
@@ -419,6 +421,9 @@ def _refusal(refused: Sequence[Repair], strictness: Strictness) -> Problem:
     if worst.safety == "truncated":
         got = "text that ends inside the value"
         return Problem(kind="incomplete", path=worst.path, expected="a whole value", got=got, message=f"it is {got}")
+    if worst.kind == "several_fit":
+        got = "several different ones, of which none is named the answer"
+        return Problem(kind="untrusted", expected="one value", got=got, message=f"it holds {got}")
     got = f"JSON that can only be read by a guess ({kinds}), which strictness={strictness!r} does not admit"
     return Problem(kind="untrusted", path=worst.path, expected="sound JSON", got=got, message=f"it is {got}")
 

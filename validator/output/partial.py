@@ -235,6 +235,8 @@ def _of_array(annotation: Any, origin: Any, data: list[Any]) -> Any:
     arguments = get_args(annotation)
     if isinstance(cls, type) and issubclass(cls, tuple) and arguments and arguments[-1] is not Ellipsis:
         return tuple(_built(each, item) for each, item in zip(arguments, data, strict=False))
+    if hasattr(cls, "_fields"):
+        return _named_tuple(cls, data)
     items = [_built(arguments[0] if arguments else Any, item) for item in data]
     makers: list[Any] = [tuple, frozenset, set]
     for make in makers:
@@ -244,3 +246,10 @@ def _of_array(annotation: Any, origin: Any, data: list[Any]) -> Any:
             except TypeError:  # an item that cannot be hashed
                 return items
     return items
+
+
+def _named_tuple(cls: Any, data: list[Any]) -> Any:
+    """Fields that are missing are their default or None."""
+    hints = get_type_hints(cls, include_extras=True)
+    items = [_built(hints.get(name, Any), item) for name, item in zip(cls._fields, data, strict=False)]
+    return cls(*items, *(cls._field_defaults.get(name) for name in cls._fields[len(items) :]))

@@ -103,6 +103,20 @@ class Surroundings:
         """Is the value itself a list of what is meant as items?"""
         return is_list(candidate.value) and any(self.meant_as_item(item) for item in candidate.value)
 
+    def is_meant(self, value: Any, data: Any) -> bool:
+        """Is a value that does not fit meant as one of the type all the same: is it of the kind of `data`, which fits, and of the
+        type's keys, if that names any?"""
+        if is_list(data) and is_list(value):
+            of_objects = self._items_names[1]
+            return bool(value) and (not data or not of_objects or any(self.meant_as_item(item) for item in value))
+        return is_object(data) and is_object(value) and bool(value) and self.names_a_key(value)
+
+    def names_a_key(self, value: dict[str, Any]) -> bool:
+        """Has an object a key of the type? Any key is one where an alternative of it lists none."""
+        objects = [view for view in self.with_alternatives(self.schema.schema) if view.properties or "object" in view.types]
+        names = {spelling(name) for view in objects for name in view.properties}
+        return not all(view.properties for view in objects) or any(spelling(key) in names for key in value)
+
     def fits_item(self, value: Any, *, strict: bool = False) -> bool:
         """Is the value an item? A list is none, where items are no lists: one of its own items would stand for all.
         `strict`: as it is."""

@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 import enum
 import json
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -167,3 +167,15 @@ def test_half_a_surrogate_pair_waits_for_the_other() -> None:
     for cut in ('{"a": "x\\ud800', '{"a": "x\\ud800\\u', '{"a": "x\\ud800\\udc'):
         assert parse(cut, dict, partial=True) == {"a": "x"}
     assert parse('{"a": "x\\ud800\\udc00"}', dict, partial=True) == {"a": "x\U00010000"}
+
+
+class Place(NamedTuple):
+    x: int
+    y: int
+    name: str = "here"
+
+
+def test_a_named_tuple_is_one_while_it_grows() -> None:
+    assert parse("[1, ", Place, partial=True) == Place(1, None, "here")  # type: ignore[arg-type]
+    assert parse('[[1, 2, "a"], [3', list[Place], partial=True)[0] == Place(1, 2, "a")
+    assert type(parse("[", Place, partial=True)) is Place

@@ -192,11 +192,19 @@ def test_an_announcement_names_the_answer(words: str) -> None:
 
 
 def test_several_values_that_fit_are_told() -> None:
-    (found, several) = parse_detailed(f"One: {A}. Two: {B}.", Payment).repairs
-    assert (found.kind, several.kind, several.safety) == ("found_in_text", "several_fit", "coerced")
+    (found, several) = parse_detailed(f"One: {A}. Two: {B}.", Payment, strictness="lenient").repairs
+    assert (found.kind, several.kind, several.safety) == ("found_in_text", "several_fit", "guess")
     assert kinds(f"One: {A}. Two: {A}.", Payment) == ["found_in_text"]
+    for strictness in ("off", "safe"):
+        with pytest.raises(OutputParseError, match="several different ones"):
+            parse(f"One: {A}. Two: {B}.", Payment, strictness=strictness)
+
+
+def test_of_values_alone_on_one_line_the_first_is_taken_and_told() -> None:
+    several = parse_detailed(f"{A} {B}\n", Payment).repairs[-1]
+    assert (several.kind, several.safety) == ("several_fit", "coerced")
     with pytest.raises(OutputParseError):
-        parse(f"One: {A}. Two: {B}.", Payment, strictness="off")
+        parse(f"{A} {B}", Payment, strictness="off")
 
 
 # --- code -------------------------------------------------------------------------------------------------------------
