@@ -17,6 +17,8 @@ from llmcore.fallback.context import FallbackContext, Plan
 from llmcore.fallback.remedies import PATIENCE
 from llmcore.fallback.strategies import DEFAULT_STRATEGIES, Strategy
 from llmcore.types import (
+    Attempt,
+    AttemptFailed,
     CallerError,
     CapabilityRefused,
     Event,
@@ -73,6 +75,8 @@ class FallbackManager:
                 context.failed(failure)
             if len(ledger.attempts) == entered:
                 ledger.count_unsent(context.plan.model)
+            elif ledger.attempts[-1].failure is context.failure:
+                yield _failed(ledger.attempts[-1], context.failure)
             plan = context.plan = self.next_plan(context)
             number = len(ledger.attempts) + 1
             _tell(context, number)
@@ -131,16 +135,32 @@ def _bounded(wait: float, left: float | None) -> float:
     return wait if left is None else max(0.0, min(wait, left))
 
 
+def _failed(attempt: Attempt, failure: LLMCoreError) -> AttemptFailed:
+    return AttemptFailed(
+        attempt.n,
+        attempt.model,
+        attempt.mode,
+        type(failure).__name__,
+        str(failure),
+        getattr(failure, "status", None),
+        attempt.duration,
+        attempt.deployment,
+    )
+
+
 def _tell(context: FallbackContext, number: int) -> None:
-    plan = context.plan
+    plan, failure = context.plan, context.failure
+    extra = {"attempt": number, "model": plan.model, "mode": plan.mode, "reason": plan.reason, "wait": plan.wait}
+    extra |= {"failure": type(failure).__name__, "status": getattr(failure, "status", None)}
     _log.info(
         "attempt %d: %s (%s), %s after %s, waiting %.2f s",
         number,
         plan.place,
         plan.mode,
         plan.reason,
-        failure_name(context.failure),
+        failure_name(failure),
         plan.wait,
+        extra=extra,
     )
 
 

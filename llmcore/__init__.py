@@ -31,11 +31,16 @@ if TYPE_CHECKING:
     from llmcore.models import ModelRegistry as ModelRegistry
     from llmcore.orchestrator import Orchestrator as Orchestrator
     from llmcore.run import Interjections as Interjections
+    from llmcore.run import ObservedRun as ObservedRun
+    from llmcore.run import Observer as Observer
     from llmcore.run import RunResult as RunResult
     from llmcore.run import RunStream as RunStream
     from llmcore.run import Step as Step
     from llmcore.run import Steps as Steps
     from llmcore.run import SyncRunStream as SyncRunStream
+    from llmcore.run import ToolStatistics as ToolStatistics
+    from llmcore.run import ToolStats as ToolStats
+    from llmcore.run import event_json as event_json
     from llmcore.testing import FakeModel as FakeModel
     from llmcore.testing import ReplayAdapter as ReplayAdapter
     from llmcore.tools import RunContext as RunContext
@@ -65,20 +70,22 @@ _NAMES_BY_MODULE = {
     "llmcore.hooks": "Hooks StreamedSoFar Veto hook",
     "llmcore.models": "ModelConfig ModelRegistry",
     "llmcore.orchestrator": "Orchestrator",
-    "llmcore.run": "Interjections RunResult RunStream Step Steps SyncRunStream",
+    "llmcore.run": (
+        "Interjections ObservedRun Observer RunResult RunStream Step Steps SyncRunStream ToolStatistics ToolStats event_json"
+    ),
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
     "llmcore.types": (
-        "DEFAULT_LIMITS ArgumentsDelta Attempt AttemptReason AttemptStarted AuthenticationFailed Block Budget CacheControl "
-        "CallWriter CallerError CapabilityRefused CompiledTool ConfigError ContextOverflow Envelope Event FallbackExhausted "
-        "FinishReason Finished ImageBlock InternalError JsonSchema LLMCoreError LimitExceeded Limits MaxToolTurns Message "
-        "ModelError ModelNotFound NEAR_MISS_REASONS NearMiss NormalizerEvent OutputMode OutputParseError "
+        "DEFAULT_LIMITS ArgumentsDelta Attempt AttemptFailed AttemptReason AttemptStarted AuthenticationFailed Block Budget "
+        "CacheControl CallWriter CallerError CapabilityRefused CompiledTool ConfigError ContextOverflow Envelope Event "
+        "FallbackExhausted FinishReason Finished ImageBlock InternalError JsonSchema LLMCoreError LimitExceeded Limits "
+        "MaxToolTurns Message ModelError ModelNotFound NEAR_MISS_REASONS NearMiss NormalizerEvent OutputMode OutputParseError "
         "Overloaded PartialOutput ProviderBlock "
         "ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused RemoteServerError "
         "Repair Repaired Reply Request RequestRefused RequestTooLarge RetryConfig RetryTool Role Safety "
         "Segment SegmentKind TerminateLoop "
         "TextBlock TextDelta ThinkingBlock Timeout ToolCall ToolCallFinished ToolCallStarted ToolChoice ToolDefinition "
-        "ToolDefinitionError ToolError ToolResult ToolResultBlock ToolUseBlock Truncated Usage Waiting "
+        "ToolDefinitionError ToolError ToolResult ToolResultBlock ToolStarted ToolUseBlock Truncated Usage Waiting "
         "definition_of"
     ),
     "llmcore.validator": "ParseDetail Problem ValidationReport json_schema parse parse_detailed",

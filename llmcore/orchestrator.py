@@ -23,6 +23,7 @@ from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
 from llmcore.run.context_size import context_bound
 from llmcore.run.interjections import Interjections
+from llmcore.run.observing import Observer, Observers
 from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness, check_options
 from llmcore.run.result import RunResult
 from llmcore.run.settings import TOOL_OPTIONS, resolve, tool_settings, validators_of
@@ -47,6 +48,7 @@ Models = ModelRegistry | Adapter | Mapping[str, Any] | str | PathLike[str]
 OWN_KINDS = {
     "capabilities": Kind(lambda value: isinstance(value, CapabilityStore), "an llmcore.CapabilityStore"),
     "enforce_limits": Kind(lambda value: isinstance(value, bool), "True or False"),
+    "name": Kind(lambda value: isinstance(value, str), "a text"),
 }
 INSTEAD = {
     **dict.fromkeys(PER_RUN - KINDS.keys(), "that is an option of each run: give it to run(), execute() or stream()"),
@@ -82,7 +84,8 @@ class Orchestrator:
     `RetryTool` or `ValueError` has the model asked again, and what one returns, if not None, is the value. A run's own are
     asked after these. `max_context_tokens`: a request that has more, or more than its model's `context_window`, is not sent: a
     model with a larger window is tried, else the run ends with a `ContextOverflow`. `token_counter` counts a `Request`'s
-    tokens. The other arguments are defaults that each call may override.
+    tokens. `observers` are told what each run does (docs/observability.md); `name` is what its logs and traces call it. The other
+    arguments are defaults that each call may override.
 
     `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they override),
     `message_history`, `budget`, `deps`, `strictness`, `output_validators`, `max_tool_turns`, `max_parallel_tools`,
@@ -116,6 +119,8 @@ class Orchestrator:
         tool_config: ToolConfig | None = None,
         max_context_tokens: int | None = None,
         token_counter: Callable[[Request], int] | None = None,
+        observers: Observer | Iterable[Observer] | None = None,
+        name: str = "",
     ) -> None:
         options = {
             "system": system,
@@ -129,7 +134,7 @@ class Orchestrator:
         check_options("Orchestrator", options)
         check_kinds(
             "Orchestrator",
-            {"capabilities": capabilities, "enforce_limits": enforce_limits},
+            {"capabilities": capabilities, "enforce_limits": enforce_limits, "name": name},
             OWN_KINDS,
         )
         self._tools = ToolSource(tools)
@@ -138,6 +143,7 @@ class Orchestrator:
         self._defaults |= {"max_context_tokens": max_context_tokens, "token_counter": token_counter}
         self._defaults["validators"] = validators_of(output_validators)
         from llmcore.fallback import FallbackManager
+        from llmcore.run.logbook import Logbook
         from llmcore.run.loop import Machinery
 
         self._catalog = Catalog(models, capabilities=capabilities, adapter=adapter)
@@ -148,6 +154,8 @@ class Orchestrator:
             tool_config=tool_settings(tool_config, options, ignoring=_TOOL_DEFAULTS),
             enforce_limits=enforce_limits,
             web_search=None if web_search is None else web_search_tool(web_search),
+            observers=Observers(observers, Logbook()),
+            name=name,
         )
 
     def beside(self, *tools: Iterable[object] | Callable[..., Any], hooks: HooksGiven = ()) -> Orchestrator:

@@ -24,7 +24,7 @@ CONTRACT = """
     Message TextBlock ImageBlock ToolUseBlock ToolResultBlock ThinkingBlock RedactedThinkingBlock ProviderBlock CacheControl
     Request Reply Envelope ToolCall Repair NearMiss Usage Attempt ToolDefinition RetryConfig
     TextDelta ReasoningDelta ToolCallStarted ArgumentsDelta ToolCallFinished Reclassified AttemptStarted Repaired ToolResult
-    PartialOutput Finished Waiting
+    PartialOutput Finished Waiting AttemptFailed ToolStarted
     LLMCoreError CallerError ToolDefinitionError ConfigError ModelNotFound LimitExceeded AuthenticationFailed QuotaExceeded
     ModelError OutputParseError Refused MaxToolTurns Truncated
     ProviderError RateLimited ContextOverflow RequestTooLarge Overloaded RemoteServerError CapabilityRefused RequestRefused Timeout
@@ -33,6 +33,7 @@ CONTRACT = """
 
 BESIDES = """
     __version__ BuildInfo build_info ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections RunStream Step Steps SyncRunStream current_tool_call_id hook
+    Observer ObservedRun ToolStatistics ToolStats event_json
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
     Segment SegmentKind ToolChoice definition_of
 """
@@ -47,7 +48,7 @@ PARAMETERS = {
     "Orchestrator": (
         "models tools | system hooks capabilities strategies strictness max_tool_turns max_parallel_tools tool_timeout tool_errors "
         "enforce_limits budget deps adapter web_search output_validators tool_config "
-        "max_context_tokens token_counter"
+        "max_context_tokens token_counter observers name"
     ),
     "Orchestrator.run": "self request | options",
     "Orchestrator.execute": "self request output_type | options",

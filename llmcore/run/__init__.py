@@ -1,9 +1,24 @@
 """The tool loop and its state. The face is `llmcore.orchestrator`; what others need from here is the
-result, and what goes into a running run and comes out of it."""
+result, what goes into a running run and comes out of it, and who is told of it."""
 
+from llmcore.run.event_json import event_json
 from llmcore.run.interjections import Interjections
+from llmcore.run.observing import ObservedRun, Observer
 from llmcore.run.result import RunResult
 from llmcore.run.stepping import Step, Steps
 from llmcore.run.streams import RunStream, SyncRunStream
+from llmcore.run.tool_stats import ToolStatistics, ToolStats
 
-__all__ = ["Interjections", "RunResult", "RunStream", "Step", "Steps", "SyncRunStream"]
+__all__ = [
+    "Interjections",
+    "ObservedRun",
+    "Observer",
+    "RunResult",
+    "RunStream",
+    "Step",
+    "Steps",
+    "SyncRunStream",
+    "ToolStatistics",
+    "ToolStats",
+    "event_json",
+]

@@ -7,7 +7,6 @@ layer 4.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from llmcore.run.correcting import Correcting
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
+from llmcore.run.observing import Requests, under
 from llmcore.run.output import take_final_call
 from llmcore.run.output_checks import Checked, check_output
 from llmcore.run.partial import PartialValues
@@ -65,14 +65,12 @@ from llmcore.types import (
     Usage,
 )
 from llmcore.types.copies import copied, updated
-from llmcore.types.logs import failure_name, logger
 from llmcore.validator import CorrectionLoop, CorrectionResult, ParseDetail
 
 __all__ = ["Accepted", "TurnAttempt"]
 
 T = TypeVar("T")
 
-_log = logger("run")
 _JSON_MODES = frozenset({"json_schema", "json_object"})
 
 
@@ -123,6 +121,7 @@ class TurnAttempt:
         self._has_asked = False
         self._ignored_by: set[str] = set()
         self._checked: Checked | None = None
+        self._requests = Requests(state.watch)
         self.accepted: Accepted | None = None
 
     @property
@@ -135,32 +134,33 @@ class TurnAttempt:
         config = self._models.config(plan.model, plan.deployment)
         self._models.check_price(config)
         reason = self._first_reason if plan.reason == "first" else plan.reason
-        correcting, detail = self._correcting, plan.detail
-        if correcting is None or not correcting.goes_on_with(plan.model):
-            self._correcting = None
-            self.toolbox, self._tools = self._given, self._offered
-            await self._added()
-            async with aclosing(self._ask(config, plan, self._state.request(), self._tools, reason, detail)) as events:
-                async for event in events:
-                    yield event
-            correcting = self._correcting = Correcting(plan.model, self._request, await self._judged_first(config, plan))
-            reason, detail = "reask", ""
-        loop = correcting.loop
-        while not self._is_told(loop) and (correction := correcting.next()) is not None:
-            # a request of its own that replaces the bad turn
-            correcting.add(await self._added())
-            asked, tools = correcting.corrected(correction), compile_tools(correction.tools)
-            async with aclosing(self._ask(config, plan, asked, tools, reason, detail or correction.detail)) as events:
-                async for event in events:
-                    yield event
-            correcting.unanswered = None
-            await self._typed(partial(loop.receive, self._envelope, admitted_tools(correcting.request, self._tools)))
-            self._judged(loop)
-            await self._ask_validators(loop)
-            reason, detail = "reask", ""
-        for event in await self._accept(loop.result):
-            yield event
-        self._learn_by_contrast(config, plan)
+        with self._requests:
+            correcting, detail = self._correcting, plan.detail
+            if correcting is None or not correcting.goes_on_with(plan.model):
+                self._correcting = None
+                self.toolbox, self._tools = self._given, self._offered
+                await self._added()
+                async with aclosing(self._ask(config, plan, self._state.request(), self._tools, reason, detail)) as events:
+                    async for event in events:
+                        yield event
+                correcting = self._correcting = Correcting(plan.model, self._request, await self._judged_first(config, plan))
+                reason, detail = "reask", ""
+            loop = correcting.loop
+            while not self._is_told(loop) and (correction := correcting.next()) is not None:
+                # a request of its own that replaces the bad turn
+                correcting.add(await self._added())
+                asked, tools = correcting.corrected(correction), compile_tools(correction.tools)
+                async with aclosing(self._ask(config, plan, asked, tools, reason, detail or correction.detail)) as events:
+                    async for event in events:
+                        yield event
+                correcting.unanswered = None
+                await self._typed(partial(loop.receive, self._envelope, admitted_tools(correcting.request, self._tools)))
+                self._judged(loop)
+                await self._ask_validators(loop)
+                reason, detail = "reask", ""
+            for event in await self._accept(loop.result):
+                yield event
+            self._learn_by_contrast(config, plan)
 
     async def _judged_first(self, config: ModelConfig, plan: Plan) -> CorrectionLoop:
         """The loop that corrects a turn, whose first reply has come."""
@@ -204,13 +204,12 @@ class TurnAttempt:
         check_context(self._state.settings.context, config, call, self._catalog.adapter(config))
         self._state.refused.check(self._catalog.adapter(config), call)
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail, plan.deployment)
-        level = logging.INFO if reason == "reask" else logging.DEBUG
-        _log.log(level, "request %d: %s (%s), %s", attempt.n, plan.place, plan.mode, reason)
+        scope = self._requests.begins(attempt, call)
         sending = self._sending(config, call, tools, can)
         try:
             yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail)
             values = PartialValues(output, sending.tools) if output and self._listening else None
-            async with aclosing(sending.events()) as events:
+            async with aclosing(under(scope, sending.events()) if scope else sending.events()) as events:
                 async for event in events:
                     look = None if values is None else partial(values.saw_held, sending.held)
                     if event is not None:
@@ -224,8 +223,8 @@ class TurnAttempt:
             self._state.refused.note(self._catalog.adapter(config), call, error)
             self._broken_off(sending, attempt, error)
             raise
+        self._requests.reply = sending.envelope
         await self._came(sending, attempt, call, config)
-        _tell_reply(attempt, sending.envelope or Envelope())
 
     async def _asked(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
         """The request with its tools, as the hooks leave it. What they did to the tools holds for the whole turn."""
@@ -260,7 +259,7 @@ class TurnAttempt:
         self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
         if sending.envelope is not None and not self._hooks.has("on_response"):
             self._state.note(_fit(sending))  # such a hook sees whole replies only, and may have hidden a part
-        _log.debug("request %d failed after %.2f s: %s", attempt.n, attempt.duration, failure_name(error))
+        self._requests.reply = sending.envelope
 
     def _charged(self, sending: Sending) -> Usage | None:
         """The usage of a request that was broken off: of what came, it is paid for; None when nothing did."""
@@ -475,18 +474,6 @@ def _to_listener(event: Event) -> Event:
     if isinstance(event, ToolCallFinished):
         return ToolCallFinished(event.index, copied(event.call))
     return Repaired(event.index, copied(event.repair)) if isinstance(event, Repaired) else event
-
-
-def _tell_reply(attempt: Attempt, reply: Envelope) -> None:
-    _log.debug(
-        "reply %d after %.2f s: %s, %d calls, %d + %d tokens",
-        attempt.n,
-        attempt.duration,
-        reply.finish_reason,
-        len(reply.tool_calls),
-        attempt.usage.input_tokens,
-        attempt.usage.output_tokens,
-    )
 
 
 def _is_prose(text: str) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any, Literal, cast
+from uuid import uuid4
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, FallbackManager, Plan, best_place, first_well, resting
@@ -22,6 +23,7 @@ from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
+from llmcore.run.observing import ObservedRun, Observers, Scope, under
 from llmcore.run.result import RunResult
 from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice
 from llmcore.run.state import RunState
@@ -31,7 +33,7 @@ from llmcore.run.unknown_calls import not_found
 from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cause_of, is_told_as_error
 from llmcore.tools import RunContext, Tool, ToolConfig
-from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic
+from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic, unfinished
 from llmcore.types import (
     AttemptReason,
     Budget,
@@ -46,9 +48,11 @@ from llmcore.types import (
     Timeout,
     ToolCall,
     ToolResult,
+    ToolStarted,
+    Waiting,
 )
 from llmcore.types.copies import copied, updated
-from llmcore.types.logs import logger
+from llmcore.types.logs import current_run, logger
 
 __all__ = ["Machinery", "Run"]
 
@@ -69,6 +73,8 @@ class Machinery:
     tool_config: ToolConfig
     enforce_limits: bool
     web_search: Tool | None = None
+    observers: Observers = field(default_factory=Observers)
+    name: str = ""
 
 
 class Run:
@@ -87,6 +93,7 @@ class Run:
         self._mode: OutputMode | None = None
         self._place = ""
         self._withheld: dict[str, Outcome] = {}
+        self._running: ToolRun | None = None
         budget = settings.budget or Budget()
         self._attempts_fixed = settings.budget is not None and "attempts" in settings.budget.model_fields_set
         self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
@@ -96,7 +103,9 @@ class Run:
             check_allowed(self._tools, settings.toolbox)
             check_choice(request, settings.toolbox, self._tools)
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
-        self.state = RunState(replace(settings, request=request, toolbox=self._toolbox, budget=budget), budget)
+        settings = replace(settings, request=request, toolbox=self._toolbox, budget=budget)
+        run = ObservedRun(uuid4().hex, self._model.alias, machinery.name, current_run.get(), request, self._model)
+        self.state = RunState(settings, budget, machinery.observers.watch(run))
         bounds_cost = self.state.ledger.bounds_cost
         if bounds_cost and not machinery.catalog.is_priced(self._model):
             raise unknown_price(self._model)
@@ -109,10 +118,12 @@ class Run:
     async def events(self) -> AsyncGenerator[Event, None]:
         """Everything that happens, ending with `Finished(RunResult)`. Errors carry the partial result."""
         state = self.state
+        scope = state.watch.begins("run_started")
         shown: PartialOutput | None = None
         try:
-            await self._machinery.catalog.store.keep_up(self._seconds_left())
-            async with aclosing(self._turns()) as events:
+            with scope:
+                await self._machinery.catalog.store.keep_up(self._seconds_left())
+            async with aclosing(under(scope, self._turns())) as events:
                 async for event in events:
                     shown = event if isinstance(event, PartialOutput) else shown
                     yield event
@@ -139,7 +150,9 @@ class Run:
             raise
         if self._listening and state.has_output and not await self._is_shown(shown):
             yield PartialOutput(state.output)
-        yield Finished(self._result())
+        result = self._result()
+        state.watch.tell("run_ended", result, None)
+        yield Finished(result)
 
     def _result(self) -> RunResult:
         """What it ends with, which a run around it has among its own."""
@@ -175,6 +188,7 @@ class Run:
             error.with_partial(result, result.attempts)
         else:
             error.__dict__.update(partial=result, attempts=result.attempts)
+        self.state.watch.tell("run_ended", result, error)
 
     async def _turns(self) -> AsyncGenerator[Event, None]:
         state, store = self.state, self._machinery.catalog.store
@@ -195,6 +209,8 @@ class Run:
             try:
                 async with aclosing(self._machinery.fallback.run(context, attempt)) as events:
                     async for event in events:
+                        if isinstance(event, Waiting):
+                            state.watch.tell("waiting", event)
                         yield event
             except LLMCoreError:
                 await store.tell(self._seconds_left())  # what failed may have taught most
@@ -289,7 +305,7 @@ class Run:
 
     async def _run_tools(
         self, calls: Sequence[ToolCall], accepted: Accepted, toolbox: Toolbox
-    ) -> AsyncGenerator[ToolResult, None]:
+    ) -> AsyncGenerator[ToolResult | ToolStarted, None]:
         """Run the calls and enter their results. Calls of tools without a function become pending.
 
         A listener is told of each result as it comes; where a hook may still change it, when it has passed the hook.
@@ -297,18 +313,24 @@ class Run:
         state, told_late = self.state, self._hooks.has("on_tool_response")
         context = state.context()
         runnable = [call for call in calls if toolbox.can_run(call.name)]
-        running = ToolRun(runnable, lambda call: self._run_call(call, toolbox, context), self._tools, self._withheld)
+        running = self._running = ToolRun(
+            runnable,
+            lambda call: self._run_call(call, toolbox, context),
+            self._tools,
+            self._withheld,
+            listening=self._listening,
+        )
         refused: list[Outcome] = []
+        turn, told_now = state.tool_turns, self._listening and not told_late
         try:
             async with aclosing(self._left_to_the_caller(calls, toolbox, context)) as coming:
                 async for outcome in coming:
                     refused.append(outcome)
-                    if not told_late:
-                        yield outcome.event()
-            async with aclosing(running.run()) as coming:  # each tool and hook stands under the deadline itself
-                async for outcome in coming:
-                    if not told_late:
-                        yield outcome.event()
+                    if told_now:
+                        yield outcome.event(turn)
+            async with aclosing(_told(running, turn if told_now else None)) as events:
+                async for event in events:  # each tool and hook stands under the deadline itself
+                    yield event
         finally:
             by_call = {outcome.call.id: outcome for outcome in [*refused, *running.outcomes]}
             outcomes = [by_call[call.id] for call in calls if call.id in by_call]
@@ -320,8 +342,8 @@ class Run:
         if told_late and state.messages[-1].role == "tool":
             message = await hooked_results(self._hooks, state.messages[-1])
             outcomes = state.replace_results(message, outcomes, self._tools.max_result_chars)
-            for outcome in outcomes:
-                yield outcome.event()
+            for outcome in outcomes if self._listening else ():
+                yield outcome.event(turn)
         ending = next((outcome.ended for outcome in outcomes if outcome.ended), None)
         if ending is not None:
             raise ending
@@ -355,11 +377,33 @@ class Run:
         tool = toolbox.get(decided.name)
         assert tool is not None  # only then it may run
         withheld = partial(self._withheld.__setitem__, call.id)  # should the run end before the outcome is there
-        outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld)
-        if outcome.ran:  # until the hooks after it have let the outcome pass
-            withheld(replace(synthetic(decided, _RAN), ran=True))
-        self.state.ledger.check_refused_below()
-        return await self._passed(decided, outcome)
+        scope = self._starts(decided, tool)
+        try:
+            with scope:
+                outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld)
+            if outcome.ran:  # until the hooks after it have let the outcome pass
+                withheld(replace(synthetic(decided, _RAN), ran=True))
+            self.state.ledger.check_refused_below()
+            return await self._passed(decided, outcome)
+        except BaseException:
+            self._tell_ended(self._withheld.get(call.id) or unfinished(decided))
+            raise
+
+    def _starts(self, call: ToolCall, tool: Tool) -> Scope:
+        """Tell that the call is carried out."""
+        watch = self.state.watch
+        if not self._listening and not watch.has("tool_started"):
+            return watch.begins("tool_started")
+        summary = tool.summary_of(call.arguments) if tool.options.summary is not None else ""
+        started = ToolStarted(call.id, call.name, copied(call.arguments), self.state.tool_turns, summary)
+        if self._listening and self._running is not None:
+            self._running.tell(started)
+        return watch.begins("tool_started", started)
+
+    def _tell_ended(self, outcome: Outcome) -> None:
+        watch = self.state.watch
+        if watch.has("tool_ended"):
+            watch.tell("tool_ended", self.state.record(outcome), outcome.raised)
 
     async def _decided(self, call: ToolCall, toolbox: Toolbox, context: RunContext[Any]) -> ToolCall | Outcome:
         """The call as it may run, or its outcome when it may not."""
@@ -375,4 +419,27 @@ class Run:
         limit = self._tools.max_result_chars
         outcome = await hooked_outcome(self._hooks, call, outcome, limit)
         self._withheld.pop(call.id, None)
-        return fit_outcome(outcome, limit)
+        outcome = fit_outcome(outcome, limit)
+        self._tell_ended(outcome)
+        return outcome
+
+
+async def _told(running: ToolRun, turn: int | None) -> AsyncGenerator[ToolResult | ToolStarted, None]:
+    """Carry the calls out, and tell of each when it starts, and what became of it (`turn` None: nothing), also of those that the
+    end of one cut short, before its error is raised."""
+    told, failure = set[str](), None
+    try:
+        async with aclosing(running.run()) as coming:
+            async for one in coming:
+                if isinstance(one, ToolStarted):
+                    yield one
+                elif turn is not None:
+                    told.add(one.call.id)
+                    yield one.event(turn)
+    except Exception as error:
+        failure = error
+    for outcome in running.outcomes if turn is not None else ():
+        if outcome.call.id not in told:
+            yield outcome.event(turn or 0)
+    if failure is not None:
+        raise failure

@@ -14,6 +14,7 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.resuming import check_saved, not_saved, openai_messages
 from llmcore.types import (
     Attempt,
+    AttemptFailed,
     AttemptStarted,
     CallerError,
     Envelope,
@@ -23,6 +24,7 @@ from llmcore.types import (
     PartialOutput,
     Repair,
     ToolCall,
+    ToolStarted,
     Usage,
     Waiting,
 )
@@ -51,12 +53,14 @@ _ELSEWHERE = {
 
 
 class ToolFailure(Value):
-    """Why a tool failed: the `ToolError`'s type and message."""
+    """Why a tool failed: the `ToolError`'s type and message. `exception`: the class of what the tool raised (`KeyError`), ""
+    where it raised nothing: it did not end in time, was refused, or its arguments did not fit."""
 
     model_config = ConfigDict(frozen=True)
 
     type: JsonText
     message: JsonText
+    exception: JsonText = ""
 
 
 class ToolRecord(Value):
@@ -246,7 +250,16 @@ class RunResult(Value, Generic[T]):
                 raise AttributeError(f"{error}; the typed value is `result.value`") from None
 
 
-RunEvent = NormalizerEvent | Waiting | AttemptStarted | ToolEvent | PartialOutput[T] | Finished[RunResult[T]]
+RunEvent = (
+    NormalizerEvent
+    | Waiting
+    | AttemptStarted
+    | AttemptFailed
+    | ToolStarted
+    | ToolEvent
+    | PartialOutput[T]
+    | Finished[RunResult[T]]
+)
 """What `stream` gives: an `Event`, with the value's type where one was asked for."""
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
-from uuid import uuid4
 
 from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
@@ -15,6 +14,7 @@ from llmcore.run.copies import mended, recorded
 from llmcore.run.enclosing import EnclosingRun
 from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, open_calls, results_message, with_unique_ids
 from llmcore.run.interjections import interjected, left_waiting
+from llmcore.run.observing import Watch
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.sending import RefusedRequests
 from llmcore.run.settings import RunSettings
@@ -46,7 +46,7 @@ class RunState:
     """Mutable, of one run and one task. `messages` grows; nobody outside holds a part of it while the run goes on: what
     enters is copied (and made encodable), what leaves is a copy, so that nothing recorded changes later."""
 
-    def __init__(self, settings: RunSettings, budget: Budget) -> None:
+    def __init__(self, settings: RunSettings, budget: Budget, watch: Watch) -> None:
         self.settings = settings
         self.ledger = Ledger(budget, parent=None if settings.place is None else settings.place.ledger)
         self.runs: list[RunResult] = []
@@ -67,7 +67,7 @@ class RunState:
         self.repairs: list[RepairRecord] = []
         self._ids = ids_in(self.messages)
         self._given = len(self.messages)
-        self._id = uuid4().hex
+        self.watch = watch
         self._started_at, self._started = datetime.now(UTC), time.monotonic()
         self._best_text = ""
         self._silent: set[int] = set()
@@ -122,11 +122,32 @@ class RunState:
     def note_repairs(self, of: Literal["call", "output", "reply"], repairs: Sequence[Repair], call_id: str | None = None) -> None:
         """Enter what was repaired of the reply to the last request, which is accepted."""
         n = self.ledger.attempts[-1].n if self.ledger.attempts else 0
-        self.repairs += [RepairRecord(attempt=n, of=of, call_id=call_id, repair=repair) for repair in repairs]
+        made = [RepairRecord(attempt=n, of=of, call_id=call_id, repair=repair) for repair in repairs]
+        self.repairs += made
+        for record in made:
+            self.watch.tell("repaired", record)
 
     def note_outcomes(self, outcomes: Sequence[Outcome]) -> None:
         """Enter what became of this turn's calls."""
-        self.tool_results += [_record(outcome, self.tool_turns) for outcome in outcomes]
+        self.tool_results += map(self.record, outcomes)
+
+    def record(self, outcome: Outcome) -> ToolRecord:
+        """What became of a call of this turn, as the result tells it."""
+        call, error = outcome.call, outcome.error
+        exception = "" if outcome.raised is None else type(outcome.raised).__name__
+        return ToolRecord(
+            id=call.id,
+            name=call.name,
+            arguments=copied(call.arguments),
+            value=copied(outcome.value),
+            content=outcome.text,
+            error=None if error is None else ToolFailure(type=error.type, message=error.message, exception=exception),
+            duration=outcome.duration,
+            retries=outcome.retries,
+            turn=self.tool_turns,
+            ran=outcome.ran,
+            summary=outcome.summary,
+        )
 
     def add_results(self, blocks: Sequence[ToolResultBlock]) -> Message:
         """Enter the results of calls of the last turn, each under the name its call has in the history."""
@@ -251,7 +272,7 @@ class RunState:
             output=self.output,
             has_output=self.has_output,
             output_asked=self.settings.output is not None,
-            id=self._id,
+            id=self.watch.run.id,
             started_at=self._started_at,
             duration=time.monotonic() - self._started,
             tool_results=[*self.tool_results],
@@ -260,23 +281,6 @@ class RunState:
             not_entered=left_waiting(self.settings.interjections),
             runs=self.runs,
         )
-
-
-def _record(outcome: Outcome, turn: int) -> ToolRecord:
-    call, error = outcome.call, outcome.error
-    return ToolRecord(
-        id=call.id,
-        name=call.name,
-        arguments=copied(call.arguments),
-        value=copied(outcome.value),
-        content=outcome.text,
-        error=ToolFailure(type=error.type, message=error.message) if error is not None else None,
-        duration=outcome.duration,
-        retries=outcome.retries,
-        turn=turn,
-        ran=outcome.ran,
-        summary=outcome.summary,
-    )
 
 
 def _unsaid(record: RepairRecord, n: int) -> RepairRecord:

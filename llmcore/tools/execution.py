@@ -16,7 +16,7 @@ import inspect
 import random
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,6 +40,7 @@ from llmcore.types import (
     ToolError,
     ToolResult,
     ToolResultBlock,
+    ToolStarted,
 )
 from llmcore.types.copies import copied
 from llmcore.types.others_words import MAX_WORDS, bounded
@@ -66,6 +67,8 @@ class Outcome:
     ended: TerminateLoop | None = None
     ran: bool = False
     summary: str = ""
+    raised: BaseException | None = None
+    """The exception that the tool raised; None where it did not, or where it told by it what to do (`TerminateLoop`)."""
 
     @property
     def text(self) -> str:
@@ -76,9 +79,21 @@ class Outcome:
         call = self.call
         return ToolResultBlock(tool_use_id=call.id, name=call.name, content=self.content, is_error=self.error is not None)
 
-    def event(self) -> ToolResult:
-        error = escaped(str(self.error)) if self.error else None
-        return ToolResult(self.call.id, self.call.name, self.text, error, self.duration, self.retries, copied(self.value))
+    def event(self, turn: int = 1) -> ToolResult:
+        call, error = self.call, escaped(str(self.error)) if self.error else None
+        return ToolResult(
+            call.id,
+            call.name,
+            self.text,
+            error,
+            self.duration,
+            self.retries,
+            copied(self.value),
+            copied(call.arguments),
+            turn,
+            self.ran,
+            self.summary,
+        )
 
 
 def failed(call: ToolCall, error: ToolError, max_chars: int) -> Outcome:
@@ -266,6 +281,11 @@ class _Try:
             return self._failure(error if isinstance(error, UnwritableResult) else TypeError("its result cannot be shown"))
 
     def _failure(self, error: BaseException) -> Outcome:
+        outcome = self._failed_by(error)
+        outcome.raised = _own(error)
+        return outcome
+
+    def _failed_by(self, error: BaseException) -> Outcome:
         """What the tool raised, as its outcome."""
         call, max_chars = self._call, self._max_chars
         if isinstance(error, TerminateLoop):
@@ -358,6 +378,11 @@ def is_sound(error: ToolError) -> bool:
         return False
 
 
+def _own(error: BaseException) -> BaseException | None:
+    """The tool's own exception in it, None where there is none."""
+    return None if isinstance(error, TerminateLoop | LeftBehind | ArgumentsError | UnwritableResult) else error
+
+
 def _not_tried_again(outcome: Outcome) -> Outcome:
     error = outcome.error
     assert error is not None  # only a failure is tried again
@@ -369,6 +394,8 @@ def _not_tried_again(outcome: Outcome) -> Outcome:
 
 class ToolRun:
     """The calls of one turn. `run` gives the outcomes as they come; `outcomes` has them all, in call order, at any end.
+
+    `listening`: `run` also gives what the runner tells meanwhile (`tell`), at once and in order.
 
     `cut_short`: by id, the outcomes of calls that are begun, should they not get to another (see `run_call`).
     `runner(call)` gives a call's outcome; it is asked once per call. With `abort` the first error is raised after the
@@ -382,7 +409,12 @@ class ToolRun:
         runner: Callable[[ToolCall], Awaitable[Outcome]],
         config: ToolConfig,
         cut_short: Mapping[str, Outcome],
+        *,
+        listening: bool = False,
     ) -> None:
+        self._listening = listening
+        self._news: deque[ToolStarted] = deque()
+        self._woken: asyncio.Future[None] | None = None
         self._calls = list(calls)
         self._cut_short = cut_short
         self._runner = runner
@@ -395,16 +427,21 @@ class ToolRun:
         cut = self._cut_short
         return [self._done.get(index) or cut.get(call.id) or unfinished(call) for index, call in enumerate(self._calls)]
 
-    async def run(self) -> AsyncGenerator[Outcome, None]:
+    def tell(self, started: ToolStarted) -> None:
+        self._news.append(started)
+        if self._woken is not None and not self._woken.done():
+            self._woken.set_result(None)
+
+    async def run(self) -> AsyncGenerator[Outcome | ToolStarted, None]:
         """Run them, once; close the generator to stop them."""
-        if len(self._calls) == 1:  # no task: 10 us less
+        if len(self._calls) == 1 and not self._listening:  # no task: 10 us less
             yield self._keep(0, await self._runner(self._calls[0]))
         else:
             async with aclosing(self._in_parallel()) as outcomes:
                 async for outcome in outcomes:
                     yield outcome
 
-    async def _in_parallel(self) -> AsyncGenerator[Outcome, None]:
+    async def _in_parallel(self) -> AsyncGenerator[Outcome | ToolStarted, None]:
         room = asyncio.Semaphore(self._config.max_parallel)
 
         async def run(call: ToolCall) -> Outcome:
@@ -414,14 +451,26 @@ class ToolRun:
         tasks = {asyncio.create_task(run(call)): index for index, call in enumerate(self._calls)}
         try:
             while tasks:
-                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                for task in sorted(done, key=tasks.__getitem__):
+                await self._something(tasks)
+                while self._news:
+                    yield self._news.popleft()
+                for task in [task for task in tasks if task.done()]:
                     outcome = self._keep(tasks.pop(task), task.result())
                     yield outcome
                     if outcome.ended:
                         return
         finally:
             await self._stop(tasks)
+
+    async def _something(self, tasks: Iterable[asyncio.Task[Outcome]]) -> None:
+        """Wait until a task has ended, or told something."""
+        if not self._listening:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            return
+        self._woken = asyncio.get_running_loop().create_future()
+        if not self._news:
+            waited: list[asyncio.Future[Any]] = [*tasks, self._woken]
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
 
     async def _stop(self, tasks: dict[asyncio.Task[Outcome], int]) -> None:
         """Cancel what still runs; keep the outcome of what had ended unseen."""

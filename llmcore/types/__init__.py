@@ -37,6 +37,7 @@ from llmcore.types.errors import (
 )
 from llmcore.types.events import (
     ArgumentsDelta,
+    AttemptFailed,
     AttemptStarted,
     Event,
     Finished,
@@ -49,6 +50,7 @@ from llmcore.types.events import (
     ToolCallFinished,
     ToolCallStarted,
     ToolResult,
+    ToolStarted,
     Waiting,
 )
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -76,6 +78,7 @@ __all__ = [
     "NEAR_MISS_REASONS",
     "ArgumentsDelta",
     "Attempt",
+    "AttemptFailed",
     "AttemptReason",
     "AttemptStarted",
     "AuthenticationFailed",
@@ -145,6 +148,7 @@ __all__ = [
     "ToolResult",
     "ToolResultBlock",
     "ToolSet",
+    "ToolStarted",
     "ToolUseBlock",
     "Truncated",
     "Usage",

@@ -2,6 +2,21 @@
 
 Slotted dataclasses, not pydantic models: one costs 0.14 us to build, a validated model 0.69 us (performance.md), and a stream
 builds one per chunk. `feed` and `finish` build them, `normalize` never does.
+
+The order in which a run tells them
+
+1. `AttemptStarted` comes first, and then what the reply holds: text and reasoning as they come; of each call, by its `index`, one
+   `ToolCallStarted`, its `ArgumentsDelta`s and one `ToolCallFinished`; `PartialOutput` right behind the piece that made it.
+2. A request that fails is told by `AttemptFailed`, once, after all that came of it. If it is asked again: `Waiting`, where there
+   is a wait, and `AttemptStarted` with the next `n`. What the earlier attempt of the turn told is void. A reply that is asked for
+   again because of what it says (`reason` is `reask`) has no `AttemptFailed`: the next `AttemptStarted.detail` says so.
+3. `Repaired` stands behind what it repairs, those of the accepted reply before its calls run.
+4. Then, of each call that is carried out, `ToolStarted` and `ToolResult`. A turn's calls run side by side, so their events may
+   mix. A call that a hook refused, whose tool does not exist, or that the budget left no room for, has a `ToolResult` alone.
+   Calls that are left to the caller (`RunResult.pending`) have neither.
+5. The next turn begins with `AttemptStarted`, and `Finished` is the last event, once. A run that raises has no `Finished`; its
+   calls have their results before (but for a hook `on_tool_response`, which sees results first). Of one that is cancelled or
+   left, the results are in `partial`.
 """
 
 from __future__ import annotations
@@ -16,6 +31,7 @@ from llmcore.types.usage import AttemptReason, OutputMode
 
 __all__ = [
     "ArgumentsDelta",
+    "AttemptFailed",
     "AttemptStarted",
     "Event",
     "Finished",
@@ -28,6 +44,7 @@ __all__ = [
     "ToolCallFinished",
     "ToolCallStarted",
     "ToolResult",
+    "ToolStarted",
     "Waiting",
 ]
 
@@ -96,6 +113,21 @@ class AttemptStarted:
 
 
 @dataclass(slots=True)
+class AttemptFailed:
+    """Attempt `n` failed after `duration` seconds. `kind` is the failure's class (`RateLimited`), `message` its words, `status`
+    the HTTP status, None where there was none. `AttemptStarted` follows if it is asked again, else the run ends."""
+
+    n: int
+    model: str
+    mode: OutputMode
+    kind: str
+    message: str
+    status: int | None = None
+    duration: float = 0.0
+    deployment: str = ""
+
+
+@dataclass(slots=True)
 class Waiting:
     """Attempt `n` will be made in so many `seconds`, as the provider asked (`Retry-After`) or as a back-off. `reason` and
     `detail` are the attempt's: the recorded problem that made it necessary. `AttemptStarted` follows."""
@@ -118,8 +150,22 @@ class Repaired:
 
 
 @dataclass(slots=True)
+class ToolStarted:
+    """A call is about to be carried out with these `arguments`, as hooks left them; `ToolResult` follows. `turn` counts the tool
+    turns of the run from 1. `summary`: the call in words, where the tool has some (`tool(summary=...)`)."""
+
+    tool_use_id: str
+    name: str
+    arguments: dict[str, Any] | None = None
+    turn: int = 1
+    summary: str = ""
+
+
+@dataclass(slots=True)
 class ToolResult:
-    """A tool ran. `error` is the text of its error, None if it succeeded; `duration` is in seconds."""
+    """What became of a call. `content` is what the model is shown; `error` is the text of its error, None if it succeeded;
+    `duration` is in seconds. `arguments` are those it was carried out with, `turn` counts the tool turns of the run from 1.
+    `ran`: the tool was begun, so it may have done something; False for a call that was refused or whose arguments did not fit."""
 
     tool_use_id: str
     name: str
@@ -128,6 +174,10 @@ class ToolResult:
     duration: float = 0.0
     retries: int = 0
     value: Any = None
+    arguments: dict[str, Any] | None = None
+    turn: int = 1
+    ran: bool = False
+    summary: str = ""
 
 
 @dataclass(slots=True)
@@ -147,4 +197,4 @@ class Finished(Generic[T]):
 
 
 NormalizerEvent = TextDelta | ReasoningDelta | ToolCallStarted | ArgumentsDelta | ToolCallFinished | Reclassified | Repaired
-Event = NormalizerEvent | Waiting | AttemptStarted | ToolResult | PartialOutput[Any] | Finished[Any]
+Event = NormalizerEvent | Waiting | AttemptStarted | AttemptFailed | ToolStarted | ToolResult | PartialOutput[Any] | Finished[Any]

@@ -22,6 +22,7 @@ from llmcore.fallback import (
     remedies,
 )
 from llmcore.types import (
+    AttemptFailed,
     AttemptStarted,
     AuthenticationFailed,
     Budget,
@@ -221,7 +222,7 @@ async def test_a_wait_is_told_logged_and_stands_in_its_attempt(caplog: pytest.Lo
         events = [event async for event in FallbackManager(STRATEGIES).run(context, script)]
     waiting = [event for event in events if isinstance(event, Waiting)]
     assert waiting == [Waiting(2, "m", "native_tools", "retry", "RateLimited: the secret prompt", 0.05)]
-    assert [type(event) for event in events] == [AttemptStarted, Waiting, AttemptStarted]
+    assert [type(event) for event in events] == [AttemptStarted, AttemptFailed, Waiting, AttemptStarted]
     first, second = context.ledger.attempts
     context.ledger.finish(second)
     assert (first.waited, second.waited >= 0.05, second.duration >= second.waited) == (0.0, True, True)

@@ -69,7 +69,7 @@ async def test_it_tells_every_call_that_ran() -> None:
     assert [record.id for record in result.tool_results] == ids
     assert (added.name, added.arguments, added.value, added.content, added.error) == ("add", {"a": 1, "b": 2}, 3, "3", None)
     assert (added.turn, failed.turn, found.turn) == (1, 1, 2)
-    assert failed.error == ToolFailure(type="execution", message="ValueError: no such city: X")
+    assert failed.error == ToolFailure(type="execution", message="ValueError: no such city: X", exception="ValueError")
     assert (failed.value, failed.retries) == (None, 0)
     assert failed.duration > 0
     assert found.value == Point(x=1)

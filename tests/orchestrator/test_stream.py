@@ -28,6 +28,7 @@ from llmcore.types import (
     ToolCallFinished,
     ToolCallStarted,
     ToolResult,
+    ToolStarted,
 )
 from tests.orchestrator.support import FAST, add, assert_valid, called, get_weather
 
@@ -88,6 +89,7 @@ async def test_the_events_come_in_order() -> None:
         ToolCallStarted,
         ArgumentsDelta,
         ToolCallFinished,
+        ToolStarted,
         ToolResult,
         AttemptStarted,
         TextDelta,

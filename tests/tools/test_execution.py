@@ -196,7 +196,7 @@ def test_back_off_grows_to_its_bound_with_jitter() -> None:
 
 async def gathered(run: ToolRun) -> list[Outcome]:
     async with aclosing(run.run()) as outcomes:
-        return [outcome async for outcome in outcomes]
+        return [outcome async for outcome in outcomes if isinstance(outcome, Outcome)]
 
 
 def run_of(count: int, function: Callable[[str], Any], config: ToolConfig) -> ToolRun:
@@ -228,6 +228,7 @@ async def test_calls_run_in_parallel_up_to_the_limit() -> None:
     came: list[Outcome] = []
     async with asyncio.timeout(10), aclosing(run.run()) as outcomes:  # if nothing came before all had ended, this would hang
         async for outcome in outcomes:
+            assert isinstance(outcome, Outcome)
             came.append(outcome)
             one_came.set()
     assert most == 3
@@ -293,6 +294,7 @@ async def test_closing_early_stops_everything_and_every_call_has_one_outcome() -
     run = run_of(4, work, ToolConfig())
     async with aclosing(run.run()) as outcomes:
         first = await anext(outcomes)
+    assert isinstance(first, Outcome)
     assert first.call.id == "c0"
     assert len(started) == len(set(started)) == 4
     assert [outcome.error is None for outcome in run.outcomes] == [True, False, False, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections import OrderedDict, defaultdict
 from typing import Any
 

@@ -1,0 +1,116 @@
+"""What was said in a run, as OpenTelemetry's conventions for generative AI write it: JSON texts of messages and their parts,
+without the secrets that the process knows of. Made only where it is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.run.result import ToolRecord
+from llmcore.types import (
+    Block,
+    Envelope,
+    ImageBlock,
+    Message,
+    Request,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolStarted,
+    ToolUseBlock,
+)
+from llmcore.types.json_data import json_data
+from llmcore.types.others_words import MAX_LOOKED_THROUGH, bounded
+
+__all__ = [
+    "captured_call",
+    "captured_exception",
+    "captured_reply",
+    "captured_run",
+    "captured_tool",
+    "captured_tool_result",
+]
+
+Told = dict[str, Any]
+
+
+def captured_run(request: Request) -> Told:
+    return {**_system(request), "gen_ai.input.messages": _text(_messages(request.messages))}
+
+
+def captured_call(call: ModelCall) -> Told:
+    tools = [
+        {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters}
+        for tool in call.tools
+    ]
+    return {**captured_run(call.request), **({"gen_ai.tool.definitions": _text(tools)} if tools else {})}
+
+
+def captured_reply(reply: Envelope) -> Told:
+    reasoning = [{"type": "reasoning", "content": reply.reasoning}] if reply.reasoning else []
+    content = [{"type": "text", "content": reply.content}] if reply.content else []
+    calls = [_part_of_call(call.id, call.name, call.arguments, call.raw_arguments) for call in reply.tool_calls]
+    message = {"role": "assistant", "parts": [*reasoning, *content, *calls], "finish_reason": reply.finish_reason or "stop"}
+    return {"gen_ai.output.messages": _text([message])}
+
+
+def captured_tool(tool: ToolStarted) -> Told:
+    return {"gen_ai.tool.call.arguments": _text(tool.arguments)}
+
+
+def captured_tool_result(record: ToolRecord) -> Told:
+    return {"gen_ai.tool.call.result": _scrubbed(record.content)}
+
+
+def captured_exception(error: BaseException) -> Told:
+    try:
+        words, trace = str(error), "".join(traceback.format_exception(error))
+    except Exception:  # its own code fails
+        return {}
+    return {"exception.message": _scrubbed(words), "exception.stacktrace": _scrubbed(trace)}
+
+
+def _system(request: Request) -> Told:
+    if not request.system:
+        return {}
+    texts = [request.system] if isinstance(request.system, str) else [block.text for block in request.system]
+    return {"gen_ai.system_instructions": _text([{"type": "text", "content": text} for text in texts])}
+
+
+def _messages(messages: Sequence[Message]) -> list[Told]:
+    return [{"role": message.role, "parts": [_part(block) for block in message.content]} for message in messages]
+
+
+def _part(block: Block) -> Told:
+    match block:
+        case TextBlock():
+            return {"type": "text", "content": block.text}
+        case ThinkingBlock():
+            return {"type": "reasoning", "content": block.thinking}
+        case ToolUseBlock():
+            return _part_of_call(block.id, block.name, block.input, block.raw_input)
+        case ToolResultBlock():
+            return {"type": "tool_call_response", "id": block.tool_use_id, "response": [_part(one) for one in block.content]}
+        case ImageBlock():
+            place = {"uri": block.url} if block.url else {"content": f"({len(block.data or '')} characters of base64)"}
+            return {"type": "uri" if block.url else "blob", "modality": "image", **place}
+        case _:
+            return {"type": block.type}
+
+
+def _part_of_call(call_id: str, name: str, arguments: Any, raw: str) -> Told:
+    return {"type": "tool_call", "id": call_id, "name": name, "arguments": raw if arguments is None else arguments}
+
+
+def _text(value: Any) -> str:
+    data = process_scrubber().value(json_data(value))
+    return bounded(json.dumps(data, ensure_ascii=False), MAX_LOOKED_THROUGH)
+
+
+def _scrubbed(text: str) -> str:
+    return process_scrubber().text(bounded(text, MAX_LOOKED_THROUGH))

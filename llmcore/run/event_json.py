@@ -1,0 +1,56 @@
+"""Events as JSON data, for a web page, a queue or a log: each an object with its `type` and its fields.
+
+The form is stable: `type` is the event's class in small letters, the keys are the names of its fields, whatever they hold. What
+is no JSON data stands as its text. Secrets that the process knows of, and what looks like a key, are taken out, so this is for
+showing: to save a run, write its result (`RunResult.model_dump_json`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.types import Event, LLMCoreError
+from llmcore.types.errors import ConfigError
+from llmcore.types.json_data import json_data
+from llmcore.types.wordings import described
+
+__all__ = ["event_json"]
+
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SHORTEST_SECRET = 8
+"""A text of fewer characters holds none: most pieces of a streamed reply."""
+
+
+def event_json(event: Event | BaseException) -> dict[str, Any]:
+    """The event as JSON data: `{"type": "text_delta", "text": "Hel"}`.
+
+    What ends a run badly is no event but raised; such an error is told as `{"type": "error", "error": {"type": "RateLimited",
+    "message": ...}}`, one that is none of ours by its class alone. Raises `ConfigError` for anything else.
+    """
+    if isinstance(event, BaseException):
+        told = event.as_data() if isinstance(event, LLMCoreError) else {"type": type(event).__name__, "message": ""}
+        return {"type": "error", "error": process_scrubber().value(told)}
+    kind: type[Any] = type(event)
+    if not is_dataclass(kind):
+        raise ConfigError(f"event_json takes an event of a run or an error, not {described(event)}")
+    name, names = _form(kind)
+    values = {each: getattr(event, each) for each in names}
+    if all(value is None or (isinstance(value, str | int) and len(str(value)) < _SHORTEST_SECRET) for value in values.values()):
+        return {"type": name, **values}
+    scrubber = process_scrubber()
+    return {"type": name, **{each: scrubber.value(_data(value)) for each, value in values.items()}}
+
+
+@lru_cache(maxsize=64)
+def _form(kind: type[Any]) -> tuple[str, tuple[str, ...]]:
+    return _WORD.sub("_", kind.__name__).lower(), tuple(field.name for field in fields(kind))
+
+
+def _data(value: Any) -> Any:
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else json_data(value)

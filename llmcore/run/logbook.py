@@ -1,0 +1,168 @@
+"""What a run writes into the log: an observer like any other, there only while somebody listens (see `types.logs`).
+
+No line holds what anybody wrote. What a tool raised stands in its line with its traceback and its causes, without their words,
+which may quote an argument or a key. Where `llmcore.content` is switched on, its lines tell prompts, replies, arguments and
+results, and the tracebacks their words; secrets that the process knows of are taken out there too.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.run.observing import ObservedRun, Observer
+from llmcore.run.result import RepairRecord, RunResult, ToolRecord
+from llmcore.tools.results import described, escaped
+from llmcore.types import Attempt, Envelope, ToolStarted
+from llmcore.types.json_data import json_data
+from llmcore.types.logs import content_logger, failure_name, logger
+from llmcore.types.others_words import MAX_MESSAGE, bounded
+
+__all__ = ["Logbook"]
+
+_log, _tools = logger("run"), logger("tools")
+_MOST_NAME = 100
+"""Characters of a name or an id, which may be a model's own."""
+_DEEPEST = 8
+"""So many causes of an exception are told."""
+
+
+class Logbook(Observer):
+    """The lines of the loggers `llmcore.run`, `llmcore.tools` and `llmcore.content`."""
+
+    def run_started(self, run: ObservedRun) -> None:
+        extra = {"run_id": run.id, "parent_id": run.parent_id, "model": run.model}
+        _log.debug("run begins: %s%s", run.model, f", in a tool of {run.parent_id}" if run.parent_id else "", extra=extra)
+
+    def run_ended(self, run: ObservedRun, result: RunResult[Any], error: BaseException | None) -> None:
+        failed = error is not None and not isinstance(error, GeneratorExit)
+        became = "ended" if error is None else f"failed ({failure_name(error)})" if failed else "was left"
+        _log.log(
+            logging.INFO if failed else logging.DEBUG,
+            "run %s after %.2f s: %d requests, %d tool calls, %d + %d tokens",
+            became,
+            result.duration,
+            len(result.attempts),
+            len(result.tool_results),
+            result.usage.input_tokens,
+            result.usage.output_tokens,
+            extra={"run_id": run.id, "model": run.model, "duration": result.duration, **_spent(result), **_why(error)},
+        )
+
+    def attempt_started(self, run: ObservedRun, attempt: Attempt, call: ModelCall) -> None:
+        level = logging.INFO if attempt.reason == "reask" else logging.DEBUG
+        line = "request %d: %s (%s), %s"
+        _log.log(level, line, attempt.n, _place(attempt), attempt.mode, attempt.reason, extra=_of(run, attempt))
+        _say("request %d: %s", attempt.n, lambda: call.request.model_dump(mode="json", exclude_unset=True), _of(run, attempt))
+
+    def attempt_ended(self, run: ObservedRun, attempt: Attempt, reply: Envelope | None, error: BaseException | None) -> None:
+        extra = {**_of(run, attempt), "duration": attempt.duration, **_spent(attempt), **_why(error)}
+        if error is not None or reply is None:
+            failure = failure_name(error) if error is not None else "no reply"
+            _log.debug("request %d failed after %.2f s: %s", attempt.n, attempt.duration, failure, extra=extra)
+        else:
+            _log.debug(
+                "reply %d after %.2f s: %s, %d calls, %d + %d tokens",
+                attempt.n,
+                attempt.duration,
+                reply.finish_reason,
+                len(reply.tool_calls),
+                attempt.usage.input_tokens,
+                attempt.usage.output_tokens,
+                extra=extra,
+            )
+        if reply is not None:
+            _say("reply %d: %s", attempt.n, lambda: reply.model_dump(mode="json"), extra)
+
+    def repaired(self, run: ObservedRun, repair: RepairRecord) -> None:
+        extra = {"run_id": run.id, "attempt": repair.attempt, **({"call_id": _name(repair.call_id)} if repair.call_id else {})}
+        one = repair.repair
+        _log.debug("reply %d, %s repaired: %s (%s)", repair.attempt, repair.of, one.kind, one.safety, extra=extra)
+
+    def tool_started(self, run: ObservedRun, tool: ToolStarted) -> None:
+        name, call_id = _name(tool.name), _name(tool.tool_use_id)
+        extra = {"run_id": run.id, "tool": name, "call_id": call_id, "turn": tool.turn}
+        _tools.debug("tool %s (%s) begins", name, call_id, extra=extra)
+        _say("tool %s is called with %s", name, lambda: tool.arguments, extra)
+
+    def tool_ended(self, run: ObservedRun, record: ToolRecord, raised: BaseException | None) -> None:
+        error, call_id = record.error, _name(record.id)
+        name = "of an unknown name" if error is not None and error.type == "not_found" else _name(record.name)
+        extra: dict[str, Any] = {"run_id": run.id, "tool": name, "call_id": call_id, "turn": record.turn}
+        extra |= {"retries": record.retries, "duration": record.duration}
+        if error is None:
+            _tools.debug("tool %s (%s) ended after %.3f s", name, call_id, record.duration, extra=extra)
+        else:
+            words = f"{error.type}, {error.exception}" if error.exception else error.type
+            became = "failed" if record.ran else "was not carried out"
+            _tools.info(
+                "tool %s (%s) %s after %.3f s: %s",
+                name,
+                call_id,
+                became,
+                record.duration,
+                words,
+                extra={**extra, "failure": error.exception or error.type},
+                exc_info=None if raised is None else _wordless(raised),
+            )
+        _say("tool %s gave %s", name, lambda: record.content, extra)
+
+
+def _say(line: str, which: object, what: Any, extra: dict[str, Any]) -> None:
+    """A line of content, where it was asked for; `what` makes it."""
+    log = content_logger()
+    if log is not None:
+        shown = process_scrubber().value(json_data(what()))
+        log.debug(line, which, bounded(json.dumps(shown, ensure_ascii=False), MAX_MESSAGE), extra=extra)
+
+
+def _place(attempt: Attempt) -> str:
+    return f"{attempt.model}@{attempt.deployment}" if attempt.deployment else attempt.model
+
+
+def _name(text: str) -> str:
+    """A name or an id of a model's in one line."""
+    return escaped(text if text.isprintable() else ascii(text))[:_MOST_NAME]
+
+
+def _of(run: ObservedRun, attempt: Attempt) -> dict[str, Any]:
+    return {"run_id": run.id, "attempt": attempt.n, "model": attempt.model, "mode": attempt.mode, "reason": attempt.reason}
+
+
+def _spent(on: Attempt | RunResult[Any]) -> dict[str, Any]:
+    return {"input_tokens": on.usage.input_tokens, "output_tokens": on.usage.output_tokens, "cost": on.usage.cost}
+
+
+def _why(error: BaseException | None) -> dict[str, Any]:
+    return {} if error is None else {"failure": type(error).__name__, "status": getattr(error, "status", None)}
+
+
+def _wordless(error: BaseException, deep: int = 0) -> BaseException:
+    """An exception as it may stand in a log: its class, its traceback, its causes and its group's members; its words only
+    where content may be told."""
+    told = content_logger() is not None
+    words = process_scrubber().text(bounded(described(error).partition(": ")[2])) if told else ""
+    own = type(error)
+    within: Sequence[BaseException] = getattr(error, "exceptions", ()) if issubclass(own, BaseExceptionGroup) else ()
+    members = [_wordless(one, deep + 1) for one in within] if deep < _DEEPEST else []
+    body = {"__module__": own.__module__, "__qualname__": own.__qualname__}
+    kind: Any = type(own.__name__, (ExceptionGroup if members else Exception,), body)
+    made: BaseException = kind(words, members) if members else kind(words)
+    if deep < _DEEPEST:
+        made.__cause__ = None if error.__cause__ is None else _wordless(error.__cause__, deep + 1)
+        made.__context__ = None if error.__context__ is None else _wordless(error.__context__, deep + 1)
+    made.__suppress_context__ = error.__suppress_context__
+    return made.with_traceback(_of_the_tool(error.__traceback__))
+
+
+def _of_the_tool(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from where our own code called the tool's; the whole where there is no such place."""
+    first = trace
+    while first is not None and str(first.tb_frame.f_globals.get("__name__")).startswith("llmcore."):
+        first = first.tb_next
+    return first or trace
