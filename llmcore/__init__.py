@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from llmcore.models import ModelConfig as ModelConfig
     from llmcore.models import ModelRegistry as ModelRegistry
     from llmcore.orchestrator import Orchestrator as Orchestrator
+    from llmcore.run import Answer as Answer
+    from llmcore.run import Approve as Approve
+    from llmcore.run import CallAnswer as CallAnswer
+    from llmcore.run import Deny as Deny
     from llmcore.run import Interjections as Interjections
+    from llmcore.run import OpenCall as OpenCall
     from llmcore.run import RunResult as RunResult
     from llmcore.run import RunStream as RunStream
     from llmcore.run import Step as Step
@@ -65,7 +70,7 @@ _NAMES_BY_MODULE = {
     "llmcore.hooks": "Hooks StreamedSoFar Veto hook",
     "llmcore.models": "ModelConfig ModelRegistry",
     "llmcore.orchestrator": "Orchestrator",
-    "llmcore.run": "Interjections RunResult RunStream Step Steps SyncRunStream",
+    "llmcore.run": "Answer Approve CallAnswer Deny Interjections OpenCall RunResult RunStream Step Steps SyncRunStream",
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
     "llmcore.types": (

@@ -30,7 +30,19 @@ def _leave_logging(**_: object) -> None:
     """The tests' own logging stays as it is."""
 
 
-PAGES = ["agents", "capabilities", "hooks", "models", "providers", "reliability", "running", "testing", "tools", "typed-output"]
+PAGES = [
+    "agents",
+    "approval",
+    "capabilities",
+    "hooks",
+    "models",
+    "providers",
+    "reliability",
+    "running",
+    "testing",
+    "tools",
+    "typed-output",
+]
 
 
 @pytest.mark.parametrize("page", PAGES)
