@@ -4,30 +4,44 @@ Rules: no request without an attempt in the list; no attempt but the first and a
 that made it necessary. `Budget.attempts` and `reasks` count per model within one turn, requests, tokens, cost and the
 deadline over the whole run. An attempt that failed before its request went out stands in no list, but counts among its
 model's: so the budget bounds whatever strategies make of failures.
+
+A run that a tool of another one makes may spend from that one's budget besides its own: its ledger has a parent, and each
+request, token, tool call and second counts there as well, all the way up. What a ledger above refuses ends the runs on the way
+down to it, whatever the code between them makes of the error.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
 from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitExceeded, LLMCoreError, OutputMode, Timeout, Usage
+from llmcore.types.copies import made
 from llmcore.types.others_words import MAX_MESSAGE, bounded
 
 __all__ = ["Ledger"]
 
+T = TypeVar("T", int, float)
+
 _NEEDS_NO_DETAIL = frozenset({"first", "turn"})
+_MAX_DEPTH = 10
+"""Runs within runs. Two agents that ask each other would otherwise do so until the budget, if there is one, is spent."""
 
 
 class Ledger:
-    """One run's spending. `clock` is in seconds and only differences matter."""
+    """One run's spending. `clock` is in seconds and only differences matter. `parent`: the ledger of the run within which this
+    one is made. Raises `LimitExceeded` where runs are made within runs without end."""
 
-    def __init__(self, budget: Budget, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, budget: Budget, *, parent: Ledger | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.budget = budget
+        self._parent = parent
+        self._depth: int = 0 if parent is None else parent._depth + 1
+        self._requests_below = 0
+        self._refused_below: LimitExceeded | None = None
         self.attempts: list[Attempt] = []
         self.usage = Usage()
         self._clock = clock
@@ -40,6 +54,12 @@ class Ledger:
         self._refused_calls = 0
         self._wait: tuple[float, float] | None = None
         self._begun: dict[int, float] = {}
+        if self._depth > _MAX_DEPTH:
+            raise self._refusing_all(
+                LimitExceeded(
+                    f"runs were made within runs {_MAX_DEPTH} deep, and one more was asked for; do agents ask each other?"
+                )
+            )
 
     def start_turn(self, allowed: Callable[[str], int | None] | None = None) -> None:
         """A new turn has its attempts and re-asks anew; what `allowed` says of a model takes the place of the budget's
@@ -69,24 +89,40 @@ class Ledger:
     @property
     def requests_left(self) -> int | None:
         """Of the whole run; None = unbounded."""
-        return None if self.budget.requests is None else max(0, self.budget.requests - len(self.attempts))
+        own = None if self.budget.requests is None else max(0, self.budget.requests - len(self.attempts) - self._requests_below)
+        return _least(own, None if self._parent is None else self._parent.requests_left)
+
+    @property
+    def bounds_cost(self) -> bool:
+        """Must the cost of each request be known?"""
+        return self.budget.cost is not None or (self._parent is not None and self._parent.bounds_cost)
 
     def take_tool_call(self) -> bool:
         """Count a call that is about to be carried out. False, and not counted, when none is left of the budget."""
-        most = self.budget.tool_calls
-        if most is not None and self._tool_calls >= most:
+        most, above = self.budget.tool_calls, self._parent
+        is_left = most is None or self._tool_calls < most
+        if is_left and above is not None and not above.take_tool_call():
+            above._refused_below = above._calls_spent()
+            is_left = False
+        if is_left:
+            self._tool_calls += 1
+        else:
             self._refused_calls += 1
-            return False
-        self._tool_calls += 1
-        return True
+        return is_left
 
     def check_tool_calls(self) -> None:
         """Raises `LimitExceeded` when a call was refused because none was left."""
         if self._refused_calls:
-            raise LimitExceeded(
-                f"the budget of {self.budget.tool_calls} tool calls is spent, and {self._refused_calls} more were asked for; "
-                "raise Budget.tool_calls, or look at the partial result"
-            )
+            raise self._calls_spent()
+
+    def _calls_spent(self) -> LimitExceeded:
+        most = self.budget.tool_calls
+        if self._parent is not None and (most is None or self._tool_calls < most):
+            return self._parent._calls_spent()
+        return LimitExceeded(
+            f"the budget of {most} tool calls is spent, and {self._refused_calls} more were asked for; "
+            "raise Budget.tool_calls, or look at the partial result"
+        )
 
     @property
     def of_turn(self) -> list[Attempt]:
@@ -109,10 +145,9 @@ class Ledger:
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the deadline; None = there is none. May be negative."""
-        if self.budget.deadline is None:
-            return None
-        return self._started + self.budget.deadline - self._clock()
+        """Until the deadline, the nearest one; None = there is none. May be negative."""
+        own = None if self.budget.deadline is None else self._started + self.budget.deadline - self._clock()
+        return _least(own, None if self._parent is None else self._parent.seconds_left)
 
     def start(self, model: str, mode: OutputMode, reason: AttemptReason, detail: str = "", deployment: str = "") -> Attempt:
         """Enter a request that is about to be made.
@@ -123,10 +158,13 @@ class Ledger:
             raise InternalError(f"a request of reason {reason!r} without a recorded problem")
         self.check()
         self.check_deadline()
+        for above in self._above():
+            above._requests_below += 1
         begun, waited = self._wait or (self._clock(), 0.0)
         self._wait = None
         detail = bounded(process_scrubber().text(detail), MAX_MESSAGE) if detail else ""
-        attempt = Attempt(
+        attempt = made(
+            Attempt,
             n=len(self.attempts) + 1,
             model=model,
             mode=mode,
@@ -145,8 +183,9 @@ class Ledger:
         """Enter what became of it. May be called again to add what was learnt later; usage is counted once."""
         if usage is not None:
             attempt.usage = usage
-            self.usage += usage
-            self._cost += max(0.0, usage.cost or 0.0)
+            for one in (self, *self._above()):
+                one.usage += usage
+                one._cost += max(0.0, usage.cost or 0.0)
         begun = self._begun.pop(attempt.n, None)
         if begun is not None:
             attempt.duration = self._clock() - begun
@@ -163,10 +202,12 @@ class Ledger:
             raise Timeout("the run's deadline has passed", status=None)
 
     def check(self) -> None:
-        """Raises `LimitExceeded` when requests, tokens or cost are spent.
+        """Raises `LimitExceeded` when requests, tokens or cost are spent, here or above.
 
         The cost has a sum of its own: that of `usage` is unknown as soon as one cost is.
         """
+        if self._parent is not None:
+            self._parent.check_for_those_below()
         budget, tokens = self.budget, self.usage.total_tokens
         if self.requests_left == 0:
             raise LimitExceeded(f"the budget of {budget.requests} requests is spent; raise Budget.requests, or leave it out")
@@ -174,6 +215,39 @@ class Ledger:
             raise LimitExceeded(f"the budget of {budget.tokens} tokens is spent ({tokens} were used)")
         if budget.cost is not None and self._cost >= budget.cost:
             raise LimitExceeded(f"the budget of {budget.cost:g} US dollars is spent ({self._cost:.6f} were used)")
+
+    def check_for_those_below(self) -> None:
+        """As `check`, asked by a run within this one. What is refused then ends this run too: see `check_refused_below`."""
+        try:
+            self.check()
+        except LimitExceeded as error:
+            self._refused_below = error
+            raise
+
+    @property
+    def has_refused_below(self) -> bool:
+        """Was something refused to a run within this one, by this budget or one above?"""
+        return self._refused_below is not None
+
+    def check_refused_below(self) -> None:
+        """Raises `LimitExceeded` when `has_refused_below`."""
+        if self._refused_below is not None:
+            raise LimitExceeded(str(self._refused_below))
+
+    def _refusing_all(self, error: LimitExceeded) -> LimitExceeded:
+        for above in self._above():
+            above._refused_below = error
+        return error
+
+    def _above(self) -> Iterator[Ledger]:
+        above = self._parent
+        while above is not None:
+            yield above
+            above = above._parent
+
+
+def _least(one: T | None, other: T | None) -> T | None:
+    return min((each for each in (one, other) if each is not None), default=None)
 
 
 def _no_other(_: str) -> int | None:

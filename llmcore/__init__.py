@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from llmcore.about import BuildInfo as BuildInfo
     from llmcore.about import build_info as build_info
     from llmcore.adapters.capabilities import CapabilityStore as CapabilityStore
+    from llmcore.agent import Agent as Agent
     from llmcore.api import Normalizer as Normalizer
     from llmcore.api import normalize as normalize
     from llmcore.api import validate as validate
     from llmcore.hooks import Hooks as Hooks
     from llmcore.hooks import StreamedSoFar as StreamedSoFar
     from llmcore.hooks import Veto as Veto
+    from llmcore.hooks import hook as hook
     from llmcore.models import ModelConfig as ModelConfig
     from llmcore.models import ModelRegistry as ModelRegistry
     from llmcore.orchestrator import Orchestrator as Orchestrator
@@ -62,9 +64,10 @@ __version__ = "0.1.0"
 
 _NAMES_BY_MODULE = {
     "llmcore.about": "BuildInfo build_info",
+    "llmcore.agent": "Agent",
     "llmcore.api": "Normalizer normalize validate",
     "llmcore.adapters.capabilities": "CapabilityStore",
-    "llmcore.hooks": "Hooks StreamedSoFar Veto",
+    "llmcore.hooks": "Hooks StreamedSoFar Veto hook",
     "llmcore.models": "ModelConfig ModelRegistry",
     "llmcore.orchestrator": "Orchestrator",
     "llmcore.run": (

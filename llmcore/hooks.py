@@ -3,7 +3,8 @@
 Each hook is a function, sync or async, given to `Hooks` or written as a method of a class derived from it. What it
 returns takes the place of what it was given; None leaves that as it is (what was changed in place counts as changed).
 What it raises ends the run with the partial result (`TerminateLoop` ends it cleanly). Several `Hooks` are asked in
-order, each with what the one before made of it.
+order, each with what the one before made of it. A function marked by `@hook.before_tool_run` and the like is one wherever
+hooks are given, and a marked method is one of its object.
 
 Async hooks stand under the run's deadline and are left behind when they do not end; those after a reply or a tool have
 half a second more, so that what had come in time is not lost. A sync hook runs on the event loop: one that blocks
@@ -14,19 +15,22 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from llmcore.tools.leaving import LeftBehind, bounded
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
 from llmcore.types.called import in_words, naming
+from llmcore.types.wordings import hint
 
 if TYPE_CHECKING:
     from llmcore.tools.execution import Outcome
 
-__all__ = ["HookChain", "Hooks", "StreamedSoFar", "Veto"]
+__all__ = ["HookChain", "Hooks", "HooksGiven", "StreamedSoFar", "Veto", "check_members", "hook"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ class StreamedSoFar:
 
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 Maybe = Awaitable[Any] | Any
 
 _PARAMETERS = {
@@ -60,6 +65,52 @@ _PARAMETERS = {
 _ASSIGNED = frozenset(_PARAMETERS)
 _GRACE = 0.5
 _HAVE_GRACE = frozenset({"on_response", "on_streaming_response", "after_tool_run", "on_tool_response"})
+_MARK = "__llmcore_hooks__"
+"""Where a function says which hooks it is."""
+
+
+class _NoHook(ConfigError, AttributeError):
+    """A hook that does not exist, asked for as an attribute."""
+
+
+class _Mark:
+    """`@hook.before_request`: marks a function or method as that hook, and leaves it as it is."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, function: F) -> F:
+        _check_callable(self._name, function, may_be_method=True)
+        marked: object = function
+        if not isinstance(marked, FunctionType):
+            kind = type(function).__name__
+            raise ConfigError(
+                f"@hook.{self._name} stands on a function or method, not on {kind}; let it stand below other decorators"
+            )
+        setattr(marked, _MARK, (*getattr(marked, _MARK, ()), self._name))
+        return function
+
+
+class _Marks:
+    """Decorators by the names of the hooks. Raises `ConfigError` for a name that is none, and for a function that cannot be
+    called as its hook is."""
+
+    before_request = _Mark("before_request")
+    on_response = _Mark("on_response")
+    on_streaming_response = _Mark("on_streaming_response")
+    before_tool_run = _Mark("before_tool_run")
+    after_tool_run = _Mark("after_tool_run")
+    on_tool_response = _Mark("on_tool_response")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _NoHook(f"there is no hook {name!r}; {hint(name, _PARAMETERS)}")
+
+
+hook = _Marks()
+"""`@hook.before_tool_run` marks a function, given as `hooks=[function]`, or a method of a class derived from `Hooks` or
+`Agent`."""
 
 
 @in_words()
@@ -110,6 +161,7 @@ class Hooks:
     """
 
     _given: Mapping[str, Callable[..., Any]] = {}
+    _owner: object = None
 
     def __init__(
         self,
@@ -135,38 +187,108 @@ class Hooks:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for base in cls.__mro__:
-            if base not in Hooks.__mro__:
-                _refuse_misspelt(base)
+        check_members(cls, but=Hooks)
+
+    @classmethod
+    def of(cls, owner: object) -> Hooks:
+        """Those that an object of another class has as methods, by name or marked. Raises `ConfigError`."""
+        made = Hooks()
+        made._owner = owner
+        for name in _PARAMETERS:
+            made.functions(name)
+        return made
 
     def functions(self, name: str) -> list[Callable[..., Any]]:
-        """The functions of one hook, in the order in which they are asked: the class's method, then what the instance
-        was given. Raises `ConfigError` for one that cannot be called."""
-        method = next((vars(base)[name] for base in type(self).__mro__ if name in vars(base)), None)
-        bound = method.__get__(self, type(self)) if hasattr(method, "__get__") and method is not None else method
-        found = [function for function in (bound, vars(self).get(name), self._given.get(name)) if function is not None]
+        """The functions of one hook, in the order in which they are asked: the class's method of this name, its methods that are
+        marked, then what the instance was given. Raises `ConfigError` for one that cannot be called."""
+        owner = self._of
+        marked = _marked_in(cast("Any", type(owner))).get(name, ())
+        methods = [_bound(owner, name), *(_bound(owner, each) for each in marked if each != name)]
+        found = [function for function in (*methods, vars(owner).get(name), self._given.get(name)) if function is not None]
         for function in found:
             _check_callable(name, function)
         return found
 
+    @property
+    def has_assigned(self) -> bool:
+        """Was a function assigned to a hook's name? An object takes some at any time."""
+        return not _ASSIGNED.isdisjoint(vars(self._of))
 
-def _refuse_misspelt(owner: type) -> None:
-    """Raises `ConfigError` for a method that looks like a hook and would never be asked."""
-    for name, value in vars(owner).items():
-        if name in _PARAMETERS or name.startswith("_") or not (callable(value) or isinstance(value, staticmethod | classmethod)):
-            continue
-        near = get_close_matches(name, _PARAMETERS, n=1, cutoff=0.75)
-        if near or name.startswith(("before_", "after_", "on_")):
-            near = near or get_close_matches(name, _PARAMETERS, n=1, cutoff=0)
-            raise ConfigError(f"{owner.__name__}.{name} is no hook; did you mean {near[0]!r}? Call it _{name} if it is a helper")
+    @property
+    def _of(self) -> object:
+        return self if self._owner is None else self._owner
 
 
-def _check_callable(name: str, function: object) -> None:
+HooksGiven = Hooks | Callable[..., Any] | Iterable[Hooks | Callable[..., Any]]
+"""What is taken as hooks: `Hooks`, marked functions, or several of them."""
+
+
+def _bound(owner: object, name: str) -> Any:
+    method = next((vars(base)[name] for base in type(owner).__mro__ if name in vars(base)), None)
+    return method.__get__(owner, type(owner)) if hasattr(method, "__get__") and method is not None else method
+
+
+@lru_cache(maxsize=256)
+def _marked_in(kind: type) -> Mapping[str, Sequence[str]]:
+    """The marked methods by their hooks, a base's before its heirs', in the order in which they were written."""
+    members: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        members.update(vars(base))
+    found: dict[str, list[str]] = {}
+    for name, value in members.items():
+        for marked_as in _marks_of(value):
+            found.setdefault(marked_as, []).append(name)
+    return found
+
+
+def _marks_of(value: object) -> tuple[str, ...]:
+    """Which hooks a function or method was marked as."""
+    given = getattr(value, "__func__", value)
+    return getattr(given, _MARK, ()) if isinstance(given, FunctionType) else ()
+
+
+def check_members(
+    kind: type, *, but: type, near_only: bool = False, passed: Callable[[object], bool] = lambda value: False
+) -> None:
+    """Raises `ConfigError` for a method that looks like a hook and would never be asked: one whose name is almost a hook's, or
+    (unless `near_only`) begins as theirs do; and for one that takes the place of a marked one and is not marked. `but`: the class
+    whose own methods are none, nor are those that have `passed`."""
+    for base in kind.__mro__:
+        for name, value in () if base in but.__mro__ else vars(base).items():
+            if not passed(value) and not _marks_of(value):
+                _refuse_misspelt(base, name, value, near_only)
+                _refuse_unmarked(kind, base, name)
+
+
+def _refuse_misspelt(owner: type, name: str, value: object, near_only: bool) -> None:
+    if name in _PARAMETERS or name.startswith("_") or not (callable(value) or isinstance(value, staticmethod | classmethod)):
+        return
+    near = get_close_matches(name, _PARAMETERS, n=1, cutoff=0.75)
+    if near or (not near_only and name.startswith(("before_", "after_", "on_"))):
+        near = near or get_close_matches(name, _PARAMETERS, n=1, cutoff=0)
+        raise ConfigError(f"{owner.__name__}.{name} is no hook; did you mean {near[0]!r}? Call it _{name} if it is a helper")
+
+
+def _refuse_unmarked(kind: type, base: type, name: str) -> None:
+    above = kind.__mro__[kind.__mro__.index(base) + 1 :]
+    marks = next((marks for one in above if name in vars(one) and (marks := _marks_of(vars(one)[name]))), None)
+    if marks and name not in _PARAMETERS and vars(base)[name] is not None:
+        fix = f"put @hook.{marks[0]} above it, or set `{name} = None` to leave that hook out"
+        raise ConfigError(f"{base.__name__}.{name} takes the place of a hook and is none itself; {fix}")
+
+
+def _check_callable(name: str, function: object, *, may_be_method: bool = False) -> None:
     expected = f"{name}({', '.join(_PARAMETERS[name])})"
     if not callable(function):
         raise ConfigError(f"the hook {name} must be a function, called as {expected}, not {type(function).__name__}")
     try:
-        inspect.signature(function).bind(*_PARAMETERS[name])
+        signature = inspect.signature(function)
+        try:
+            signature.bind(*_PARAMETERS[name])
+        except TypeError:
+            if not may_be_method:
+                raise
+            signature.bind("self", *_PARAMETERS[name])
     except TypeError as error:
         raise ConfigError(f"the hook {name} is called as {expected}, which its function does not take: {error}") from None
     except ValueError:  # it tells no signature
@@ -185,11 +307,14 @@ def _all_of(given: object) -> list[Hooks]:
 def _checked_hooks(given: object) -> Hooks:
     if isinstance(given, Hooks):
         return given
+    if marks := _marks_of(given):
+        function = cast("Callable[..., Any]", given)
+        return Hooks(**dict.fromkeys(marks, function))
     kind: type[Any] = given if isinstance(given, type) else type(given)
     name = kind.__name__
     if issubclass(kind, Hooks):
         raise ConfigError(f"hooks must be instances: write {name}() for {name}")
-    fix = "write `Hooks(before_tool_run=check)`"
+    fix = "write `Hooks(before_tool_run=check)`, or mark the function: `@hook.before_tool_run`"
     if any(hasattr(kind, hook) for hook in _PARAMETERS):
         fix = f"derive it: `class {name}(llmcore.Hooks)`"
     raise ConfigError(f"hooks must be llmcore.Hooks, not {name}; {fix}")
@@ -198,16 +323,20 @@ def _checked_hooks(given: object) -> Hooks:
 class HookChain:
     """Several `Hooks` as one. Costs nothing at points where none of them has a function."""
 
-    def __init__(self, hooks: Hooks | Iterable[Hooks] | None) -> None:
+    def __init__(self, hooks: HooksGiven | None) -> None:
         self._given = _all_of(hooks)
         self._by_name = self._asked()
         self._seconds_left: Callable[[], float | None] = lambda: None
+
+    def beside(self, hooks: HooksGiven | None) -> HookChain:
+        """These, and then others. Raises `ConfigError`."""
+        return HookChain([*self._given, *_all_of(hooks)])
 
     def under(self, seconds_left: Callable[[], float | None]) -> HookChain:
         """The same hooks under a run's deadline; `seconds_left` may give None: there is none."""
         made = copy.copy(self)
         made._seconds_left = seconds_left
-        if any(map(_ASSIGNED.intersection, map(vars, self._given))):  # an instance takes functions at any time
+        if any(one.has_assigned for one in self._given):
             made._by_name = self._asked()
         return made
 

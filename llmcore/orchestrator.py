@@ -10,13 +10,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
+from copy import copy
+from dataclasses import replace
 from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from llmcore.adapters.base import Adapter
 from llmcore.adapters.capabilities import CapabilityStore
-from llmcore.hooks import HookChain, Hooks
+from llmcore.hooks import HookChain, HooksGiven
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
 from llmcore.run.context_size import context_bound
@@ -37,18 +39,18 @@ if TYPE_CHECKING:
     from llmcore.run.loop import Run
     from llmcore.run.stepping import Steps
 
-__all__ = ["Orchestrator"]
+__all__ = ["INSTEAD", "OWN_KINDS", "Models", "Orchestrator"]
 
 T = TypeVar("T")
 Models = ModelRegistry | Adapter | Mapping[str, Any] | str | PathLike[str]
 
 
-_OWN_KINDS = {
+OWN_KINDS = {
     "capabilities": Kind(lambda value: isinstance(value, CapabilityStore), "an llmcore.CapabilityStore"),
     "enforce_limits": Kind(lambda value: isinstance(value, bool), "True or False"),
     "name": Kind(lambda value: isinstance(value, str), "a text"),
 }
-_INSTEAD = {
+INSTEAD = {
     **dict.fromkeys(PER_RUN - KINDS.keys(), "that is an option of each run: give it to run(), execute() or stream()"),
     "*": "other options are given by name (`output_type=int`, `budget=Budget(...)`)",
     "max_turns": "it is `max_tool_turns`",
@@ -64,7 +66,7 @@ _INSTEAD = {
 }
 
 
-@in_words(instead=_INSTEAD)
+@in_words(instead=INSTEAD)
 class Orchestrator:
     """Runs requests: picks a model, asks it, runs its tool calls, and gives back an answer or a classified error.
 
@@ -100,7 +102,7 @@ class Orchestrator:
         tools: Iterable[object] | Callable[..., Any] = (),
         *,
         system: str | list[TextBlock] | None = None,
-        hooks: Hooks | Iterable[Hooks] | None = None,
+        hooks: HooksGiven | None = None,
         capabilities: CapabilityStore | None = None,
         strategies: Sequence[Strategy] | None = None,
         strictness: Strictness = "safe",
@@ -133,7 +135,7 @@ class Orchestrator:
         check_kinds(
             "Orchestrator",
             {"capabilities": capabilities, "enforce_limits": enforce_limits, "name": name},
-            _OWN_KINDS,
+            OWN_KINDS,
         )
         self._tools = ToolSource(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
@@ -155,6 +157,14 @@ class Orchestrator:
             observers=Observers(observers, Logbook()),
             name=name,
         )
+
+    def beside(self, *tools: Iterable[object] | Callable[..., Any], hooks: HooksGiven = ()) -> Orchestrator:
+        """An orchestrator of the same settings, models, connections and knowledge of endpoints, with these tools (lists, or
+        functions that give them) and hooks beside its own, which come first. Raises `CallerError`."""
+        made = copy(self)
+        made._tools = self._tools.beside(*tools)
+        made._machinery = replace(self._machinery, hooks=self._machinery.hooks.beside(hooks))
+        return made
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _SETTINGS:

@@ -1,6 +1,6 @@
 """The public surface of `llmcore`, pinned: what is added or taken away is seen here first.
 
-CONTRACT is what the design promises (section 4) and other code relies on; `Agent` follows when it is built.
+CONTRACT is what the design promises (section 4) and other code relies on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.packaging.tree import ROOT, pyproject
 
 CONTRACT = """
     normalize Normalizer validate parse parse_detailed json_schema Orchestrator FakeModel ReplayAdapter tool Tool ToolSet ToolRegistry
-    Hooks ModelRegistry CapabilityStore Limits Budget RunResult RunContext ValidationReport
+    Agent Hooks ModelRegistry CapabilityStore Limits Budget RunResult RunContext ValidationReport
     Message TextBlock ImageBlock ToolUseBlock ToolResultBlock ThinkingBlock RedactedThinkingBlock ProviderBlock CacheControl
     Request Reply Envelope ToolCall Repair NearMiss Usage Attempt ToolDefinition RetryConfig
     TextDelta ReasoningDelta ToolCallStarted ArgumentsDelta ToolCallFinished Reclassified AttemptStarted Repaired ToolResult
@@ -32,7 +32,7 @@ CONTRACT = """
 """
 
 BESIDES = """
-    __version__ BuildInfo build_info ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections RunStream Step Steps SyncRunStream current_tool_call_id
+    __version__ BuildInfo build_info ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections RunStream Step Steps SyncRunStream current_tool_call_id hook
     Observer ObservedRun ToolStatistics ToolStats event_json
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
     Segment SegmentKind ToolChoice definition_of

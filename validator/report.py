@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from pydantic import ConfigDict, Field
 
 from llmcore.types import CompiledTool, Envelope, Repair, ToolCall, ToolSet
-from llmcore.types.copies import Value, updated
+from llmcore.types.copies import Value, made, updated
 from llmcore.types.narrowing import is_object
 from llmcore.types.near_misses import near_miss_sentence
 from llmcore.types.numbers import exact_loads
@@ -108,7 +108,7 @@ def validate(
         problems = [cut_short()]
     elif required and not judged:
         problems = _no_call(envelope, "a tool call" if known is None or known.names else "words, for there are no tools")
-    return ValidationReport(calls=[call for call, _ in judged], problems=problems)
+    return made(ValidationReport, calls=[call for call, _ in judged], problems=problems)
 
 
 _compiled: WeakKeyDictionary[ToolSet, dict[str, CompiledSchema]] = WeakKeyDictionary()

@@ -15,6 +15,7 @@ from llmcore.cli.output import fail, write
 from llmcore.cli.probe import probe
 from llmcore.cli.record import record
 from llmcore.cli.replay import replay
+from llmcore.cli.tools import tools
 
 __all__ = ["COMMANDS", "app"]
 
@@ -24,6 +25,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     record,
     models,
     probe,
+    tools,
 )
 
 

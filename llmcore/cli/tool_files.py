@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from pydantic import BaseModel
 
@@ -72,7 +72,9 @@ def _imported(module: str, name: str) -> object:
 
 
 def _several(found: object) -> Iterable[object]:
-    """Tool sets, registries and lists as they are; a single tool as a list of one."""
+    """Tool sets, registries and lists as they are; of an agent its tools; a single tool as a list of one."""
+    if callable(list_tools := getattr(found, "list_tools", None)) and not isinstance(found, type):
+        return cast("Iterable[object]", list_tools())
     return found if _holds_tools(found) else [found]
 
 

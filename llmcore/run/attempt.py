@@ -114,8 +114,8 @@ class TurnAttempt:
         self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
         self._plan = Plan("", "text")
-        self._request = Request(messages=[])
-        self._envelope = Envelope()
+        self._request: Request  # of the latest reply, as `_envelope`
+        self._envelope: Envelope
         self._final: ToolCall | None = None
         self._correcting: Correcting | None = None
         self._has_asked = False

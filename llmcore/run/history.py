@@ -23,7 +23,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import updated
+from llmcore.types.copies import made, updated
 
 __all__ = [
     "assistant_message",
@@ -132,7 +132,7 @@ def assistant_message(envelope: Envelope, before: Sequence[ToolCall], calls: Seq
             placed.add(index)
             blocks.append(use_block(calls[index], block))
     blocks += [use_block(call, None) for index, call in enumerate(calls) if index not in placed]
-    return Message(role="assistant", content=blocks) if blocks else None
+    return made(Message, role="assistant", content=blocks) if blocks else None
 
 
 def _text(envelope: Envelope) -> list[Block]:
@@ -168,4 +168,4 @@ def in_call_order(messages: Sequence[Message], results: Iterable[ToolResultBlock
 
 
 def results_message(blocks: Sequence[ToolResultBlock]) -> Message:
-    return Message(role="tool", content=list(blocks))
+    return made(Message, role="tool", content=[*blocks])

@@ -95,8 +95,6 @@ class Run:
         self._withheld: dict[str, Outcome] = {}
         self._running: ToolRun | None = None
         budget = settings.budget or Budget()
-        if budget.cost is not None and not machinery.catalog.is_priced(self._model):
-            raise unknown_price(self._model)
         self._attempts_fixed = settings.budget is not None and "attempts" in settings.budget.model_fields_set
         self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
         if self._tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
@@ -108,7 +106,10 @@ class Run:
         settings = replace(settings, request=request, toolbox=self._toolbox, budget=budget)
         run = ObservedRun(uuid4().hex, self._model.alias, machinery.name, current_run.get(), request, self._model)
         self.state = RunState(settings, budget, machinery.observers.watch(run))
-        self._models = RunModels(machinery.catalog, chosen.needs, priced_only=budget.cost is not None)
+        bounds_cost = self.state.ledger.bounds_cost
+        if bounds_cost and not machinery.catalog.is_priced(self._model):
+            raise unknown_price(self._model)
+        self._models = RunModels(machinery.catalog, chosen.needs, priced_only=bounds_cost)
         self._hooks = machinery.hooks.under(self._seconds_left)
 
     def _seconds_left(self) -> float | None:
@@ -149,9 +150,16 @@ class Run:
             raise
         if self._listening and state.has_output and not await self._is_shown(shown):
             yield PartialOutput(state.output)
-        result = state.result()
+        result = self._result()
         state.watch.tell("run_ended", result, None)
         yield Finished(result)
+
+    def _result(self) -> RunResult:
+        """What it ends with, which a run around it has among its own."""
+        result, place = self.state.result(), self.state.settings.place
+        if place is not None:
+            place.keep(result)
+        return result
 
     async def _is_shown(self, last: PartialOutput | None) -> bool:
         """Was the run's value told already, as the last partial one?"""
@@ -172,7 +180,7 @@ class Run:
 
     def _attach_partial(self, error: BaseException) -> None:
         """Let what was done so far ride on the error; also on cancellation and on what hooks raise."""
-        result = self.state.result()
+        result = self._result()
         if isinstance(error, Timeout) and not result.attempts:
             error.args = (f"{error}; nothing was sent",)
         if isinstance(error, LLMCoreError):
@@ -375,6 +383,7 @@ class Run:
                 outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld)
             if outcome.ran:  # until the hooks after it have let the outcome pass
                 withheld(replace(synthetic(decided, _RAN), ran=True))
+            self.state.ledger.check_refused_below()
             return await self._passed(decided, outcome)
         except BaseException:
             self._tell_ended(self._withheld.get(call.id) or unfinished(decided))

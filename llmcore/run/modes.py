@@ -11,7 +11,7 @@ from llmcore.models.config import ModelConfig
 from llmcore.normalizer import dialect
 from llmcore.run.output import OutputSpec
 from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Request, ToolDefinition
-from llmcore.types.copies import updated
+from llmcore.types.copies import made, updated
 
 __all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "writer_for"]
 
@@ -74,7 +74,8 @@ def build_call(
     changes: dict[str, Any] = {"model": config.alias, "tools": tuple(tools)}
     if ceiling and request.max_tokens and request.max_tokens > ceiling:
         changes["max_tokens"] = ceiling
-    return ModelCall(
+    return made(
+        ModelCall,
         endpoint=config.endpoint,
         request=updated(request, changes),
         mode=mode,

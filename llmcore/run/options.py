@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # a type checker's Unpack takes either;
 
 from llmcore.run.interjections import Interjections
 from llmcore.run.result import RunResult
-from llmcore.tools import ToolConfig, ToolErrors
+from llmcore.tools import RunContext, ToolConfig, ToolErrors
 from llmcore.types import Budget, ConfigError, Message, Request, TextBlock
 from llmcore.types.bounds import is_amount
 from llmcore.types.called import Kind, check_kinds
@@ -19,15 +19,26 @@ from llmcore.types.narrowing import is_list
 from llmcore.types.requests import RequestOptions
 from llmcore.types.wordings import hint
 
-__all__ = ["KINDS", "PER_RUN", "REQUEST_OPTIONS", "Given", "RunOptions", "Strictness", "check_options"]
+__all__ = [
+    "INSTEAD",
+    "KINDS",
+    "PER_RUN",
+    "REQUEST_OPTIONS",
+    "Given",
+    "OptionsOfRuns",
+    "RunOptions",
+    "Strictness",
+    "check_options",
+]
 
-Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult[Any]
+# RunResult without its [Any], which it means: with it, pydantic would make another model, at each start
+Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult
 """What `run`, `execute` and `stream` take: text, a message, a list of messages, a whole `Request`, or a result to go on from."""
 Strictness = Literal["off", "safe", "lenient"]
 
 
-class _OfRuns(TypedDict, total=False):
-    message_history: Sequence[Message | Mapping[str, Any]] | RunResult[Any] | None
+class OptionsOfRuns(TypedDict, total=False):
+    message_history: Sequence[Message | Mapping[str, Any]] | RunResult | None
     """What was said before: messages, or an earlier result."""
     budget: Budget | None
     deps: Any
@@ -45,9 +56,12 @@ class _OfRuns(TypedDict, total=False):
     interjections: Interjections | Callable[..., Any] | None
     """Where messages come from that enter while the run goes on."""
     max_context_tokens: int | None
+    parent: RunContext[Any] | None
+    """The context of a tool that makes this run: it then spends from that run's budget besides its own, counts in its usage, and
+    its result stands among that one's `runs`."""
 
 
-class RunOptions(RequestOptions, _OfRuns, total=False):
+class RunOptions(RequestOptions, OptionsOfRuns, total=False):
     """One run's options: any field of `Request`, which they override, and what only runs have."""
 
 
@@ -89,8 +103,9 @@ KINDS: Mapping[str, Kind] = {
     "tool_timeout": Kind(lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0, or None"),
     "tool_errors": _one_of("continue", "abort", "retry"),
     "tool_config": Kind(lambda value: isinstance(value, ToolConfig), "an llmcore.ToolConfig"),
+    "parent": Kind(lambda value: isinstance(value, RunContext), "the RunContext that a tool was given"),
 }
-_MAY_BE_NONE = frozenset({"system", "message_history", "budget", "tool_timeout", "tool_config"})
+_MAY_BE_NONE = frozenset({"system", "message_history", "budget", "tool_timeout", "tool_config", "parent"})
 _ATTEMPTS = "give `budget=Budget(attempts=..., reasks=...)`; a tool's own are `tool(retries=...)`"
 _OF_ALL_RUNS = (
     "hooks",
@@ -102,7 +117,7 @@ _OF_ALL_RUNS = (
     "token_counter",
     "enforce_limits",
 )
-_INSTEAD: Mapping[str, str] = {
+INSTEAD: Mapping[str, str] = {
     **{name: f"it belongs to all runs: Orchestrator(..., {name}=...)" for name in _OF_ALL_RUNS},
     "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
     "messages": "messages are the first argument",
@@ -125,6 +140,7 @@ _INSTEAD: Mapping[str, str] = {
     "context": "it is `deps`",
     "max_output_tokens": "it is `max_tokens`; what a whole run may spend is `budget=Budget(tokens=...)`",
     "max_completion_tokens": "it is `max_tokens`; what a whole run may spend is `budget=Budget(tokens=...)`",
+    "usage": "a run within another one is given `parent=context`, the RunContext of the tool that makes it",
     "usage_limits": "it is `budget=Budget(requests=..., tokens=...)`",
     "functions": "they are `tools`",
     "function_call": "it is `tool_choice`",
@@ -139,7 +155,7 @@ def check_options(thing: str, options: Mapping[str, Any]) -> None:
     """Raises `ConfigError` for an option that does not exist or has a value of another kind, with what was probably meant."""
     for name, value in options.items():
         if name not in PER_RUN:
-            raise ConfigError(f"unknown option {name!r}; {hint(name, _OPTIONS, _INSTEAD)}")
+            raise ConfigError(f"unknown option {name!r}; {hint(name, _OPTIONS, INSTEAD)}")
         if value is None and name in KINDS and name not in _MAY_BE_NONE:
             raise ConfigError(f"{thing}: `{name}` must be {KINDS[name].words}, not None")
     check_kinds(thing, options, KINDS)

@@ -23,6 +23,7 @@ from typing_extensions import TypedDict
 from llmcore.adapters.request.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
 from llmcore.tools import compile_tools
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
+from llmcore.types.annotations import usable
 from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_object
 from llmcore.types.numbers import exact_json
@@ -52,7 +53,7 @@ class OutputSpec:
     def __init__(self, output_type: Any) -> None:
         from llmcore.validator import json_schema
 
-        self.output_type = output_type
+        self.output_type = output_type = usable(output_type)
         try:
             self.schema: JsonSchema = json_schema(output_type)
         except CallerError:

@@ -41,6 +41,15 @@ _SHOWN = 60
 _LOOKED_THROUGH = 4096
 """Characters of it that are looked through for keys: so many that none that begins in what is shown is cut."""
 _SHOWN_TOOLS = 4
+_ELSEWHERE = {
+    **dict.fromkeys(("text", "response", "final_output"), "content"),
+    **dict.fromkeys(("data", "parsed", "result"), "value"),
+    **dict.fromkeys(("all_messages", "history", "to_input_list"), "messages"),
+    "tool_calls": "tool_results` (those that ran), `pending`, or `envelope.tool_calls",
+    "reasoning": "envelope.reasoning",
+    "finish_reason": "envelope.finish_reason",
+}
+"""What other libraries' results call what this one has."""
 
 
 class ToolFailure(Value):
@@ -107,6 +116,8 @@ class RunResult(Value, Generic[T]):
     accepted, and the calls that were dropped (`call_not_allowed`) because none or only one was allowed. `given_messages`: so many
     of `messages` were given to the run. `not_entered`: interjections that came too late for its last request. They are in no
     message of the history, and wait in their box for the next run that is given it.
+    `runs` are the runs made within this one (`parent=`): their usage is part of this one's, their attempts are their own; each
+    has as `parent_call` the id of the call whose tool made it.
 
     `model_dump_json()` works at any end of a run and `model_validate_json` reads it back, `output`, values of tools and
     reports as plain data. What JSON has no form for stands as text: infinity as "Infinity", a number of more than 4300
@@ -134,6 +145,8 @@ class RunResult(Value, Generic[T]):
     repairs: list[RepairRecord] = Field(default_factory=list[RepairRecord])
     given_messages: int = 0
     not_entered: list[Message] = Field(default_factory=list[Message])
+    parent_call: JsonText = ""
+    runs: list[RunResult] = Field(default_factory=list["RunResult"])
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
@@ -230,6 +243,8 @@ class RunResult(Value, Generic[T]):
             try:
                 return super().__getattr__(name)
             except AttributeError as error:
+                if (other := _ELSEWHERE.get(name)) is not None:
+                    raise AttributeError(f"{error}; it is `result.{other}`") from None
                 if name.startswith("_") or not self.__dict__.get("has_output"):
                     raise
                 raise AttributeError(f"{error}; the typed value is `result.value`") from None

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from llmcore.run.callers_code import CallersFunction
 from llmcore.run.context_size import ContextBound, context_bound
 from llmcore.run.copies import refusing
+from llmcore.run.enclosing import Place, enclosing
 from llmcore.run.interjections import interjections_of
 from llmcore.run.options import REQUEST_OPTIONS, Given, Strictness, check_options
 from llmcore.run.output import OutputSpec
@@ -146,6 +147,11 @@ class Toolbox:
         allowed = Toolbox(tool for tool in self._tools.values() if tool.name in config.allowed)
         return allowed._following(self._sources, lambda: self.now().limited(config))
 
+    @property
+    def is_none(self) -> bool:
+        """Has it no tools, and never will have?"""
+        return not self._tools and not self._sources
+
     def __len__(self) -> int:
         return len(self._tools)
 
@@ -175,6 +181,8 @@ class RunSettings:
     output_validators: tuple[CallersFunction, ...] = ()
     interjections: CallersFunction | None = None
     context: ContextBound = field(default_factory=ContextBound)
+    place: Place | None = None
+    """Within which run it is made."""
 
 
 def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
@@ -242,6 +250,7 @@ def resolve(
         output=OutputSpec.of(request.output_type),
         context=context_bound(options.get("max_context_tokens", max_context_tokens), token_counter),
         interjections=interjections_of(options.get("interjections")),
+        place=enclosing(options.get("parent")),
         output_validators=(*validators, *validators_of(options.get("output_validators"))),
     )
 

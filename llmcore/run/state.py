@@ -11,6 +11,7 @@ from typing import Any, Literal
 from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import mended, recorded
+from llmcore.run.enclosing import EnclosingRun
 from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, open_calls, results_message, with_unique_ids
 from llmcore.run.interjections import interjected, left_waiting
 from llmcore.run.observing import Watch
@@ -35,7 +36,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import copied, updated
+from llmcore.types.copies import copied, made, updated
 from llmcore.types.json_data import encodable
 
 __all__ = ["RunState"]
@@ -47,10 +48,13 @@ class RunState:
 
     def __init__(self, settings: RunSettings, budget: Budget, watch: Watch) -> None:
         self.settings = settings
-        self.ledger = Ledger(budget)
+        self.ledger = Ledger(budget, parent=None if settings.place is None else settings.place.ledger)
+        self.runs: list[RunResult] = []
+        """Those made within this one."""
+        self._as_enclosing = EnclosingRun(self.ledger, self.runs.append)
         self.refused = RefusedRequests()
         self.messages: list[Message] = list(settings.request.messages)
-        self.envelope = Envelope()
+        self.envelope = made(Envelope)
         self.output: Any = None
         self.has_output = False
         """Is `output` a value of the type that was asked for? It may be None."""
@@ -86,7 +90,7 @@ class RunState:
 
     def context(self) -> RunContext[Any]:
         """What tools and the caller's functions may know of the run, as it stands now."""
-        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages))
+        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages)).of(self._as_enclosing)
 
     def note_silence(self) -> None:
         """The reply to the last request says nothing."""
@@ -257,23 +261,25 @@ class RunState:
 
     def result(self) -> RunResult:
         """The run as it stands. Asked for when it is over: the caller is given the history itself."""
-        return RunResult(
+        return made(
+            RunResult,
             envelope=self.envelope,
-            messages=self.messages,
+            messages=[*self.messages],
             usage=self.ledger.usage,
-            attempts=self.ledger.attempts,
+            attempts=[*self.ledger.attempts],
             degraded=self.degraded,
-            pending=self.pending,
+            pending=[*self.pending],
             output=self.output,
             has_output=self.has_output,
             output_asked=self.settings.output is not None,
             id=self.watch.run.id,
             started_at=self._started_at,
             duration=time.monotonic() - self._started,
-            tool_results=self.tool_results,
-            repairs=self.repairs,
+            tool_results=[*self.tool_results],
+            repairs=[*self.repairs],
             given_messages=self._given,
             not_entered=left_waiting(self.settings.interjections),
+            runs=self.runs,
         )
 
 

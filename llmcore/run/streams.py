@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from types import TracebackType
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 
-from llmcore.run.result import RunEvent, RunResult
+from llmcore.run.result import RunEvent, RunResult, T  # another TypeVar would make another model of RunResult
 from llmcore.types import (
     AttemptStarted,
     CallerError,
@@ -25,8 +25,6 @@ from llmcore.types import (
 )
 
 __all__ = ["RunStream", "SyncRunStream"]
-
-T = TypeVar("T")
 
 
 class _Run(Protocol):
@@ -149,6 +147,17 @@ class RunStream(_View[T], AsyncGenerator[RunEvent[T], None]):
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+    if not TYPE_CHECKING:  # a checker refuses what these tell
+
+        def __iter__(self) -> Any:
+            raise CallerError("a RunStream is read by `async for`; without an event loop call stream_sync")
+
+        def __enter__(self) -> Any:
+            raise CallerError("a RunStream is entered by `async with`; without an event loop call stream_sync")
+
+        def __exit__(self, *_: object) -> None:
+            """Only asked for beside `__enter__`."""
 
 
 class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):

@@ -8,7 +8,7 @@ objects as in the turn before are compiled once.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from llmcore.run.callers_code import CallersFunction, takes_context
@@ -26,15 +26,15 @@ def is_provider(tools: object) -> bool:
 
 
 class ToolSource:
-    """The tools of an orchestrator, and perhaps a run's own provider beside them. Raises `ToolDefinitionError`."""
+    """The tools of an orchestrator, and perhaps others beside them, of an agent or a run. Raises `ToolDefinitionError`."""
 
-    def __init__(self, tools: object, own: object = ()) -> None:
-        self._parts = (_Part(tools), _Part(own))
+    def __init__(self, tools: object) -> None:
+        self._parts: tuple[_Part, ...] = (_Part(tools),)
 
-    def beside(self, own: object) -> ToolSource:
-        """These, with a run's own provider."""
+    def beside(self, *others: object) -> ToolSource:
+        """These, with others: lists or providers."""
         made = ToolSource(())
-        made._parts = (self._parts[0], _Part(own))
+        made._parts = (*self._parts, *map(_Part, others))
         return made
 
     @property
@@ -44,13 +44,21 @@ class ToolSource:
 
     def snapshot(self) -> Toolbox:
         """Those that can be told without asking a function."""
-        first, own = (part.known() for part in self._parts)
-        return first.extended(own) if len(own) else first
+        return _joined([part.known() for part in self._parts])
 
     async def now(self, context: RunContext[Any], seconds: float | None) -> Toolbox:
         """Those of the turn that begins. Raises what a provider raises, and `ToolDefinitionError` for what it gives."""
-        first, own = [await part.now(context, seconds) for part in self._parts]
-        return first.extended(own) if len(own) else first
+        return _joined([await part.now(context, seconds) for part in self._parts])
+
+
+def _joined(boxes: Sequence[Toolbox]) -> Toolbox:
+    first, *others = boxes
+    for own in others:
+        if first.is_none and not any(tool.replaces for tool in own):
+            first = own
+        elif not own.is_none:
+            first = first.extended(own)
+    return first
 
 
 class _Part:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Generic
+from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar  # with a default, so that a bare RunContext is one of any deps
 
 from llmcore.types import Message, Usage
 from llmcore.types.called import in_words
 
-__all__ = ["DepsT", "RunContext", "current_tool_call_id", "tool_call_id"]
+__all__ = ["DepsT", "RunContext", "Within", "current_tool_call_id", "tool_call_id"]
 
 DepsT = TypeVar("DepsT", default=Any)
 
@@ -27,6 +27,15 @@ tool_call_id: ContextVar[str | None] = ContextVar("llmcore_tool_call_id", defaul
 def current_tool_call_id() -> str | None:
     """The id of the call that is being answered, None outside of a tool."""
     return tool_call_id.get()
+
+
+class Within(Protocol):
+    """What a run is to those that are made within it, by a tool of it, say."""
+
+    @property
+    def is_over(self) -> bool:
+        """Was something refused to a run within it that ends it as well?"""
+        ...
 
 
 @in_words()
@@ -42,7 +51,20 @@ class RunContext(Generic[DepsT]):
     tool_call_id: str = ""
     tool_name: str = ""
     retry: int = 0
+    _within: Within | None = field(default=None, init=False, repr=False, compare=False)
 
     def for_call(self, call_id: str, name: str, retry: int) -> RunContext[Any]:
         """This context, for one call of the turn."""
-        return RunContext(self.deps, self.usage, self.messages, call_id, name, retry)
+        made: RunContext[Any] = RunContext(self.deps, self.usage, self.messages, call_id, name, retry)
+        made._within = self._within
+        return made
+
+    def of(self, within: Within) -> RunContext[DepsT]:
+        """This context, which knows its run."""
+        self._within = within
+        return self
+
+    @property
+    def within(self) -> Within | None:
+        """The run, for runs that are made within it; None for a context that was made by hand."""
+        return self._within

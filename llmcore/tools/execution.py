@@ -156,6 +156,8 @@ async def run_call(
             outcome.summary = summary
             if outcome.error is None or outcome.error.type == "validation" or not retry or attempt + 1 == tries:
                 return outcome
+            if context.within is not None and context.within.is_over:
+                return outcome
             delay, left = retry.delay(attempt + 1, random.random()), seconds_left()  # jitter, not secrecy
             await asyncio.sleep(delay if left is None else min(delay, max(left, 0)))
             if trying.is_running:

@@ -20,10 +20,10 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 
-from llmcore.tools.annotations import fields_of_unpacked, usable
 from llmcore.tools.context import RunContext
 from llmcore.tools.docstrings import documentation
 from llmcore.types import JsonSchema, ToolDefinitionError
+from llmcore.types.annotations import fields_of_unpacked, usable
 from llmcore.types.copies import copied
 from llmcore.types.others_words import bounded
 

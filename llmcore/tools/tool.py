@@ -375,7 +375,11 @@ def checked_tool(given: object) -> Tool:
 
 def _made_of(given: object) -> Tool:
     if isinstance(given, type):
+        if hasattr(given, "__llmcore_tool__"):
+            raise ToolDefinitionError(f"{given.__name__} is a class: give one of its objects, {given.__name__}(...)")
         refuse(given)
+    if (tells := getattr(given, "__llmcore_tool__", None)) is not None:
+        return cast("Tool", tells())
     if not isinstance(given, _FUNCTIONS):
         if callable(given) and not isinstance(given, Mapping) and not hasattr(given, "definition"):
             return Tool(given)  # an object with `__call__`; made anew each time, for it need not be hashable
@@ -397,7 +401,9 @@ _definition_of_other = definition_of.dispatch(object)
 
 
 def _definition_of_anything(given: object) -> ToolDefinition:
-    """Callable objects are tools to this room, and to no other."""
+    """Callable objects, and those that tell their tool, are tools to this room, and to no other."""
+    if hasattr(given, "__llmcore_tool__"):
+        return as_tool(given).definition
     if not isinstance(given, Tool) and callable(given) and not isinstance(given, Mapping) and not hasattr(given, "definition"):
         return _definition_of_function(given)
     return _definition_of_other(given)

@@ -7,6 +7,7 @@
 | `llmcore.tools` | each call of a tool (DEBUG), those that failed (INFO); what tools leave behind |
 | `llmcore.adapters` | what a provider does not take and was left out (WARNING) |
 | `llmcore.capabilities` | that what was learnt of endpoints cannot be shared (WARNING, once until it can again) |
+| `llmcore.agent` | how each chat ended (DEBUG), callbacks that fail (WARNING) |
 | `llmcore.models` | a registry's change that could not be taken over (WARNING) |
 | `llmcore.content` | what was said (DEBUG), only where this logger's own level is set: an opt-in |
 

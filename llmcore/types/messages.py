@@ -172,6 +172,19 @@ class Message(_Frozen):
     def _text_is_one_block(cls, value: Any) -> Any:
         return [TextBlock(text=value)] if isinstance(value, str) else value
 
+    def __getitem__(self, key: str) -> Any:
+        """`role` and `content`, as the dicts of other libraries have them: content that is nothing but text is a text, any
+        other a list of dicts."""
+        if key == "role":
+            return self.role
+        if key != "content":
+            raise KeyError(key)
+        return (
+            self.text
+            if all(isinstance(block, TextBlock) for block in self.content)
+            else [one.model_dump() for one in self.content]
+        )
+
     @property
     def text(self) -> str:
         """The text blocks, joined."""

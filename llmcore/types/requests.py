@@ -53,11 +53,10 @@ ToolChoice = Annotated[Literal["auto", "none", "required", "any"] | dict[str, An
 Anthropic are read: what a request holds is always one of the four."""
 
 
-class RequestOptions(TypedDict, total=False):
-    """The fields of a `Request` beside its messages and output type, as options of a run."""
+class OptionsOfAnyModel(TypedDict, total=False):
+    """The fields of a `Request` beside its messages, output type and model, as options of a run."""
 
     system: str | list[TextBlock] | None
-    model: str | None
     tools: Iterable[object] | Callable[..., Any]
     tool_choice: ToolChoice
     parallel_tool_calls: bool | None
@@ -70,6 +69,12 @@ class RequestOptions(TypedDict, total=False):
     deadline: float | None
     extra_body: Mapping[str, Any]
     extra_headers: Mapping[str, str]
+
+
+class RequestOptions(OptionsOfAnyModel, total=False):
+    """The same with the model."""
+
+    model: str | None
 
 
 class Request(Value):

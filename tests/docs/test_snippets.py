@@ -30,9 +30,22 @@ def _leave_logging(**_: object) -> None:
     """The tests' own logging stays as it is."""
 
 
-@pytest.mark.parametrize(
-    "page", ["capabilities", "models", "observability", "providers", "reliability", "running", "testing", "tools", "typed-output"]
-)
+PAGES = [
+    "agents",
+    "capabilities",
+    "hooks",
+    "models",
+    "observability",
+    "providers",
+    "reliability",
+    "running",
+    "testing",
+    "tools",
+    "typed-output",
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_the_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging, "basicConfig", _leave_logging)
     monkeypatch.setattr(logging.getLogger("llmcore"), "level", logging.NOTSET)

@@ -59,6 +59,15 @@ repaired: single_quotes (lossless), trailing_comma (lossless)
           4. large, native_tools, model; ModelError: the reply cannot be used and no re-ask is left: \
 `days`: expected integer, got string "a few"
           5. large, native_tools, turn; -""",
+    "geo_agent": """\
+        store: Show me R1.
+        map: parcels where [{'op': '=', 'zone': 'R1'}], style fill, color None
+        socket: R1 is on the map: 42 parcels, dense.
+        results: ['42 parcels found', 'Dense.', 'false']
+        offered: ['parcels', 'roads']
+        store: Thanks!
+        socket: You are welcome.
+        system messages in the history: 0""",
     "replay": """\
         Oslo stays sunny for three days.
         1. first; -

@@ -42,6 +42,10 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: FACE.ModelRegistry("x.yaml"), "ModelRegistry takes ModelConfigs", "ModelRegistry.load"),
     (lambda: FACE.ModelRegistry({"models": {}}), "ModelRegistry takes ModelConfigs", "ModelRegistry.load"),
     (lambda: FACE.ModelRegistry(["gpt"]), "ModelRegistry takes ModelConfigs", "not str"),
+    # a stream
+    (lambda: list(made().stream("q")), "read by `async for`", "stream_sync"),
+    (lambda: made().stream("q").__enter__(), "entered by `async with`", "stream_sync"),
+    (lambda: made().execute_sync("q", [City, str]), "not a value of the type list", "City | str"),
     # a result
     (lambda: list(run()), "is no list", "result.value"),
     (lambda: FACE.RunResult.model_validate_json("{}"), "no saved RunResult", "no `version`"),
@@ -178,6 +182,12 @@ def test_what_the_value_has_is_not_the_results() -> None:
         _ = cast("Any", result).name
     with pytest.raises(AttributeError, match=r"'nothing'$"):
         _ = cast("Any", Orchestrator(FakeModel("x")).run_sync("q")).nothing
+
+
+@pytest.mark.parametrize(("name", "there"), [("text", "content"), ("data", "value"), ("all_messages", "messages")])
+def test_what_other_libraries_call_otherwise_is_named(name: str, there: str) -> None:
+    with pytest.raises(AttributeError, match=rf"it is `result\.{there}`"):
+        getattr(run(), name)
 
 
 def fails(*_: Any) -> Any:

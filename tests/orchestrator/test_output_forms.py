@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import typing
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -21,7 +22,7 @@ from llmcore.run.modes import build_call
 from llmcore.run.output import OutputSpec
 from llmcore.testing import FakeModel
 from llmcore.types import OutputMode, PartialOutput, Request, ToolDefinition, Truncated
-from llmcore.validator import json_schema
+from llmcore.validator import json_schema, parse
 from tests.orchestrator.support import FAST, add, called, stack
 
 pytestmark = pytest.mark.anyio
@@ -322,3 +323,21 @@ async def test_a_limit_behind_a_comma_cut_an_answer(text: str) -> None:
     with pytest.raises(Truncated):
         await Orchestrator(FakeModel(default=cut)).execute("go", list[int])
     assert await Orchestrator(FakeModel(whole)).execute("go", list[int]) == [1, 2]
+
+
+class Place(typing.TypedDict):
+    name: str
+    size: typing.NotRequired[int]
+
+
+class Route(typing.TypedDict):
+    places: list[Place]
+
+
+def test_a_typed_dict_of_typing_is_a_type_on_every_python() -> None:
+    value = {"places": [{"name": "Oslo", "size": 3}, {"name": "Rome"}]}
+    text = json.dumps(value)
+    assert parse(text, Route) == value
+    assert Orchestrator(FakeModel(text)).execute_sync("q", Route) == value
+    assert Orchestrator(FakeModel(json.dumps([value]))).execute_sync("q", list[Route]) == [value]
+    assert json_schema(Route)["properties"]["places"]["type"] == "array"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections import OrderedDict, defaultdict
 from typing import Any
 
@@ -13,6 +14,7 @@ import llmcore
 from llmcore.adapters.base import ModelCall
 from llmcore.types import (
     Attempt,
+    Budget,
     Envelope,
     Message,
     ProviderBlock,
@@ -22,8 +24,9 @@ from llmcore.types import (
     ToolCall,
     ToolDefinition,
     ToolUseBlock,
+    Usage,
 )
-from llmcore.types.copies import Value, copied, updated
+from llmcore.types.copies import Value, copied, made, updated
 
 
 def deep() -> dict[str, Any]:
@@ -178,3 +181,29 @@ def test_what_is_read_or_judged_shares_nothing_with_what_was_given() -> None:
     first.data["input"].clear()
     second.input.clear()
     assert [part["input"] for part in body["content"]] == [deep(), deep()]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        (Attempt, {"n": 1, "model": "m", "failure": None}),
+        (Envelope, {}),
+        (Envelope, {"content": "x", "tool_calls": []}),
+        (Message, {"role": "user", "content": [TextBlock(text="x")]}),
+        (Usage, {"input_tokens": 3}),
+        (Request, {"messages": []}),
+        (Budget, {"tokens": 3}),
+    ],
+)
+def test_what_is_made_of_our_own_values_is_what_a_check_would_make(kind: Any, fields: dict[str, Any]) -> None:
+    one: Any = made(kind, **fields)
+    other: Any = kind(**fields)
+    again: Any = made(kind, **fields)
+    assert one == other
+    assert list(vars(one)) == list(vars(other))
+    assert one.model_fields_set == other.model_fields_set
+    assert one.model_dump_json() == other.model_dump_json()
+    assert pickle.loads(pickle.dumps(one)) == other  # written here
+    for name, value in vars(again).items():
+        if isinstance(value, list | dict) and name not in fields:
+            assert value is not getattr(one, name)

@@ -19,6 +19,7 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import to_json
 
 from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
+from llmcore.types.annotations import usable
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_json, holds_floats
@@ -198,13 +199,15 @@ def _refuse_no_type(given: object) -> None:
         raise CallerError(f"the output_type is the function {name!r}; give the type that the value is to have")
     if issubclass(kind, _VALUES):
         fix = "give the class itself" if issubclass(kind, BaseModel) else "give a type, for example City or list[City]"
+        if is_list(given) or isinstance(given, tuple):
+            fix = "one of several types is a union, for example City | str; several values are a list, list[City]"
         raise CallerError(f"the output_type must be a type, not a value of the type {kind.__name__}; {fix}")
 
 
 def _of_type(output_type: Any) -> CompiledOutput:
     name = getattr(output_type, "__name__", None) or repr(output_type)
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(output_type)
+        adapter: TypeAdapter[Any] = TypeAdapter(usable(output_type))
         schema = schema_with_aliases(adapter)
     except PydanticUserError as error:
         reason = str(error).split("\n", 1)[0]

@@ -235,8 +235,8 @@ def _of_array(annotation: Any, origin: Any, data: list[Any]) -> Any:
     arguments = get_args(annotation)
     if isinstance(cls, type) and issubclass(cls, tuple) and arguments and arguments[-1] is not Ellipsis:
         return tuple(_built(each, item) for each, item in zip(arguments, data, strict=False))
-    if hasattr(cls, "_fields"):
-        return _named_tuple(cls, data)
+    if hasattr(origin or annotation, "_fields"):
+        return _named_tuple(origin or annotation, data)
     items = [_built(arguments[0] if arguments else Any, item) for item in data]
     makers: list[Any] = [tuple, frozenset, set]
     for make in makers:

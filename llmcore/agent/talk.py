@@ -1,0 +1,124 @@
+"""An agent's conversation: what was said, and the rules by which it grows.
+
+Rules: it is always valid as the history of the next request. A chat that ends well leaves its messages; so does one that fails
+after a tool of it was begun, as far as it came, so that the model knows what was done; any other leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from llmcore.orchestrator import Orchestrator
+from llmcore.run import RunResult
+from llmcore.run.agreeing import agreeing_reply
+from llmcore.types import CallerError, Message, TextBlock
+from llmcore.types.copies import copied, updated
+from llmcore.types.given_messages import given_messages
+from llmcore.types.wordings import mistake_in
+
+__all__ = ["Talk", "as_messages", "from_json", "said_as", "system_blocks", "to_json"]
+
+
+class Talk:
+    """One conversation of an agent: its messages, whether a chat goes on in it, and the orchestrator that is bound to it."""
+
+    def __init__(self, given: Any) -> None:
+        self.messages: list[Message] = []
+        self.waiting: RunResult[Any] | None = None
+        """The result whose calls are pending, while nothing was said since."""
+        self.set(given)
+        self.is_open = False
+        self.orchestrator: Orchestrator | None = None
+
+    def set(self, given: Any) -> None:
+        """Go on from messages, or from a result. Raises `CallerError`."""
+        self.messages[:] = as_messages(given)
+        self.waiting = copied(given) if isinstance(given, RunResult) and given.pending else None
+
+    def take_waiting(self, before: Sequence[Message]) -> RunResult[Any] | None:
+        """The result to go on from, unless the messages were others by then."""
+        waiting, self.waiting = self.waiting, None
+        return waiting if waiting is not None and waiting.messages == before else None
+
+    def begin(self, name: str, said: Sequence[Message]) -> list[Message]:
+        """Enter what the user said. Gives what stood there before. Raises `CallerError` while another chat goes on."""
+        if self.is_open:
+            raise CallerError(
+                f"agent {name} is in a chat already, and two in one conversation would mix: await the first, add to it by "
+                "`interjections=`, or give this one a history of its own: `message_history=[...]`"
+            )
+        before = as_messages(self.messages)
+        self.messages[:] = [*before, *said]
+        self.is_open = True
+        return before
+
+    def fail(self, before: Any, so_far: RunResult[Any] | None) -> None:
+        """Keep what was done; `before`, messages or the result that waited, where that is nothing."""
+        was_done = so_far is not None and any(record.ran for record in so_far.tool_results)
+        self.set(so_far if was_done else before)
+
+
+def as_messages(given: Any) -> list[Message]:
+    """Text, messages, dicts of any provider or a result as messages, which are copies. Raises `CallerError`."""
+    if isinstance(given, RunResult):
+        return copied(given.messages)
+    try:
+        return [copied(one) if isinstance(one, Message) else Message.model_validate(one) for one in given_messages(given)]
+    except ValidationError as error:
+        raise CallerError(mistake_in(error, "Message", Message.model_fields)) from None
+
+
+def to_json(talk: Talk) -> str:
+    """A saved result: the one that waits, or one that holds nothing but messages."""
+    messages = as_messages(talk.messages)
+    if talk.waiting is not None and talk.waiting.messages == messages:
+        return talk.waiting.model_dump_json()
+    return RunResult(messages=messages).model_dump_json(include={"version", "messages"})
+
+
+def from_json(text: str | bytes) -> RunResult[Any]:
+    """A saved conversation, or any saved result. Raises `CallerError`."""
+    try:
+        return RunResult[Any].model_validate_json(text)
+    except ValidationError as error:
+        raise CallerError(mistake_in(error, "a saved conversation", RunResult.model_fields)) from None
+
+
+def system_blocks(name: str, given: Any) -> list[TextBlock]:
+    """What was given as system prompt, as texts: a text, a block, a message, a dict of one, or several. Raises `CallerError`."""
+    if given is None:
+        return []
+    several = not isinstance(given, str | Mapping | Message | TextBlock) and isinstance(given, Iterable)
+    listed: Iterable[Any] = cast("Any", given) if several else [cast("Any", given)]
+    return [block for one in listed for block in _blocks(name, one)]
+
+
+def _blocks(name: str, given: Any) -> list[TextBlock]:
+    if isinstance(given, TextBlock):
+        return [given]
+    if isinstance(given, str):
+        return [TextBlock(text=given)] if given else []
+    (message,) = as_messages([given])
+    if message.role != "system" or not all(isinstance(block, TextBlock) for block in message.content):
+        raise CallerError(
+            f"{name} gives texts and messages of the role system, not one of {message.role!r}; put it into `messages`"
+        )
+    return [block for block in message.content if isinstance(block, TextBlock)]
+
+
+def said_as(result: RunResult[Any], text: str) -> RunResult[Any]:
+    """The result with this text as its answer, in the history as well."""
+    before = result.envelope
+    if text == before.content and not isinstance(result.output, str):
+        return result
+    envelope = agreeing_reply(before, before.model_copy(update={"content": text}), before.blocks)
+    messages = list(result.messages)
+    if messages and messages[-1].role == "assistant":
+        messages[-1] = Message(role="assistant", content=envelope.blocks)
+    changes: dict[str, Any] = {"envelope": envelope, "messages": messages}
+    if isinstance(result.output, str):
+        changes["output"] = text
+    return updated(result, changes)

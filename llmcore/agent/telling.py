@@ -1,0 +1,114 @@
+"""What an agent tells of its chats while they go on: events as JSON to a callback, lines to a log.
+
+Who listens never breaks a chat: what the callback raises is logged, and one that does not end is left behind.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import traceback
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.agent.options import Emit
+from llmcore.run import RunResult
+from llmcore.tools.leaving import LeftBehind, bounded
+from llmcore.types import AttemptStarted, Finished, LLMCoreError, ToolResult, Waiting
+from llmcore.types.json_data import json_data
+from llmcore.types.logs import failure_name, logger
+
+__all__ = ["Teller", "event_data"]
+
+_log = logger("agent")
+_SECONDS = 10.0
+"""For a callback to take one event."""
+
+
+def event_data(event: Any) -> dict[str, Any]:
+    """An event of a run as JSON data: `type` is its class (`tool_result`), the others are its fields."""
+    return {"type": _type_of(type(event).__name__), **{one.name: json_data(getattr(event, one.name)) for one in fields(event)}}
+
+
+@cache
+def _type_of(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+class Teller:
+    """Tells of one agent's chats. `emit` and `log` may be None."""
+
+    def __init__(self, name: str, emit: Emit | None, log: Callable[[str], object] | None) -> None:
+        self._name = name
+        self._emit = emit
+        self._line = log
+
+    async def event(self, event: Any) -> None:
+        """An event of the run; its end is told by `answer`."""
+        if isinstance(event, Finished):
+            return
+        if self._line is not None and (words := _words(event)):  # `llmcore.run` tells these in the library's own log
+            self._say(words)
+        if self._emit is not None:
+            await self._told(event_data(event))
+
+    async def answer(self, result: RunResult[Any]) -> None:
+        """A chat has ended: with an answer, or with calls that somebody else is to answer."""
+        if result.pending:
+            self._say(f"waits for {', '.join(call.name for call in result.pending)}")
+            calls = [json_data({"id": one.id, "name": one.name, "arguments": one.arguments}) for one in result.pending]
+            await self._told({"type": "pending", "calls": calls})
+            return
+        requests = f"{len(result.attempts)} request{'' if len(result.attempts) == 1 else 's'}"
+        self._say(f"answered after {requests}, {result.duration:.1f} s")
+        await self._told({"type": "ai_response", "message": json_data(result.value if result.has_output else result.content)})
+
+    async def failure(self, error: BaseException) -> None:
+        """A chat has failed. Only the words of this library's errors are told, without secrets."""
+        self._say(f"failed: {failure_name(error)}")
+        told = error.as_data() if isinstance(error, LLMCoreError) else {"type": type(error).__name__, "message": ""}
+        await self._told({"type": "error", "error": process_scrubber().value(json_data(told))})
+
+    def _say(self, words: str) -> None:
+        if self._line is None:
+            _log.debug("%s: %s", self._name, words)
+            return
+        try:
+            self._line(f"{self._name}: {words}")
+        except Exception as error:
+            _log.warning("the log function of agent %s failed: %s", self._name, _where(error))
+
+    async def _told(self, data: dict[str, Any]) -> None:
+        if self._emit is None:
+            return
+        try:
+            given = self._emit(data)
+            if inspect.isawaitable(given):
+                await bounded(given, _SECONDS, "socket_emit")
+        except LeftBehind:
+            _log.warning("socket_emit of agent %s did not end within %g s and was left behind", self._name, _SECONDS)
+        except Exception as error:
+            _log.warning("socket_emit of agent %s failed: %s", self._name, _where(error))
+
+
+def _where(error: BaseException) -> str:
+    """An error's class and where it was raised. Its message may hold what anybody wrote."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{failure_name(error)} at {frames[-1].filename}:{frames[-1].lineno}" if frames else failure_name(error)
+
+
+def _words(event: Any) -> str:
+    """What happened, in a line that holds nothing that anybody wrote."""
+    match event:
+        case AttemptStarted():
+            return f"request {event.n} to {event.model} ({event.mode}, {event.reason})"
+        case Waiting():
+            return f"waits {event.seconds:.1f} s before request {event.n}"
+        case ToolResult():
+            became = "failed" if event.error is not None else "ran"
+            return f"{event.name} {became} in {event.duration:.1f} s"
+        case _:
+            return ""

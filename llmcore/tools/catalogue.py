@@ -1,0 +1,264 @@
+"""A catalogue of tools for people and programs: Markdown, OpenAPI 3.1, JSON.
+
+Everything comes from the tools' definitions, as a model is told them. Names and descriptions may come from anywhere (an MCP
+server, say): in Markdown they are text and never markup.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Literal
+from urllib.parse import quote
+
+from llmcore.tools.compiling import compile_tools
+from llmcore.tools.signature import hints_of, schema_of_type
+from llmcore.tools.tool import is_tool
+from llmcore.types import ConfigError, JsonSchema, ToolDefinition
+from llmcore.types.json_data import json_data
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.tools import tools_in
+from llmcore.types.wordings import unknown
+
+__all__ = ["Format", "catalogue", "openapi"]
+
+Format = Literal["markdown", "openapi", "json"]
+_DATA = frozenset({"const", "default", "enum", "example", "examples"})
+"""Keywords of a schema whose values are no schemas."""
+_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+"""Keywords whose values have schemas under names of their own."""
+_BOUNDS = {
+    "minimum": "At least {}", "maximum": "At most {}", "exclusiveMinimum": "Above {}", "exclusiveMaximum": "Below {}",
+    "minLength": "At least {} characters", "maxLength": "At most {} characters", "minItems": "At least {} items",
+    "maxItems": "At most {} items", "multipleOf": "A multiple of {}", "pattern": "Pattern {}", "format": "Format {}",
+}  # fmt: skip
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
+
+
+def catalogue(tools: object, form: Format = "markdown", *, title: str = "Tools", version: str = "1.0.0") -> str:
+    """The tools as a text: Markdown, an OpenAPI 3.1 document, or a JSON list that is read as tools again (all JSON is indented).
+
+    `tools` are whatever an orchestrator takes, or an `Agent`, whose tools they then are. Schemas that ask at run time are asked
+    now. Raises `CallerError` for what is no tool, and for another `form`.
+    """
+    made = _FORMS.get(form)
+    if made is None:
+        raise ConfigError(unknown("a catalogue", "form", str(form), _FORMS))
+    return made(list(_told(tools)), title, version)
+
+
+def openapi(tools: object, *, title: str = "Tools", version: str = "1.0.0") -> dict[str, Any]:
+    """The tools as the data of an OpenAPI 3.1 document: each is `POST /tools/NAME` with its arguments as the body."""
+    return _openapi(list(_told(tools)), title, version)
+
+
+class _Told:
+    """One tool, and what is known of what it gives."""
+
+    def __init__(self, definition: ToolDefinition, gives: JsonSchema | None) -> None:
+        self.definition = definition
+        self.gives = gives
+
+
+def _told(tools: object) -> Iterator[_Told]:
+    listed: Callable[[], Iterable[object]] | None = getattr(tools, "list_tools", None)
+    given = list(tools_in(tools if listed is None else listed()))
+    by_name = {one.name: one for one in given if is_tool(one)}
+    for tool in compile_tools(given):
+        found = by_name.get(tool.name)
+        yield _Told(tool.definition, None if found is None else _gives(found.function, found.options.postprocess))
+
+
+def _gives(function: Any, postprocess: Any) -> JsonSchema | None:
+    """The schema of what a function returns, where it says so and nothing changes it."""
+    if function is None or postprocess is not None:
+        return None
+    with suppress(Exception):  # a return type need not have a schema
+        hints = hints_of(function, "")
+        if "return" in hints:
+            return schema_of_type(hints["return"])
+    return None
+
+
+# JSON and OpenAPI
+
+
+def _as_json(tools: list[_Told], title: str, version: str) -> str:
+    return _written([one.definition.model_dump(mode="json", exclude_defaults=True) for one in tools])
+
+
+def _as_openapi(tools: list[_Told], title: str, version: str) -> str:
+    return _written(_openapi(tools, title, version))
+
+
+def _written(data: Any) -> str:
+    return json.dumps(json_data(data), indent=2, ensure_ascii=False) + "\n"
+
+
+def _openapi(tools: list[_Told], title: str, version: str) -> dict[str, Any]:
+    schemas: dict[str, Any] = {}
+    paths: dict[str, Any] = {}
+    for one in tools:
+        arguments = _entered(schemas, f"{one.definition.name}_arguments", one.definition.parameters)
+        result: dict[str, Any] = {"description": "What the tool gives."}
+        if one.gives is not None:
+            result["content"] = {"application/json": {"schema": _entered(schemas, f"{one.definition.name}_result", one.gives)}}
+        paths[f"/tools/{quote(one.definition.name, safe='')}"] = {"post": _operation(one.definition, arguments, result)}
+    tags = dict.fromkeys(tag for one in tools for tag in one.definition.tags)
+    document: dict[str, Any] = {"openapi": "3.1.0", "info": {"title": title, "version": version}}
+    if tags:
+        document["tags"] = [{"name": tag} for tag in tags]
+    return {**document, "paths": paths, "components": {"schemas": schemas}}
+
+
+def _operation(definition: ToolDefinition, arguments: JsonSchema, result: dict[str, Any]) -> dict[str, Any]:
+    content: dict[str, Any] = {"schema": arguments}
+    if definition.examples:
+        examples = enumerate(definition.example_arguments, 1)
+        content["examples"] = {f"example_{number}": {"value": example} for number, example in examples}
+    body = {"required": bool(definition.parameters.get("required")), "content": {"application/json": content}}
+    operation: dict[str, Any] = {"operationId": definition.name, "requestBody": body, "responses": {"200": result}}
+    if definition.description:
+        first, _, rest = definition.description.partition("\n")
+        operation |= {"summary": first} | ({"description": definition.description} if rest.strip() else {})
+    if definition.tags:
+        operation["tags"] = list(definition.tags)
+    operation["x-read-only"] = definition.read_only
+    return operation if definition.version is None else {**operation, "x-version": definition.version}
+
+
+def _entered(schemas: dict[str, Any], name: str, schema: JsonSchema) -> dict[str, str]:
+    """Enter a schema among the document's, under a name that may stand there. Its own `#/...` then point below that name."""
+    key = plain = re.sub(r"[^a-zA-Z0-9._-]", "_", name)
+    number = 1
+    while key in schemas:
+        number += 1
+        key = f"{plain}_{number}"
+    place = f"#/components/schemas/{key}"
+    schemas[key] = _moved(schema, place)
+    return {"$ref": place}
+
+
+def _moved(schema: Any, place: str) -> Any:
+    if is_list(schema):
+        return [_moved(one, place) for one in schema]
+    if not is_object(schema):
+        return schema
+    moved: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "$ref" and isinstance(value, str) and (value == "#" or value.startswith("#/")):
+            moved[key] = place + value[1:]
+        elif key in _DATA:
+            moved[key] = value
+        elif key in _MAPS and is_object(value):
+            moved[key] = {name: _moved(one, place) for name, one in value.items()}
+        else:
+            moved[key] = _moved(value, place)
+    return moved
+
+
+# Markdown
+
+
+def _as_markdown(tools: list[_Told], title: str, version: str) -> str:
+    definitions = [one.definition for one in tools]
+    parts = [f"# {_text(title)}", _table(["tool", "what it does"], [_index_row(one) for one in definitions])]
+    for definition in definitions:
+        parts += _section(definition)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _index_row(definition: ToolDefinition) -> list[str]:
+    return [_cell(definition.name), _text(definition.description.strip().partition("\n")[0])]
+
+
+def _section(definition: ToolDefinition) -> Iterator[str]:
+    yield f"## {_code(definition.name)}"
+    yield "\n".join(_text(line, at_start=True) for line in definition.description.strip().splitlines())
+    facts = ["Changes nothing." if definition.read_only else ""]
+    facts += [f"Version {_text(definition.version)}." if definition.version else ""]
+    facts += [f"Tags: {', '.join(map(_code, definition.tags))}." if definition.tags else ""]
+    yield " ".join(filter(None, facts))
+    schema = definition.parameters
+    properties: Mapping[str, Any] = schema.get("properties") or {}
+    required: Sequence[str] = schema.get("required") or ()
+    rows = [_parameter_row(name, part, name in required) for name, part in properties.items()]
+    yield _table(["parameter", "type", "required", "description"], rows) if rows else "It takes no parameters."
+    if _is_nested(schema):
+        yield f"Schema:\n\n{_fenced(schema)}"
+    for example in definition.example_arguments:
+        yield f"Example:\n\n{_fenced(example)}"
+
+
+def _parameter_row(name: str, schema: Any, is_required: bool) -> list[str]:
+    part: Mapping[str, Any] = schema if is_object(schema) else {}
+    said = [_text(str(part["description"])).rstrip(".") + "."] if part.get("description") else []
+    said += [f"{words.format(_cell(_json(part[key])))}." for key, words in _BOUNDS.items() if key in part]
+    said += [f"Default: {_cell(_json(part['default']))}."] if "default" in part else []
+    return [_cell(name), _type_words(part), "yes" if is_required else "", " ".join(said)]
+
+
+def _type_words(schema: Any) -> str:
+    """A schema's type in words: `string`, one of its values, a list of such, one of several."""
+    part: Mapping[str, Any] = schema if is_object(schema) else {}
+    if is_list(values := part.get("enum")):
+        return " or ".join(_cell(_json(value)) for value in values)
+    if "const" in part:
+        return _cell(_json(part["const"]))
+    for key in ("anyOf", "oneOf"):
+        if is_list(several := part.get(key)):
+            return " or ".join(dict.fromkeys(map(_type_words, several)))
+    if isinstance(part.get("$ref"), str):
+        return _text(str(part["$ref"]).rpartition("/")[2] or "the same")
+    kind: Any = part.get("type")
+    if kind == "array":
+        return f"list of {_type_words(part['items'])}" if is_object(part.get("items")) else "list"
+    return " or ".join(map(str, kind)) if is_list(kind) else _text(str(kind or "any"))
+
+
+def _is_nested(schema: Any) -> bool:
+    """Is there more to it than a table of parameters tells?"""
+    return any(f'"{key}":' in json.dumps(json_data(schema.get("properties"))) for key in ("$ref", "properties", "allOf"))
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    if not rows:
+        return ""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _text(said: str, *, at_start: bool = False) -> str:
+    """Words as they are, whatever they would be in Markdown. `at_start` of a line: lists stay lists, underlines and rules do
+    not."""
+    escaped = _MARKUP.sub(r"\\\1", said.rstrip())
+    return re.sub(r"^(\s*)([=+-])(?=\2|\s*$)", r"\1\\\2", escaped) if at_start else " ".join(escaped.split())
+
+
+def _code(said: str) -> str:
+    """A code span that holds any text."""
+    text = " ".join(said.split())
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{space}{text}{space}{fence}"
+
+
+def _cell(said: str) -> str:
+    """A code span within a table, where even a code span ends at a bar that is not marked."""
+    return _code(said).replace("|", "\\|")
+
+
+def _fenced(data: Any) -> str:
+    text = _written(data)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence}json\n{text}{fence}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(json_data(value), ensure_ascii=False)
+
+
+_FORMS: dict[str, Callable[[list[_Told], str, str], str]] = {"markdown": _as_markdown, "openapi": _as_openapi, "json": _as_json}

@@ -1,0 +1,266 @@
+"""What a class says: tools, hooks and options among its members, and what would never be heard."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from llmcore import Agent, FakeModel, Hooks, Orchestrator, Request, ToolCall, Veto, hook, tool
+from llmcore.types import ConfigError, Envelope, Message, ToolDefinitionError
+
+pytestmark = pytest.mark.anyio
+
+
+class Base(Agent):
+    """A base."""
+
+    @tool
+    def first(self) -> str:
+        """The first."""
+        return "base"
+
+    @tool(name="other_name")
+    async def second(self, n: int = 1) -> str:
+        """The second."""
+        return "base"
+
+    @staticmethod
+    @tool
+    def apart(n: int) -> int:
+        """Without the object."""
+        return n
+
+    @property
+    def sharp(self) -> str:
+        raise AssertionError
+
+
+class Heir(Base):
+    @tool
+    async def third(self) -> str:
+        """The third."""
+        return "heir"
+
+    @tool
+    def first(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]  # a tool knows its class
+        """The first, anew."""
+        return f"heir of {super().first()}"
+
+
+def names(agent: Agent) -> list[str]:
+    return [one.name for one in agent.list_tools()]
+
+
+async def test_methods_under_tool_are_tools_inherited_ones_too() -> None:
+    assert names(Base(FakeModel())) == ["first", "other_name", "apart"]
+    heir = Heir(FakeModel().tool_call("first", {}).text("x"))
+    assert names(heir) == ["first", "other_name", "apart", "third"]
+    assert (await heir.run("Go")).tool_results[0].content == "heir of base"
+
+
+async def test_a_tool_may_be_left_out_and_must_stay_a_tool() -> None:
+    class Less(Base):
+        second = None  # type: ignore[assignment]
+
+    assert names(Less(FakeModel())) == ["first", "apart"]
+    with pytest.raises(
+        ToolDefinitionError, match=r"Silent.first takes the place of a tool and is none itself; put @tool above it"
+    ):
+
+        class Silent(Base):  # pyright: ignore[reportUnusedClass]  # it cannot be made
+            def first(self) -> str:  # type: ignore[override]
+                return "not a tool"
+
+
+def test_a_tool_does_not_take_the_place_of_the_agents_own_methods() -> None:
+    with pytest.raises(ToolDefinitionError, match=r"Taking.run takes the place of the agent's own method; .*@tool\(name='run'\)"):
+
+        class Taking(Agent):  # pyright: ignore[reportUnusedClass]  # it cannot be made
+            @tool
+            def run(self, code: str) -> str:  # type: ignore[override]
+                """Run code."""
+                return code
+
+
+async def test_two_tools_of_one_name_are_told() -> None:
+    class Twice(Agent):
+        @tool(name="same")
+        def one(self) -> None:
+            """One."""
+
+        @tool(name="same")
+        def two(self) -> None:
+            """Two."""
+
+    with pytest.raises(ToolDefinitionError, match="two tools of one list are called 'same'"):
+        await Twice(FakeModel("x")).chat("Hi")
+
+
+def nothing(*_: Any) -> Any:
+    """Stands where a method may."""
+
+
+def needy(self: Any, one: Any, two: Any) -> Any:
+    """Takes more than it is given."""
+
+
+def bare(self: Any) -> Any:
+    """Takes less than it is given."""
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"max_tool_turn": 3}, "max_tool_turn is no option; did you mean 'max_tool_turns'"),
+    ({"system_prompt": "x"}, "it is `system`"),
+    ({"max_tool_iterations": 3}, "it is `max_tool_turns`"),
+    ({"budget": 3}, "`budget` must be an llmcore.Budget"),
+    ({"before_tool": nothing}, "did you mean 'before_tool_run'"),
+    ({"on_responses": nothing}, "did you mean 'on_response'"),
+    ({"system_messages": nothing, "_system_messages": nothing}, "which are the same: keep one"),
+]
+
+
+@pytest.mark.parametrize(("members", "words"), WRONG, ids=[words for _, words in WRONG])
+def test_what_would_never_be_heard_is_told_when_the_class_is_made(members: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        type("Made", (Agent,), members)
+
+
+def test_what_is_the_classes_own_is_left_alone() -> None:
+    type(
+        "Made",
+        (Agent,),
+        {"registry": None, "on_message": nothing, "_max_tool_turn": 1, "budget": property(nothing)},
+    )
+    type("Other", (Agent,), {"stop": tool(bare, name="stop"), "names": ["a"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("before_request", bare),
+        ("system_messages", needy),
+        ("finalize_response", bare),
+    ],
+)
+def test_a_method_that_cannot_be_called_so_is_told_when_the_agent_is_made(name: str, method: Any) -> None:
+    with pytest.raises(ConfigError, match=name):
+        type("Made", (Agent,), {name: method})(FakeModel())
+
+
+def calling() -> FakeModel:
+    return FakeModel().tool_call("first", {}).text("ok")
+
+
+async def test_hooks_are_methods_by_name_or_marked_in_order_and_before_those_given() -> None:
+    seen: list[str] = []
+
+    class Watched(Base):
+        async def before_tool_run(self, call: ToolCall, context: Any) -> None:
+            seen.append("named")
+
+        @hook.before_tool_run
+        def later(self, call: ToolCall, context: Any) -> None:
+            seen.append("marked")
+
+        @hook.on_response
+        @hook.before_request
+        def both(self, value: Request | Envelope) -> None:
+            seen.append(type(value).__name__)
+
+    class Heir(Watched):
+        @hook.before_tool_run
+        async def last(self, call: ToolCall, context: Any) -> Veto:
+            seen.append("heir")
+            return Veto("no")
+
+    given = Hooks(before_tool_run=lambda call, context: seen.append("given"))
+    result = await Watched(calling(), hooks=given).run("Go")
+    assert result.tool_results[0].content == "base"
+    assert seen == ["Request", "Envelope", "named", "marked", "given", "Request", "Envelope"]
+    seen.clear()
+    result = await Heir(calling(), hooks=[given]).run("Go")
+    assert result.tool_results[0].content == "no"
+    assert seen == ["Request", "Envelope", "named", "marked", "heir", "Request", "Envelope"]
+
+
+async def test_a_streamed_chat_has_its_hook_too() -> None:
+    seen: list[str] = []
+
+    class Watched(Agent):
+        @hook.on_streaming_response
+        def look(self, so_far: Any) -> None:
+            seen.append(so_far.content)
+
+    async for _ in Watched(FakeModel("abc", chunk_size=1)).stream("Go"):
+        pass
+    assert seen[-1] == "abc"
+
+
+async def test_a_marked_function_is_a_hook_wherever_hooks_are_given() -> None:
+    @hook.on_tool_response
+    def hide(message: Message) -> Message:
+        return Message.model_validate_json(message.model_dump_json().replace("base", "hidden"))
+
+    class Elsewhere:
+        @hook.before_request
+        def cool(self, request: Request) -> Request:
+            return request.model_copy(update={"temperature": 0.0})
+
+    fake = calling()
+    base = Base(FakeModel())
+    result = await Orchestrator(fake, base.list_tools(), hooks=[hide, Elsewhere().cool]).run("Go")
+    assert result.messages[2].tool_results[0].text == "hidden"
+    assert [request.temperature for request in fake.requests] == [0.0, 0.0]
+    assert (await Base(calling(), hooks=hide).run("Go")).messages[2].tool_results[0].text == "hidden"
+
+
+async def test_hooks_classes_may_mark_methods_too() -> None:
+    seen: list[str] = []
+
+    class Marked(Hooks):
+        @hook.before_tool_run
+        def one(self, call: ToolCall, context: Any) -> None:
+            seen.append("one")
+
+        @staticmethod
+        @hook.before_tool_run
+        def two(call: ToolCall, context: Any) -> None:
+            seen.append("two")
+
+    class Less(Marked):
+        one = None  # type: ignore[assignment]
+
+    await Orchestrator(calling(), Base(FakeModel()).list_tools(), hooks=Marked()).run("Go")
+    await Orchestrator(calling(), Base(FakeModel()).list_tools(), hooks=Less()).run("Go")
+    assert seen == ["one", "two", "two"]
+    with pytest.raises(
+        ConfigError, match=r"Silent.one takes the place of a hook and is none itself; put @hook.before_tool_run above it"
+    ):
+
+        class Silent(Marked):  # pyright: ignore[reportUnusedClass]  # it cannot be made
+            def one(self, call: ToolCall, context: Any) -> None:
+                """Not marked."""
+
+
+def test_marks_that_cannot_be_are_told_where_they_stand() -> None:
+    marks: Any = hook
+    with pytest.raises(ConfigError, match="there is no hook 'before_tool'; did you mean 'before_tool_run'"):
+        marks.before_tool  # noqa: B018  # asked for
+    assert not hasattr(marks, "before_tool")
+    with pytest.raises(ConfigError, match="before_request is called as before_request"):
+
+        @hook.before_request
+        def wrong() -> None: ...
+
+    with pytest.raises(ConfigError, match="must be a function"):
+        hook.before_request(3)  # type: ignore[type-var]
+    with pytest.raises(ConfigError, match="let it stand below other decorators"):
+        hook.before_request(tool(bare, name="x"))
+    with pytest.raises(ConfigError, match="mark the function"):
+        Orchestrator(FakeModel(), hooks=[nothing])
+
+
+async def test_an_agent_is_not_hooks() -> None:
+    with pytest.raises(ConfigError, match=r"hooks must be llmcore\.Hooks"):
+        Orchestrator(FakeModel(), hooks=cast("Any", Base(FakeModel())))

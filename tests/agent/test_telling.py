@@ -1,0 +1,119 @@
+"""What an agent tells while a chat goes on: JSON to a callback, lines to a log; whoever listens breaks nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from llmcore import Agent, FakeModel, tool
+from llmcore.agent import telling
+from llmcore.types import RateLimited
+
+pytestmark = pytest.mark.anyio
+SECRET = "sk-proj-" + "Ab12Cd34Ef56Gh78" * 2
+
+
+class Adder(Agent):
+    @tool
+    def add(self, a: int, b: int) -> int:
+        """Add."""
+        if a < 0:
+            raise ValueError(SECRET)
+        return a + b
+
+
+def adding(**arguments: int) -> FakeModel:
+    return (
+        FakeModel()
+        .tool_call("add", arguments or {"a": 1, "b": 2})
+        .text(
+            "It is 3.",
+        )
+    )
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_chat_is_told_as_json(is_async: bool) -> None:
+    told: list[dict[str, Any]] = []
+
+    async def later(event: dict[str, Any]) -> None:
+        await asyncio.sleep(0)
+        told.append(event)
+
+    await Adder(adding(), "any", later if is_async else told.append).chat("Add.")
+    assert [event["type"] for event in told] == ["attempt_started", "tool_result", "attempt_started", "ai_response"]
+    assert (told[1]["name"], told[1]["value"]) == ("add", 3)
+    assert told[-1] == {"type": "ai_response", "message": "It is 3."}
+    assert json.loads(json.dumps(told)) == told
+
+
+async def test_a_stream_tells_the_pieces_too() -> None:
+    told: list[dict[str, Any]] = []
+    agent = Adder(FakeModel("one two", chunk_size=3), socket_emit=told.append)
+    events = [event async for event in agent.stream("Go")]
+    assert "".join(event["text"] for event in told if event["type"] == "text_delta") == "one two"
+    assert len(told) == len(events)
+    assert json.dumps(told)
+
+
+async def test_a_typed_answer_is_told_as_data() -> None:
+    told: list[dict[str, Any]] = []
+    await Agent(FakeModel("[1, 2]"), socket_emit=told.append).chat("Go", tuple[int, int])
+    assert told[-1] == {"type": "ai_response", "message": [1, 2]}
+
+
+async def test_a_failure_is_told_with_its_class() -> None:
+    told: list[dict[str, Any]] = []
+    agent = Agent(FakeModel(RateLimited(f"slow {SECRET}", retry_after=0.0)), strategies=[], socket_emit=told.append)
+    with pytest.raises(RateLimited):
+        await agent.chat("Go")
+    assert (told[-1]["type"], told[-1]["error"]["type"]) == ("error", "FallbackExhausted")
+    assert "RateLimited: slow" in told[-1]["error"]["message"]
+    assert SECRET not in str(told)
+
+
+async def _fail_later(event: Any) -> None:
+    raise RuntimeError(SECRET)
+
+
+def _fail(event: Any) -> None:
+    raise RuntimeError(SECRET)
+
+
+async def _hang(event: Any) -> None:
+    await asyncio.sleep(60)
+
+
+@pytest.mark.parametrize("emit", [_fail, _fail_later, _hang])
+async def test_a_callback_that_fails_or_hangs_breaks_nothing(
+    emit: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telling, "_SECONDS", 0.02)
+    assert await Adder(adding(), None, emit).chat("Add.") == "It is 3."
+    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert {record.name for record in warnings} == {"llmcore.agent"}
+    assert "socket_emit of agent Adder" in warnings[0].getMessage()
+    assert emit is _hang or "RuntimeError at " in warnings[0].getMessage()
+    assert SECRET not in caplog.text
+
+
+async def test_the_log_takes_lines_that_hold_nothing_anybody_wrote(caplog: pytest.LogCaptureFixture) -> None:
+    lines: list[str] = []
+    caplog.set_level(logging.DEBUG, "llmcore.agent")
+    await Adder(adding(a=-1, b=2), name="adder", log=lines.append).chat(f"My key is {SECRET}")
+    assert [line.partition(" in ")[0].partition(",")[0] for line in lines] == [
+        "adder: request 1 to fake (native_tools",
+        "adder: add failed",
+        "adder: request 2 to fake (native_tools",
+        "adder: answered after 2 requests",
+    ]
+    assert SECRET not in str(lines)
+    assert "llmcore.agent" not in {record.name for record in caplog.records}
+    await Adder(adding(), name="adder").chat("Go")
+    assert "adder: answered after 2 requests" in caplog.text
+    assert await Adder(adding(), log=_fail).chat("Go") == "It is 3."
+    assert "the log function of agent Adder failed" in caplog.text
