@@ -58,7 +58,7 @@ class Logbook(Observer):
         level = logging.INFO if attempt.reason == "reask" else logging.DEBUG
         line = "request %d: %s (%s), %s"
         _log.log(level, line, attempt.n, _place(attempt), attempt.mode, attempt.reason, extra=_of(run, attempt))
-        _say("request %d: %s", attempt.n, lambda: call.request.model_dump(mode="json", exclude_unset=True), _of(run, attempt))
+        _say("request %d: %s", attempt.n, lambda: call.request.model_dump(mode="json", exclude_none=True), _of(run, attempt))
 
     def attempt_ended(self, run: ObservedRun, attempt: Attempt, reply: Envelope | None, error: BaseException | None) -> None:
         extra = {**_of(run, attempt), "duration": attempt.duration, **_spent(attempt), **_why(error)}

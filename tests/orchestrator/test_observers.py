@@ -383,12 +383,18 @@ def test_a_method_that_cannot_be_called_so_is_refused_at_once() -> None:
 async def test_methods_of_any_kind_are_told() -> None:
     ends: list[str] = []
 
-    methods = {
-        "run_started": staticmethod(lambda run: ends.append("static")),
-        "attempt_started": classmethod(lambda cls, run, attempt, call: ends.append("class")),
+    def telling(word: str) -> Any:
+        def told(*_: object) -> None:
+            ends.append(word)
+
+        return told
+
+    methods: dict[str, Any] = {
+        "run_started": staticmethod(telling("static")),
+        "attempt_started": classmethod(telling("class")),
     }
     kinds: Any = type("Kinds", (Observer,), methods)()
-    kinds.run_ended = lambda run, result, error: ends.append("attribute")
+    kinds.run_ended = telling("attribute")
     await Orchestrator(FakeModel("x"), observers=(one for one in [kinds])).run("go")
     assert ends == ["static", "class", "attribute"]
 
