@@ -22,6 +22,7 @@ from llmcore.types import (
     ThinkingBlock,
     ToolCallFinished,
     ToolCallStarted,
+    ToolDefinition,
     ToolSet,
     ToolUseBlock,
 )
@@ -336,3 +337,16 @@ def test_segments_of_a_reply_that_fits_no_wire() -> None:
     assert envelope.segments == [Segment(0, 8, "content")]
     assert told == [TextDelta('{"a": 1}')]
     assert envelope.blocks == [TextBlock(text='{"a": 1}')]
+
+
+def test_what_is_held_back_can_be_looked_at() -> None:
+    """Text that may become a call, with the white space before it; nothing once it was told, and nothing when nobody listens."""
+    for native in (False, True):
+        normalizer = Normalizer(ToolSet([ToolDefinition(name="f", parameters={"type": "object"})]))
+        for piece in ("Here:\n", "```json\n", '{"a": 1'):
+            normalizer.feed({"choices": [{"delta": {"content": piece}}]} if native else piece)
+        assert normalizer.held() == '\n```json\n{"a": 1'
+        assert normalizer.held(len("\n```json\n")) == '{"a": 1'
+        assert normalizer.held(100) == ""
+        normalizer.finish()
+    assert Normalizer().held() == ""
