@@ -313,6 +313,7 @@ class Agent:
             given = talk.messages if waiting is None else said or waiting
             history = {"message_history": waiting} if waiting is not None and said else {}
             run = chat.run = self._orchestrator()._prepare(given, asked | until.left | history, listening=listening)  # pyright: ignore[reportPrivateUsage]  # the one loop
+            run.is_told = listening or core.teller.listens
             async with aclosing(run.events()) as events:
                 async for event in events:
                     if isinstance(event, Finished):

@@ -60,7 +60,7 @@ class Core:
 def _kept(tools: Any) -> Any:
     """What was given as tools, to be read more than once."""
     may_be_read_again = is_provider(tools) or isinstance(tools, LiveTools | ToolSet | str | Mapping)
-    return cast("Any", tools) if may_be_read_again else tuple(tools_given(tools))
+    return cast("Any", tools) if may_be_read_again else tuple(tools_given(cast("object", tools)))
 
 
 def _run_options(settings: Mapping[str, Any], model: str | None, *, whole: bool) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class AgentOptions(OptionsOfAnyModel, OptionsOfRuns, _Own, total=False):
 
 
 _OF_ORCHESTRATOR = inspect.signature(Orchestrator).parameters.keys() - {"models", "tools", "hooks", "system"}
-ONLY_ORCHESTRATORS = _OF_ORCHESTRATOR - PER_RUN
+ONLY_ORCHESTRATORS = _OF_ORCHESTRATOR - PER_RUN - {"name"}
 _PER_CHAT = {"message_history", "parent"}
 OPTIONS = sorted(({"client", "socket_emit"} | PER_RUN | _OF_ORCHESTRATOR | _Own.__annotations__.keys()) - _PER_CHAT)
 INSTEAD: Mapping[str, str] = {
@@ -76,13 +76,13 @@ INSTEAD: Mapping[str, str] = {
     "tool_provider": "a function that gives the tools of each turn is `tools=function`",
 }
 _KINDS = {
+    **OWN_KINDS,
     "name": Kind(lambda value: isinstance(value, str) and value != "", "a text"),
     "description": Kind(lambda value: isinstance(value, str), "a text"),
     "socket_emit": Kind(callable, "a function of one JSON object, sync or async"),
     "log": Kind(callable, "a function of one line"),
     "hooks": Kind(lambda value: isinstance(value, Hooks | Iterable) or callable(value), "llmcore.Hooks, or several"),
     "model": Kind(lambda value: isinstance(value, str), "a model's name or alias"),
-    **OWN_KINDS,
 }
 
 

@@ -36,7 +36,8 @@ class Talk:
     def set(self, given: Any) -> None:
         """Go on from messages, or from a result. Raises `CallerError`."""
         self.messages[:] = as_messages(given)
-        self.waiting = copied(given) if isinstance(given, RunResult) and given.pending else None
+        result: RunResult[Any] | None = cast("Any", given) if isinstance(given, RunResult) else None
+        self.waiting = copied(result) if result is not None and result.pending else None
 
     def take_waiting(self, before: Sequence[Message]) -> RunResult[Any] | None:
         """The result to go on from, unless the messages were others by then."""

@@ -6,36 +6,22 @@ Who listens never breaks a chat: what the callback raises is logged, and one tha
 from __future__ import annotations
 
 import inspect
-import re
 import traceback
 from collections.abc import Callable
-from dataclasses import fields
-from functools import cache
 from typing import Any
 
-from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.agent.options import Emit
-from llmcore.run import RunResult
+from llmcore.run import RunResult, event_json
 from llmcore.tools.leaving import LeftBehind, bounded
-from llmcore.types import AttemptStarted, Finished, LLMCoreError, ToolResult, Waiting
+from llmcore.types import AttemptStarted, Finished, ToolResult, Waiting
 from llmcore.types.json_data import json_data
 from llmcore.types.logs import failure_name, logger
 
-__all__ = ["Teller", "event_data"]
+__all__ = ["Teller"]
 
 _log = logger("agent")
 _SECONDS = 10.0
 """For a callback to take one event."""
-
-
-def event_data(event: Any) -> dict[str, Any]:
-    """An event of a run as JSON data: `type` is its class (`tool_result`), the others are its fields."""
-    return {"type": _type_of(type(event).__name__), **{one.name: json_data(getattr(event, one.name)) for one in fields(event)}}
-
-
-@cache
-def _type_of(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 class Teller:
@@ -46,6 +32,11 @@ class Teller:
         self._emit = emit
         self._line = log
 
+    @property
+    def listens(self) -> bool:
+        """Does anybody take events?"""
+        return self._emit is not None or self._line is not None
+
     async def event(self, event: Any) -> None:
         """An event of the run; its end is told by `answer`."""
         if isinstance(event, Finished):
@@ -53,7 +44,7 @@ class Teller:
         if self._line is not None and (words := _words(event)):  # `llmcore.run` tells these in the library's own log
             self._say(words)
         if self._emit is not None:
-            await self._told(event_data(event))
+            await self._told(event_json(event))
 
     async def answer(self, result: RunResult[Any]) -> None:
         """A chat has ended: with an answer, or with calls that somebody else is to answer."""
@@ -69,8 +60,7 @@ class Teller:
     async def failure(self, error: BaseException) -> None:
         """A chat has failed. Only the words of this library's errors are told, without secrets."""
         self._say(f"failed: {failure_name(error)}")
-        told = error.as_data() if isinstance(error, LLMCoreError) else {"type": type(error).__name__, "message": ""}
-        await self._told({"type": "error", "error": process_scrubber().value(json_data(told))})
+        await self._told(event_json(error))
 
     def _say(self, words: str) -> None:
         if self._line is None:

@@ -92,6 +92,8 @@ class Run:
         request = settings.request
         self._machinery = machinery
         self._listening = listening
+        self.is_told = listening
+        """Are events told, though nothing is streamed?"""
         self.is_stepped = False
         """Are the run's steps told among its events?"""
         self._mode: OutputMode | None = None
@@ -369,10 +371,10 @@ class Run:
             lambda call: self._run_call(call, toolbox, context),
             self._tools,
             self._withheld,
-            listening=self._listening,
+            listening=self.is_told,
         )
         refused: list[Outcome] = []
-        turn, told_now = state.tool_turns, self._listening and not told_late
+        turn, told_now = state.tool_turns, self.is_told and not told_late
         try:
             async with aclosing(self._not_to_run(calls, toolbox, context, fates)) as coming:
                 async for outcome in coming:
@@ -392,7 +394,7 @@ class Run:
         if told_late and (fresh := state.fresh_results()) is not None:
             message = await hooked_results(self._hooks, fresh)
             outcomes = state.replace_results(message, outcomes, self._tools.max_result_chars)
-            for outcome in outcomes if self._listening else ():
+            for outcome in outcomes if self.is_told else ():
                 yield outcome.event(turn)
         ending = next((outcome.ended for outcome in outcomes if outcome.ended), None)
         if ending is not None:
@@ -455,11 +457,11 @@ class Run:
     def _starts(self, call: ToolCall, tool: Tool) -> Scope:
         """Tell that the call is carried out."""
         watch = self.state.watch
-        if not self._listening and not watch.has("tool_started"):
+        if not self.is_told and not watch.has("tool_started"):
             return watch.begins("tool_started")
         summary = tool.summary_of(call.arguments) if tool.options.summary is not None else ""
         started = ToolStarted(call.id, call.name, copied(call.arguments), self.state.tool_turns, summary)
-        if self._listening and self._running is not None:
+        if self.is_told and self._running is not None:
             self._running.tell(started)
         return watch.begins("tool_started", started)
 

@@ -222,8 +222,10 @@ async def test_a_stream_holds_what_its_events_add_up_to() -> None:
 
 
 def test_a_sync_stream_may_be_left() -> None:
-    agent = Worker(FakeModel("one two", "three", chunk_size=3))
+    fake = FakeModel(default="three").delay(60.0)
+    agent = Worker(fake)
     with agent.stream_sync("Count") as stream:
         assert next(stream)
     assert agent.messages == []
+    fake.delay(0.0)
     assert agent.chat_sync("Count") == "three"

@@ -45,8 +45,14 @@ async def test_a_chat_is_told_as_json(is_async: bool) -> None:
         told.append(event)
 
     await Adder(adding(), "any", later if is_async else told.append).chat("Add.")
-    assert [event["type"] for event in told] == ["attempt_started", "tool_result", "attempt_started", "ai_response"]
-    assert (told[1]["name"], told[1]["value"]) == ("add", 3)
+    assert [event["type"] for event in told] == [
+        "attempt_started",
+        "tool_started",
+        "tool_result",
+        "attempt_started",
+        "ai_response",
+    ]
+    assert (told[2]["name"], told[2]["value"]) == ("add", 3)
     assert told[-1] == {"type": "ai_response", "message": "It is 3."}
     assert json.loads(json.dumps(told)) == told
 
