@@ -50,6 +50,8 @@ _STREAM_WIRE = "openai-chat"  # LiteLLM makes every provider's stream OpenAI-sha
 _STREAM_PATH = "/chat/completions"  # where that is the wire itself
 _AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
 """Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
+_ECHOES = frozenset({"thinking_blocks", "reasoningContent"})
+"""Fields that say what a delta's `thinking_blocks` say."""
 _MOST_HELD = 1000
 """Events that say nothing which are held back at the start of a stream."""
 
@@ -266,12 +268,13 @@ def _dumped(answer: Any) -> dict[str, Any]:
 
 
 def _without_echo(event: dict[str, Any]) -> dict[str, Any]:
-    """LiteLLM says thinking blocks twice in one delta; the copy would stand between the pieces of one thought."""
+    """LiteLLM says thinking blocks twice in one delta; the copy, or the wire's own piece (Bedrock's), would stand between the
+    pieces of one thought."""
     for choice in objects_in(event.get("choices")):
         delta = object_in(choice.get("delta"))
         fields = object_in(delta.get("provider_specific_fields"))
-        if "thinking_blocks" in delta and fields.pop("thinking_blocks", None) is not None and not fields:
-            del delta["provider_specific_fields"]
+        if "thinking_blocks" in delta and fields:
+            delta["provider_specific_fields"] = {name: value for name, value in fields.items() if name not in _ECHOES}
     return event
 
 

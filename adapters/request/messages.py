@@ -214,13 +214,17 @@ def _return_openai_parts(rendered: Rendered, blocks: Sequence[Block]) -> None:
             rendered |= {key: copy.deepcopy(value) for key, value in block.data.items() if key in MESSAGE_FIELDS}
 
 
-def _return_anthropic_parts(rendered: Rendered, blocks: Sequence[Block]) -> None:
-    """Thinking with its signature goes before everything else; the provider's own tool parts keep their place in the
-    text."""
+def _return_thinking(rendered: Rendered, blocks: Sequence[Block]) -> None:
+    """Thinking with its signature goes before everything else."""
     thinking = [_thinking(block) for block in blocks if isinstance(block, ThinkingBlock | RedactedThinkingBlock)]
     signed = [part for part in thinking if part]
     if signed:
         rendered["thinking_blocks"] = signed
+
+
+def _return_anthropic_parts(rendered: Rendered, blocks: Sequence[Block]) -> None:
+    """The provider's own tool parts keep their place in the text."""
+    _return_thinking(rendered, blocks)
     own = [
         block for block in blocks if isinstance(block, ProviderBlock) and block.provider == "anthropic" and "type" in block.data
     ]
@@ -240,7 +244,11 @@ def _thinking(block: Block) -> Rendered:
     return {}
 
 
-_RETURNED = {"openai-chat": _return_openai_parts, "anthropic": _return_anthropic_parts}
+_RETURNED = {
+    "openai-chat": _return_openai_parts,
+    "anthropic": _return_anthropic_parts,
+    "bedrock-converse": _return_thinking,
+}
 """How opaque parts and thinking go back on each wire."""
 
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.parameters import Prepared
 from llmcore.adapters.request.unsendable import blocks_of, no_image_by
-from llmcore.types import ImageBlock
+from llmcore.types import ImageBlock, RedactedThinkingBlock, ThinkingBlock
 from llmcore.types.narrowing import is_object, object_in
 from llmcore.types.numbers import exact_float, exact_json
 
@@ -41,7 +41,7 @@ _SETTINGS = ("generationConfig", "options", "inferenceConfig", "additionalModelR
 _ALONE = b'"disable_parallel_tool_use"'
 _CACHE_MARKS = (b'"cache_control"', b'"cachePoint"')
 _HEAD_OF_DATA = 200
-"""So many characters of an image are looked for in the body."""
+"""So many characters of an image, or of a signature, are looked for in the body."""
 
 
 def _plain(name: str) -> str:
@@ -64,7 +64,7 @@ class Outgoing:
     def leaves(self, body: bytes, *, signed: bool) -> bytes:
         """What is to leave in place of `body`. What of the request is not in it is noted."""
         prepared = self._prepared
-        missing = [*self._lost_marks(body), *self._lost_images(body)]
+        missing = [*self._lost_marks(body), *self._lost_images(body), *self._lost_reasoning(body)]
         if prepared.provider.wire != "openai-chat":
             try:
                 document: object = json.loads(body, parse_float=exact_float)
@@ -123,6 +123,16 @@ class Outgoing:
         data = [image.data or (image.url or "").rpartition(";base64,")[2] for image in images]
         if any(part[:_HEAD_OF_DATA].encode() not in body for part in data):
             yield "images"
+
+    def _lost_reasoning(self, body: bytes) -> Iterator[str]:
+        """Reasoning that a provider signed must come back to it beside its calls (LiteLLM has no redacted one for Bedrock)."""
+        if self._prepared.provider.thinking != "anthropic" or self._call.mode != "native_tools":
+            return
+        blocks = list(blocks_of(self._call))
+        proofs = [block.signature or "" for block in blocks if isinstance(block, ThinkingBlock)]
+        proofs += [block.data for block in blocks if isinstance(block, RedactedThinkingBlock)]
+        if any(proof[:_HEAD_OF_DATA].encode() not in body for proof in proofs):
+            yield "reasoning of an earlier turn"
 
 
 def _places(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
