@@ -94,6 +94,7 @@ _UNSUPPORTED = (
     "does not support parameters",
     "is not enabled",
     "is not available",
+    "when thinking is enabled",  # Claude, of a temperature and the like
 )
 _BY_PARAMETER = {
     "tools": "native_tools",

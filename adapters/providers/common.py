@@ -5,7 +5,17 @@ from __future__ import annotations
 from llmcore.adapters.base import Capabilities
 from llmcore.adapters.providers.provider import Limits
 
-__all__ = ["CLAUDE", "CLAUDE_LIMITS", "FULL", "GEMINI_CAPABILITIES", "NOTES", "NO_SAMPLING", "OPENAI_LIMITS", "TRIED"]
+__all__ = [
+    "CLAUDE",
+    "CLAUDE_LIMITS",
+    "CLAUDE_SAMPLING",
+    "FULL",
+    "GEMINI_CAPABILITIES",
+    "NOTES",
+    "NO_SAMPLING",
+    "OPENAI_LIMITS",
+    "TRIED",
+]
 
 FULL = Capabilities(
     native_tools=True,
@@ -35,6 +45,9 @@ GEMINI_CAPABILITIES = FULL.model_copy(
 )
 """Gemini API documentation: Function calling, Structured output, Grounding with Google Search."""
 NO_SAMPLING = frozenset({"temperature", "top_p"})
+
+CLAUDE_SAMPLING = (("temperature", 1.0, 1.0), ("top_p", 0.95, 1.0))
+"""Claude's documentation: Extended thinking (no temperature beside it; top_p from 0.95 to 1)."""
 
 NOTES = "the project's notes on providers"
 TRIED = "what LiteLLM 1.105.3 sends, tried on loopback servers"

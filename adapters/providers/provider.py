@@ -120,6 +120,8 @@ class Provider:
     """How `Request.thinking` is asked for: `anthropic` (token budget) or `effort` (`reasoning_effort`)."""
     forces_while_thinking: bool = True
     """Takes a forced call beside a thinking budget."""
+    sampling_while_thinking: tuple[tuple[str, float, float], ...] = ()
+    """Parameters that it takes beside a thinking budget only within a range: name, least and greatest value."""
     needs_max_tokens: bool = False
     """The wire requires `max_tokens` (LiteLLM would put in its table's maximum)."""
     searches_by: str = "web_search_options"

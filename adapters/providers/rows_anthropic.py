@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, FULL, NOTES, TRIED
+from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, CLAUDE_SAMPLING, FULL, NOTES, TRIED
 from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider
 
 __all__ = ["ANTHROPIC", "BEDROCK", "CLAUDE_NAMES"]
@@ -34,6 +34,7 @@ ANTHROPIC = Provider(
     limits=(CLAUDE_LIMITS,),
     thinking="anthropic",
     forces_while_thinking=False,
+    sampling_while_thinking=CLAUDE_SAMPLING,
     needs_max_tokens=True,
     prompt_cache=True,
     images_in_results=True,
@@ -82,6 +83,7 @@ BEDROCK = Provider(
                 "prompt_cache": True,
                 "thinking": "anthropic",
                 "forces_while_thinking": False,
+                "sampling_while_thinking": CLAUDE_SAMPLING,
                 "dropped": frozenset[str](),
             },
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, GEMINI_CAPABILITIES, NOTES, TRIED
+from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, CLAUDE_SAMPLING, GEMINI_CAPABILITIES, NOTES, TRIED
 from llmcore.adapters.providers.provider import ModelRow, NameRule, Provider
 from llmcore.adapters.providers.rows_anthropic import ANTHROPIC, CLAUDE_NAMES
 
@@ -99,6 +99,7 @@ VERTEX = Provider(
                 "limits": (CLAUDE_LIMITS,),
                 "thinking": "anthropic",
                 "forces_while_thinking": False,
+                "sampling_while_thinking": CLAUDE_SAMPLING,
                 "needs_max_tokens": True,
                 "prompt_cache": True,
                 "images_in_results": True,

@@ -309,11 +309,16 @@ def _put(prepared: Prepared, capabilities: Capabilities, name: str, value: Any) 
 
 def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> None:
     request = call.request
+    refused = "thinking" in capabilities.unsupported_parameters or not _may_think(prepared)
+    budget = 0 if refused else _thinking_budget(call)
+    thinks = prepared.provider.thinking == "anthropic" and budget > 0
+    ranges = {name: bounds for name, *bounds in prepared.provider.sampling_while_thinking} if thinks else {}
     for name in ("temperature", "top_p", "stop"):
         value = getattr(request, name)
-        if value is not None and value != []:
+        if name in ranges and value is not None and not ranges[name][0] <= value <= ranges[name][1]:
+            prepared.drop(name)
+        elif value is not None and value != []:
             _put(prepared, capabilities, name, value)
-    budget = 0 if "thinking" in capabilities.unsupported_parameters else _thinking_budget(call)
     if (most := _max_tokens(call, prepared.provider, capabilities, budget)) is not None:
         renamed = "max_tokens" in capabilities.unsupported_parameters  # OpenAI's newer name for the same
         prepared.arguments["max_completion_tokens" if renamed else "max_tokens"] = most
@@ -348,6 +353,16 @@ def _thinking_budget(call: ModelCall) -> int:
     if thinking is True:
         return _THINKING_TOKENS
     return max(thinking, _MIN_THINKING_TOKENS) if thinking else 0
+
+
+def _may_think(prepared: Prepared) -> bool:
+    """Claude refuses a thinking budget while the last calls stand without the reasoning that led to them: another model's, or one
+    whose reasoning cannot go back."""
+    provider = prepared.provider
+    last = next((message for message in reversed(prepared.arguments["messages"]) if message["role"] != "tool"), {})
+    if provider.thinking != "anthropic" or not last.get("tool_calls"):
+        return True
+    return any(block["type"] == "thinking" or provider.wire == "anthropic" for block in last.get("thinking_blocks", ()))
 
 
 def _add_thinking(prepared: Prepared, call: ModelCall, capabilities: Capabilities, budget: int) -> None:

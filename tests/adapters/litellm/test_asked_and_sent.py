@@ -105,6 +105,28 @@ async def test_extra_body_goes_out_as_it_is(adapter: LiteLLMAdapter, provider: s
     assert dropped == set()
 
 
+@pytest.mark.parametrize("provider", ["anthropic", "bedrock"])
+async def test_claude_samples_freely_only_where_it_does_not_think(adapter: LiteLLMAdapter, provider: str) -> None:
+    seen, dropped = await sent(adapter, provider, temperature=0.2, top_p=0.5, thinking=2000, max_tokens=4000)
+    assert dropped == {"temperature", "top_p"}
+    assert "0.2" not in json.dumps(seen.body)
+    assert "2000" in json.dumps(seen.body)
+    seen, dropped = await sent(adapter, provider, temperature=1.0, thinking=2000, max_tokens=4000)
+    assert dropped == set()
+    seen, dropped = await sent(adapter, provider, temperature=0.2, max_tokens=4000)
+    assert "0.2" in json.dumps(seen.body)
+    assert dropped == set()
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "bedrock"])
+async def test_claude_does_not_think_after_calls_without_reasoning(adapter: LiteLLMAdapter, provider: str) -> None:
+    seen, dropped = await sent(adapter, provider, messages=CALLED[:-1], thinking=2000, max_tokens=4000, temperature=0.2)
+    assert dropped == {"thinking"}
+    assert "2000" not in json.dumps(seen.body)
+    _, dropped = await sent(adapter, provider, messages=CALLED, thinking=2000, max_tokens=4000)
+    assert dropped == set()  # a turn of the user's came between
+
+
 # Put in, or left out, without a word
 
 

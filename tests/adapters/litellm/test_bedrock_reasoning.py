@@ -106,4 +106,4 @@ async def test_hidden_reasoning_that_cannot_go_back_is_told() -> None:
             result = await made.run(_ASKED)
     assert RedactedThinkingBlock(data="b3BhcXVl") in result.messages[1].content
     assert "b3BhcXVl" not in json.dumps(server.requests[1].body)
-    assert list(result.attempts[1].dropped) == ["reasoning of an earlier turn"]
+    assert list(result.attempts[1].dropped) == ["thinking", "reasoning of an earlier turn"]

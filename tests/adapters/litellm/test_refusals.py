@@ -184,3 +184,16 @@ def test_a_grammar_or_prompt_that_cannot_be_made_is_a_refusal_whatever_the_statu
 )
 def test_words_that_say_it_of_a_condition_do_not_say_it_of_the_endpoint(words: str) -> None:
     assert isinstance(meaning(words, call_of(ENDPOINT)), RequestRefused)
+
+
+@pytest.mark.parametrize(
+    ("words", "capability"),
+    [
+        ("`temperature` may only be set to 1 when thinking is enabled. Please consult our documentation", "temperature"),
+        ("`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.", "top_p"),
+    ],
+)
+def test_what_claude_refuses_beside_thinking_is_learnt(words: str, capability: str) -> None:
+    refused = meaning(words, call_of(ENDPOINT, Request.model_validate({"messages": "Hi", "temperature": 0.2})))
+    assert isinstance(refused, CapabilityRefused)
+    assert refused.capability == capability
