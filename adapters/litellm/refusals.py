@@ -48,9 +48,10 @@ PHRASES: tuple[tuple[str, str], ...] = (
     ("'messages.0.role' does not support 'system'", "system_message"),  # o1-mini
 )
 
+_CONDITION = r"(?! (?:with|without|when|while|together|alongside|beside|in|if|unless|yet in)\b)"
 _NO_TOOLS = re.compile(
     r"\b(?:tool|function)[ _-](?:calling|use|usage)\b[^.;:\n]{0,40}\bnot (?:supported|enabled|available|allowed|implemented)\b"
-    r"(?! (?:with|without|when|while|together|alongside|beside|in|if|unless|yet in)\b)"
+    rf"{_CONDITION}"
     r"|\bno (?:tool|function)(?:[ -]calling)? template\b"
 )
 """A plain sentence that the endpoint has no tool calling; one that names a condition says it of that only."""
@@ -117,8 +118,12 @@ _PARAMETERS = (
     "stream_options",
 )
 _ANY = "|".join(sorted(_PARAMETERS, key=len, reverse=True))
-_NAMED = re.compile(rf"['\"`]({_ANY})\b|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra|supplied: ({_ANY})\b")
-"""Quoted, as Anthropic names a field, or as Azure does."""
+_PLAIN = "|".join(name for name in _PARAMETERS if "_" in name or name in ("tools", "functions"))
+_NAMED = re.compile(
+    rf"['\"`]({_ANY})\b|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra|supplied: ({_ANY})\b"
+    rf"|\b({_PLAIN}) (?:is|are) (?:not supported|unsupported|not enabled|not available){_CONDITION}"
+)
+"""Quoted, as Anthropic names a field, as Azure does, or as the subject of a plain sentence, where it is no common word."""
 
 
 def refused_capability(text: str, param: str, call: ModelCall | None) -> str | None:

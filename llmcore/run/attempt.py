@@ -23,6 +23,7 @@ from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
 from llmcore.run.choices import RunModels, admitted_tools, ignores_tools
 from llmcore.run.context_size import check_context
+from llmcore.run.contrast import Contrast
 from llmcore.run.correcting import Correcting
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
@@ -119,7 +120,8 @@ class TurnAttempt:
         self._final: ToolCall | None = None
         self._correcting: Correcting | None = None
         self._has_asked = False
-        self._ignored_by: set[str] = set()
+        self._contrast = Contrast()
+        self._call: ModelCall | None = None
         self._checked: Checked | None = None
         self._requests = Requests(state.watch)
         self.accepted: Accepted | None = None
@@ -201,6 +203,7 @@ class TurnAttempt:
         call = build_call(
             config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason, detail=detail
         )
+        self._call = call
         check_context(self._state.settings.context, config, call, self._catalog.adapter(config))
         self._state.refused.check(self._catalog.adapter(config), call)
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail, plan.deployment)
@@ -221,6 +224,7 @@ class TurnAttempt:
                         yield value
         except BaseException as error:
             self._state.refused.note(self._catalog.adapter(config), call, error)
+            self._contrast.refused((plan.model, plan.deployment), call, can, error)
             self._broken_off(sending, attempt, error)
             raise
         self._requests.reply = sending.envelope
@@ -445,7 +449,7 @@ class TurnAttempt:
         if plan.mode in _JSON_MODES and plan.mode not in modes:
             failure = no_json(result, typed=self._state.settings.output is not None)
         elif plan.mode == "native_tools" and ignores_tools(request, result.envelope, self._models.can(config)):
-            self._ignored_by.add(config.alias)
+            self._contrast.ignored((plan.model, plan.deployment))
             failure = ModelError("a call was required and words came: the endpoint seems to ignore tools")
         else:
             return
@@ -453,11 +457,12 @@ class TurnAttempt:
         raise failure
 
     def _learn_by_contrast(self, config: ModelConfig, plan: Plan) -> None:
-        """A call came in words where none had come by the provider's own tool calling: that is what was ignored."""
-        called = self.accepted is not None and self.accepted.envelope.tool_calls
-        if called and plan.mode != "native_tools" and config.alias in self._ignored_by:
-            self._ignored_by.discard(config.alias)
-            self._models.learn(config, "native_tools", works=False)
+        """An answer came where another mode had been refused or ignored: that is what the endpoint does not take."""
+        if self.accepted is None or self._call is None:
+            return
+        place, can = (plan.model, plan.deployment), self._models.can(config)
+        for capability in self._contrast.proven(place, self._call, can, self.accepted.envelope):
+            self._models.learn(config, capability, works=False)
 
 
 def _fit(sending: Sending) -> Envelope:

@@ -264,7 +264,8 @@ class CapabilityRefused(ProviderError):
 
 class RequestRefused(ProviderError):
     """The server refused the request (400, 422, ...) and did not say of what in it, in words that we know: another output
-    mode may do, or another model. Nothing is learnt from it, and the same request is not sent again."""
+    mode may do, or another model. The same request is not sent again; where another mode is answered, that proves what was
+    refused, and it is learnt."""
 
 
 class Timeout(ProviderError):

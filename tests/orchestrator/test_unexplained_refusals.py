@@ -101,13 +101,40 @@ async def test_what_was_refused_and_cannot_be_left_out_is_not_sent_again() -> No
     assert_never_twice(server.requests)
 
 
-@pytest.mark.parametrize("wording", WORDINGS[:14:5], ids=str)
-async def test_nothing_is_learnt_from_words_that_are_not_understood(wording: Wording) -> None:
-    with WireServer(refusing(wording._replace(body={"error": {"message": "Not like this."}}), weather)) as server:
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("wording", WORDINGS, ids=map(str, range(25)))
+async def test_the_next_run_goes_straight_to_what_was_answered(wording: Wording, streamed: bool) -> None:
+    modes = ["native_tools", "json_schema", "json_object", "text"][wording.refused == "response_format" :]
+    with WireServer(refusing(wording, weather)) as server:
+        async with Orchestrator(registry(server, preferred_modes=modes), [get_weather], strategies=FAST) as orchestrator:
+            first = await ended(orchestrator, streamed, "Weather in Paris?")
+            second = await ended(orchestrator, streamed, "Weather in Paris, again?")
+    assert [(attempt.failure, attempt.mode) for attempt in second.attempts] == [(None, first.attempts[-1].mode)] * 2
+
+
+async def test_a_refusal_of_one_schema_or_of_what_is_known_to_work_teaches_nothing() -> None:
+    of_a_schema = Wording("tools", 400, {"error": {"message": "Invalid schema for function 'get_weather': no."}})
+    with WireServer(refusing(of_a_schema, weather)) as server:
         async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
-            result = await orchestrator.run("Weather in Paris?")
+            await orchestrator.run("Weather in Paris?")
             assert orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint) == {}
+    not_this_time = Wording("tools", 400, {"error": {"message": "Not like this."}})
+    with WireServer(refusing(not_this_time, weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            endpoint = orchestrator.models.get("m").endpoint
+            orchestrator.capabilities.record_success(endpoint, "native_tools")
+            result = await orchestrator.run("Weather in Paris?")
+            assert orchestrator.capabilities.learnt(endpoint) == {"native_tools": True}
     assert [type(attempt.failure) for attempt in result.attempts] == [RequestRefused, type(None), type(None)]
+
+
+async def test_what_the_caller_chose_is_suspected_first() -> None:
+    wording = Wording("tools", 400, {"error": {"message": "Not like this."}})
+    with WireServer(refusing(wording, weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            await orchestrator.run("Weather in Paris?", tool_choice="required")
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+    assert learnt == {"tool_choice_required": False}
 
 
 async def test_the_next_model_is_asked_when_a_request_is_refused_in_every_mode() -> None:

@@ -197,3 +197,24 @@ def test_what_claude_refuses_beside_thinking_is_learnt(words: str, capability: s
     refused = meaning(words, call_of(ENDPOINT, Request.model_validate({"messages": "Hi", "temperature": 0.2})))
     assert isinstance(refused, CapabilityRefused)
     assert refused.capability == capability
+
+
+@pytest.mark.parametrize(
+    ("words", "capability"),
+    [
+        ("tools are not supported by this model", "native_tools"),
+        ("response_format is not supported by this model", "json_schema"),
+        ("tool_choice is unsupported", "tool_choice_required"),
+    ],
+)
+def test_the_plainest_sentences_are_understood(words: str, capability: str) -> None:
+    refused = meaning(words, call_of(ENDPOINT))
+    assert isinstance(refused, CapabilityRefused)
+    assert refused.capability == capability
+
+
+@pytest.mark.parametrize(
+    "words", ["tools are not supported with streaming", "the format is not supported", "stop is unsupported"]
+)
+def test_a_condition_or_a_common_word_names_no_capability(words: str) -> None:
+    assert isinstance(meaning(words, call_of(ENDPOINT)), RequestRefused)
