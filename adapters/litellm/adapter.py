@@ -50,6 +50,8 @@ _STREAM_WIRE = "openai-chat"  # LiteLLM makes every provider's stream OpenAI-sha
 _STREAM_PATH = "/chat/completions"  # where that is the wire itself
 _AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
 """Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
+_MALFORMED = "MALFORMED_FUNCTION_CALL"
+"""Gemini's word for a call that it could not read; LiteLLM leaves out the message beside it, which holds the call."""
 _ECHOES = frozenset({"thinking_blocks", "reasoningContent"})
 """Fields that say what a delta's `thinking_blocks` say."""
 _MOST_HELD = 1000
@@ -328,6 +330,8 @@ async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], N
                 elif (word := watch.exchange.end.word).lower() not in _AS_LITELLM_SAYS:
                     choice["finish_reason"] = word
         yield event
+    if watch.exchange is not None and (end := watch.exchange.end).word == _MALFORMED and end.message:
+        yield {"error": {"code": end.word, "failed_generation": end.message}}
 
 
 def _restore_empty_arguments(choice: dict[str, Any]) -> None:

@@ -158,14 +158,14 @@ def is_whole_reply(body: object) -> bool:
 class StreamEnd:
     """Watches the events of one stream. `finished`: one said that the reply is whole; `word`: the finish word it gave;
     `done`: OpenAI's end mark came; `events`: how many came; `known`: their wire's end is known, so that without it the reply was
-    cut; `objects`: of a wire on which the arguments of a call are one JSON object (Gemini, Ollama); `told`: who answered, and
-    whether tokens were counted."""
+    cut; `message`: what Gemini says beside the word; `objects`: of a wire on which the arguments of a call are one JSON object
+    (Gemini, Ollama); `told`: who answered, and whether tokens were counted."""
 
-    __slots__ = ("done", "events", "finished", "known", "objects", "told", "word")
+    __slots__ = ("done", "events", "finished", "known", "message", "objects", "told", "word")
 
     def __init__(self) -> None:
         self.finished = self.known = self.done = self.objects = False
-        self.word = ""
+        self.word = self.message = ""
         self.events = 0
         self.told = Told()
 
@@ -186,3 +186,5 @@ class StreamEnd:
         if (word := finish_of(event)) is not None:
             self.finished = True
             self.word = word or self.word
+            told = (part.get("finishMessage") for part in objects_in(object_in(event).get("candidates")))
+            self.message = next((text for text in told if isinstance(text, str)), self.message)

@@ -42,8 +42,8 @@ __all__ = [
     "without_failed_call",
 ]
 
-_MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
-"""Gemini's words for a call it could not read and threw away."""
+_UNEXPECTED = "UNEXPECTED_TOOL_CALL"
+"""Gemini's word for a call that it threw away."""
 _MAX_SAID = 300
 """Characters of a failed call that the re-ask quotes."""
 _BAD_JSON = frozenset({"json_validate_failed"})
@@ -63,11 +63,11 @@ _BROKEN: dict[FinishReason, tuple[type[LLMCoreError], str]] = {
 
 def broken_off(envelope: Envelope) -> LLMCoreError | None:
     """What a reply's end says, where it says that this is not all that the model meant to say; else None. A call that its
-    provider could not read is no such end where we can read it, and Groq's are asked for again."""
+    provider could not read is no such end where we can read it; else it is asked for again."""
     word = envelope.finish_word
-    if word in FAILED_CALL_WORDS or (word in _MALFORMED and envelope.tool_calls):
+    if word in FAILED_CALL_WORDS or (word == _UNEXPECTED and envelope.tool_calls):
         return None
-    if word in _MALFORMED:
+    if word == _UNEXPECTED:
         return ModelError(f"the model's call could not be read by its provider ({word})")
     found = _BROKEN.get(envelope.finish_reason) if envelope.finish_reason else None
     if found is None:
@@ -155,11 +155,14 @@ def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:
     """The envelope of a reply that its provider could not read as a call, and neither could we: what it says is no
     answer, but a near miss. With a typed output bad JSON is left to the type to judge.
 
-    Any other envelope is returned as it is.
+    Calls that we could read are noted. Any other envelope is returned as it is.
     """
     words = FAILED_CALL_WORDS - _BAD_JSON if typed else FAILED_CALL_WORDS
-    if envelope.tool_calls or envelope.finish_word not in words:
+    if envelope.finish_word not in words:
         return envelope
+    if envelope.tool_calls:
+        notes = [_read_by_us(call, envelope.finish_word) for call in envelope.tool_calls]
+        return updated(envelope, {"repairs": [*envelope.repairs, *notes]})
     said = cut(envelope.content.strip(), _MAX_SAID)
     miss = NearMiss(span=(0, len(envelope.source)), name=None, reason=f"failed_at_provider: {said!r}")
     changed = updated(envelope, {"content": "", "near_misses": [miss, *envelope.near_misses]})
@@ -183,6 +186,10 @@ def first_call_alone(envelope: Envelope) -> Envelope:
     notes = list(map(_not_allowed, envelope.tool_calls[1:]))
     changed = updated(envelope, {"tool_calls": envelope.tool_calls[:1], "repairs": [*envelope.repairs, *notes]})
     return changed.attach(envelope.source, envelope.segments, envelope.blocks)
+
+
+def _read_by_us(call: ToolCall, word: str) -> Repair:
+    return Repair(kind="failed_at_provider", before=word, after={"name": call.name, "arguments": call.raw_arguments})
 
 
 def _not_allowed(call: ToolCall) -> Repair:

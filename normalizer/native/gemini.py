@@ -12,6 +12,7 @@ from llmcore.normalizer.native.pieces import (
     CallArguments,
     CallEnd,
     CallStart,
+    FailedGeneration,
     FinishWord,
     Opaque,
     Piece,
@@ -65,7 +66,7 @@ class GeminiReader:
             parts = [content]
         for part in dicts(parts):
             yield from self._part(part)
-        yield from _finish(body, candidate, bool(parts))
+        yield from _finish(body, candidate)
 
     def finish(self) -> Iterator[Piece]:
         return iter(())
@@ -101,14 +102,14 @@ def _first_candidate(body: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _finish(body: dict[str, Any], candidate: dict[str, Any], has_parts: bool) -> Iterator[Piece]:
+def _finish(body: dict[str, Any], candidate: dict[str, Any]) -> Iterator[Piece]:
     feedback = as_dict(_twin(body, "promptFeedback", "prompt_feedback"))
     if blocked := _twin(feedback, "blockReason", "block_reason"):
         yield FinishWord(_word(blocked), "content_filter")
     word = _word(_twin(candidate, "finishReason", "finish_reason"))
     message = as_text(_twin(candidate, "finishMessage", "finish_message"))
-    if word == "MALFORMED_FUNCTION_CALL" and message and not has_parts:
-        yield Text(message)
+    if word == "MALFORMED_FUNCTION_CALL" and message:
+        yield FailedGeneration(message)
     if word:
         yield FinishWord(word)
 

@@ -11,7 +11,8 @@ from llmcore.normalizer.native.shape import as_dict, as_text
 
 __all__ = ["ToolUseFailedReader", "is_body"]
 
-_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
+_CODES = frozenset({"tool_use_failed", "json_validate_failed", "MALFORMED_FUNCTION_CALL"})
+"""Groq's, and Gemini's finish word, which the adapter tells in this form at the end of a stream."""
 
 
 def is_body(body: dict[str, Any]) -> bool:

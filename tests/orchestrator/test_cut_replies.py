@@ -447,9 +447,9 @@ async def test_what_was_told_of_calls_of_a_broken_reply_does_not_run() -> None:
     assert [call.name for call in caught.value.partial.envelope.tool_calls] == ["add"]
 
 
-@pytest.mark.parametrize("word", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])
-async def test_words_before_a_call_that_the_provider_threw_away_are_no_answer(word: str) -> None:
+@pytest.mark.parametrize(("word", "reason"), [("MALFORMED_FUNCTION_CALL", "reask"), ("UNEXPECTED_TOOL_CALL", "mode")])
+async def test_words_before_a_call_that_the_provider_threw_away_are_no_answer(word: str, reason: str) -> None:
     thrown = {"candidates": [{"content": {"parts": [{"text": "Let me add."}], "role": "model"}, "finishReason": word}]}
     fake = FakeModel(thrown, called("add", {"a": 1, "b": 2}), "Three.")
     result = await Orchestrator(fake, [add], strategies=FAST).run("go")
-    assert (result.content, [attempt.reason for attempt in result.attempts]) == ("Three.", ["first", "mode", "turn"])
+    assert (result.content, [attempt.reason for attempt in result.attempts]) == ("Three.", ["first", reason, "turn"])

@@ -3,6 +3,7 @@ another mode."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.types import FallbackExhausted, Finished, LLMCoreError
 from tests.orchestrator.support import FAST, add, assert_valid, called, calls_in
-from tests.support.wire_server import Failure, Turn, WireServer
+from tests.support.wire_server import Failure, Raw, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 
@@ -157,3 +158,29 @@ async def test_one_longer_than_is_read_of_an_error_is_asked_for_again(streamed: 
     assert result.content == "3"
     assert [attempt.reason for attempt in result.attempts] == ["first", "reask", "turn"]
     assert len(server.requests[1].sent) < 100_000
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize(
+    ("said", "reasons"),
+    [
+        ("Malformed function call: print(default_api.add(a=1, b=2))", ["first", "turn"]),
+        ("Malformed function call: print(default_api.add(a=", ["first", "reask", "turn"]),
+        ("", ["first", "reask", "turn"]),
+    ],
+)
+async def test_a_call_that_gemini_could_not_read_is_read_by_us_or_asked_for_again(
+    said: str, reasons: list[str], streamed: bool
+) -> None:
+    candidate = {"content": {"role": "model"}, "finishReason": "MALFORMED_FUNCTION_CALL", "index": 0, "finishMessage": said}
+    body = json.dumps({"candidates": [candidate], "usageMetadata": {"promptTokenCount": 5, "totalTokenCount": 5}})
+    raw = Raw([f"data: {body}\n\n".encode()], "text/event-stream") if streamed else Raw([body.encode()])
+    steps = [raw, *([Turn(calls=[("add", GOOD)])] if "reask" in reasons else []), Turn("It is 3.")]
+    with WireServer(steps) as server:
+        at = {"provider": "gemini", "model": "gemini-2.5-flash", "base_url": server.base_url("gemini"), "api_key": "k"}
+        async with Orchestrator(ModelRegistry.from_dict({"models": {"m": at}}), [add], strategies=FAST) as made:
+            result = await ended(made, streamed)
+    assert (result.content, [attempt.reason for attempt in result.attempts]) == ("It is 3.", reasons)
+    assert calls_in(result.messages) == [("add", GOOD)]
+    noted = [repair for record in result.repairs for repair in [record.repair] if repair.kind == "failed_at_provider"]
+    assert len(noted) == ("reask" not in reasons)

@@ -61,8 +61,8 @@ Outcome = Literal["ok", "answered", "repeated", "spent", "stopped"]
 doubtful call once more; the turn's calls are withdrawn. `repeated`: an attempt equalled an earlier one. `spent`: no
 re-ask is left. `stopped`: `ask` returned None."""
 
-FAILED_CALL_WORDS = frozenset({"tool_use_failed", "json_validate_failed"})
-"""Groq's finish words for a reply it could not read as what was asked for."""
+FAILED_CALL_WORDS = frozenset({"tool_use_failed", "json_validate_failed", "MALFORMED_FUNCTION_CALL"})
+"""Finish words of a reply that its provider (Groq, Gemini) could not read as what was asked for."""
 
 MORE_ROOM = 8192
 """Tokens given to the re-ask of a cut turn when the request had set no `max_tokens`; a given one is doubled."""
