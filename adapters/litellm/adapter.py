@@ -47,7 +47,9 @@ or `"chunk"` for each chunk and `"end"`, or `"error"` with the error as `failure
 yet free of secrets."""
 
 _STREAM_WIRE = "openai-chat"  # LiteLLM makes every provider's stream OpenAI-shaped
-_STREAM_PATH = "/chat/completions"  # where that is the wire itself
+_READ_HERE: dict[str | None, tuple[str, ...]] = {_STREAM_WIRE: ("/chat/completions",), None: ("/v2/chat",)}
+"""Where streams are read without LiteLLM, by the provider's wire: OpenAI's, and Cohere's, whose events break LiteLLM's reader."""
+_NOWHERE: tuple[str, ...] = ()
 _AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
 """Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
@@ -225,7 +227,7 @@ class LiteLLMAdapter:
             provider=call.endpoint.provider,
             model=told.model or call.endpoint.model,
             id=told.id,
-            usage=read_usage(usage_in(body), call.endpoint, estimated=not told.counted),
+            usage=read_usage(usage_in(body, own), call.endpoint, estimated=not told.counted),
             time_to_first_token=duration,
             duration=duration,
             reasoning_open=reasoning_is_open(call),
@@ -307,10 +309,10 @@ def _reading(
 
 
 def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
-    """The provider's own events where they are OpenAI's and nobody has read them yet: LiteLLM loses what is odd in them."""
+    """The provider's own events where we read them ourselves and nobody has read them yet: LiteLLM loses what is odd in them."""
     exchange = watch.exchange
     untouched = exchange is not None and exchange.ok and not exchange.taken
-    if untouched and prepared.provider.wire == _STREAM_WIRE and exchange is not None and exchange.url.endswith(_STREAM_PATH):
+    if untouched and exchange is not None and exchange.url.endswith(_READ_HERE.get(prepared.provider.wire, _NOWHERE)):
         return exchange.events()
     return _chunks(watch, answer)
 
@@ -385,5 +387,6 @@ class _Progress:
 
 
 def _says_something(event: dict[str, Any]) -> bool:
-    deltas = (object_in(choice.get("delta")) for choice in objects_in(event.get("choices")))
+    choices = (object_in(choice.get("delta")) for choice in objects_in(event.get("choices")))
+    deltas = (*choices, object_in(object_in(event.get("delta")).get("message")))  # Cohere's
     return any(delta.get(key) for delta in deltas for key in ("content", "tool_calls", "reasoning_content"))

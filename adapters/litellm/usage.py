@@ -27,6 +27,9 @@ __all__ = ["accounted", "cost_of", "read_usage", "usage_in"]
 _PER_MILLION = 1_000_000
 _CHARACTERS_PER_TOKEN = 4
 _TOKENS_PER_IMAGE = 1000
+_INPUT = ("prompt_tokens", "input_tokens")
+_OUTPUT = ("completion_tokens", "output_tokens")
+"""LiteLLM's names, and those of a body that LiteLLM does not read."""
 
 
 def _count(source: object, *path: str) -> int:
@@ -35,11 +38,20 @@ def _count(source: object, *path: str) -> int:
     return count_of(source)
 
 
-def usage_in(event: Mapping[str, Any]) -> object:
-    """The usage that a body or a stream event tells, None when it tells none: in its usual place, or where Groq (`x_groq`) and
-    Moonshot (the choice) put it."""
-    places = (event, object_in(event.get("x_groq")), *objects_in(event.get("choices")))
-    return next((usage for place in places if is_object(usage := place.get("usage")) and usage), None)
+def usage_in(*events: Mapping[str, Any]) -> object:
+    """The usage that a body or a stream event tells, None when it tells none: in its usual place, or where Groq (`x_groq`),
+    Moonshot (the choice) and Cohere (the last delta) put it. Of several the first that counts: LiteLLM loses Cohere's."""
+    found = [
+        object_in(usage.get("tokens")) or usage
+        for event in events
+        for place in (event, object_in(event.get("x_groq")), object_in(event.get("delta")), *objects_in(event.get("choices")))
+        if is_object(usage := place.get("usage")) and usage
+    ]
+    return next(filter(_counts, found), found[0] if found else None)
+
+
+def _counts(usage: dict[str, Any]) -> bool:
+    return any(count_of(usage.get(name)) for name in (*_INPUT, *_OUTPUT))
 
 
 def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) -> Usage:
@@ -47,8 +59,8 @@ def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) ->
     server told none, so what stands there is LiteLLM's guess, and none of ours."""
     cached = _count(usage, "prompt_tokens_details", "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
     counted = Usage(
-        input_tokens=_count(usage, "prompt_tokens"),
-        output_tokens=_count(usage, "completion_tokens"),
+        input_tokens=max(_count(usage, name) for name in _INPUT),
+        output_tokens=max(_count(usage, name) for name in _OUTPUT),
         cache_read_tokens=cached or _count(usage, "cache_read_input_tokens"),
         cache_write_tokens=(
             _count(usage, "prompt_tokens_details", "cache_creation_tokens") or _count(usage, "cache_creation_input_tokens")

@@ -26,7 +26,7 @@ _THINKING = frozenset({"thinking", "reasoning_effort"})
 _MOST = frozenset({"max_tokens", "max_completion_tokens"})
 _ACCOUNTED: Mapping[str, frozenset[str]] = {
     "temperature": frozenset({"temperature"}),
-    "topp": frozenset({"top_p"}),
+    **dict.fromkeys(("topp", "p"), frozenset({"top_p"})),  # Cohere's
     "topk": frozenset({"top_k"}),
     "seed": frozenset({"seed"}),
     "presencepenalty": frozenset({"presence_penalty"}),
@@ -39,6 +39,8 @@ _ACCOUNTED: Mapping[str, frozenset[str]] = {
 _SETTINGS = ("generationConfig", "options", "inferenceConfig", "additionalModelRequestFields")
 """Where wires keep settings, besides the body itself."""
 _ALONE = b'"disable_parallel_tool_use"'
+_CHOICES = (b'"tool_choice"', b'"toolChoice"', b'unctionCallingConfig"', b'"function_calling_config"')
+"""What wires call the choice of a tool."""
 _CACHE_MARKS = (b'"cache_control"', b'"cachePoint"')
 _HEAD_OF_DATA = 200
 """So many characters of an image, or of a signature, are looked for in the body."""
@@ -106,6 +108,8 @@ class Outgoing:
         for name in ("temperature", "top_p", "stop", "thinking", "reasoning_effort"):
             if name in arguments and name not in sent:
                 yield name
+        if arguments.get("tool_choice", "none") != "none" and not any(name in body for name in _CHOICES):
+            yield "tool_choice"
         if arguments.get("parallel_tool_calls") is False and _ALONE not in body:
             yield "parallel_tool_calls"
         budget = object_in(arguments.get("thinking")).get("budget_tokens")
