@@ -32,6 +32,7 @@ PARAMETERS = frozenset(
         "stop",
         "stream_options",
         "system_message",
+        "system_place",
         "temperature",
         "thinking",
         "top_k",
@@ -39,7 +40,8 @@ PARAMETERS = frozenset(
         "user",
     }
 )
-"""The request parameters that an endpoint may refuse by themselves; such a one is in `Capabilities.unsupported_parameters`."""
+"""The request parameters that an endpoint may refuse by themselves; such a one is in `Capabilities.unsupported_parameters`.
+`system_place`: a system message elsewhere than at the start."""
 
 
 class Fact(NamedTuple):

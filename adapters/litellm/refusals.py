@@ -45,6 +45,9 @@ PHRASES: tuple[tuple[str, str], ...] = (
     ("does not support image", "images"),
     ("image input is not supported", "images"),
     ("image_url is only supported by certain models", "images"),
+    ("system message must be at the beginning", "system_place"),  # Qwen's chat template
+    ("system message must be the first", "system_place"),
+    ("only the first message can be a system", "system_place"),
     ("'messages.0.role' does not support 'system'", "system_message"),  # o1-mini
 )
 

@@ -7,6 +7,7 @@ sends, and nothing learns at run time (`capabilities` does).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -34,6 +35,9 @@ __all__ = [
 ]
 
 
+_LIKE_OPENAI = replace(OPENAI_COMPATIBLE, one_system_message=False)
+
+
 def canonical(name: str) -> str:
     """A provider's name as the table has it: lower case, `_` for `-`, without other spellings."""
     plain = name.lower().replace("-", "_")
@@ -47,11 +51,11 @@ def is_host_of(host: str, domain: str) -> bool:
 
 def row_of(provider: str, base_url: str | None) -> Provider | None:
     """The table's row of a provider, None when it has none; `openai` at another host than OpenAI's own is any
-    OpenAI-compatible server."""
+    OpenAI-compatible server, which is taken at its word: system messages keep their places."""
     row = PROVIDERS.get(canonical(provider))
     if row is not None and row.name == "openai" and base_url:
         host = (urlsplit(base_url).hostname or "").lower()
-        return row if any(is_host_of(host, domain) for domain in row.hosts) else OPENAI_COMPATIBLE
+        return row if any(is_host_of(host, domain) for domain in row.hosts) else _LIKE_OPENAI
     return row
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -92,6 +92,8 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     Raises `AuthenticationFailed` when a key is needed and there is none, `LimitExceeded` when the tools exceed a limit.
     """
     provider = provider_of(call.endpoint)
+    if "system_place" in capabilities.unsupported_parameters:
+        provider = replace(provider, one_system_message=True)
     plan = output_plan(call, capabilities)
     tools = tools_of(call, plan)
     native = call.mode == "native_tools"
