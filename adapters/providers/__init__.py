@@ -35,7 +35,15 @@ __all__ = [
 ]
 
 
-_LIKE_OPENAI = replace(OPENAI_COMPATIBLE, one_system_message=False)
+_LIKE_OPENAI = replace(
+    OPENAI_COMPATIBLE,
+    one_system_message=False,
+    models=tuple(
+        ModelRow(pattern, OPENAI_COMPATIBLE.capabilities, "as OpenAI serves it", {"searches_by": way})
+        for pattern, way in (("*-search-*", "body"), ("gpt-[4-9]*", "responses"), ("o[1-9]*", "responses"))
+    ),
+)
+"""A server that is called `openai` at another host: what it can do is not known, how OpenAI's models are asked is."""
 
 
 def canonical(name: str) -> str:

@@ -30,6 +30,7 @@ GROQ = Provider(
         f"{NOTES}, sections 3, 4 and 6",
     ),
     hosts=("groq.com",),
+    searches_by="body",
     capabilities=_GROQ,
     models=(
         ModelRow(
@@ -124,6 +125,7 @@ TOGETHER = Provider(
         TRIED,
     ),
     hosts=("together.xyz", "together.ai"),
+    searches_by="body",
     names_of_models=("*/*",),
     capabilities=Capabilities(
         json_object=True,
@@ -164,6 +166,7 @@ MISTRAL = Provider(
         f"{NOTES}, sections 3 and 7",
     ),
     hosts=("mistral.ai",),
+    searches_by="body",
     names_of_models=("*stral-*", "pixtral*", "voxtral*", "open-*", "mixtral*", "ft:*"),
     capabilities=FULL.model_copy(update={"web_search": False}),
     models=(
@@ -191,6 +194,7 @@ DEEPSEEK = Provider(
         f"{NOTES}, section 3",
     ),
     hosts=("deepseek.com",),
+    searches_by="body",
     names_of_models=("deepseek-*",),
     capabilities=_DEEPSEEK,
     models=(

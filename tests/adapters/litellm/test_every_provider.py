@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from llmcore import Orchestrator
-from llmcore.adapters.base import Endpoint
+from llmcore.adapters.base import Capabilities, Endpoint
+from llmcore.adapters.capabilities import known_capabilities
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.providers import PROVIDERS
 from llmcore.types import ConfigError, Finished, Request
@@ -113,17 +114,35 @@ _FOUND: dict[str, Any] = {
 }
 
 
-async def test_a_search_goes_to_the_endpoint_that_has_it(adapter: LiteLLMAdapter) -> None:
+@pytest.mark.parametrize(("provider", "model"), [("xai", "grok-4"), ("openai", "gpt-5"), ("openai", "gpt-4o")])
+async def test_a_search_goes_to_the_endpoint_that_has_it(adapter: LiteLLMAdapter, provider: str, model: str) -> None:
     def answer(seen: Seen) -> Raw:
         return Raw([json.dumps(_FOUND).encode()])
 
     with WireServer(answer) as server:
         request = Request.model_validate({"messages": "Weather?", "allow_web_search": True})
-        reply = await adapter.complete(call_of(endpoint_at(server, "xai", "grok-4"), request))
+        endpoint = endpoint_at(server, provider, model)
+        can = known_capabilities(endpoint).updated(Capabilities(web_search=True))  # of `openai` elsewhere the user must say it
+        reply = await adapter.complete(call_of(endpoint, request, capabilities=can))
     (seen,) = server.requests
     assert seen.path == "/v1/responses"
     assert {"type": "web_search"} in seen.body["tools"]
     assert (reply.id, reply.dropped) == ("resp_1", ())
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [("openai", "gpt-4o-search-preview"), ("openai", "local"), ("vllm", "qwen3"), ("groq", "any"), ("mistral", "mistral-large")],
+)
+async def test_a_search_that_the_user_says_there_is_is_asked_for(adapter: LiteLLMAdapter, provider: str, model: str) -> None:
+    with WireServer(["Sunny."]) as server:
+        endpoint = endpoint_at(server, provider, model)
+        can = known_capabilities(endpoint).updated(Capabilities(web_search=True))
+        request = Request.model_validate({"messages": "Weather?", "allow_web_search": True})
+        reply = await adapter.complete(call_of(endpoint, request, capabilities=can, tools=()))
+    (seen,) = server.requests
+    assert seen.path.endswith("/chat/completions")
+    assert (seen.body["web_search_options"], reply.dropped) == ({}, ())
 
 
 async def test_vertex_says_what_it_needs(adapter: LiteLLMAdapter, monkeypatch: pytest.MonkeyPatch) -> None:
