@@ -158,8 +158,8 @@ class Facts:
     """LiteLLM made no request: no server said this."""
 
     def placed(self, what: str) -> str:
-        """In our words: where, what, and what was said there."""
-        place = place_words(self.call)
+        """In our words: where, what, and what was said there. Without `what`, that alone."""
+        place = place_words(self.call) if what else ""
         return f"{place}: {what}; it says: {self.message}" if place else self.message
 
 
@@ -322,12 +322,21 @@ def _row(
     return Row(make, frozenset(status), frozenset(kinds), frozenset(codes), text, also)
 
 
-def _plain(kind: type[LLMCoreError]) -> Callable[[Facts], LLMCoreError]:
-    return lambda facts: kind(facts.message)
+def _plain(kind: type[LLMCoreError], what: str = "") -> Callable[[Facts], LLMCoreError]:
+    return lambda facts: kind(facts.placed(what))
 
 
-def _with_status(kind: Callable[..., LLMCoreError]) -> Callable[[Facts], LLMCoreError]:
-    return lambda facts: kind(facts.message, status=facts.status)
+def _with_status(kind: Callable[..., LLMCoreError], what: str = "") -> Callable[[Facts], LLMCoreError]:
+    return lambda facts: kind(facts.placed(what), status=facts.status)
+
+
+def _quota_spent(facts: Facts) -> LLMCoreError:
+    return QuotaExceeded(facts.placed(f"the account's quota is spent; {key_words(facts.call)}"))
+
+
+_too_large = _with_status(RequestTooLarge, "the request is larger than the server takes")
+_overflow = _with_status(ContextOverflow, "the request does not fit into the model's context window")
+_content_refused = _plain(Refused, "the provider refuses what is asked")
 
 
 def _rate_limited(facts: Facts) -> LLMCoreError:
@@ -386,15 +395,13 @@ def _fault(facts: Facts) -> LLMCoreError:
     return InternalError(f"a fault in litellm or llmcore: {facts.message or min(facts.kinds)}")
 
 
-_CALLERS_PARAMETERS = (
-    "temperature",
-    "top_p",
-    "max_tokens",
-    "max_completion_tokens",
-    "stop",
-    "messages",
-    "image",
-    "model",
+_CALLERS_PARAMETERS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "messages", "image", "model")
+_LITELLMS_OWN = (
+    "traceback (most recent call last)",
+    "unable to convert",
+    "invalid json",
+    "failed to parse",
+    "tool call arguments",
 )
 _REFUSALS = (400, 405, 409, 415, 422, 501)
 """Statuses by which a server refuses a request as it is: the same again would be refused again."""
@@ -408,22 +415,19 @@ ROWS: tuple[Row, ...] = (
     _row(_installation, kinds=("ImportError", "ModuleNotFoundError")),
     _row(_installation, text=("no module named 'mcp'",)),
     _row(_unknown_provider, text=("llm provider not provided",)),
-    _row(_plain(QuotaExceeded), codes=("insufficient_quota", "billing_hard_limit_reached")),
-    _row(_plain(QuotaExceeded), status=(402,)),
+    _row(_quota_spent, codes=("insufficient_quota", "billing_hard_limit_reached")),
+    _row(_quota_spent, status=(402,)),
     _row(
-        _plain(QuotaExceeded),
+        _quota_spent,
         text=("insufficient_quota", "credit balance is too low", "insufficient credits", "insufficient balance"),
     ),
-    _row(_with_status(RequestTooLarge), status=(413,)),
-    _row(_with_status(RequestTooLarge), codes=("request_too_large", "payload_too_large")),
+    _row(_too_large, status=(413,)),
+    _row(_too_large, codes=("request_too_large", "payload_too_large")),
+    _row(_too_large, text=("request_too_large", "request entity too large", "request too large for model")),
+    _row(_overflow, kinds=("ContextWindowExceededError",)),
+    _row(_overflow, codes=("context_length_exceeded",)),
     _row(
-        _with_status(RequestTooLarge),
-        text=("request_too_large", "request entity too large", "request too large for model"),
-    ),
-    _row(_with_status(ContextOverflow), kinds=("ContextWindowExceededError",)),
-    _row(_with_status(ContextOverflow), codes=("context_length_exceeded",)),
-    _row(
-        _with_status(ContextOverflow),
+        _overflow,
         status=(400, 422, 500),
         text=(
             "maximum context length",
@@ -439,8 +443,8 @@ ROWS: tuple[Row, ...] = (
     _row(_authentication, text=("api_key_invalid", "api key not valid", "invalid api key", "security token")),
     _row(_authentication, text=("api_key client option must be set", "missing credentials")),
     _row(_capability_refused, also=lambda facts: facts.capability is not None and facts.status != 429),
-    _row(_plain(Refused), kinds=("ContentPolicyViolationError",)),
-    _row(_plain(Refused), codes=("content_filter", "content_policy_violation", "content_filter_error")),
+    _row(_content_refused, kinds=("ContentPolicyViolationError",)),
+    _row(_content_refused, codes=("content_filter", "content_policy_violation", "content_filter_error")),
     _row(_no_model, codes=("model_not_found",)),
     _row(_no_model, status=(403,), also=lambda facts: facts.speaks_of_model),
     _row(_authentication, status=(403,)),
@@ -455,21 +459,13 @@ ROWS: tuple[Row, ...] = (
     _row(_overloaded, codes=("overloaded_error", "unavailable", "503", "529")),
     _row(_overloaded, status=(500, 502), text=("overloaded",)),
     _row(_with_status(Timeout), status=(408, 504)),
-    _row(
-        _with_status(RemoteServerError),
-        text=("connection error", "cannot connect", "connection refused", "disconnected"),
-    ),
+    _row(_with_status(RemoteServerError), text=("connection error", "cannot connect", "connection refused", "disconnected")),
     _row(
         _with_status(RemoteServerError),
         text=("<html", "<!doctype", "expecting value: line", "converting to valid response"),
         also=lambda facts: facts.status not in _REFUSALS,
     ),
-    _row(_ours, kinds=("APIConnectionError",), text=("traceback (most recent call last)",)),
-    _row(
-        _ours,
-        kinds=("APIConnectionError",),
-        text=("unable to convert", "invalid json", "failed to parse", "tool call arguments"),
-    ),
+    _row(_ours, kinds=("APIConnectionError",), text=_LITELLMS_OWN),
     _row(
         _plain(CallerError),
         status=(400, 422),

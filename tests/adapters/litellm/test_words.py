@@ -12,7 +12,19 @@ from llmcore.adapters.litellm.failures import classify, with_servers_status
 from llmcore.adapters.litellm.words import key_words, said_by_server, without_tips
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import AuthenticationFailed, ConfigError, LLMCoreError, ModelNotFound, Request, RequestRefused
+from llmcore.types import (
+    AuthenticationFailed,
+    ConfigError,
+    ContextOverflow,
+    LLMCoreError,
+    ModelNotFound,
+    QuotaExceeded,
+    Refused,
+    Request,
+    RequestRefused,
+    RequestTooLarge,
+)
+from tests.adapters.litellm.test_failures import Made
 from tests.support.wire_server import Failure, WireServer
 
 pytestmark = pytest.mark.anyio
@@ -120,3 +132,20 @@ async def test_what_litellm_itself_refuses_is_no_word_of_the_servers() -> None:
     assert str(error) == "openai/gpt-4o at openai: LiteLLM makes no request of this, so none was sent: what was given is odd."
     sent = BadRequestError("litellm.BadRequestError: what was given is odd.")
     assert "the server refused the request (HTTP 400)" in str(classify(with_servers_status(sent, 400), call_of()))
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (429, {"message": "You exceeded your current quota", "code": "insufficient_quota"}, QuotaExceeded),
+        (400, {"message": "maximum context length is 10 tokens", "code": "context_length_exceeded"}, ContextOverflow),
+        (413, {"message": "request_too_large"}, RequestTooLarge),
+        (400, {"message": "flagged", "code": "content_filter"}, Refused),
+    ],
+)
+def test_every_failure_says_where_it_happened(status: int, body: dict[str, str], kind: type[LLMCoreError]) -> None:
+    call = call_of(alias="large", base_url="https://eu.example")
+    failure = classify(Made(body["message"], status, body=body), call)
+    assert type(failure) is kind
+    assert str(failure).startswith("large at https://eu.example: ")
+    assert body["message"] in str(failure)
