@@ -15,7 +15,7 @@ from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.types import FallbackExhausted, Finished, LLMCoreError
 from tests.orchestrator.support import FAST, add, assert_valid, called, calls_in
-from tests.support.wire_server import Failure, Raw, Turn, WireServer
+from tests.support.wire_server import Failure, Raw, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 
@@ -175,7 +175,7 @@ async def test_a_call_that_gemini_could_not_read_is_read_by_us_or_asked_for_agai
     candidate = {"content": {"role": "model"}, "finishReason": "MALFORMED_FUNCTION_CALL", "index": 0, "finishMessage": said}
     body = json.dumps({"candidates": [candidate], "usageMetadata": {"promptTokenCount": 5, "totalTokenCount": 5}})
     raw = Raw([f"data: {body}\n\n".encode()], "text/event-stream") if streamed else Raw([body.encode()])
-    steps = [raw, *([Turn(calls=[("add", GOOD)])] if "reask" in reasons else []), Turn("It is 3.")]
+    steps: list[Step] = [raw, *([Turn(calls=[("add", GOOD)])] if "reask" in reasons else []), Turn("It is 3.")]
     with WireServer(steps) as server:
         at = {"provider": "gemini", "model": "gemini-2.5-flash", "base_url": server.base_url("gemini"), "api_key": "k"}
         async with Orchestrator(ModelRegistry.from_dict({"models": {"m": at}}), [add], strategies=FAST) as made:

@@ -77,7 +77,7 @@ def _at(server: WireServer) -> dict[str, Any]:
     return {"models": {"m": at}}
 
 
-_ASKED = Request(messages=[{"role": "user", "content": "Weather?"}], thinking=2000, max_tokens=4000)  # type: ignore[list-item]  # as users write it
+_ASKED = Request(messages=[{"role": "user", "content": "Weather?"}], thinking=2000, max_tokens=4000)
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])

@@ -28,7 +28,7 @@ def _whole(finish: str, **message: Any) -> Raw:
 
 
 def _streamed(finish: str, *events: tuple[str, dict[str, Any]]) -> Raw:
-    every = [
+    every: list[tuple[str, dict[str, Any]]] = [
         ("message-start", {"id": "1", "delta": {"message": {"role": "assistant"}}}),
         *((kind, {"index": 0, "delta": {"message": message}}) for kind, message in events),
         ("message-end", {"delta": {"finish_reason": finish, "usage": _USAGE}}),
