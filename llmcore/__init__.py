@@ -30,9 +30,14 @@ if TYPE_CHECKING:
     from llmcore.models import ModelConfig as ModelConfig
     from llmcore.models import ModelRegistry as ModelRegistry
     from llmcore.orchestrator import Orchestrator as Orchestrator
+    from llmcore.run import Answer as Answer
+    from llmcore.run import Approve as Approve
+    from llmcore.run import CallAnswer as CallAnswer
+    from llmcore.run import Deny as Deny
     from llmcore.run import Interjections as Interjections
     from llmcore.run import ObservedRun as ObservedRun
     from llmcore.run import Observer as Observer
+    from llmcore.run import OpenCall as OpenCall
     from llmcore.run import RunResult as RunResult
     from llmcore.run import RunStream as RunStream
     from llmcore.run import Step as Step
@@ -71,7 +76,8 @@ _NAMES_BY_MODULE = {
     "llmcore.models": "ModelConfig ModelRegistry",
     "llmcore.orchestrator": "Orchestrator",
     "llmcore.run": (
-        "Interjections ObservedRun Observer RunResult RunStream Step Steps SyncRunStream ToolStatistics ToolStats event_json"
+        "Answer Approve CallAnswer Deny Interjections ObservedRun Observer OpenCall RunResult RunStream Step Steps SyncRunStream "
+        "ToolStatistics ToolStats event_json"
     ),
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",

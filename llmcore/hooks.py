@@ -147,8 +147,9 @@ class Hooks:
       that breaks off never comes here, so with this hook its text is not kept.
     - `before_tool_run`: a changed call is judged again and keeps its id; one that does not fit its tool is an error
       that the model is told. It runs and stands in the history and in the attempt's report as changed. Calls of tools
-      without a function are asked about as well: a refused one is answered and does not become `pending`. A call that
-      runs here cannot become one that does not, nor the other way round.
+      without a function are asked about as well: a refused one is answered and does not become `pending`. One that
+      waits for approval is asked about before it waits and before it runs. A call that runs here cannot become one
+      that does not, nor the other way round.
     - `after_tool_run`: the outcome must be that call's own; setting its `ended` to a `TerminateLoop` ends the run. Of
       `content`, `value` and `error` those that were left follow what was changed: new content becomes the value and
       the error's message, a new value or error is written as the content. If the hook raises, the history says only

@@ -26,6 +26,7 @@ from llmcore.run.interjections import Interjections
 from llmcore.run.observing import Observer, Observers
 from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness, check_options
 from llmcore.run.result import RunResult
+from llmcore.run.saving import checkpoint_of
 from llmcore.run.settings import TOOL_OPTIONS, resolve, tool_settings, validators_of
 from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_source import ToolSource, is_provider
@@ -72,25 +73,27 @@ class Orchestrator:
 
     `models`: a `ModelRegistry`, settings or a path to a YAML file or folder, a model name (`"groq/llama-3.3-70b"`), or an
     adapter (`FakeModel`, `ReplayAdapter`). `tools`: functions, `Tool`s, a `ToolRegistry`, provider tool dicts (those have no
-    function: their calls come back as `RunResult.pending`). A registry is read before each turn; so is a function given in
-    place of the list, sync or async, of nothing or of the `RunContext`, that gives the tools. `strategies`: layer 4's, in
-    order. `tool_errors`: tell the model (`"continue"`), end the run (`"abort"`), or run again with back-off first (`"retry"`).
-    `tool_config`: those of these settings, and the others a `ToolConfig` has, as the registry's `tools:` of a model may have
-    them too; what it sets, the model's `tools:` may override, and a run's own what both say. `budget` None = `Budget()`: 4
-    attempts and 2 re-asks a model and turn. `adapter`: who makes the requests, for all models or by alias. `enforce_limits`:
-    refuse tools over the providers' unverified limits too. `web_search`: how a request with `allow_web_search` searches where
-    the provider cannot do it itself, a function of a query (and of a number of results), sync or async, which the model then
-    has as a tool. `output_validators`: functions of a final answer (and of the `RunContext`), sync or async; one that raises
-    `RetryTool` or `ValueError` has the model asked again, and what one returns, if not None, is the value. A run's own are
-    asked after these. `max_context_tokens`: a request that has more, or more than its model's `context_window`, is not sent: a
-    model with a larger window is tried, else the run ends with a `ContextOverflow`. `token_counter` counts a `Request`'s
-    tokens. `observers` are told what each run does (docs/observability.md); `name` is what its logs and traces call it. The other
-    arguments are defaults that each call may override.
+    function: their calls come back as `RunResult.pending`, as those that need approval do). A registry is read before each
+    turn; so is a function given in place of the list, sync or async, of nothing or of the `RunContext`, that gives the tools.
+    `strategies`: layer 4's, in order. `tool_errors`: tell the model (`"continue"`), end the run (`"abort"`), or run again with
+    back-off first (`"retry"`). `tool_config`: those of these settings, and the others a `ToolConfig` has, as the registry's
+    `tools:` of a model may have them too; what it sets, the model's `tools:` may override, and a run's own what both say.
+    `budget` None = `Budget()`: 4 attempts and 2 re-asks a model and turn. `adapter`: who makes the requests, for all models or
+    by alias. `enforce_limits`: refuse tools over the providers' unverified limits too. `web_search`: how a request with
+    `allow_web_search` searches where the provider cannot do it itself, a function of a query (and of a number of results), sync
+    or async, which the model then has as a tool. `output_validators`: functions of a final answer (and of the `RunContext`),
+    sync or async; one that raises `RetryTool` or `ValueError` has the model asked again, and what one returns, if not None, is
+    the value. A run's own are asked after these. `max_context_tokens`: a request that has more, or more than its model's
+    `context_window`, is not sent: a model with a larger window is tried, else the run ends with a `ContextOverflow`.
+    `token_counter` counts a `Request`'s tokens. `checkpoint`: a function of a `RunResult`, sync or async, that saves the run:
+    it is called after each reply, before each tool starts, after it ended, and at the end. What it raises ends the run.
+    `observers` are told what each run does (docs/observability.md); `name` is what its logs and traces call it. The
+    other arguments are defaults that each call may override.
 
     `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they override),
-    `message_history`, `budget`, `deps`, `strictness`, `output_validators`, `max_tool_turns`, `max_parallel_tools`,
-    `tool_timeout`, `tool_errors`, `tool_config`, `interjections`, `max_context_tokens`. A run's `tools` are offered beside the
-    orchestrator's; one of the same name is an error unless it is given as `tool(f).replacing()`.
+    `message_history`, `answers`, `budget`, `deps`, `strictness`, `output_validators`, `max_tool_turns`, `max_parallel_tools`,
+    `tool_timeout`, `tool_errors`, `tool_config`, `interjections`, `checkpoint`, `max_context_tokens`. A run's `tools` are
+    offered beside the orchestrator's; one of the same name is an error unless it is given as `tool(f).replacing()`.
 
     Raises `CallerError`s before anything is sent: an unusable tool, an unknown model, option or price. Every error
     that ends a run carries `partial` (a `RunResult`) and `attempts`; so does `asyncio.CancelledError`.
@@ -121,6 +124,7 @@ class Orchestrator:
         token_counter: Callable[[Request], int] | None = None,
         observers: Observer | Iterable[Observer] | None = None,
         name: str = "",
+        checkpoint: Callable[[RunResult[Any]], Any] | None = None,
     ) -> None:
         options = {
             "system": system,
@@ -130,6 +134,7 @@ class Orchestrator:
             "max_parallel_tools": max_parallel_tools,
             "tool_timeout": tool_timeout,
             "tool_errors": tool_errors,
+            "checkpoint": checkpoint,
         }
         check_options("Orchestrator", options)
         check_kinds(
@@ -141,6 +146,8 @@ class Orchestrator:
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
         context_bound(max_context_tokens, token_counter)
         self._defaults |= {"max_context_tokens": max_context_tokens, "token_counter": token_counter}
+        checkpoint_of(checkpoint)
+        self._defaults["checkpoint"] = checkpoint
         self._defaults["validators"] = validators_of(output_validators)
         from llmcore.fallback import FallbackManager
         from llmcore.run.logbook import Logbook
@@ -182,13 +189,18 @@ class Orchestrator:
         return self._catalog.store
 
     @overload
-    async def run(self, request: Given, *, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
+    async def run(self, request: Given | None = None, *, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
 
     @overload
-    async def run(self, request: Given, *, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]: ...
+    async def run(
+        self, request: Given | None = None, *, output_type: Any = None, **options: Unpack[RunOptions]
+    ) -> RunResult[Any]: ...
 
-    async def run(self, request: Given, **options: Any) -> RunResult[Any]:
+    async def run(self, request: Given | None = None, **options: Any) -> RunResult[Any]:
         """Run the tool loop until a final answer; its value is `result.value`.
+
+        Given a result, it goes on where that ended: with `answers` (`{call_id: Approve() | Deny("why") | Answer(value)}`) to the
+        calls that wait. Those that are not answered are pending again.
 
         When every strategy failed but some attempt gave whole text, that text is returned with `degraded=True`; without text,
         `FallbackExhausted` is raised, which is an instance of each failure's class as well (`except RateLimited`). In its place
@@ -198,18 +210,18 @@ class Orchestrator:
         return await self._finish(self._prepare(request, options, listening=False))
 
     @overload
-    async def execute(self, request: Given, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
+    async def execute(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    async def execute(self, request: Given, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
+    async def execute(self, request: Given | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
 
-    async def execute(self, request: Given, output_type: Any, **options: Any) -> Any:
+    async def execute(self, request: Given | None, output_type: Any, **options: Any) -> Any:
         """The final answer as a value of `output_type`: anything `pydantic.TypeAdapter` takes, or a JSON Schema (then
         plain data).
 
         Raises `FallbackExhausted` when no strategy gave one; its `__cause__` is the first failure. Raises `CallerError` at
         once when `output_type` is None, which is no type (`type(None)` is: JSON's null); and when the run ended without a
-        value: calls of tools without a function are pending, or a tool or hook ended it with a value of another type (one
+        value: calls are pending, or a tool or hook ended it with a value of another type (one
         that fits without any conversion is returned).
         """
         if output_type is None:
@@ -222,17 +234,17 @@ class Orchestrator:
         return result.output
 
     @overload
-    def stream(self, request: Given, output_type: type[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
+    def stream(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
 
     @overload
-    def stream(self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]) -> RunStream[Any]: ...
+    def stream(self, request: Given | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunStream[Any]: ...
 
-    def stream(self, request: Given, output_type: Any = None, **options: Any) -> RunStream[Any]:
+    def stream(self, request: Given | None = None, output_type: Any = None, **options: Any) -> RunStream[Any]:
         """The run's events as they come; the last is `Finished(RunResult)`. Caller's errors are raised at once, here. The stream
         itself holds what they add up to: `text`, `reasoning`, `calls`, `results`, `partial`, and at the end `result`.
 
-        With an `output_type` the value is `result.output` where `result.has_output`. A run may end well without one: calls of
-        tools without a function are pending, or a tool or hook ended the run with a value of another type. `execute` raises
+        With an `output_type` the value is `result.output` where `result.has_output`. A run may end well without one: calls are
+        pending, or a tool or hook ended the run with a value of another type. `execute` raises
         then; here the result tells.
 
         What an attempt emitted is void when another `AttemptStarted` follows in the same turn. Read it in an `async with` where
@@ -242,7 +254,7 @@ class Orchestrator:
             options = {**options, "output_type": output_type}
         return RunStream(self._prepare(request, options, listening=True))
 
-    def iterate(self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]) -> Steps:
+    def iterate(self, request: Given | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> Steps:
         """The run step by step: `async for step in orchestrator.iterate(...)`, a step for each reply and each batch of tool
         results. Between two steps nothing goes on. `Steps.result` is the run as far as it has come, also where it is left
         early; `Steps.interject` adds a message. Errors are those of `run`; caller's errors are raised at once, here."""
@@ -257,12 +269,14 @@ class Orchestrator:
         return Steps(run, box)
 
     @overload
-    def run_sync(self, request: Given, *, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
+    def run_sync(self, request: Given | None = None, *, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
 
     @overload
-    def run_sync(self, request: Given, *, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]: ...
+    def run_sync(
+        self, request: Given | None = None, *, output_type: Any = None, **options: Unpack[RunOptions]
+    ) -> RunResult[Any]: ...
 
-    def run_sync(self, request: Given, **options: Any) -> RunResult[Any]:
+    def run_sync(self, request: Given | None = None, **options: Any) -> RunResult[Any]:
         """`run` for code without an event loop: all such calls share one background loop.
 
         Raises `CallerError` where an event loop runs. Ctrl-C stops the run; `KeyboardInterrupt` then carries `partial`.
@@ -272,24 +286,26 @@ class Orchestrator:
         return run_in_background("run", lambda: self.run(request, **options))
 
     @overload
-    def execute_sync(self, request: Given, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
+    def execute_sync(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    def execute_sync(self, request: Given, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
+    def execute_sync(self, request: Given | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
 
-    def execute_sync(self, request: Given, output_type: Any, **options: Any) -> Any:
+    def execute_sync(self, request: Given | None, output_type: Any, **options: Any) -> Any:
         """`execute` for code without an event loop; see `run_sync`."""
         from llmcore.background import run_in_background
 
         return run_in_background("execute", lambda: self.execute(request, output_type, **options))
 
     @overload
-    def stream_sync(self, request: Given, output_type: type[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
+    def stream_sync(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
 
     @overload
-    def stream_sync(self, request: Given, output_type: Any = None, **options: Unpack[RunOptions]) -> SyncRunStream[Any]: ...
+    def stream_sync(
+        self, request: Given | None = None, output_type: Any = None, **options: Unpack[RunOptions]
+    ) -> SyncRunStream[Any]: ...
 
-    def stream_sync(self, request: Given, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:
+    def stream_sync(self, request: Given | None = None, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:
         """`stream` for code without an event loop; see `run_sync`. The run begins with the first event that is asked for and
         goes on while the caller does something else; closing the stream, or leaving its `with`, cancels it."""
         from llmcore.background import refuse_to_block, shared_loop
@@ -314,9 +330,9 @@ class Orchestrator:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self.aclose()
 
-    def _prepare(self, request: Given, options: Mapping[str, Any], *, listening: bool) -> Run:
-        if request is None:  # pyright: ignore[reportUnnecessaryComparison]  # callers without a type checker
-            raise ConfigError("the request is None; give text, messages or a Request")
+    def _prepare(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Run:
+        if request is None and options.get("message_history") is None:
+            raise ConfigError("the request is None; give text, messages, a Request or a result to go on from")
         from llmcore.run.loop import Run
 
         source, own = self._tools, options.get("tools")

@@ -31,8 +31,8 @@ __all__ = [
     "fit_reply",
     "ids_in",
     "in_call_order",
+    "last_calls",
     "open_calls",
-    "results_message",
     "use_block",
     "with_unique_ids",
 ]
@@ -160,12 +160,12 @@ def open_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
     return []
 
 
+def last_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
+    """The calls of the last turn of the assistant."""
+    return next((message.tool_uses for message in reversed(messages) if message.role == "assistant"), list[ToolUseBlock]())
+
+
 def in_call_order(messages: Sequence[Message], results: Iterable[ToolResultBlock]) -> list[ToolResultBlock]:
     """The results as the calls of the last assistant turn stand there: one that was corrected may stand behind others."""
-    uses = next((message.tool_uses for message in reversed(messages) if message.role == "assistant"), list[ToolUseBlock]())
-    places = {use.id: place for place, use in enumerate(uses)}
+    places = {use.id: place for place, use in enumerate(last_calls(messages))}
     return sorted(results, key=lambda result: places.get(result.tool_use_id, len(places)))
-
-
-def results_message(blocks: Sequence[ToolResultBlock]) -> Message:
-    return made(Message, role="tool", content=[*blocks])

@@ -54,6 +54,7 @@ __all__ = [
     "hooked_reply",
     "hooked_request",
     "hooked_results",
+    "judged_anew",
     "wrong_call",
 ]
 
@@ -197,15 +198,21 @@ async def hooked_call(hooks: HookChain, call: ToolCall, context: Any, toolbox: T
     given = await hooks.before_tool_run(copied(call), context)
     if isinstance(given, Veto):
         return given
-    changed = updated(_read(hook, ToolCall, given), {"id": call.id})
+    decided = judged_anew(call, _read(hook, ToolCall, given), toolbox, strictness)
+    name = decided.call.name
+    if not decided.problems and toolbox.can_run(name) != toolbox.can_run(call.name):
+        has, due = ("has no function", "can") if toolbox.can_run(call.name) else ("has a function", "cannot")
+        raise _refused(hook, f"it made a call of {name!r}, which {has}; name a tool that {due} be run here")
+    return decided
+
+
+def judged_anew(call: ToolCall, changed: ToolCall, toolbox: Toolbox, strictness: Strictness) -> Decided:
+    """The call as somebody left it, judged again if it is another one now. It keeps its id."""
+    changed = updated(changed, {"id": call.id})
     if same_call(changed, call) and changed.complete:
         return Decided(copied(call))
     report = validate(Envelope(toolCalls=[restated(changed)]), toolbox.tool_set(), strictness=strictness)
-    changed = fit_call(report.calls[0])
-    if not report.problems and toolbox.can_run(changed.name) != toolbox.can_run(call.name):
-        has, due = ("has no function", "can") if toolbox.can_run(call.name) else ("has a function", "cannot")
-        raise _refused(hook, f"it made a call of {changed.name!r}, which {has}; name a tool that {due} be run here")
-    return Decided(changed, True, report.problems)
+    return Decided(fit_call(report.calls[0]), True, report.problems)
 
 
 _OUTCOME_FIELDS: dict[str, tuple[Any, str]] = {

@@ -7,26 +7,31 @@ the error.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
+from types import MappingProxyType
 from typing import Any, Literal, cast
 from uuid import uuid4
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, FallbackManager, Plan, best_place, first_well, resting
 from llmcore.hooks import HookChain, Veto
-from llmcore.run.attempt import Accepted, TurnAttempt
+from llmcore.run.approving import approval_due
+from llmcore.run.attempt import TurnAttempt
 from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
 from llmcore.run.observing import ObservedRun, Observers, Scope, under
+from llmcore.run.open_calls import OpenCall
 from llmcore.run.result import RunResult
+from llmcore.run.saving import SavePoints
 from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice
-from llmcore.run.state import RunState
+from llmcore.run.settling import settled
+from llmcore.run.state import GO_ON, RunState
 from llmcore.run.stepping import Step
 from llmcore.run.tool_source import ToolSource
 from llmcore.run.unknown_calls import not_found
@@ -57,7 +62,6 @@ from llmcore.types.logs import current_run, logger
 __all__ = ["Machinery", "Run"]
 
 _log = logger("run")
-_GO_ON = "Go on."
 _STOPPED = "The run ended before this call was answered."
 _NO_CALL_LEFT = "It did not run: the run's budget of tool calls is spent."
 _RAN = "The tool ran, and the run ended before its result was taken."
@@ -111,6 +115,7 @@ class Run:
             raise unknown_price(self._model)
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=bounds_cost)
         self._hooks = machinery.hooks.under(self._seconds_left)
+        self._save_points = SavePoints(settings.checkpoint, self.state.snapshot)
 
     def _seconds_left(self) -> float | None:
         return self.state.ledger.seconds_left
@@ -128,11 +133,13 @@ class Run:
                     shown = event if isinstance(event, PartialOutput) else shown
                     yield event
             state.ledger.check_deadline()
+            await self._save_end()
         except TerminateLoop as ended:
-            state.close_open_calls(_STOPPED)
+            state.close_open_calls(_STOPPED, waiting=True)
             try:
                 await state.end(ended)
                 state.ledger.check_deadline()
+                await self._save_end()
             except BaseException as error:
                 self._attach_partial(error)
                 raise
@@ -144,6 +151,7 @@ class Run:
             if judged or is_told_as_error(failure) or not state.degrade():
                 self._attach_partial(failure)
                 raise failure from failure.__cause__
+            await self._save_end()
         except BaseException as error:
             state.close_open_calls(_STOPPED)
             self._attach_partial(error)
@@ -174,12 +182,14 @@ class Run:
     def leave(self) -> None:
         """The run is not carried on: let its history be valid."""
         self.state.close_open_calls(_STOPPED)
+        self.state.ended = True
 
     def so_far(self) -> RunResult:
         return self.state.result()
 
     def _attach_partial(self, error: BaseException) -> None:
         """Let what was done so far ride on the error; also on cancellation and on what hooks raise."""
+        self.state.ended = True
         result = self._result()
         if isinstance(error, Timeout) and not result.attempts:
             error.args = (f"{error}; nothing was sent",)
@@ -190,8 +200,21 @@ class Run:
             error.__dict__.update(partial=result, attempts=result.attempts)
         self.state.watch.tell("run_ended", result, error)
 
+    async def _save(self, change: Callable[[], object] = lambda: None) -> None:
+        """Let the caller save the run as it stands after the change."""
+        await self._save_points.save(self._seconds_left(), self.state.context, change)
+
+    async def _save_end(self) -> None:
+        self.state.ended = True
+        await self._save()
+
     async def _turns(self) -> AsyncGenerator[Event, None]:
         state, store = self.state, self._machinery.catalog.store
+        async with aclosing(self._resumed()) as events:
+            async for event in events:
+                yield event
+        if state.pending:
+            return
         reason: AttemptReason = "first"
         for turn in count(1):
             await state.take_interjections()
@@ -222,11 +245,14 @@ class Run:
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final)
+            if calls or not accepted.is_final:  # else the run is over, and saved as that
+                await self._save()
             if self.is_stepped:
                 yield self._step("reply", turn, "assistant")
             if calls:
                 self._may_run_tools()
-                async with aclosing(self._run_tools(calls, accepted, attempt.toolbox)) as outcomes:
+                run = self._run_tools(calls, attempt.toolbox, closes=accepted.final is not None)
+                async with aclosing(run) as outcomes:
                     async for outcome in outcomes:
                         yield outcome
                 if self.is_stepped:
@@ -238,8 +264,27 @@ class Run:
                 return
             if not calls:  # the model says that it is not done
                 self._may_run_tools()
-                state.add_user(_GO_ON)
+                state.add_user(GO_ON)
             reason = "turn"
+
+    async def _resumed(self) -> AsyncGenerator[Event, None]:
+        """The turn that the given history left open, to its end; what was said behind it enters then. Raises `CallerError` for an
+        answer that cannot be taken."""
+        state, resumed = self.state, self.state.settings.resumed
+        if resumed is None:
+            return
+        if resumed.calls or resumed.carried:
+            toolbox = await self._tools_now()
+            taken = settled(resumed, toolbox, state.settings.strictness, self._tools.max_result_chars)
+            state.settle(taken)
+            if not all(isinstance(taken.fates.get(call.id), OpenCall) for call in taken.calls):
+                self._may_run_tools()
+            async with aclosing(self._run_tools(taken.calls, toolbox, fates=taken.fates)) as outcomes:
+                async for outcome in outcomes:
+                    yield outcome
+            if self.is_stepped:
+                yield self._step("results", 0, "tool")
+        state.go_on()
 
     async def _tools_now(self) -> Toolbox:
         """The tools of the turn that begins."""
@@ -304,15 +349,21 @@ class Run:
         self.state.tool_turns += 1
 
     async def _run_tools(
-        self, calls: Sequence[ToolCall], accepted: Accepted, toolbox: Toolbox
+        self,
+        calls: Sequence[ToolCall],
+        toolbox: Toolbox,
+        *,
+        closes: bool = False,
+        fates: Mapping[str, Outcome | OpenCall] = MappingProxyType({}),
     ) -> AsyncGenerator[ToolResult | ToolStarted, None]:
-        """Run the calls and enter their results. Calls of tools without a function become pending.
+        """Run the calls and enter their results. Calls that wait for the caller become pending. `closes`: a final result stands
+        among them; `fates`: of calls that an earlier run left open, and that are not to run.
 
         A listener is told of each result as it comes; where a hook may still change it, when it has passed the hook.
         """
         state, told_late = self.state, self._hooks.has("on_tool_response")
         context = state.context()
-        runnable = [call for call in calls if toolbox.can_run(call.name)]
+        runnable = [call for call in calls if call.id not in fates and toolbox.can_run(call.name)]
         running = self._running = ToolRun(
             runnable,
             lambda call: self._run_call(call, toolbox, context),
@@ -323,7 +374,7 @@ class Run:
         refused: list[Outcome] = []
         turn, told_now = state.tool_turns, self._listening and not told_late
         try:
-            async with aclosing(self._left_to_the_caller(calls, toolbox, context)) as coming:
+            async with aclosing(self._not_to_run(calls, toolbox, context, fates)) as coming:
                 async for outcome in coming:
                     refused.append(outcome)
                     if told_now:
@@ -332,15 +383,14 @@ class Run:
                 async for event in events:  # each tool and hook stands under the deadline itself
                     yield event
         finally:
-            by_call = {outcome.call.id: outcome for outcome in [*refused, *running.outcomes]}
-            outcomes = [by_call[call.id] for call in calls if call.id in by_call]
+            outcomes = state.outcomes([*refused, *running.outcomes])
             state.note_outcomes(outcomes)
             if outcomes:
                 state.add_results([outcome.block() for outcome in outcomes])
-        if accepted.final is not None:
+        if closes:
             state.close_open_calls("The final result was taken.")
-        if told_late and state.messages[-1].role == "tool":
-            message = await hooked_results(self._hooks, state.messages[-1])
+        if told_late and (fresh := state.fresh_results()) is not None:
+            message = await hooked_results(self._hooks, fresh)
             outcomes = state.replace_results(message, outcomes, self._tools.max_result_chars)
             for outcome in outcomes if self._listening else ():
                 yield outcome.event(turn)
@@ -349,33 +399,44 @@ class Run:
             raise ending
         state.ledger.check_tool_calls()
 
-    async def _left_to_the_caller(
-        self, calls: Sequence[ToolCall], toolbox: Toolbox, context: RunContext[Any]
+    async def _not_to_run(
+        self, calls: Sequence[ToolCall], toolbox: Toolbox, context: RunContext[Any], fates: Mapping[str, Outcome | OpenCall]
     ) -> AsyncGenerator[Outcome, None]:
-        """Enter the calls of tools without a function as pending. The outcomes of those that a hook refuses, and of unknown
-        tools."""
-        pending: list[ToolCall] = []
+        """Let the calls of tools without a function wait for the caller. The outcomes of those that a hook refuses, of unknown
+        tools, and of calls whose fate is known."""
         for call in calls:
-            if toolbox.get(call.name) is None:
+            fate = fates.get(call.id)
+            if isinstance(fate, OpenCall):
+                continue  # it waits already
+            if fate is not None:
+                yield await self._passed(call, fate)
+            elif toolbox.get(call.name) is None:
                 yield await self._passed(call, not_found(call, toolbox, self._tools.max_result_chars))
             elif not toolbox.can_run(call.name):
                 decided = await self._decided(call, toolbox, context.for_call(call.id, call.name, 0))
                 if isinstance(decided, ToolCall):
-                    pending.append(decided)
+                    tool = toolbox.get(decided.name)
+                    summary = "" if tool is None else tool.summary_of(decided.arguments)
+                    self.state.hold(decided, OpenCall.of(decided, "elsewhere", summary=summary))
                 else:
                     yield await self._passed(decided.call, decided)
-        self.state.pending = pending
 
     async def _run_call(self, call: ToolCall, toolbox: Toolbox, context: RunContext[Any]) -> Outcome:
-        """One call to its outcome, between the hooks before and after it."""
-        context = context.for_call(call.id, call.name, 0)
+        """One call to its outcome, between the hooks before and after it, and between two save points."""
+        state, context = self.state, context.for_call(call.id, call.name, 0)
         decided = await self._decided(call, toolbox, context)
         if isinstance(decided, Outcome):
             return await self._passed(decided.call, decided)
-        if not self.state.ledger.take_tool_call():
-            return await self._passed(decided, synthetic(decided, _NO_CALL_LEFT))
         tool = toolbox.get(decided.name)
         assert tool is not None  # only then it may run
+        if call.id not in state.approved:
+            waiting = await approval_due(tool, decided, context, self._seconds_left())
+            if waiting is not None:
+                state.hold(decided, waiting)
+                return Outcome(decided, [], held=True)
+        if not state.ledger.take_tool_call():
+            return await self._passed(decided, synthetic(decided, _NO_CALL_LEFT))
+        await self._save(partial(state.begin, decided))
         withheld = partial(self._withheld.__setitem__, call.id)  # should the run end before the outcome is there
         scope = self._starts(decided, tool)
         try:
@@ -384,10 +445,12 @@ class Run:
             if outcome.ran:  # until the hooks after it have let the outcome pass
                 withheld(replace(synthetic(decided, _RAN), ran=True))
             self.state.ledger.check_refused_below()
-            return await self._passed(decided, outcome)
+            outcome = await self._passed(decided, outcome)
         except BaseException:
             self._tell_ended(self._withheld.get(call.id) or unfinished(decided))
             raise
+        await self._save()
+        return outcome
 
     def _starts(self, call: ToolCall, tool: Tool) -> Scope:
         """Tell that the call is carried out."""
@@ -415,11 +478,10 @@ class Run:
         return wrong_call(decided) if decided.problems or toolbox.get(decided.call.name) is None else decided.call
 
     async def _passed(self, call: ToolCall, outcome: Outcome) -> Outcome:
-        """The outcome as the hooks after the call leave it."""
+        """The outcome as the hooks after the call leave it: it holds from here on, whatever ends the run."""
         limit = self._tools.max_result_chars
-        outcome = await hooked_outcome(self._hooks, call, outcome, limit)
-        self._withheld.pop(call.id, None)
-        outcome = fit_outcome(outcome, limit)
+        outcome = fit_outcome(await hooked_outcome(self._hooks, call, outcome, limit), limit)
+        self._withheld[call.id] = self.state.done[call.id] = outcome
         self._tell_ended(outcome)
         return outcome
 
@@ -433,13 +495,13 @@ async def _told(running: ToolRun, turn: int | None) -> AsyncGenerator[ToolResult
             async for one in coming:
                 if isinstance(one, ToolStarted):
                     yield one
-                elif turn is not None:
+                elif turn is not None and not one.held:
                     told.add(one.call.id)
                     yield one.event(turn)
     except Exception as error:
         failure = error
     for outcome in running.outcomes if turn is not None else ():
-        if outcome.call.id not in told:
+        if outcome.call.id not in told and not outcome.held:
             yield outcome.event(turn or 0)
     if failure is not None:
         raise failure

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict  # a type checker's Unpack takes either; pydantic reads only this one before 3.12
 
+from llmcore.run.answers import Answers
 from llmcore.run.interjections import Interjections
 from llmcore.run.result import RunResult
 from llmcore.tools import RunContext, ToolConfig, ToolErrors
@@ -59,6 +60,10 @@ class OptionsOfRuns(TypedDict, total=False):
     parent: RunContext[Any] | None
     """The context of a tool that makes this run: it then spends from that run's budget besides its own, counts in its usage, and
     its result stands among that one's `runs`."""
+    answers: Answers | None
+    """What is said of the calls that wait, by their ids: the run goes on where the given result ended."""
+    checkpoint: Callable[..., Any] | None
+    """A function of a `RunResult`, sync or async, that saves the run as far as it has come: see `docs/approval.md`."""
 
 
 class RunOptions(RequestOptions, OptionsOfRuns, total=False):
@@ -104,8 +109,14 @@ KINDS: Mapping[str, Kind] = {
     "tool_errors": _one_of("continue", "abort", "retry"),
     "tool_config": Kind(lambda value: isinstance(value, ToolConfig), "an llmcore.ToolConfig"),
     "parent": Kind(lambda value: isinstance(value, RunContext), "the RunContext that a tool was given"),
+    "answers": Kind(
+        lambda value: isinstance(value, Mapping), "a dict of Approve(), Deny(...) or Answer(...) by the ids of calls"
+    ),
+    "checkpoint": Kind(callable, "a function of a RunResult"),
 }
-_MAY_BE_NONE = frozenset({"system", "message_history", "budget", "tool_timeout", "tool_config", "parent"})
+_MAY_BE_NONE = frozenset(
+    {"system", "message_history", "budget", "tool_timeout", "tool_config", "parent", "answers", "checkpoint"}
+)
 _ATTEMPTS = "give `budget=Budget(attempts=..., reasks=...)`; a tool's own are `tool(retries=...)`"
 _OF_ALL_RUNS = (
     "hooks",
@@ -122,6 +133,7 @@ INSTEAD: Mapping[str, str] = {
     "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
     "messages": "messages are the first argument",
     "history": "a history is `message_history`",
+    "state": "a result to go on from is the first argument",
     "prompt": "the prompt is the first argument",
     "stream": "call `stream(...)` in place of `run(...)`",
     "response_format": "a typed answer is `output_type`, or `execute(request, output_type)`",
@@ -143,6 +155,9 @@ INSTEAD: Mapping[str, str] = {
     "usage": "a run within another one is given `parent=context`, the RunContext of the tool that makes it",
     "usage_limits": "it is `budget=Budget(requests=..., tokens=...)`",
     "functions": "they are `tools`",
+    "deferred_tool_results": "give `answers={call_id: Approve() | Deny(...) | Answer(...)}`",
+    "approvals": "give `answers={call_id: Approve() | Deny(...)}`",
+    "on_checkpoint": "it is `checkpoint`",
     "function_call": "it is `tool_choice`",
     "stop_sequences": "it is `stop`",
     "system_prompt": "it is `system`",

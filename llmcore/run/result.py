@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from typing_extensions import TypeVar  # with a default, so that a bare RunResult is one of any value
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.run.open_calls import OpenCall
 from llmcore.run.resuming import check_saved, not_saved, openai_messages
 from llmcore.types import (
     Attempt,
@@ -69,7 +70,8 @@ class ToolRecord(Value):
     `id` is the call's in the history, `arguments` those it ran with, `value` what the tool returned, `content` the text
     the model was shown, `summary` the call in words where the tool has
     some (`tool(summary=...)`). `ran`: the tool was begun, so it may have done something, also where it failed or was stopped;
-    False for a call that a hook refused, whose arguments did not fit, or that the run's end left no time for. `duration`
+    False for a call that a hook refused, whose arguments did not fit, or that the run's end left no time for. `answer`: what the
+    caller said of it when the run went on (`Approve`, `Deny`, `Answer`). `ended`: it ended the run. `duration`
     is in seconds over all tries, `retries` counts those after the first, `turn` counts the tool turns of the run from 1.
     In JSON a `value` that is no JSON data stands as its text.
     """
@@ -87,16 +89,19 @@ class ToolRecord(Value):
     turn: int = 1
     ran: bool = False
     summary: JsonText = ""
+    answer: Literal["approve", "deny", "answer"] | None = None
+    ended: bool = False
 
 
 class RepairRecord(Value):
     """One repair of a reply that was accepted: of a call (`call_id` is its id in the history), of the typed output, or
-    of the reply itself. `attempt` is the number of the request whose reply it was (`Attempt.n`)."""
+    of the reply itself. `attempt` is the number of the request whose reply it was (`Attempt.n`). A repair of the `history` that
+    the run was given has the attempt 0."""
 
     model_config = ConfigDict(frozen=True)
 
     attempt: int
-    of: Literal["call", "output", "reply"]
+    of: Literal["call", "output", "reply", "history"]
     call_id: JsonText | None = None
     repair: Repair
 
@@ -109,13 +114,16 @@ class RunResult(Value, Generic[T]):
     `envelope` is the last reply; its `truncated` says that it was cut, also where words that a limit ended (`finish_reason`
     `length`) are the answer. `messages` is the whole history, ready for the next request; `usage` of all requests; `attempts`
     one entry a request. `degraded`: every strategy failed and the best text stands in for an answer, or none where the model
-    said nothing after tools ran. `pending`: calls of tools without a function, which the caller answers. `output` is the typed
-    value when one was asked for, and None where the run ended without one (`has_output` tells a None that is the value from
-    that); where none was asked for, it is the value with which a tool or hook ended the run. `tool_results` are the calls of the
-    turns whose calls were to run, in call order, each with whether it `ran`; `repairs` what was repaired of the replies that were
-    accepted, and the calls that were dropped (`call_not_allowed`) because none or only one was allowed. `given_messages`: so many
-    of `messages` were given to the run. `not_entered`: interjections that came too late for its last request. They are in no
-    message of the history, and wait in their box for the next run that is given it.
+    said nothing after tools ran. `pending`: calls that wait for the caller; of those `approvals` wait to be approved, and the
+    others (`calls_elsewhere`) are of tools without a function. `open_calls` tells more of them. The run goes on by
+    `run(result, answers={call.id: Approve(), ...})`. `ended` is False in what was saved while the run went on (`checkpoint=`).
+    `output` is the typed value when one was asked for, and None where the run ended without one (`has_output` tells a None that
+    is the value from that); where none was asked for, it is the value with which a tool or hook ended the run. `tool_results`
+    are the calls of the turns whose calls were to run, in call order, each with whether it `ran`; `repairs` what was repaired of
+    the replies that were accepted and of the history that was given, and the calls that were dropped (`call_not_allowed`)
+    because none or only one was allowed. `given_messages`: so many of `messages` were given to the run. `not_entered`:
+    interjections that came too late for its last request. They are in no message of the history, and wait in their box for the
+    next run that is given it.
     `runs` are the runs made within this one (`parent=`): their usage is part of this one's, their attempts are their own; each
     has as `parent_call` the id of the call whose tool made it.
 
@@ -147,6 +155,8 @@ class RunResult(Value, Generic[T]):
     not_entered: list[Message] = Field(default_factory=list[Message])
     parent_call: JsonText = ""
     runs: list[RunResult] = Field(default_factory=list["RunResult"])
+    open_calls: list[OpenCall] = Field(default_factory=list[OpenCall])
+    ended: bool = True
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
@@ -197,6 +207,16 @@ class RunResult(Value, Generic[T]):
         raise error.with_partial(self, self.attempts)
 
     @property
+    def approvals(self) -> list[OpenCall]:
+        """The pending calls that wait to be approved: their ids, arguments, `summary` in words and the `reason`."""
+        return [call for call in self.open_calls if call.stage == "approval"]
+
+    @property
+    def calls_elsewhere(self) -> list[OpenCall]:
+        """The pending calls of tools without a function, which the caller carries out."""
+        return [call for call in self.open_calls if call.stage == "elsewhere"]
+
+    @property
     def content(self) -> str:
         """The text for the user."""
         return self.envelope.content
@@ -228,6 +248,7 @@ class RunResult(Value, Generic[T]):
         flags = {
             "output": self.has_output,
             "pending": bool(self.pending),
+            "not ended": not self.ended,
             "degraded": self.degraded,
             "truncated": self.envelope.truncated,
         }

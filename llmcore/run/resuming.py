@@ -38,16 +38,18 @@ def not_saved(error: ValidationError, fields: Collection[str]) -> CallerError:
     return CallerError(f"this is no saved RunResult: {mistake_in(error, 'RunResult', fields)}")
 
 
-def check_results_answer_calls(messages: Sequence[Message]) -> None:
-    """Raises `CallerError` for a result that answers no call before it: no provider takes it, and what it says would have to be
-    told in other words."""
+def check_results_answer_calls(messages: Sequence[Message], start: int = 0) -> None:
+    """Raises `CallerError` for a result, from the message `start` on, that answers no call before it: no provider takes it, and
+    what it says would have to be told in other words."""
     waiting = Counter[str]()
     for index, message in enumerate(messages):
         for result in message.tool_results:
-            if waiting[result.tool_use_id] <= 0:
+            if waiting[result.tool_use_id] <= 0 and index >= start:
+                open_ids = [call_id for call_id, count in waiting.items() if count > 0]
+                wait = f"; calls that are without one: {', '.join(map(repr, open_ids))}" if open_ids else ""
                 raise CallerError(
                     f"message {index} of the request holds a result for {result.tool_use_id[:80]!r}, and no call before it that "
-                    "is without one has this id; keep the assistant's message with the call, or leave the result out"
+                    f"is without one has this id; keep the assistant's message with the call, or leave the result out{wait}"
                 )
             waiting[result.tool_use_id] -= 1
         waiting.update(use.id for use in message.tool_uses)

@@ -18,8 +18,10 @@ from llmcore.run.enclosing import Place, enclosing
 from llmcore.run.interjections import interjections_of
 from llmcore.run.options import REQUEST_OPTIONS, Given, Strictness, check_options
 from llmcore.run.output import OutputSpec
-from llmcore.run.result import RunResult
+from llmcore.run.result import RepairRecord, RunResult
 from llmcore.run.resuming import check_results_answer_calls
+from llmcore.run.resumption import Resumed, entered
+from llmcore.run.saving import checkpoint_of
 from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
 from llmcore.types import (
     Budget,
@@ -169,7 +171,8 @@ def _same(one: Tool, other: Tool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """One run, resolved. `request.messages` is the whole history; `tool_overrides` are the call's own tool options."""
+    """One run, resolved. `request.messages` is the whole history; `tool_overrides` are the call's own tool options. `repairs`: of
+    the history that was given; `resumed`: the turn that it left open."""
 
     request: Request
     toolbox: Toolbox
@@ -183,11 +186,21 @@ class RunSettings:
     context: ContextBound = field(default_factory=ContextBound)
     place: Place | None = None
     """Within which run it is made."""
+    repairs: Sequence[RepairRecord] = ()
+    resumed: Resumed | None = None
+    checkpoint: CallersFunction | None = None
 
 
 def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
-    """The request with the options laid over it and the history before it, as a copy that shares no data with what
-    was given. Raises `CallerError` naming what does not fit or cannot be encoded."""
+    """The request with the options laid over it, as a copy that shares no data with what was given. Raises `CallerError` naming
+    what does not fit or cannot be encoded."""
+    request, _ = _resolved(given, options)
+    check_results_answer_calls(request.messages)
+    return request
+
+
+def _resolved(given: Given | None, options: Mapping[str, Any]) -> tuple[Request, int]:
+    """The request, and how many of its messages are the history before it."""
     history = _history(options.get("message_history"))
     overrides = {name: value for name, value in options.items() if name in REQUEST_OPTIONS}
     if isinstance(given, Request):
@@ -195,9 +208,10 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
     elif isinstance(given, RunResult):
         base = {"messages": given.messages}
     else:
-        base = {"messages": [given] if isinstance(given, Message) else given}
+        base = {"messages": () if given is None else [given] if isinstance(given, Message) else given}
     try:
-        base["messages"] = [*(given_messages(history) if history else ()), *given_messages(base["messages"])]
+        before = given_messages(history) if history else []
+        base["messages"] = [*before, *given_messages(base["messages"])]
         request = _owned(Request.model_validate({**base, **overrides}))
     except ValidationError as error:
         raise CallerError(mistake_in(error, "Request", Request.model_fields)) from None
@@ -205,8 +219,12 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
         raise CallerError(f"the request cannot be read: {error}") from None
     if not request.messages:
         raise CallerError("the request holds no messages; give text, or at least one message")
-    check_results_answer_calls(request.messages)
-    return request
+    return request, len(request.messages if isinstance(given, RunResult) else before)
+
+
+def _saved(*given: Given | None) -> RunResult[Any] | None:
+    """The result from which the run goes on."""
+    return next((one for one in given if isinstance(one, RunResult)), None)
 
 
 def _history(given: object) -> Sequence[Any]:
@@ -222,7 +240,7 @@ def _owned(request: Request) -> Request:
 
 
 def resolve(
-    given: Given,
+    given: Given | None,
     options: Mapping[str, Any],
     *,
     tools: Toolbox,
@@ -233,12 +251,21 @@ def resolve(
     validators: tuple[CallersFunction, ...] = (),
     max_context_tokens: int | None = None,
     token_counter: Callable[[Request], Any] | None = None,
+    checkpoint: Callable[..., Any] | None = None,
 ) -> RunSettings:
     """Everything a run needs to know, from the orchestrator's defaults and the call's options. Raises `CallerError`s."""
     check_options("run", options)
-    request = resolve_request(given, options)
+    request, history = _resolved(given, options)
     if request.system is None and system is not None:
         request = _owned(updated(request, {"system": system}))
+    came = entered(
+        request.messages,
+        history=history,
+        saved=_saved(given, options.get("message_history")),
+        answers=options.get("answers"),
+        system=request.system if isinstance(request.system, str) else "",
+    )
+    request = updated(request, {"messages": came.messages})
     toolbox = tools.extended(request.tools) if request.tools else tools
     return RunSettings(
         request=request,
@@ -252,6 +279,9 @@ def resolve(
         interjections=interjections_of(options.get("interjections")),
         place=enclosing(options.get("parent")),
         output_validators=(*validators, *validators_of(options.get("output_validators"))),
+        repairs=came.repairs,
+        resumed=came.resumed,
+        checkpoint=checkpoint_of(options.get("checkpoint", checkpoint)),
     )
 
 

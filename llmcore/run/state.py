@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -12,12 +12,15 @@ from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import mended, recorded
 from llmcore.run.enclosing import EnclosingRun
-from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, open_calls, results_message, with_unique_ids
+from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, last_calls, open_calls, with_unique_ids
 from llmcore.run.interjections import interjected, left_waiting
 from llmcore.run.observing import Watch
+from llmcore.run.open_calls import OpenCall
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
+from llmcore.run.resumption import Resumed
 from llmcore.run.sending import RefusedRequests
 from llmcore.run.settings import RunSettings
+from llmcore.run.settling import Settled
 from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cut_shown
 from llmcore.tools import RunContext
@@ -25,6 +28,7 @@ from llmcore.tools.copies import MessageCopies
 from llmcore.tools.execution import Outcome
 from llmcore.tools.results import UnwritableResult, written
 from llmcore.types import (
+    Block,
     Budget,
     Envelope,
     Message,
@@ -39,7 +43,10 @@ from llmcore.types import (
 from llmcore.types.copies import copied, made, updated
 from llmcore.types.json_data import encodable
 
-__all__ = ["RunState"]
+__all__ = ["GO_ON", "RunState"]
+
+GO_ON = "Go on."
+_WENT_ON = "No result: the conversation went on before anybody answered this call. It was not run."
 
 
 class RunState:
@@ -53,27 +60,83 @@ class RunState:
         """Those made within this one."""
         self._as_enclosing = EnclosingRun(self.ledger, self.runs.append)
         self.refused = RefusedRequests()
-        self.messages: list[Message] = list(settings.request.messages)
-        self.envelope = made(Envelope)
+        resumed = settings.resumed
+        given = settings.request.messages
+        self.messages: list[Message] = list(given if resumed is None else given[: resumed.head])
+        self._later = [] if resumed is None else list(given[resumed.head :])
+        """What was said behind a turn that is not over."""
+        self.envelope = (resumed.envelope if resumed is not None else None) or made(Envelope)
         self.output: Any = None
         self.has_output = False
         """Is `output` a value of the type that was asked for? It may be None."""
         self.degraded = False
-        self.pending: list[ToolCall] = []
+        self.ended = False
         self.tool_turns = 0
         self.unknown_told = Counter[str]()
         """How many times each name of a tool that does not exist was answered as unknown."""
         self.tool_results: list[ToolRecord] = []
-        self.repairs: list[RepairRecord] = []
-        self._ids = ids_in(self.messages)
+        self.repairs: list[RepairRecord] = list(settings.repairs)
+        self.done: dict[str, Outcome] = {}
+        """What became of the calls of this turn so far."""
+        self._open: dict[str, OpenCall] = {}
+        self._held: dict[str, ToolCall] = {}
+        self._answers: Mapping[str, Literal["approve", "deny", "answer"]] = {}
+        self.approved: Set[str] = frozenset()
+        self._ids = ids_in(given)
         self._given = len(self.messages)
         self.watch = watch
+        self._settled: list[Block] = []
+        """What stood behind the turn that is not over: it has passed the hooks."""
+        if resumed is not None:
+            self._take_up(resumed)
         self._started_at, self._started = datetime.now(UTC), time.monotonic()
         self._best_text = ""
         self._silent: set[int] = set()
         """The numbers of the requests that were answered by nothing."""
         self._judged: dict[str, ToolCall] = {}
         """The calls of the last turn as its report has them, by their ids in the history."""
+
+    def _take_up(self, resumed: Resumed) -> None:
+        """Stand where an earlier run stopped."""
+        if self.messages and self.messages[-1].tool_results:
+            self._given -= 1
+            carried = {outcome.call.id for outcome in resumed.carried}
+            content = self.messages[-1].content
+            self._settled = [b for b in content if not isinstance(b, ToolResultBlock) or b.tool_use_id not in carried]
+        self.done = {outcome.call.id: outcome for outcome in resumed.carried}
+        for call in resumed.calls:
+            stage = resumed.stages.get(call.id)
+            if stage is not None and stage.waits:
+                self.hold(call, stage)
+
+    def settle(self, settled: Settled) -> None:
+        """Take what is to become of the calls that were open: how the run goes on."""
+        for call in settled.changed:
+            self.replace_call(call)
+        self._answers, self.approved = settled.answers, settled.approved
+        held = {call_id: call for call_id, call in self._held.items() if isinstance(settled.fates.get(call_id), OpenCall)}
+        self._open = {call_id: self._open[call_id] for call_id in held}
+        self._held = held
+        for use in open_calls(self.messages):
+            if use.id in self.approved:
+                was_approved = self._answers.get(use.id) == "approve"
+                self._open[use.id] = OpenCall(
+                    id=use.id, name=use.name, arguments=copied(use.input), stage="ready", approved=was_approved
+                )
+
+    def hold(self, call: ToolCall, waiting: OpenCall) -> None:
+        """The call waits for the caller."""
+        self._open[call.id], self._held[call.id] = waiting, call
+
+    def begin(self, call: ToolCall) -> None:
+        """The call's tool is about to be started."""
+        approved = self._answers.get(call.id) == "approve"
+        self._open[call.id] = OpenCall.of(call, "started", approved=approved)
+
+    @property
+    def pending(self) -> list[ToolCall]:
+        """The calls that wait for the caller, in call order."""
+        return [self._held[use.id] for use in open_calls(self.messages) if use.id in self._held]
 
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
@@ -105,6 +168,9 @@ class RunState:
     def add_reply(self, envelope: Envelope, calls: Sequence[ToolCall], final: ToolCall | None) -> list[ToolCall]:
         """Enter an accepted reply. Returns its calls as they stand in the history, the one of the output tool (closed
         at once) left out."""
+        for of_last_turn in (self.done, self._open, self._held):
+            of_last_turn.clear()
+        self._settled = []
         before = [*calls, *([final] if final else [])]
         unique = [fit_call(call) for call in with_unique_ids(before, self._ids)]
         message = assistant_message(envelope, before, unique)
@@ -147,13 +213,40 @@ class RunState:
             turn=self.tool_turns,
             ran=outcome.ran,
             summary=outcome.summary,
+            answer=self._answers.get(call.id),
+            ended=outcome.ended is not None,
         )
 
-    def add_results(self, blocks: Sequence[ToolResultBlock]) -> Message:
+    def outcomes(self, outcomes: Iterable[Outcome]) -> list[Outcome]:
+        """These and those that were saved of this turn, in call order."""
+        by_call = self.done | {outcome.call.id: outcome for outcome in outcomes if not outcome.held}
+        return [by_call[use.id] for use in last_calls(self.messages) if use.id in by_call]
+
+    def add_results(self, blocks: Sequence[ToolResultBlock]) -> None:
         """Enter the results of calls of the last turn, each under the name its call has in the history."""
-        names = {use.id: use.name for use in open_calls(self.messages)}
+        self._put_results(self._with_results(blocks))
+
+    def _with_results(self, blocks: Sequence[ToolResultBlock]) -> Message:
+        """The message of the last turn's results, with these."""
+        names = {use.id: use.name for use in last_calls(self.messages)}
         named = [updated(block, {"name": names.get(block.tool_use_id, block.name)}) for block in blocks]
-        return self._enter(results_message(in_call_order(self.messages, named)))
+        new = {block.tool_use_id for block in named}
+        there = self.messages[-1].content if self.messages[-1].tool_results else []
+        old = [block for block in there if isinstance(block, ToolResultBlock) and block.tool_use_id not in new]
+        others = [block for block in there if not isinstance(block, ToolResultBlock)]
+        return Message(role="tool", content=[*in_call_order(self.messages, [*old, *named]), *others])
+
+    def _put_results(self, message: Message) -> None:
+        """Let the message of the last turn's results stand in the history, once."""
+        if self.messages[-1].tool_results:
+            self.messages.pop()
+        self._enter(message)
+
+    def fresh_results(self) -> Message | None:
+        """The last turn's results that no hook has seen; None where there are none."""
+        last = self.messages[-1]
+        fresh = [block for block in last.content if block not in self._settled] if last.role == "tool" else []
+        return Message(role="tool", content=fresh) if fresh else None
 
     def replace_call(self, call: ToolCall) -> None:
         """Let this call stand in the place of the one with its id: in the last turn, the last reply and its report."""
@@ -163,6 +256,8 @@ class RunState:
         self.messages[at] = Message(role="assistant", content=content)
         calls = [call if old.id == call.id else old for old in self.envelope.tool_calls]
         self.envelope = told_anew(self.envelope, calls, content)
+        if call.id not in self._judged:  # a call of an earlier run
+            return
         attempt, made = self.ledger.attempts[-1], self._judged.pop(call.id)
         judged = [updated(call, {"id": made.id}) if old is made else old for old in attempt.report.calls]
         self.ledger.finish(attempt, report=updated(attempt.report, {"calls": judged}))
@@ -173,7 +268,10 @@ class RunState:
         """Let this message of results stand in the place of the last one. Returns the outcomes as it tells them."""
         before = {block.tool_use_id: block for block in self.messages[-1].tool_results}
         after = {block.tool_use_id: block for block in message.tool_results}
-        self.messages[-1] = message
+        settled = [block for block in self._settled if isinstance(block, ToolResultBlock)]
+        others = [block for block in (*self._settled, *message.content) if not isinstance(block, ToolResultBlock)]
+        results = in_call_order(self.messages, [*settled, *message.tool_results])
+        self.messages[-1] = Message(role="tool", content=[*results, *others])
         told = [
             one if after[one.call.id] == before[one.call.id] else answered(one, after[one.call.id], max_chars) for one in outcomes
         ]
@@ -192,23 +290,34 @@ class RunState:
     def add_user(self, text: str) -> None:
         self._enter(Message(role="user", content=[TextBlock(text=text)]))
 
-    def close_open_calls(self, reason: str) -> None:
-        """Give each open call of this run the one result it lacks, so that the history stays valid. What the given history left
-        open stays so: behind a later message no result may stand."""
-        waiting = {call.id for call in self.pending}
-        left = [use for use in open_calls(self.messages[self._given :]) if use.id not in waiting]
-        if not left:
-            return
-        blocks = [
-            ToolResultBlock(tool_use_id=use.id, name=use.name, content=[TextBlock(text=reason)], is_error=True) for use in left
-        ]
-        last = self.messages[-1]
-        if last.role == "tool":
-            others = [block for block in last.content if not isinstance(block, ToolResultBlock)]
-            results = in_call_order(self.messages, [*last.tool_results, *blocks])
-            self.messages[-1] = Message(role="tool", content=[*results, *others])
-        else:
-            self.add_results(blocks)
+    def close_open_calls(self, reason: str, *, waiting: bool = False) -> None:
+        """Give each open call the one result it lacks, so that the history stays valid; those that wait for the caller only where
+        `waiting` says so, for the run has its answer without them."""
+        if waiting:
+            self._held.clear()
+            self._open.clear()
+        if self._later:
+            self.go_on()
+        left = [use for use in open_calls(self.messages) if use.id not in self._held]
+        if left:
+            self.add_results([_closed(use, reason) for use in left])
+
+    def go_on(self) -> None:
+        """What was open is settled: let what was said behind it enter. Calls that still wait are told that nobody answered."""
+        resumed = self.settings.resumed
+        later, self._later = self._later, []
+        if later:
+            unanswered = open_calls(self.messages)
+            self._held.clear()
+            self._open.clear()
+            if unanswered:
+                self.add_results([_closed(use, _WENT_ON) for use in unanswered])
+            for use in unanswered:
+                made = Repair(kind="result_made_up", before={"id": use.id, "name": use.name}, after=_WENT_ON, safety="guess")
+                self.repairs.append(RepairRecord(attempt=0, of="history", call_id=use.id, repair=made))
+            self.messages += later
+        elif resumed is not None and resumed.goes_on:
+            self.add_user(GO_ON)
 
     def take_output(self, value: Any) -> None:
         """The run is over; `value` is the typed output, if one was asked for."""
@@ -259,12 +368,26 @@ class RunState:
         asked = {attempt.n for attempt in self.ledger.of_turn}
         return bool(asked) and asked <= self._silent and any(record.ran for record in self.tool_results)
 
+    def snapshot(self) -> RunResult:
+        """The run as it stands in the midst of a turn, with the results that are there. It shares nothing that changes."""
+        entered = {block.tool_use_id for block in self.messages[-1].tool_results}
+        outcomes = [outcome for outcome in self.outcomes(()) if outcome.call.id not in entered]
+        noted = {record.id for record in self.tool_results}
+        messages = self.messages
+        if outcomes:
+            tail = [self._with_results([outcome.block() for outcome in outcomes])]
+            messages = [*(messages[:-1] if entered else messages), *tail]
+        records = [*self.tool_results, *(self.record(one) for one in self.outcomes(()) if one.call.id not in noted)]
+        return copied(updated(self.result(), {"messages": [*messages, *self._later], "tool_results": records}))
+
     def result(self) -> RunResult:
         """The run as it stands. Asked for when it is over: the caller is given the history itself."""
         return made(
             RunResult,
             envelope=self.envelope,
             messages=[*self.messages],
+            open_calls=[self._open[use.id] for use in open_calls(self.messages) if self._is_open(use.id)],
+            ended=self.ended,
             usage=self.ledger.usage,
             attempts=[*self.ledger.attempts],
             degraded=self.degraded,
@@ -281,6 +404,13 @@ class RunState:
             not_entered=left_waiting(self.settings.interjections),
             runs=self.runs,
         )
+
+    def _is_open(self, call_id: str) -> bool:
+        return call_id in self._open and call_id not in self.done
+
+
+def _closed(use: ToolUseBlock, reason: str) -> ToolResultBlock:
+    return ToolResultBlock(tool_use_id=use.id, name=use.name, content=[TextBlock(text=reason)], is_error=True)
 
 
 def _unsaid(record: RepairRecord, n: int) -> RepairRecord:

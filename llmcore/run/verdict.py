@@ -142,8 +142,8 @@ def no_output(result: RunResult, output_type: Any) -> CallerError:
     name = getattr(output_type, "__name__", None) or repr(output_type)
     if result.pending:
         calls = ", ".join(f"{call.name} ({call.id})" for call in result.pending)
-        why = f"calls are pending of tools without a function: {calls}. Give the tools functions, or use run() and answer"
-        why += " its `pending` calls in the next request's message_history"
+        why = f"calls are pending: {calls}. Go on from error.partial, or use run(), and give `answers=` by their ids: "
+        why += "Approve(), Deny(...), or Answer(...) for tools without a function"
     else:
         why = f"a tool or hook ended the run with a value that is no {name}. End it with one that is, or use run()"
     error = CallerError(f"execute() has no value of {name}: {why}")

@@ -54,9 +54,9 @@ _STOPPING = 0.5
 @dataclass(slots=True)
 class Outcome:
     """What became of one call. `value` is what the tool returned; `error` is set when it failed; `ended` when it
-    asked the run to end. `summary`: the call in words, where its author says
-    how. `duration` is in seconds over all tries; `retries` counts those after the first. `ran`: the tool
-    was begun, so it may have done something, whatever became of it then."""
+    asked the run to end. `held`: there is no outcome yet, for the call waits for the caller. `summary`: the call in words,
+    where its author says how. `duration` is in seconds over all tries; `retries` counts those after the first. `ran`: the
+    tool was begun, so it may have done something, whatever became of it then."""
 
     call: ToolCall
     content: list[TextBlock | ImageBlock]
@@ -69,6 +69,7 @@ class Outcome:
     summary: str = ""
     raised: BaseException | None = None
     """The exception that the tool raised; None where it did not, or where it told by it what to do (`TerminateLoop`)."""
+    held: bool = False
 
     @property
     def text(self) -> str:

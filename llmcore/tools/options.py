@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
@@ -11,10 +12,11 @@ from llmcore.types import RetryConfig, ToolDefinitionError
 from llmcore.types.bounds import is_amount
 from llmcore.types.wordings import described, unknown
 
-__all__ = ["GIVEN_WITH_A_SCHEMA", "OptionsByName", "Params", "Summary", "ToolOptions", "checked", "is_name"]
+__all__ = ["GIVEN_WITH_A_SCHEMA", "Approval", "OptionsByName", "Params", "Summary", "ToolOptions", "checked", "is_name"]
 
 Params = Mapping[str, Mapping[str, Any]] | type[Any] | None
 Summary = str | Callable[[dict[str, Any]], str]
+Approval = bool | Callable[..., Any]
 
 
 class OptionsByName(TypedDict, total=False):
@@ -34,6 +36,8 @@ class OptionsByName(TypedDict, total=False):
     timeout: float | None
     retries: int | RetryConfig | None
     summary: Summary | None
+    requires_approval: Approval
+    idempotent: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,9 @@ class ToolOptions:
     one argument. `preprocess` takes and returns the arguments, `postprocess` the result; either may be async.
     `timeout` in seconds, `retries` a number or a `RetryConfig`: they win over the run's. A retry after a timeout waits for
     no thread: see `docs/reliability.md`. `summary`: a call in words for users, a format text (`"Weather of {city}"`) or a
-    function of the arguments.
+    function of the arguments. `requires_approval`: True, or a function of a call's arguments (and of the `RunContext`), sync or
+    async; where it gives True, or a text that says why, the call waits for the caller's approval. So it does where the function
+    raises. `idempotent`: a call that was started and whose outcome is not known may be run again.
 
     Raises `ToolDefinitionError` for a value that is none of its option's.
     """
@@ -63,6 +69,8 @@ class ToolOptions:
     timeout: float | None = None
     retries: int | RetryConfig | None = None
     summary: Summary | None = None
+    requires_approval: Approval = False
+    idempotent: bool = False
 
     def __post_init__(self) -> None:
         for option, (fits, words) in _OPTION_VALUES.items():
@@ -121,11 +129,31 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and is_amount(value)
 
 
+def _takes_arguments(value: Any) -> bool:
+    if not callable(value):
+        return False
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):  # some builtins tell no signature
+        return True
+    return any(_binds(signature, count) for count in (1, 2))
+
+
+def _binds(signature: inspect.Signature, count: int) -> bool:
+    try:
+        signature.bind(*[None] * count)
+    except TypeError:
+        return False
+    return True
+
+
 _INSTEAD = {
     "parameters": "JSON Schemas by parameter are `params`; a whole schema goes to Tool.from_definition",
     "schema": "JSON Schemas by parameter are `params`; a whole schema goes to Tool.from_definition",
     "max_retries": "how often it is tried again is `retries`",
     "deadline": "the seconds of each try are `timeout`",
+    "needs_approval": "it is `requires_approval`",
+    "approval": "it is `requires_approval`",
 }
 GIVEN_WITH_A_SCHEMA = ("params", "required")
 """What says how the schema is made: it has no meaning where one is given."""
@@ -147,4 +175,9 @@ _OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
         "a whole number of at least 0, or an llmcore.RetryConfig",
     ),
     "summary": (lambda value: isinstance(value, str) or callable(value), "a text or a function of the arguments"),
+    "requires_approval": (
+        lambda value: isinstance(value, bool) or _takes_arguments(value),
+        "True, False or a function of the arguments, and of the RunContext if it wants it",
+    ),
+    "idempotent": (lambda value: isinstance(value, bool), "True or False"),
 }

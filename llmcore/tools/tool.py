@@ -106,6 +106,8 @@ class Tool(Generic[P, R_co]):
         check_definition(found)  # before the copy recurses
         if function is not None:
             refuse(function)
+        elif settings.requires_approval:
+            raise ToolDefinitionError(f"tool {found.name!r} has no function: the caller answers its calls, and approves them so")
         told: dict[str, Any] = {name: options[name] for name in _TOLD if options.get(name) is not None}  # type: ignore[literal-required]  # each is a key of theirs
         made = cls.__new__(cls)
         made._given = updated(found.model_copy(), {name: _as_field(value) for name, value in told.items()})
@@ -343,7 +345,7 @@ def _as_field(value: Any) -> Any:
 
 def _kept(options: ToolOptions, but: Collection[str]) -> dict[str, Any]:
     """What the options say beside the definition and beside `but`."""
-    names = ("preprocess", "postprocess", "timeout", "retries", "summary")
+    names = ("preprocess", "postprocess", "timeout", "retries", "summary", "requires_approval", "idempotent")
     return {name: getattr(options, name) for name in names if name not in but}
 
 

@@ -32,6 +32,7 @@ def _leave_logging(**_: object) -> None:
 
 PAGES = [
     "agents",
+    "approval",
     "capabilities",
     "hooks",
     "models",

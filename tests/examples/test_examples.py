@@ -68,6 +68,11 @@ repaired: single_quotes (lossless), trailing_comma (lossless)
         store: Thanks!
         socket: You are welcome.
         system messages in the history: 0""",
+    "approval": """\
+        ran: ['balance']
+        may it? Pay 5 EUR to Ann
+        ran: [('pay', 'approve', '5 EUR went to Ann')]
+        Ann has her 5 EUR.""",
     "replay": """\
         Oslo stays sunny for three days.
         1. first; -

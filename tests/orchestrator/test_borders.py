@@ -28,6 +28,7 @@ from llmcore.types import (
     ToolDefinition,
     ToolError,
     ToolResult,
+    ToolResultBlock,
     ToolUseBlock,
 )
 from tests.orchestrator.support import add, assert_valid, calls_in
@@ -357,13 +358,15 @@ async def test_what_a_reply_function_changes_in_its_request_is_neither_kept_nor_
         return "bad"
 
     use = ToolUseBlock(id="c", name="spoil", input=json.loads(json.dumps(ARGUMENTS)))
-    given = Request(messages=[Message(role="assistant", content=[use])], extra_body={"deep": {"x": [1]}})
+    result = ToolResultBlock(tool_use_id="c", name="spoil", content=[])
+    turns = [Message(role="assistant", content=[use]), Message(role="tool", content=[result])]
+    given = Request(messages=[Message(role="user", content="go"), *turns], extra_body={"deep": {"x": [1]}})
     fake = FakeModel(default=spoil_all) if way == "reply" else FakeModel().on_request(spoil_all)
     with pytest.raises(LLMCoreError):
         await Orchestrator(fake).execute(given, int)
     assert len(fake.requests) > 1
     for request, call in zip(fake.requests, fake.calls, strict=True):
-        assert request.messages[0] == call.request.messages[0] == given.messages[0]
+        assert request.messages[1] == call.request.messages[1] == given.messages[1]
         assert request.extra_body == {"deep": {"x": [1]}}
 
 

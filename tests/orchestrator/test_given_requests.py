@@ -49,9 +49,11 @@ def test_so_is_what_is_no_message() -> None:
 
 
 def _taken(given: Any, **options: Any) -> list[Message]:
+    """The messages as they are taken; one of the user stands before the assistant's first."""
     fake = FakeModel("ok")
-    Orchestrator(fake).run_sync(given, **options)
-    return fake.requests[0].messages
+    begins = given.__class__ is list and bool(given) and dict(given[0]).get("role") == "assistant"
+    Orchestrator(fake).run_sync([USER, *given] if begins else given, **options)
+    return fake.requests[0].messages[begins:]
 
 
 ANSWER = {"role": "tool", "tool_call_id": "c", "content": "12 degrees"}

@@ -9,17 +9,20 @@ from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.messages import render_messages
 from llmcore.adapters.request.names import NameMap
 from llmcore.orchestrator import Orchestrator
-from llmcore.run import Interjections, RunResult
+from llmcore.run import Answer, Approve, CallAnswer, Deny, Interjections, RunResult
+from llmcore.run.history import open_calls
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
+from llmcore.tools import tool
 from llmcore.types import (
+    Block,
     Budget,
     CallerError,
     Finished,
@@ -31,6 +34,7 @@ from llmcore.types import (
     RetryTool,
     TerminateLoop,
     ToolError,
+    ToolResultBlock,
     Usage,
 )
 from tests.orchestrator.support import FAST, assert_valid
@@ -81,6 +85,7 @@ async def work(word: str, how: str = "well") -> Any:
     return given.get(how, word)
 
 
+careful = tool(work, name="careful", requires_approval=True)
 USUAL = ["well", "badly", "again", "junk", "surrogates", "nan", "long", "nothing", "last"]
 RARE = ["tool error", "last, with junk", "is cancelled", "hangs"]
 Call = tuple[str, Any]
@@ -96,9 +101,11 @@ def _body(made: list[Call]) -> Any:
 
 words = st.integers(0, 10**9).map(str)
 good = st.tuples(words, st.sampled_from([*USUAL, *USUAL, *RARE])).map(_working)
+approved = st.tuples(words, st.sampled_from(USUAL)).map(lambda given: ("careful", _working(given)[1]))
 WRONG: list[Call] = [("work", {}), ("work", '{"word": "cut'), ("nope", {"x": 1}), ("remote", {}), ("work", [])]
 wrong = st.sampled_from(WRONG)
-calls = st.lists(st.one_of(good, good, wrong), min_size=1, max_size=4)
+calls = st.lists(st.one_of(good, good, approved, wrong), min_size=1, max_size=4)
+said = st.sampled_from([Approve(), Approve(), Deny(), Deny("no\udfff"), Answer("done"), Answer([1], is_error=True), None])
 JUNK: list[Any] = [
     "",
     "Words.",
@@ -156,7 +163,7 @@ class Conversation(RuleBasedStateMachine):
         box = Interjections()
         if interjected:
             box.add("besides")
-        orchestrator = Orchestrator(fake, [work, REMOTE], strategies=FAST, tool_timeout=0.02, budget=budget)
+        orchestrator = Orchestrator(fake, [work, careful, REMOTE], strategies=FAST, tool_timeout=0.02, budget=budget)
         self.words += 1
         question = f"question {self.words}"
         result = asyncio.run(
@@ -165,12 +172,39 @@ class Conversation(RuleBasedStateMachine):
         self._judge(result, given, question, fake, budget, more["output_type"] is not None)
         self.last = result
 
+    @precondition(lambda self: self.last.pending)
+    @rule(
+        script=st.lists(replies, max_size=3),
+        said=st.lists(said, min_size=8, max_size=8),
+        cut=st.sampled_from([None, None, 0, 3, 9]),
+    )
+    def answer(self, script: Any, said: list[CallAnswer | None], cut: int | None) -> None:
+        """Go on with what is said of the calls that wait, in another process."""
+        before = RunResult.model_validate_json(self.last.model_dump_json())
+        waiting = {call.id: call for call in before.open_calls}
+        given = zip(waiting.values(), said, strict=False)
+        answers = {one.id: answer for one, answer in given if answer is not None}
+        for call_id in list(answers):
+            if waiting[call_id].stage == "elsewhere" and isinstance(answers[call_id], Approve):
+                answers[call_id] = Answer("elsewhere")
+        saved: list[RunResult] = []
+        fake = FakeModel(*script, default="The end.").usage(input_tokens=10, output_tokens=5)
+        orchestrator = Orchestrator(fake, [work, careful, REMOTE], strategies=FAST, tool_timeout=0.02, checkpoint=saved.append)
+        result = asyncio.run(_ended(orchestrator, "run", cut, before, {"answers": answers}))
+        assert fake.call_count == 0 or waiting.keys() == answers.keys()
+        assert _told(result.messages, before)[: len(_told(before.messages, before))] == _told(before.messages, before)
+        self.recorded.update(record.arguments["word"] for record in result.tool_results if record.ran and record.arguments)
+        assert begun == self.recorded
+        for state in saved:
+            assert_valid(state.messages, [use.id for use in open_calls(state.messages)])
+        self.last = result
+
     def _judge(
         self, result: RunResult, given: list[Message], question: str, fake: FakeModel, budget: Budget, typed: bool
     ) -> None:
         """Nothing given is lost, everything that ran is recorded once, and the budget is kept."""
-        assert result.messages[: len(given)] == given
-        assert result.messages[len(given)].text == question
+        asked = next(at for at, message in enumerate(result.messages) if message.text == question)
+        assert _told(result.messages[:asked], self.last) == _told(given, self.last)
         assert len(result.attempts) == fake.call_count
         assert budget.requests is None or fake.call_count <= budget.requests
         ran = [record for record in result.tool_results if record.ran]
@@ -197,6 +231,13 @@ class Conversation(RuleBasedStateMachine):
             _judge_wire(rendered)
 
 
+def _told(messages: list[Message], before: RunResult) -> list[Block]:
+    """All blocks but the results that calls which waited were given when the conversation went on."""
+    waited = {call.id for call in before.pending}
+    blocks = [block for message in messages for block in message.content]
+    return [block for block in blocks if not (isinstance(block, ToolResultBlock) and block.tool_use_id in waited)]
+
+
 def _answered(messages: list[Message], call_id: str) -> bool:
     return any(one.tool_use_id == call_id for message in messages for one in message.tool_results)
 
@@ -216,7 +257,7 @@ def _judge_wire(rendered: list[dict[str, Any]]) -> None:
     assert not due
 
 
-async def _ended(orchestrator: Orchestrator, way: str, cut: int | None, question: str, options: dict[str, Any]) -> RunResult:
+async def _ended(orchestrator: Orchestrator, way: str, cut: int | None, question: Any, options: dict[str, Any]) -> RunResult:
     """The run's result, whole or partial, whatever ends it; `cut`: cancelled after so many turns of the event loop."""
     task = asyncio.create_task(_taken(orchestrator, way, question, options))
     if cut is not None:
@@ -238,7 +279,7 @@ def _partial(error: Any) -> RunResult:
     return partial
 
 
-async def _taken(orchestrator: Orchestrator, way: str, question: str, options: dict[str, Any]) -> RunResult:
+async def _taken(orchestrator: Orchestrator, way: str, question: Any, options: dict[str, Any]) -> RunResult:
     if way == "run":
         return await orchestrator.run(question, **options)
     if way == "iterate":

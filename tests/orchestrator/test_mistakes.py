@@ -84,7 +84,7 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: made(hooks=print), "hooks", "Hooks(before_tool_run=check)"),
     (lambda: made(hooks=Hooks), "hooks must be instances", "Hooks()"),
     # a run
-    (lambda: made().run_sync(), "needs `request`", "write Orchestrator.run_sync(request)"),
+    (lambda: made().run_sync(), "the request is None", "give text, messages, a Request or a result"),
     (lambda: made().execute_sync("q"), "needs `output_type`", "(request, output_type)"),
     (lambda: made().execute_sync("q", None), "output type", "type(None)"),
     (lambda: made().execute_sync("q", lambda: 1), "is the function", "give the type"),

@@ -72,12 +72,11 @@ async def test_a_history_is_a_result_or_a_list(history: Any) -> None:
         await Orchestrator(FakeModel("ok")).run("go", message_history=history)
 
 
-@pytest.mark.parametrize("at", [1, 2])
-async def test_a_result_without_its_call_is_refused_and_so_is_a_second_one(at: int) -> None:
-    messages = (await first()).messages
-    broken = messages[2:] if at == 1 else [*messages[:3], messages[2]]
-    with pytest.raises(CallerError, match="holds a result for 'call_fake_0', and no call before it that is without one"):
-        await Orchestrator(FakeModel("ok")).run("go", message_history=broken)
+@pytest.mark.parametrize("call_id", ["call_fake_0", "ghost"])
+async def test_a_result_that_is_given_behind_a_history_answers_a_call_of_it(call_id: str) -> None:
+    answer = Message(role="tool", content=[ToolResultBlock(tool_use_id=call_id, content=[])])
+    with pytest.raises(CallerError, match=f"holds a result for '{call_id}', and no call before it that is without one"):
+        await Orchestrator(FakeModel("ok")).run([answer], message_history=await first())
 
 
 async def test_the_history_in_openais_form_comes_back_as_it_was() -> None:
@@ -92,9 +91,11 @@ async def test_the_history_in_openais_form_comes_back_as_it_was() -> None:
     assert fake.requests[0].messages[:-1] == result.messages
 
 
-async def test_a_call_that_an_earlier_run_left_open_gets_no_result_behind_a_later_message() -> None:
+async def test_a_call_that_an_earlier_run_left_open_gets_its_result_before_a_later_message() -> None:
     waiting = await Orchestrator(FakeModel().tool_call("ask"), [ASK]).run("go")
     orchestrator = Orchestrator(FakeModel(Overloaded("busy")), [ASK], strategies=())
     with pytest.raises(LLMCoreError) as caught:
         await orchestrator.run("next", message_history=waiting)
-    assert [message.role for message in caught.value.partial.messages] == ["user", "assistant", "user"]
+    messages = caught.value.partial.messages
+    assert [message.role for message in messages] == ["user", "assistant", "tool", "user"]
+    assert "the conversation went on before anybody answered" in messages[2].tool_results[0].text

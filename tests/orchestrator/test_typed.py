@@ -287,7 +287,7 @@ async def test_pending_calls_are_an_error_that_says_what_is_pending(output_type:
         "function": {"name": "ask_user", "parameters": {"type": "object", "properties": {}}},
     }
     orchestrator = Orchestrator(FakeModel(default=called("ask_user")), [tool])
-    with pytest.raises(CallerError, match=r"pending of tools without a function: ask_user \(call_fake_0\).*run\(\)") as caught:
+    with pytest.raises(CallerError, match=r"calls are pending: ask_user \(call_fake_0\).*run\(\)") as caught:
         await orchestrator.execute("go", output_type)
     assert [call.name for call in caught.value.partial.pending] == ["ask_user"]
     assert len(caught.value.attempts) == 1

@@ -1,0 +1,133 @@
+"""How a given history enters a run: repaired where it is broken, and with the turn that it left open, if the run goes on there.
+
+Rules
+- A result that is given goes on where it ended: its open calls are settled first, by what it tells of them and by the caller's
+  `answers`; what was said behind it enters then.
+- So does a list of messages that comes with `answers`; it tells nothing of its open calls, so those without an answer wait.
+- In any other history an open call gets a result that says that there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from llmcore.adapters.request.history import last_open_turn, repaired_history
+from llmcore.run.answers import Answers, check_answered
+from llmcore.run.history import open_calls
+from llmcore.run.open_calls import OpenCall
+from llmcore.run.result import RepairRecord, RunResult, ToolRecord
+from llmcore.run.resuming import check_results_answer_calls
+from llmcore.tools.execution import Outcome
+from llmcore.types import Envelope, Message, TerminateLoop, ToolCall, ToolError, ToolResultBlock, ToolUseBlock
+from llmcore.types.copies import copied
+from llmcore.types.numbers import exact_json
+
+__all__ = ["Entered", "Resumed", "entered"]
+
+_UNTOLD = "the history does not tell whether it was carried out"
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A turn that is not over. So many of the request's messages, `head`, belong to it and to what was before; those behind it
+    enter when it is settled. `calls` have no result; `stages` is what is told of some of them, and `answers` what the caller
+    says. `carried`: outcomes that were saved in the midst of the turn. `envelope`: the reply that made the calls. `goes_on`:
+    that made none and was no answer."""
+
+    head: int
+    calls: list[ToolCall]
+    stages: Mapping[str, OpenCall]
+    answers: Answers
+    carried: list[Outcome]
+    envelope: Envelope | None = None
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The messages as the run has them, what was repaired of them, and the turn that is not over, if there is one."""
+
+    messages: list[Message]
+    repairs: list[RepairRecord] = field(default_factory=list[RepairRecord])
+    resumed: Resumed | None = None
+
+
+def entered(
+    messages: Sequence[Message], *, history: int, saved: RunResult[Any] | None, answers: Answers | None, system: str
+) -> Entered:
+    """`history`: so many of the messages were given as what came before. `saved`: the result that they are of, if they are.
+    Raises `CallerError` for an answer to a call that does not wait, and for a result behind the history that answers none."""
+    if history:
+        check_results_answer_calls(messages, start=history)
+    resumes = saved is not None or answers is not None
+    mended, found = repaired_history(messages, open_end=resumes, systems=[system] if system else ())
+    repairs = [RepairRecord(attempt=0, of="history", repair=one) for one in found]
+    resumed = _resumed(mended, saved, answers or {}) if resumes else None
+    if resumed is None:
+        check_answered(answers or {}, {})
+    return Entered(mended, repairs, resumed)
+
+
+def _resumed(messages: Sequence[Message], saved: RunResult[Any] | None, answers: Answers) -> Resumed | None:
+    is_midway = saved is not None and not saved.ended
+    at = last_open_turn(messages)
+    if at is None:
+        goes_on = is_midway and bool(messages) and messages[-1].role == "assistant"
+        envelope = saved.envelope if saved is not None else None
+        return Resumed(len(messages), [], {}, {}, [], envelope, goes_on=True) if goes_on else None
+    results = messages[at + 1].tool_results if at + 1 < len(messages) else []
+    uses = open_calls(messages[: at + 2])
+    if not uses and not is_midway:
+        return None
+    check_answered(answers, {use.id: use.name for use in uses})
+    known = {call.id: call for call in saved.pending} if saved is not None else {}
+    return Resumed(
+        head=at + 1 + bool(results),
+        calls=[known.get(use.id) or _call(use) for use in uses],
+        stages=_stages(uses, saved, answers),
+        answers=answers,
+        carried=_carried(results, saved.tool_results) if saved is not None and is_midway else [],
+        envelope=saved.envelope if saved is not None else None,
+    )
+
+
+def _stages(uses: Sequence[ToolUseBlock], saved: RunResult[Any] | None, answers: Answers) -> dict[str, OpenCall]:
+    if saved is None:
+        return {use.id: OpenCall.of(_call(use), "approval", reason=_UNTOLD) for use in uses if use.id not in answers}
+    told = {call.id: OpenCall.of(call, "elsewhere") for call in saved.pending}
+    return told | {call.id: call for call in saved.open_calls}
+
+
+def _call(use: ToolUseBlock) -> ToolCall:
+    raw = use.raw_input if use.input is None else exact_json(use.input)
+    return ToolCall(id=use.id, name=use.name, arguments=copied(use.input), raw_arguments=raw)
+
+
+def _carried(results: Sequence[ToolResultBlock], records: Sequence[ToolRecord]) -> list[Outcome]:
+    """The outcomes of the calls that had ended when the turn was saved."""
+    by_id = {record.id: record for record in records}
+    return [_outcome(result, by_id[result.tool_use_id]) for result in results if result.tool_use_id in by_id]
+
+
+def _outcome(result: ToolResultBlock, record: ToolRecord) -> Outcome:
+    failure = record.error
+    error: ToolError | None = None
+    if failure is not None:
+        kind: Any = failure.type
+        error = ToolError(failure.message, tool_name=record.name, tool_id=record.id, type=kind)
+    ended: TerminateLoop | None = None
+    if record.ended:
+        ended = TerminateLoop(record.value)
+    return Outcome(
+        ToolCall(id=record.id, name=record.name, arguments=copied(record.arguments)),
+        list(result.content),
+        copied(record.value),
+        error,
+        record.duration,
+        record.retries,
+        ended,
+        record.ran,
+        record.summary,
+    )

@@ -1,0 +1,224 @@
+"""A history that another program broke goes on: repaired so that every wire takes it, each repair recorded, and nothing lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llmcore.adapters.request.history import NO_RESULT, repaired_history, sound_history
+from llmcore.orchestrator import Orchestrator
+from llmcore.run import RunResult
+from llmcore.testing import FakeModel
+from llmcore.types import CallerError, ImageBlock, Message, Role, TextBlock, ToolResultBlock, ToolUseBlock
+from tests.orchestrator.support import assert_valid
+
+pytestmark = pytest.mark.anyio
+
+IMAGE = ImageBlock(data="AAAA", media_type="image/png")
+
+
+def use(call_id: str) -> ToolUseBlock:
+    return ToolUseBlock(id=call_id, name=f"tool_{call_id}", input={})
+
+
+def result(call_id: str, text: str = "ok") -> ToolResultBlock:
+    return ToolResultBlock(tool_use_id=call_id, name=f"tool_{call_id}", content=[TextBlock(text=text)])
+
+
+def says(role: Any, *blocks: Any) -> Message:
+    return Message(role=role, content=[TextBlock(text=block) if isinstance(block, str) else block for block in blocks])
+
+
+HI, BYE = says("user", "hi"), says("user", "bye")
+
+
+async def gone_on(history: list[Message], **options: Any) -> tuple[list[Message], list[str]]:
+    """The messages as they were sent, and the kinds of repairs."""
+    fake = FakeModel("ok")
+    done = await Orchestrator(fake).run(message_history=history, **options)
+    read = RunResult.model_validate_json(done.model_dump_json())
+    assert read.repairs == done.repairs
+    assert all((record.of, record.attempt) == ("history", 0) for record in done.repairs)
+    assert_valid(done.messages)
+    sent = fake.requests[0].messages
+    assert sent == done.messages[:-1]
+    assert repaired_history(sent) == (sent, [])
+    assert [_block for message in sound_history(sent) for _block in message.content if not _is_text(_block)] == [
+        _block for message in sent for _block in message.content if not _is_text(_block)
+    ]
+    return sent, [record.repair.kind for record in done.repairs]
+
+
+def _is_text(block: Any) -> bool:
+    return isinstance(block, TextBlock)
+
+
+BROKEN: dict[str, tuple[list[Message], list[Message], list[str]]] = {
+    "a call without a result": (
+        [HI, says("assistant", use("a")), BYE],
+        [
+            HI,
+            says("assistant", use("a")),
+            says("tool", result("a", NO_RESULT).model_copy(update={"is_error": True})),
+            BYE,
+        ],
+        ["result_made_up"],
+    ),
+    "a call without a result at the end": (
+        [HI, says("assistant", use("a"))],
+        [HI, says("assistant", use("a")), says("tool", result("a", NO_RESULT).model_copy(update={"is_error": True}))],
+        ["result_made_up"],
+    ),
+    "a result without a call": (
+        [HI, says("tool", ToolResultBlock(tool_use_id="ghost", content=[TextBlock(text="boo"), IMAGE])), BYE],
+        [HI, says("user", "Result of the tool call 'ghost': boo", IMAGE), BYE],
+        ["result_without_call"],
+    ),
+    "results in another order": (
+        [HI, says("assistant", use("a"), use("b")), says("tool", result("b"), result("a")), BYE],
+        [HI, says("assistant", use("a"), use("b")), says("tool", result("a"), result("b")), BYE],
+        ["result_moved"],
+    ),
+    "results split over messages": (
+        [HI, says("assistant", use("a"), use("b")), says("tool", result("a")), says("tool", result("b")), BYE],
+        [HI, says("assistant", use("a"), use("b")), says("tool", result("a"), result("b")), BYE],
+        ["result_moved"],
+    ),
+    "a result before its call": (
+        [HI, says("tool", result("a")), says("assistant", use("a")), BYE],
+        [HI, says("assistant", use("a")), says("tool", result("a")), BYE],
+        ["result_moved"],
+    ),
+    "a result twice": (
+        [HI, says("assistant", use("a")), says("tool", result("a")), says("tool", result("a")), BYE],
+        [HI, says("assistant", use("a")), says("tool", result("a")), BYE],
+        ["result_twice"],
+    ),
+    "two results that differ": (
+        [HI, says("assistant", use("a")), says("tool", result("a"), result("a", "no")), BYE],
+        [HI, says("assistant", use("a")), says("tool", result("a")), says("user", "Result of the tool call 'a': no"), BYE],
+        ["result_without_call"],
+    ),
+    "one id for two calls": (
+        [HI, says("assistant", use("a")), says("tool", result("a")), says("assistant", use("a")), says("tool", result("a", "2"))],
+        [
+            HI,
+            says("assistant", use("a")),
+            says("tool", result("a")),
+            says("assistant", use("a").model_copy(update={"id": "a_2"})),
+            says("tool", result("a", "2").model_copy(update={"tool_use_id": "a_2"})),
+        ],
+        ["call_id"],
+    ),
+    "a result behind the user": (
+        [HI, says("assistant", use("a")), BYE, says("tool", result("a"))],
+        [HI, says("assistant", use("a")), says("tool", result("a")), BYE],
+        ["result_moved"],
+    ),
+    "empty messages": (
+        [HI, says("assistant"), says("user", ""), BYE],
+        [HI, BYE],
+        ["empty_message", "empty_message"],
+    ),
+    "two systems": (
+        [says("system", "Be brief."), says("system", "Be brief."), says("system", "Be kind."), HI],
+        [says("system", "Be brief."), says("system", "Be kind."), HI],
+        ["system_twice"],
+    ),
+    "the assistant first": (
+        [says("system", "Be brief."), says("assistant", "Hello."), BYE],
+        [says("system", "Be brief."), says("user", "(The conversation began before this.)"), says("assistant", "Hello."), BYE],
+        ["user_turn_added"],
+    ),
+    "a call of the user": (
+        [says("user", "hi", use("a")), says("tool", result("a")), BYE],
+        [HI, says("assistant", use("a")), says("tool", result("a")), BYE],
+        ["call_of_no_assistant"],
+    ),
+    "a result in the assistant's message": (
+        [HI, says("assistant", "Let me see.", use("a"), result("a")), BYE],
+        [HI, says("assistant", "Let me see.", use("a")), says("tool", result("a")), BYE],
+        ["result_moved"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_what_is_broken_is_repaired_and_recorded(name: str) -> None:
+    broken, sound, kinds = BROKEN[name]
+    before = [message.model_dump() for message in broken]
+    assert await gone_on(broken) == (sound, kinds)
+    assert [message.model_dump() for message in broken] == before
+
+
+async def test_openais_dicts_are_repaired_as_well() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    history: list[Any] = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "user", "content": "and?"},
+        {"role": "tool", "tool_call_id": "c", "content": "late"},
+    ]
+    sent, kinds = await gone_on(history)
+    assert [message.role for message in sent] == ["user", "assistant", "tool", "user"]
+    assert kinds == ["result_moved"]
+
+
+async def test_what_the_system_says_already_is_not_said_again() -> None:
+    sent, kinds = await gone_on([says("system", "Be brief."), HI], system="Be brief.")
+    assert (sent, kinds) == ([HI], ["system_twice"])
+
+
+async def test_a_sound_history_is_left_as_it_is() -> None:
+    history = [
+        says("system", "Be brief."),
+        HI,
+        says("assistant", "", use("a"), use("b")),
+        says("user", result("a"), result("b"), "and this"),
+        says("assistant", "ok"),
+        says("user", "more"),
+        says("user", "and more"),
+    ]
+    assert repaired_history(history) == (history, [])
+
+
+async def test_an_empty_prompt_is_the_callers_own() -> None:
+    fake = FakeModel("ok")
+    await Orchestrator(fake).run("")
+    assert fake.requests[0].messages == [says("user", "")]
+
+
+async def test_what_is_said_anew_must_answer_a_call() -> None:
+    history = [HI, says("assistant", use("a"))]
+    with pytest.raises(CallerError, match=r"holds a result for 'b'.*calls that are without one: 'a'"):
+        await Orchestrator(FakeModel("ok")).run([says("tool", result("b"))], message_history=history)
+
+
+IDS = st.sampled_from(["a", "b", "c"])
+ROLES: st.SearchStrategy[Role] = st.sampled_from(["system", "user", "assistant", "tool"])
+BLOCKS = st.builds(use, IDS) | st.builds(result, IDS, st.text(max_size=3)) | st.builds(TextBlock, text=st.text(max_size=3))
+MESSAGES = st.builds(Message, role=ROLES, content=st.lists(BLOCKS, max_size=4))
+
+
+@given(st.lists(MESSAGES, max_size=6), st.booleans())
+def test_any_history_is_repaired_once_and_loses_nothing_unseen(history: list[Message], open_end: bool) -> None:
+    made, repairs = repaired_history(history, open_end=open_end)
+    assert repaired_history(made, open_end=open_end) == (made, [])
+    told = sorted(
+        block.text for message in history for block in [*message.content] if isinstance(block, TextBlock) and block.text
+    )
+    kept = sorted(block.text for message in made for block in message.content if isinstance(block, TextBlock))
+    systems = [str(repair.before) for repair in repairs if repair.kind == "system_twice"]
+    assert all(text in kept or any(text in said for said in systems) for text in told)
+    answers = [one for message in history for one in message.tool_results]
+    twice = sum(repair.kind == "result_twice" for repair in repairs)
+    as_text = sum(repair.kind == "result_without_call" for repair in repairs)
+    made_up = sum(repair.kind == "result_made_up" for repair in repairs)
+    assert sum(len(message.tool_results) for message in made) == len(answers) - twice - as_text + made_up
+    ids = [one.id for message in made for one in message.tool_uses]
+    assert len(ids) == len(set(ids)) == sum(len(message.tool_uses) for message in history)
+    if not open_end:
+        assert_valid([message for message in made if message.content])
