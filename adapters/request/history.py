@@ -13,7 +13,7 @@ Input messages are never modified; what is sound comes back as it is. Each repai
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
@@ -72,7 +72,8 @@ class _Mended:
         open_turn = last_open_turn(messages) if open_end else None
         self._open_from = len(messages) if open_turn is None else open_turn
         self._results, self._paired = _pair(messages)
-        self._first = {self._result(place).tool_use_id: self._result(place) for place in sorted(self._paired, reverse=True)}
+        last_first = sorted(self._paired, reverse=True) if enters else ()
+        self._first = {self._result(place).tool_use_id: self._result(place) for place in last_first}
         self._ids = self._unique_ids() if enters else {}
         self._kept: set[int] = set()
         """The messages of results that stay as they are."""
@@ -213,10 +214,11 @@ class _Mended:
         taken = {use.id for message in self._given for use in message.tool_uses}
         seen: set[str] = set()
         fresh: dict[_Position, str] = {}
+        numbers = Counter[str]()
         for at, message in enumerate(self._given):
             for number, block in enumerate(message.content):
                 if isinstance(block, ToolUseBlock) and block.id in seen:
-                    free = _free(block.id, taken)
+                    free = _free(block.id, taken, numbers)
                     fresh[at, number] = free
                     taken.add(free)
                     self._say("call_id", at, block.id[:_MAX_ID_SHOWN], free)
@@ -264,11 +266,12 @@ def _full(blocks: Sequence[Block]) -> list[Block]:
     return [block for block in blocks if not (isinstance(block, TextBlock) and not block.text)]
 
 
-def _free(wanted: str, taken: set[str]) -> str:
-    number = 2
-    while f"{wanted}_{number}" in taken:
-        number += 1
-    return f"{wanted}_{number}"
+def _free(wanted: str, taken: set[str], numbers: Counter[str]) -> str:
+    """An id that no call has. `numbers`: how far was counted for each."""
+    numbers[wanted] = max(numbers[wanted], 1) + 1
+    while f"{wanted}_{numbers[wanted]}" in taken:
+        numbers[wanted] += 1
+    return f"{wanted}_{numbers[wanted]}"
 
 
 def _readable(block: Block) -> Block:

@@ -54,6 +54,7 @@ __all__ = [
     "hooked_reply",
     "hooked_request",
     "hooked_results",
+    "judged_again",
     "judged_anew",
     "wrong_call",
 ]
@@ -215,6 +216,13 @@ def judged_anew(call: ToolCall, changed: ToolCall, toolbox: Toolbox, strictness:
     return Decided(fit_call(report.calls[0]), True, report.problems)
 
 
+def judged_again(call: ToolCall, toolbox: Toolbox, strictness: Strictness) -> Decided:
+    """A call of an earlier run by the tools that there are now."""
+    report = validate(Envelope(toolCalls=[call]), toolbox.tool_set(), strictness=strictness)
+    made = fit_call(report.calls[0])
+    return Decided(made, not same_call(made, call), report.problems)
+
+
 _OUTCOME_FIELDS: dict[str, tuple[Any, str]] = {
     "call": (ToolCall, "the ToolCall"),
     "error": (ToolError | None, "None or a ToolError"),
@@ -249,12 +257,12 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
         raise _refused(hook, f"the outcome's `value`: {error}") from error
 
 
-def wrong_call(decided: Decided) -> Outcome:
-    """The outcome of a call that a hook changed and that cannot run so; the model is told why."""
+def wrong_call(decided: Decided, what: str = "the changed call") -> Outcome:
+    """The outcome of a call that cannot run as somebody left it; the model is told why."""
     call, problems = decided.call, decided.problems
     unknown = any(problem.kind == "unknown_tool" for problem in problems)
     error = ToolError(
-        f"the changed call cannot run: {summary(problems)}",
+        f"{what} cannot run: {summary(problems)}",
         tool_name=call.name,
         tool_id=call.id,
         type="not_found" if unknown else "validation",

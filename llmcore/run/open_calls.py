@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
+from llmcore.tools.summaries import summary_of
 from llmcore.types import ToolCall
 from llmcore.types.copies import Value, copied
 from llmcore.types.json_data import JsonObject, JsonText
@@ -49,5 +50,11 @@ class OpenCall(Value):
     ) -> OpenCall:
         arguments = copied(call.arguments)
         return cls(
-            id=call.id, name=call.name, arguments=arguments, stage=stage, summary=summary, reason=reason, approved=approved
+            id=call.id,
+            name=call.name,
+            arguments=arguments,
+            stage=stage,
+            summary=summary or summary_of(call.name, None, arguments),
+            reason=reason,
+            approved=approved,
         )

@@ -12,7 +12,7 @@ from typing import Literal
 
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.run.answers import Answer, Approve, Deny
-from llmcore.run.hooked import judged_anew
+from llmcore.run.hooked import judged_again, judged_anew, wrong_call
 from llmcore.run.open_calls import OpenCall
 from llmcore.run.resumption import Resumed
 from llmcore.run.settings import Toolbox
@@ -76,8 +76,12 @@ def settled(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, max_char
                 answers[call.id] = "approve"
         elif stage is not None:
             fate = replace(synthetic(call, _UNKNOWN), ran=True)
-        if has_ended and not isinstance(fate, OpenCall):
+        if has_ended:
             fate = fate or unfinished(call)
+        if fate is None and toolbox.can_run(call.name) and call.id not in {one.id for one in changed}:
+            decided = judged_again(call, toolbox, strictness)
+            changed += [decided.call] if decided.changed else []
+            fate = wrong_call(decided, "the call") if decided.problems else None
         if fate is not None:
             fates[call.id] = fate
     by_id = {call.id: call for call in [*resumed.calls, *changed]}

@@ -319,6 +319,23 @@ async def test_calls_whose_tools_are_gone_still_wait() -> None:
     assert again.open_calls == result.open_calls
 
 
+async def test_a_call_is_judged_by_the_tools_that_there_are_when_it_goes_on() -> None:
+    result = await waiting(PAY)
+    schema = {"type": "object", "properties": {"to": {"type": "string", "enum": ["Bob"]}, "amount": {"type": "string"}}}
+    given: list[Any] = []
+    stricter = Tool.from_definition(
+        ToolDefinition(name="pay", parameters=schema), lambda to, amount: given.append((to, amount)), requires_approval=True
+    )
+    answers = {result.pending[0].id: Approve()}
+    done = await Orchestrator(FakeModel("ok"), [stricter]).run(result, answers=answers)
+    assert "the call cannot run: `to`" in done.tool_results[0].content
+    assert not done.tool_results[0].ran
+    schema["properties"] = {"to": {"type": "string"}, "amount": {"type": "string"}}
+    looser = Tool.from_definition(ToolDefinition(name="pay", parameters=schema), lambda to, amount: given.append((to, amount)))
+    await Orchestrator(FakeModel("ok"), [looser]).run(result, answers=answers)
+    assert given == [("Ann", "5")]
+
+
 async def test_an_answer_is_any_result_a_tool_may_give() -> None:
     image = ImageBlock(data="AAAA", media_type="image/png")
     result = await waiting(("ask", {}), ("ask", {}), ("ask", {}))

@@ -197,6 +197,15 @@ async def test_what_is_said_anew_must_answer_a_call() -> None:
         await Orchestrator(FakeModel("ok")).run([says("tool", result("b"))], message_history=history)
 
 
+def test_ids_that_many_calls_share_are_told_apart_in_linear_time() -> None:
+    calls = says("assistant", *(use("same") for _ in range(3000)))
+    results = says("tool", *(result("same", str(number)) for number in range(4000)))
+    messages, repairs = repaired_history([HI, calls, results])
+    assert len({one.id for one in messages[1].tool_uses}) == 3000
+    assert [one.text for one in messages[2].tool_results] == [str(number) for number in range(3000)]
+    assert len(repairs) == 2999 + 1000
+
+
 IDS = st.sampled_from(["a", "b", "c"])
 ROLES: st.SearchStrategy[Role] = st.sampled_from(["system", "user", "assistant", "tool"])
 BLOCKS = st.builds(use, IDS) | st.builds(result, IDS, st.text(max_size=3)) | st.builds(TextBlock, text=st.text(max_size=3))
