@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -82,8 +82,10 @@ def results(messages: list[Message]) -> dict[str, str]:
 
 
 def finished(events: Sequence[Any]) -> RunResult:
-    assert isinstance(events[-1], Finished)
-    return cast("RunResult", events[-1].result)
+    last: Any = events[-1]
+    result: RunResult = last.result
+    assert isinstance(last, Finished)
+    return result
 
 
 # What waits
@@ -321,17 +323,22 @@ async def test_calls_whose_tools_are_gone_still_wait() -> None:
 
 async def test_a_call_is_judged_by_the_tools_that_there_are_when_it_goes_on() -> None:
     result = await waiting(PAY)
-    schema = {"type": "object", "properties": {"to": {"type": "string", "enum": ["Bob"]}, "amount": {"type": "string"}}}
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"to": {"type": "string", "enum": ["Bob"]}, "amount": {"type": "string"}},
+    }
     given: list[Any] = []
-    stricter = Tool.from_definition(
-        ToolDefinition(name="pay", parameters=schema), lambda to, amount: given.append((to, amount)), requires_approval=True
-    )
+
+    def take(to: str, amount: Any) -> None:
+        given.append((to, amount))
+
+    stricter = Tool.from_definition(ToolDefinition(name="pay", parameters=schema), take, requires_approval=True)
     answers = {result.pending[0].id: Approve()}
     done = await Orchestrator(FakeModel("ok"), [stricter]).run(result, answers=answers)
     assert "the call cannot run: `to`" in done.tool_results[0].content
     assert not done.tool_results[0].ran
     schema["properties"] = {"to": {"type": "string"}, "amount": {"type": "string"}}
-    looser = Tool.from_definition(ToolDefinition(name="pay", parameters=schema), lambda to, amount: given.append((to, amount)))
+    looser = Tool.from_definition(ToolDefinition(name="pay", parameters=schema), take)
     await Orchestrator(FakeModel("ok"), [looser]).run(result, answers=answers)
     assert given == [("Ann", "5")]
 
