@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import pickle
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any, cast
