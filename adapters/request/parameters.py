@@ -361,9 +361,8 @@ def _may_think(prepared: Prepared) -> bool:
     """Claude refuses a thinking budget while the last calls stand without the reasoning that led to them: another model's, or one
     whose reasoning cannot go back."""
     provider = prepared.provider
-    last: dict[str, Any] = next(
-        (message for message in reversed(prepared.arguments["messages"]) if message["role"] != "tool"), {}
-    )
+    messages: list[dict[str, Any]] = prepared.arguments["messages"]
+    last = next((message for message in reversed(messages) if message["role"] != "tool"), dict[str, Any]())
     if provider.thinking != "anthropic" or not last.get("tool_calls"):
         return True
     return any(block["type"] == "thinking" or provider.wire == "anthropic" for block in last.get("thinking_blocks", ()))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llmcore import Orchestrator
+from llmcore import Orchestrator, RunResult
 from llmcore.types import Finished, Request, TextDelta
 from tests.support.wire_server import Raw, WireServer
 
@@ -63,6 +63,7 @@ _STREAMED = [
 async def test_a_call_its_result_and_an_answer(streamed: bool) -> None:
     request = Request.model_validate({"messages": "Weather?", "top_p": 0.9, "tool_choice": {"name": "get_weather"}})
     texts: list[str] = []
+    result: RunResult | None = None
     with WireServer(_STREAMED if streamed else _WHOLE) as server:
         at = {"provider": "cohere_chat", "model": "command-r-plus", "base_url": f"{server.root}/v2/chat", "api_key": "k"}
         async with Orchestrator({"models": {"m": at}}, [get_weather]) as made:
