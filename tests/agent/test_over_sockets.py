@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from llmcore import ModelRegistry
+from llmcore import Approve, ModelRegistry
 from tests.packaging.tree import ROOT
 from tests.support.wire_server import Seen, Step, Turn, WireServer
 
@@ -25,6 +25,8 @@ def test_it_is_short() -> None:
 def desk_or_librarian(seen: Seen) -> Step:
     """What a model would do: by the tools that it is offered, and how far the conversation has come."""
     told = str(seen.body)
+    if "Persuasion?" in told:
+        return "Yours." if "Persuasion is lent" in told else Turn(calls=[("lend", {"title": "Persuasion"})])
     if "look_up" in told:
         return "Shelf 3." if "Emma: shelf 3" in told else Turn(calls=[("look_up", {"title": "Emma"})])
     if "Emma is back" not in told:
@@ -48,7 +50,11 @@ def test_it_runs_with_a_models_name_in_the_fakes_place(provider: str, tmp_path: 
         registry = ModelRegistry.from_dict({"models": {"m": entry}})
         desk = shown["Desk"](registry, shown["Librarian"](registry))
         result = desk.run_sync("Here is Emma.")
-    assert (result.content, desk.lent) == ("Thank you!", [])
+        waiting = desk.run_sync("May I have Persuasion?")
+        lent_before = list(desk.lent)
+        answer = desk.chat_sync(answers={call.id: Approve() for call in waiting.pending})
+    assert (result.content, lent_before) == ("Thank you!", [])
+    assert (answer, desk.lent) == ("Yours.", ["Persuasion"])
     assert [record.name for record in result.tool_results] == ["give_back", "librarian"]
     assert len(result.runs[0].attempts) == 2
-    assert len(server.requests) == 5
+    assert len(server.requests) == 7
