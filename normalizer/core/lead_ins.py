@@ -28,8 +28,10 @@ _REACH = 320
 """Characters before a call in which its lead-in may stand."""
 _LAYOUT = ' \t\r\n*_#"“„«‹「『'
 _LIST_SIGN = re.compile(r"(?:[-+•]|\d{1,3}[.)])\Z")
-_WRAPPER = re.compile(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;|\b[A-Z_]{4,40}>>>)\Z")
+_WRAPPER = re.compile(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;)\Z")
 """The opener of any wrapper, made-up ones too."""
+_WRAPPER_SIGNS = ("<", "&lt;")
+_SHELL_WRAPPER = re.compile(r"\b[A-Z_]{4,40}>>>\Z")
 _SENTENCE_ENDS = (". ", "? ", "! ", ".\n", "… ", "\n", "。", "！", "？")  # the full-width ones are meant
 _ABBREVIATED = re.compile(r"(?<![\w-])(?:[^\W\d_]|e\.g|i\.e|etc|bzw|vgl)\Z", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -95,7 +97,12 @@ def _framing(before: str) -> int:
     line = before.rfind("\n") + 1
     if before.startswith(("```", "~~~"), line) or _LIST_SIGN.match(before, line):
         return line
-    if before.endswith((">", ";")) and (wrapper := _WRAPPER.search(before, line)) is not None:
+    if before.endswith((">", ";")):
+        for sign in _WRAPPER_SIGNS:  # a search would try each place of the line
+            at = before.rfind(sign, line)
+            if at >= 0 and _WRAPPER.match(before, at) is not None:
+                return at
+    if before.endswith(">>>") and (wrapper := _SHELL_WRAPPER.search(before, line)) is not None:
         return wrapper.start()
     return len(before)
 
