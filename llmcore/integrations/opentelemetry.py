@@ -59,6 +59,13 @@ _ASKED = {
     "top_p": "gen_ai.request.top_p",
     "stop": "gen_ai.request.stop_sequences",
 }
+_USED = {
+    "cache_read_tokens": "gen_ai.usage.cache_read.input_tokens",
+    "cache_write_tokens": "gen_ai.usage.cache_creation.input_tokens",
+    "reasoning_tokens": "gen_ai.usage.reasoning.output_tokens",
+    "estimated": "llmcore.usage.estimated",
+}
+_ANSWERED = {"response_id": "gen_ai.response.id", "response_model": "gen_ai.response.model"}
 _SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 _TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864)
 """The bounds of the histograms that the conventions advise."""
@@ -154,10 +161,7 @@ class OpenTelemetry(Observer):
         }
         if attempt.model != call.endpoint.model:
             attributes["llmcore.attempt.alias"] = attempt.model
-        for name, attribute in _ASKED.items():
-            value = getattr(request, name)
-            if value:
-                attributes[attribute] = value
+        attributes |= _given(request, _ASKED)
         if attempt.deployment:
             attributes["llmcore.attempt.deployment"] = attempt.deployment
         if attempt.waited:
@@ -249,32 +253,24 @@ def _asked_of(endpoint: Endpoint) -> dict[str, Any]:
     return {_PROVIDER: _PROVIDERS.get(endpoint.provider, endpoint.provider), _MODEL: endpoint.model}
 
 
+def _given(source: object, names: Mapping[str, str]) -> dict[str, Any]:
+    """Those of the source's fields that are set, under the attributes' names."""
+    return {attribute: value for name, attribute in names.items() if (value := getattr(source, name))}
+
+
 def _used(usage: Usage) -> Attributes:
-    told: dict[str, Any] = {
+    return {
         "gen_ai.usage.input_tokens": usage.input_tokens,
         "gen_ai.usage.output_tokens": usage.output_tokens,
+        **_given(usage, _USED),
+        **({} if usage.cost is None else {"llmcore.usage.cost": usage.cost}),
     }
-    if usage.cache_read_tokens:
-        told["gen_ai.usage.cache_read.input_tokens"] = usage.cache_read_tokens
-    if usage.cache_write_tokens:
-        told["gen_ai.usage.cache_creation.input_tokens"] = usage.cache_write_tokens
-    if usage.reasoning_tokens:
-        told["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning_tokens
-    if usage.cost is not None:
-        told["llmcore.usage.cost"] = usage.cost
-    if usage.estimated:
-        told["llmcore.usage.estimated"] = True
-    return told
 
 
 def _answered(attempt: Attempt, reply: Envelope | None) -> Attributes:
-    told: dict[str, Any] = {}
+    told = _given(attempt, _ANSWERED)
     if reply is not None and reply.finish_reason is not None:
         told["gen_ai.response.finish_reasons"] = (reply.finish_reason,)
-    if attempt.response_id:
-        told["gen_ai.response.id"] = attempt.response_id
-    if attempt.response_model:
-        told["gen_ai.response.model"] = attempt.response_model
     if attempt.time_to_first_token is not None:
         told["gen_ai.response.time_to_first_chunk"] = attempt.time_to_first_token
     return told

@@ -87,9 +87,8 @@ class EnvelopeWords:
     what is left. Linear: each character is looked at once."""
 
     def __init__(self) -> None:
-        self._at = (
-            -1
-        )  # where the next character of the words is, in the held text; -1 until they begin, -2 when there are no more
+        # Where the next character of the words is, in the held text; -1 until they begin, -2 when there are no more.
+        self._at = -1
         self._raw = ""  # what came of them and was not told
         self._told = ""
         self._begun = False

@@ -117,9 +117,7 @@ def _outcome(result: ToolResultBlock, record: ToolRecord) -> Outcome:
     if failure is not None:
         kind: Any = failure.type
         error = ToolError(failure.message, tool_name=record.name, tool_id=record.id, type=kind)
-    ended: TerminateLoop | None = None
-    if record.ended:
-        ended = TerminateLoop(record.value)
+    ended = TerminateLoop(record.value) if record.ended else None
     return Outcome(
         ToolCall(id=record.id, name=record.name, arguments=copied(record.arguments)),
         list(result.content),

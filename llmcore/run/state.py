@@ -402,7 +402,7 @@ class RunState:
             repairs=[*self.repairs],
             given_messages=self._given,
             not_entered=left_waiting(self.settings.interjections),
-            runs=self.runs,
+            runs=[*self.runs],
         )
 
     def _is_open(self, call_id: str) -> bool:

@@ -4,6 +4,8 @@ A model that loses its place opens the next call in the middle of a value. What 
 It is looked for where calls end, whatever row they are of: where the opener of the call stands once more within it, and what
 stands behind that reads as a call, the first one is cut there and was never whole.
 
+The opener may also be another row's, whose closer then ends the value: that such a value was not whole says `took_closers`.
+
 A value in a notation with escapes (JSON, Python, Gemma's strings) that is sound holds an opener because it speaks of one; text
 between tags has no escapes, and there an opener with a call behind it is one. Linear: what is looked at is read twice more, and
 only so often in a reply.

@@ -357,9 +357,9 @@ class Reading:
             for draft in drafts:
                 self.teller.call_finished(draft.index, self.call(draft, draft.id or f"call_{draft.index}"))
 
-    def line_over(self, *, has_words: bool) -> None:
+    def line_over(self, *, words_follow: bool) -> None:
         """The line of the calls that are held is over, or words follow them on it."""
-        self._finished(self._unfinished.line_over(has_words=has_words))
+        self._finished(self._unfinished.line_over(words_follow=words_follow))
 
     def reply_over(self) -> None:
         """No more calls come."""

@@ -52,12 +52,12 @@ class Unfinished:
             return False
         return True
 
-    def line_over(self, *, has_words: bool) -> list[Draft]:
+    def line_over(self, *, words_follow: bool) -> list[Draft]:
         """The line of the calls is over, or words follow them on it. Returns those that are finished by that."""
         finished: list[Draft] = []
         for draft, standing in self.on_line:
             doubt = "words_on_both_sides" if standing.in_line else "within_a_sentence" if standing.in_sentence else ""
-            if has_words and doubt:
+            if words_follow and doubt:
                 draft.doubted(Repair(kind=doubt, before=standing.words or None, safety="guess"))
             if standing.unannounced or self.waiting:
                 self.waiting.append((draft, standing))

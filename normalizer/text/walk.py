@@ -123,7 +123,7 @@ class Walk:
                 position = max(position, went if isinstance(went, int) else (yield from went))
                 looks.charge_brackets(before)
                 reading.judged(PLAIN)
-        reading.line_over(has_words=False)
+        reading.line_over(words_follow=False)
         reading.reply_over()
         self._end()
 
@@ -372,16 +372,16 @@ class Walk:
             goes_on = sentence_goes_on(text[: at if at >= 0 else len(text)], done, standing.words)
             if goes_on is None:
                 return False
-            reading.line_over(has_words=goes_on)
+            reading.line_over(words_follow=goes_on)
             return True
         for char in text[done : done + _FARTHEST if at < 0 else min(at, done + _FARTHEST)]:
             if char == "\n" or char.isalnum():
                 if at < 0 and not reading.src.final and _WORD_OPENER.startswith(text[done:].lstrip()[:_OVERLAP]):
                     return False
-                reading.line_over(has_words=char != "\n")
+                reading.line_over(words_follow=char != "\n")
                 return True
         if (len(text) if at < 0 else at) - done >= _FARTHEST:
-            reading.line_over(has_words=True)
+            reading.line_over(words_follow=True)
             return True
         return False
 
