@@ -144,6 +144,8 @@ class Capabilities(Value):
 
     def updated(self, other: Capabilities) -> Capabilities:
         """These, with what `other` knows laid over them."""
+        if not other.model_fields_set:
+            return self
         return self.model_copy(update=other.model_dump(exclude_none=True, exclude_unset=True))
 
 
@@ -168,6 +170,8 @@ class ModelCall(Value):
     knowledge."""
     writer: SkipValidation[CallWriter | None] = None
     """Writes example calls and history calls as text in the prompted modes; None in native mode."""
+    streamed: bool = False
+    """It is made by `stream`, not by `complete`."""
     strict_json_instructions: bool = False
     reasoning_open: bool = False
     """The user says that the model's chat template opens the reasoning, so that replies start inside it."""

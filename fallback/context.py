@@ -174,8 +174,11 @@ def first_well(models: Models, model: str) -> str:
 def best_place(models: Models, model: str, spent: Sequence[object] = ()) -> str:
     """The first of the model's places that is well, else the one that will be soonest; one of another account than those that
     are `spent`, if there is one."""
+    places = models.deployments(model)
+    if len(places) == 1:
+        return places[0]
     return min(
-        models.deployments(model),
+        places,
         key=lambda name: (bool(spent) and models.account(model, name) in spent, models.resting(model, name)),
     )
 

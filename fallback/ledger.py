@@ -13,15 +13,16 @@ down to it, whatever the code between them makes of the error.
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
 from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitExceeded, LLMCoreError, OutputMode, Timeout, Usage
-from llmcore.types.copies import made
+from llmcore.types.copies import assign, made
 from llmcore.types.others_words import MAX_MESSAGE, bounded
+from llmcore.types.usage import NO_USAGE
 
 __all__ = ["Ledger"]
 
@@ -43,12 +44,12 @@ class Ledger:
         self._requests_below = 0
         self._refused_below: LimitExceeded | None = None
         self.attempts: list[Attempt] = []
-        self.usage = Usage()
+        self.usage = NO_USAGE
         self._clock = clock
         self._allowed: Callable[[str], int | None] = _no_other
         self._started = clock()
         self._turn_started_at = 0
-        self._unsent = Counter[str]()
+        self._unsent: defaultdict[str, int] = defaultdict(int)
         self._cost = 0.0
         self._tool_calls = 0
         self._refused_calls = 0
@@ -89,8 +90,9 @@ class Ledger:
     @property
     def requests_left(self) -> int | None:
         """Of the whole run; None = unbounded."""
-        own = None if self.budget.requests is None else max(0, self.budget.requests - len(self.attempts) - self._requests_below)
-        return _least(own, None if self._parent is None else self._parent.requests_left)
+        most, above = self.budget.requests, self._parent
+        own = None if most is None else max(0, most - len(self.attempts) - self._requests_below)
+        return own if above is None else _least(own, above.requests_left)
 
     @property
     def bounds_cost(self) -> bool:
@@ -146,8 +148,9 @@ class Ledger:
     @property
     def seconds_left(self) -> float | None:
         """Until the deadline, the nearest one; None = there is none. May be negative."""
-        own = None if self.budget.deadline is None else self._started + self.budget.deadline - self._clock()
-        return _least(own, None if self._parent is None else self._parent.seconds_left)
+        seconds, above = self.budget.deadline, self._parent
+        own = None if seconds is None else self._started + seconds - self._clock()
+        return own if above is None else _least(own, above.seconds_left)
 
     def start(self, model: str, mode: OutputMode, reason: AttemptReason, detail: str = "", deployment: str = "") -> Attempt:
         """Enter a request that is about to be made.
@@ -172,6 +175,7 @@ class Ledger:
             deployment=deployment,
             detail=detail,
             waited=waited,
+            usage=NO_USAGE,
         )
         self.attempts.append(attempt)
         self._begun[attempt.n] = begun
@@ -181,18 +185,21 @@ class Ledger:
         self, attempt: Attempt, usage: Usage | None = None, *, failure: LLMCoreError | None = None, report: Any = None
     ) -> None:
         """Enter what became of it. May be called again to add what was learnt later; usage is counted once."""
+        learnt: dict[str, Any] = {}
         if usage is not None:
-            attempt.usage = usage
+            learnt["usage"] = usage
             for one in (self, *self._above()):
                 one.usage += usage
                 one._cost += max(0.0, usage.cost or 0.0)
         begun = self._begun.pop(attempt.n, None)
         if begun is not None:
-            attempt.duration = self._clock() - begun
+            learnt["duration"] = self._clock() - begun
         if failure is not None:
             hide_in_error(failure)
-            attempt.failure = failure
-        attempt.report = report or attempt.report
+            learnt["failure"] = failure
+        if report:
+            learnt["report"] = report
+        assign(attempt, **learnt)
 
     def check_deadline(self) -> None:
         """Raises `Timeout` when the deadline has passed. It looks at the clock, for a timer does not ring while something

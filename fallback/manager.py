@@ -8,8 +8,7 @@ recorded reason and is drawn from the one budget, whether or not its request wen
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from llmcore.fallback.checks import ask, check_strategies
@@ -29,13 +28,14 @@ from llmcore.types import (
     Waiting,
 )
 from llmcore.types.logs import failure_name, logger
+from llmcore.types.telling import Tell
 
 __all__ = ["Attempting", "FallbackManager"]
 
 _log = logger("fallback")
 
-Attempting = Callable[[Plan], AsyncGenerator[Event, None]]
-"""Carries out one plan: yields its events; ends when the reply was accepted; raises an `LLMCoreError` when it was
+Attempting = Callable[[Plan, Tell[Event]], Awaitable[None]]
+"""Carries out one plan: tells its events; ends when the reply was accepted; raises an `LLMCoreError` when it was
 not."""
 
 _MAX_LINE = 200
@@ -54,8 +54,8 @@ class FallbackManager:
     def __init__(self, strategies: Sequence[Strategy] | None = None) -> None:
         self.strategies = tuple(DEFAULT_STRATEGIES) if strategies is None else check_strategies(strategies)
 
-    async def run(self, context: FallbackContext, attempt: Attempting) -> AsyncGenerator[Event, None]:
-        """Carry out `context.plan` and what follows from its failures; yields the events of every attempt, and `Waiting`
+    async def run(self, context: FallbackContext, attempt: Attempting, tell: Tell[Event]) -> None:
+        """Carry out `context.plan` and what follows from its failures; tells the events of every attempt, and `Waiting`
         before each wait.
 
         Raises a `CallerError` as it is, at once; the latest failure when the deadline has passed, and a provider's when
@@ -66,9 +66,7 @@ class FallbackManager:
         while True:
             entered = len(ledger.attempts)
             try:
-                async with aclosing(attempt(context.plan)) as events:
-                    async for event in events:
-                        yield event
+                await attempt(context.plan, tell)
                 context.models.worked(context.plan.model, context.plan.deployment)
                 return
             except LLMCoreError as failure:
@@ -76,12 +74,12 @@ class FallbackManager:
             if len(ledger.attempts) == entered:
                 ledger.count_unsent(context.plan.model)
             elif ledger.attempts[-1].failure is context.failure:
-                yield _failed(ledger.attempts[-1], context.failure)
+                await tell(_failed(ledger.attempts[-1], context.failure))
             plan = context.plan = self.next_plan(context)
             number = len(ledger.attempts) + 1
             _tell(context, number)
             if plan.wait > 0:
-                yield Waiting(number, plan.model, plan.mode, plan.reason, plan.detail, plan.wait, plan.deployment)
+                await tell(Waiting(number, plan.model, plan.mode, plan.reason, plan.detail, plan.wait, plan.deployment))
                 with ledger.waiting():
                     await asyncio.sleep(_bounded(plan.wait, ledger.seconds_left))
 

@@ -9,7 +9,7 @@
 | context overflow | a model with a larger window only |
 | request too large | nothing: the caller must shorten it |
 | a capability refused | learn it; the same mode without it, the next mode, another model, text only |
-| a refusal of the request that is not understood | nothing is learnt; the next mode, another model, text only |
+| a refusal of the request that is not understood (any 4xx that cannot pass) | the next mode, another model, text only |
 | server error, timeout | another deployment; the same again after a back-off, then another model |
 | a 500 twice in one mode | another model, the next mode: what the mode sends may be what breaks the server |
 | refused, cut short | another model |

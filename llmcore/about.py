@@ -12,7 +12,7 @@ import llmcore
 
 __all__ = ["BuildInfo", "build_info"]
 
-_COMPILED = ("llmcore.normalizer.text.engine",)
+_COMPILED = ("llmcore.normalizer.text.engine", "llmcore.validator.schema.survey")
 """One module of each group that a compiled wheel compiles (pyproject.toml, `[tool.llmcore.compiled]`)."""
 
 

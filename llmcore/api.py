@@ -13,10 +13,12 @@ from llmcore.normalizer import Normalizer as _Normalizer
 from llmcore.normalizer import normalize as _normalize
 from llmcore.normalizer.native.wires import bodies_of_list, wire_of
 from llmcore.tools import compile_tools
-from llmcore.types import DEFAULT_LIMITS, Envelope, Limits, ToolSet
+from llmcore.types import DEFAULT_LIMITS, CallerError, Envelope, Limits, ToolSet
+from llmcore.types.called import in_words, told
 from llmcore.types.copies import copied
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_float
+from llmcore.types.wordings import described
 
 if TYPE_CHECKING:
     from llmcore.validator import ValidationReport
@@ -26,6 +28,7 @@ __all__ = ["Normalizer", "normalize", "validate"]
 Tools = ToolSet | Iterable[object] | None
 
 
+@told
 def normalize(
     reply: Any,
     tools: Tools = None,
@@ -76,6 +79,7 @@ def _loaded(reply: object) -> object:
     return body if is_body else text
 
 
+@in_words()
 class Normalizer(_Normalizer):
     """The same engine, incremental: `feed` text deltas or a provider's stream events, then `finish`.
 
@@ -101,13 +105,22 @@ class Normalizer(_Normalizer):
         )
 
 
+@told
 def validate(
     envelope: Envelope, tools: ToolSet | Iterable[object], *, strictness: Literal["off", "safe", "lenient"] = "safe"
 ) -> ValidationReport:
     """Check an envelope's calls against the tools, repairing what `strictness` allows (design: layer 3, deterministic part).
 
     Every repair is recorded on the call it changed. The calls are copies. Never raises on what a model wrote.
+    Raises `CallerError` for anything but an `Envelope`.
     """
+    _refuse_replies(envelope)
     from llmcore.validator import validate as check  # only here: who normalises does not pay for the validator's libraries
 
     return copied(check(envelope, compile_tools(tools), strictness=strictness))
+
+
+def _refuse_replies(given: object) -> None:
+    if not isinstance(given, Envelope):
+        fix = "validate(normalize(reply, tools), tools)"
+        raise CallerError(f"validate takes an Envelope, not {described(given)}; a reply is normalised first: {fix}")

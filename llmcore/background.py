@@ -13,18 +13,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
 from functools import partial
 from queue import Empty, SimpleQueue
+from types import FrameType
 from typing import Any, Generic, TypeVar, cast
 
 from llmcore.adapters.litellm.engine import close_clients
 from llmcore.adapters.litellm.loop_ends import at_exit
+from llmcore.run.result import RunResult
 from llmcore.tools.threads import UnboundedExecutor
-from llmcore.types import CallerError, InternalError
+from llmcore.types import CallerError, Finished, InternalError
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
 
@@ -41,7 +44,9 @@ _FIXED = frozenset(
     | {"_asyncgens", "_clock_resolution", "_debug", "_default_executor", "_exception_handler"}
     | {"_ready", "_scheduled", "_selector", "_signal_handlers", "_task_factory"}
 )
-"""What a loop sets once, when it is made. None of its methods is ever set; what else it has changes while it runs."""
+"""What nobody but asyncio may set. None of its methods is ever set; what else it has changes while it runs."""
+_SET_BY_METHODS = frozenset({"__dict__", "_debug", "_default_executor", "_exception_handler", "_task_factory"})
+"""Those of them that asyncio sets only where somebody asks it to. The others are its own: it sets them while it runs."""
 _SECONDS_BETWEEN_LOOKS = 0.5
 _SECONDS_TO_STOP = 5.0
 """How long an interrupted call waits for its run to end; a second Ctrl-C ends the waiting."""
@@ -85,6 +90,10 @@ class _Call(Generic[T]):
         while not self.ended.done():
             with suppress(TimeoutError):
                 self.ended.result(_SECONDS_BETWEEN_LOOKS)
+
+    def explains(self, error: BaseException) -> bool:
+        """Is this how it ended, and not what came to the thread that waits?"""
+        return self.error is not None and self.error in (error, error.__cause__)
 
     def drop(self) -> None:
         """It runs no more, or never will."""
@@ -134,39 +143,44 @@ class BackgroundLoop:
         that cancels tasks that are not its own.
 
         When the waiting thread is interrupted (Ctrl-C), the coroutine is cancelled and waited for, and the partial
-        result rides on the interruption: `error.partial`, `error.attempts`.
+        result rides on the interruption: `error.partial`, `error.attempts`; the whole one where the coroutine had just ended.
         """
         call = self._begin(coroutine)
         try:
             call.wait()
+            return self._outcome(call)
         except BaseException as interruption:
-            self._stop(call, interruption)
+            if not call.explains(interruption):
+                self._stop(call, interruption)
             raise
         finally:
             self._calls.discard(call)
-        return self._outcome(call)
 
     def stream(self, items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
         """The items, read by one task on the loop as fast as they come. Raises as `run` does. Closing the generator early
         cancels the task and waits for it; so does an interruption."""
         read: SimpleQueue[tuple[T] | None] = SimpleQueue()
 
-        async def reading() -> None:
+        async def reading() -> T | None:
+            last: T | None = None
             async with aclosing(items):
                 async for item in items:
+                    last = item
                     read.put((item,))
+            return last
 
         call = self._begin(reading())
         call.ended.add_done_callback(lambda _: read.put(None))
         try:
             while (item := _taken(read)) is not None:
                 yield item[0]
+            self._outcome(call)
         except BaseException as interruption:
-            self._stop(call, interruption)
+            if not call.explains(interruption):
+                self._stop(call, interruption)
             raise
         finally:
             self._calls.discard(call)
-        self._outcome(call)
 
     def _begin(self, coroutine: Coroutine[Any, Any, T]) -> _Call[T]:
         call = _Call(coroutine)
@@ -190,8 +204,7 @@ class BackgroundLoop:
         self._loop.call_soon_threadsafe(call.cancel)
         with suppress(TimeoutError):
             call.ended.result(_SECONDS_TO_STOP)
-        rides = {"partial": getattr(call.error, "partial", None), "attempts": getattr(call.error, "attempts", ())}
-        interruption.__dict__.update(rides)
+        interruption.__dict__.update(_done_by(call))
 
     def close(self, *, quitting: bool = False) -> None:
         """End the loop: cancel what runs, close the clients, stop, and wait for the thread; two seconds at most.
@@ -222,24 +235,39 @@ class BackgroundLoop:
 
 
 def _guarded(kind: type[asyncio.AbstractEventLoop]) -> type[asyncio.AbstractEventLoop]:
-    """The class of loops, with the same layout, whose methods and fixed attributes cannot be set or deleted."""
+    """The class of loops, with the same layout, whose methods and fixed attributes nobody but asyncio can set or delete."""
 
-    def is_fixed(name: str) -> bool:
+    def is_fixed(name: str, setter: FrameType) -> bool:
+        if name in _FIXED and name not in _SET_BY_METHODS and _is_asyncio(setter):
+            return False
         return name in _FIXED or callable(getattr(kind, name, None))
 
     def set_attribute(loop: asyncio.AbstractEventLoop, name: str, value: object) -> None:
-        if is_fixed(name):
+        if is_fixed(name, sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]  # who sets it is told nowhere else
             _not_heard(name)
         else:
             kind.__setattr__(loop, name, value)
 
     def delete_attribute(loop: asyncio.AbstractEventLoop, name: str) -> None:
-        if is_fixed(name):
+        if is_fixed(name, sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]  # who sets it is told nowhere else
             _not_heard(name)
         else:
             kind.__delattr__(loop, name)
 
     return type(kind.__name__, (kind,), {"__slots__": (), "__setattr__": set_attribute, "__delattr__": delete_attribute})
+
+
+def _is_asyncio(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "asyncio"
+
+
+def _done_by(call: _Call[Any]) -> dict[str, Any]:
+    """What an interruption tells of a call: what its run had done when it was stopped, or its result where it had just ended."""
+    value: object = call.value
+    result = cast("Finished[object]", value).result if isinstance(value, Finished) else value
+    if call.error is None and isinstance(result, RunResult):
+        return {"partial": result, "attempts": result.attempts}
+    return {"partial": getattr(call.error, "partial", None), "attempts": getattr(call.error, "attempts", ())}
 
 
 def _taken(queue: SimpleQueue[T]) -> T:

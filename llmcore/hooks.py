@@ -335,6 +335,8 @@ class HookChain:
 
     def under(self, seconds_left: Callable[[], float | None]) -> HookChain:
         """The same hooks under a run's deadline; `seconds_left` may give None: there is none."""
+        if not self._given:
+            return self
         made = copy.copy(self)
         made._seconds_left = seconds_left
         if any(one.has_assigned for one in self._given):

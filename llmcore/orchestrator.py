@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import aclosing
 from copy import copy
 from dataclasses import replace
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from llmcore.adapters.base import Adapter
 from llmcore.adapters.capabilities import CapabilityStore
@@ -32,8 +31,10 @@ from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
-from llmcore.types import Budget, ConfigError, Finished, InternalError, Request, TextBlock
+from llmcore.types import Budget, ConfigError, Request, TextBlock
 from llmcore.types.called import Kind, check_kinds, in_words
+from llmcore.types.telling import silently
+from llmcore.types.wordings import meant
 
 if TYPE_CHECKING:
     from llmcore.fallback import Strategy
@@ -57,6 +58,11 @@ INSTEAD = {
     "max_turns": "it is `max_tool_turns`",
     "force_tools": "give `tool_config=ToolConfig(tool_choice='required')`, or `tool_choice='required'` to a run",
     "max_iterations": "it is `max_tool_turns`",
+    "max_steps": "it is `max_tool_turns`",
+    "max_attempts": "give `budget=Budget(attempts=..., reasks=...)`",
+    "allowed_tools": "give `tool_config=ToolConfig(allowed={...})`",
+    "instructions": "it is `system`, an option of each run; an Agent keeps it",
+    "system_prompt": "it is `system`, an option of each run; an Agent keeps it",
     "max_context_size": "it is `max_context_tokens`",
     "log": "the library tells the loggers under logging.getLogger('llmcore')",
     "logger": "the library tells the loggers under logging.getLogger('llmcore')",
@@ -174,9 +180,9 @@ class Orchestrator:
         return made
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _SETTINGS:
-            per_run = f"; for one run, give `{name}=...` to the call" if name in PER_RUN else ""
-            raise ConfigError(f"`{name}` is settled when an Orchestrator is made: make another one{per_run}")
+        if (setting := meant(name, _SETTINGS)) is not None:
+            per_run = f"; for one run, give `{setting}=...` to the call" if setting in PER_RUN else ""
+            raise ConfigError(f"`{setting}` is settled when an Orchestrator is made: make another one{per_run}")
         super().__setattr__(name, value)
 
     @property
@@ -207,7 +213,7 @@ class Orchestrator:
         comes `Truncated` where the last reply was cut, and `Refused`, also where there is text, where the last one was refused
         or a filter ended it.
         """
-        return await self._finish(self._prepare(request, options, listening=False))
+        return await self._prepare(request, options, listening=False).out(silently)
 
     @overload
     async def execute(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
@@ -224,14 +230,12 @@ class Orchestrator:
         value: calls are pending, or a tool or hook ended it with a value of another type (one
         that fits without any conversion is returned).
         """
+        return _value_of(await self._executed(request, output_type, options), output_type)
+
+    async def _executed(self, request: Given | None, output_type: Any, options: dict[str, Any]) -> RunResult[Any]:
         if output_type is None:
             raise ConfigError("execute needs an output type, and None is none: use run() for text, or type(None) for JSON's null")
-        result = await self._finish(self._prepare(request, {**options, "output_type": output_type}, listening=False))
-        if not result.has_output:
-            from llmcore.run.verdict import no_output
-
-            raise no_output(result, output_type)
-        return result.output
+        return await self._prepare(request, {**options, "output_type": output_type}, listening=False).out(silently)
 
     @overload
     def stream(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
@@ -295,7 +299,7 @@ class Orchestrator:
         """`execute` for code without an event loop; see `run_sync`."""
         from llmcore.background import run_in_background
 
-        return run_in_background("execute", lambda: self.execute(request, output_type, **options))
+        return _value_of(run_in_background("execute", lambda: self._executed(request, output_type, options)), output_type)
 
     @overload
     def stream_sync(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
@@ -341,16 +345,17 @@ class Orchestrator:
         settings = resolve(request, options, tools=source.snapshot(), **self._defaults)
         return Run(settings, self._machinery, source, listening=listening)
 
-    async def _finish(self, run: Run) -> RunResult[Any]:
-        """Fold the run's events into its result."""
-        async with aclosing(run.events()) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    return cast("RunResult[Any]", event.result)
-        raise InternalError("a run ended without a result")
-
 
 _SETTINGS = frozenset(inspect.signature(Orchestrator).parameters)
 """What its constructor takes; an attribute of that name would change nothing."""
 _TOOL_DEFAULTS = {name: one.default for name, one in inspect.signature(Orchestrator).parameters.items() if name in TOOL_OPTIONS}
 """A setting of tools that is not given, so that `tool_config` may set it."""
+
+
+def _value_of(result: RunResult[Any], output_type: Any) -> Any:
+    """The typed value of a run. Raises `CallerError` where it ended without one."""
+    if not result.has_output:
+        from llmcore.run.verdict import no_output
+
+        raise no_output(result, output_type)
+    return result.output

@@ -41,15 +41,16 @@ def normalize(
     """As `llmcore.normalize`, which says what the parameters mean, with tools that are compiled already: `CallerError` when
     `tools` is no `ToolSet`. `enveloped`: the model was asked for this library's envelope, so that an object with nothing but
     `content` is one."""
+    wire: str | None = None
+    if isinstance(reply, Reply):
+        reasoning_open, forced_tool = reasoning_open or reply.reasoning_open, forced_tool or reply.forced_tool
+        wire, reply = reply.wire, reply.raw
     if type(reply) is str and not (reasoning_open or forced_tool or enveloped):
         named = None if dialects is None else frozenset(dialects)
         quick = read_quickly(reply, _checked(tools), named, limits)
         if quick is not None:
             return envelope_of_words_and_calls(reply, finish_reason, quick)
     settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening=False, enveloped=enveloped)
-    wire: str | None = None
-    if isinstance(reply, Reply):
-        settings, wire, reply = settings.told_by(reply), reply.wire, reply.raw
     if isinstance(reply, str):
         return envelope_of_text(settings.engine().read(reply, _ours(finish_reason)), finish_reason)
     native = NativeReply(settings)

@@ -15,7 +15,7 @@ import asyncio
 import os
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from cachetools import TLRUCache, TTLCache
@@ -27,6 +27,7 @@ from llmcore.adapters.capabilities.known import known_capabilities
 from llmcore.adapters.capabilities.redis_facts import RedisFacts
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.types import ConfigError
+from llmcore.types.copies import updated
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
 from llmcore.types.others_words import bounded
@@ -92,10 +93,8 @@ class CapabilityStore:
 
     def get(self, endpoint: Endpoint) -> Capabilities:
         """Everything known of an endpoint, the most trusted source first."""
-        known, learnt = self._table(endpoint), self._learnt_capabilities(endpoint)
-        merged = known.updated(learnt).model_copy(
-            update={"unsupported_parameters": known.unsupported_parameters | learnt.unsupported_parameters}
-        )
+        known, facts = self._table(endpoint), self.learnt(endpoint)
+        merged = _with_learnt(known, facts) if facts else known
         for told in self._told(endpoint):
             merged = merged.updated(told)
         return merged
@@ -138,6 +137,8 @@ class CapabilityStore:
 
     def learnt(self, endpoint: Endpoint) -> dict[str, bool]:
         """What was learnt of an endpoint and is not yet forgotten, by capability or parameter."""
+        if not self._names:
+            return {}
         key = endpoint.key
         with self._lock:
             names = self._names.get(key)
@@ -169,16 +170,6 @@ class CapabilityStore:
         if known is None or known.learnt_at <= fact.learnt_at:
             self._facts[key] = fact
             self._names[key[0]].add(key[1])
-
-    def _learnt_capabilities(self, endpoint: Endpoint) -> Capabilities:
-        facts = self.learnt(endpoint)
-        known: dict[str, Any] = {name: value for name, value in facts.items() if name in LEARNABLE}
-        refused = {name for name, value in facts.items() if name not in LEARNABLE and not value}
-        if known.get("parallel_tools") is False:
-            refused.add("parallel_tool_calls")  # the parameter by which it was refused
-        if refused:
-            known["unsupported_parameters"] = frozenset(refused)
-        return Capabilities(**known)
 
     # What is shared
 
@@ -269,3 +260,12 @@ class CapabilityStore:
             words = bounded(process_scrubber().text(f"{type(error).__name__}: {error}"))
             _log.warning("what was learnt of endpoints is not shared, %r failed (%s); going on without", self._backend, words)
         self._warned = True
+
+
+def _with_learnt(known: Capabilities, facts: Mapping[str, bool]) -> Capabilities:
+    """What was known, with what was learnt laid over it; the parameters that are refused add up."""
+    learnt = {name: value for name, value in facts.items() if name in LEARNABLE}
+    refused = {name for name, value in facts.items() if name not in LEARNABLE and not value}
+    if learnt.get("parallel_tools") is False:
+        refused.add("parallel_tool_calls")  # the parameter by which it was refused
+    return updated(known, {**learnt, "unsupported_parameters": known.unsupported_parameters | refused})

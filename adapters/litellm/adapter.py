@@ -187,7 +187,8 @@ class LiteLLMAdapter:
     def request_key(self, call: ModelCall) -> str:
         """What the request would send, and where, as a digest: the same for two calls that would make the same request. With
         what is known of the endpoint at this time."""
-        sent = self._prepared(call).sent
+        prepared = self._prepared(call)
+        sent = {**prepared.sent, **(prepared.streamed if call.streamed else {})}
         return sha256(json.dumps(sent, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
 
     def _prepared(self, call: ModelCall) -> Prepared:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import logging
 import os
 import re
 import warnings
@@ -20,7 +21,7 @@ from typing import Any
 from llmcore.adapters.base import NOTHING_SENT
 from llmcore.adapters.litellm.loop_ends import at_loop_end, end_worker, exit_first, give_each_loop_a_worker
 from llmcore.adapters.secrets.log_scrubbing import filter_clients
-from llmcore.adapters.wire.watching import tells_what_it_makes
+from llmcore.adapters.wire.watching import current_watch, tells_what_it_makes
 from llmcore.types import ConfigError
 from llmcore.types.locks import ForkSafeLock
 
@@ -92,6 +93,18 @@ def check_package(needed: str, provider: str) -> None:
         raise ConfigError(f"{provider} needs the package {package.strip('()')}, which is not installed: pip install it")
 
 
+class _ToldAsError(logging.Filter):
+    """Keeps LiteLLM from logging tracebacks of what goes wrong in a call of ours: it leaves as an error in our words. At DEBUG
+    they are shown."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        is_shown = not record.exc_info or logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
+        return is_shown or current_watch() is None
+
+
+_told_as_error = _ToldAsError()
+
+
 def _hush() -> None:
     """Put our filters in front, unless they stand there already: changing the list resets what was shown once."""
     for action, message, category, module, line in _QUIET:
@@ -109,6 +122,7 @@ def _load() -> Any:
         raise ConfigError(
             f"litellm cannot be imported ({error}); install litellm==1.105.3, the version llmcore is tried with"
         ) from error
+    logging.getLogger("LiteLLM").addFilter(_told_as_error)
     module.suppress_debug_info = True  # else coloured text on stdout with every error
     module.disable_hf_tokenizer_download = True  # else counting tokens offline blocks for ~23 s
     module.REPEATED_STREAMING_CHUNK_LIMIT = 1_000_000_000  # else a hundred equal chunks, a ruled line, are an error

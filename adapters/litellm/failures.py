@@ -25,9 +25,11 @@ from llmcore.adapters.litellm.refusals import (
     is_quoted,
     own_words,
     refused_capability,
+    refuses_as_it_is,
 )
 from llmcore.adapters.litellm.waits import retry_after
-from llmcore.adapters.litellm.words import key_words, place_words, provider_words, said_by_server, without_tips
+from llmcore.adapters.litellm.words import key_words, place_words, provider_words, said_by_server, without_bytes, without_tips
+from llmcore.adapters.providers import provider_of
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types import (
@@ -53,6 +55,7 @@ from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS
 
 __all__ = [
     "ROWS",
+    "SERVERS_WORDS",
     "Facts",
     "Row",
     "classify",
@@ -156,14 +159,38 @@ class Facts:
     """What was asked for; None = not told."""
     unsent: bool = False
     """LiteLLM made no request: no server said this."""
+    unsigned: bool = False
+    """What signs a request was not found, so none was made."""
 
     def placed(self, what: str) -> str:
-        """In our words: where, what, and what was said there. Without `what`, that alone."""
-        place = place_words(self.call) if what else ""
-        return f"{place}: {what}; it says: {self.message}" if place else self.message
+        """In our words: where, what, and what was said there; the last alone where no call is known."""
+        place = place_words(self.call)
+        said = f"{SERVERS_WORDS}{self.message}" if self.message else ""
+        return f"{place}: {what}{said}" if place else self.message
+
+    def beneath(self, what: str) -> str:
+        """The same where no server said it: `message` is the client's own."""
+        place = place_words(self.call)
+        return f"{place}: {what}: {self.message}" if place else self.message
+
+    @property
+    def http(self) -> str:
+        return f" (HTTP {self.status})" if self.status else ""
 
 
+SERVERS_WORDS = "; it says: "
+"""What stands before the words of a server in an error of ours."""
 _SOCKET_FAILURES = frozenset({"ClientError", "ConnectError", "OSError", "ReadError", "RemoteProtocolError", "WriteError"})
+_UNSIGNED = frozenset({"DefaultCredentialsError", "NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"})
+"""What Google's and Amazon's own packages raise where they find nothing to sign with."""
+_UNSIGNED_WORDS = (
+    "default credentials were not found",
+    "unable to locate credentials",
+    "partial credentials found in",
+    "the config profile (",
+    "credentials were found, but",
+)
+"""The same as LiteLLM tells it, which names no class of theirs."""
 _TIMEOUTS = frozenset({"APITimeoutError", "ServerTimeoutError", "Timeout", "TimeoutError", "TimeoutException"})
 
 
@@ -196,7 +223,7 @@ def with_servers_status(error: Exception, status: int | None) -> Exception:
     if status is None and _UNSENT in _class_names(error):
         with suppress(AttributeError):
             error.llmcore_unsent = True  # type: ignore[attr-defined]  # read by `facts_of`
-    if status is not None and status >= 400:
+    if status is not None and status >= 300:
         for part in (error, _cause(error)):
             if isinstance(getattr(part, "status_code", None), int) and not isinstance(part, LLMCoreError):
                 with suppress(AttributeError):  # of a class that only lets it be read
@@ -266,7 +293,7 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
     body = error_body(error, call)
     message = _message(error)
     inner = body.get("message")
-    shown = inner if isinstance(inner, str) and inner else message
+    shown = _plain_words(error, body) or without_bytes(message)
     said = own_words(message.lower(), call, lambda words: _tells(words, call))
     status = getattr(error, "status_code", None)
     unsent = getattr(error, "llmcore_unsent", False) is True
@@ -286,7 +313,25 @@ def facts_of(error: BaseException, call: ModelCall | None = None, scrubber: Scru
         speaks_of_model=isinstance(inner, str) and _MODEL.search(inner[:MAX_WORDS]) is not None,
         call=call,
         unsent=unsent,
+        unsigned=_is_signed_in(call) and (not beneath.isdisjoint(_UNSIGNED) or any(part in said for part in _UNSIGNED_WORDS)),
     )
+
+
+_WORDS_IN = ("message", "error", "detail", "msg")
+"""Where servers put what they say into the object of an error."""
+
+
+def _plain_words(error: BaseException, body: dict[str, Any]) -> str:
+    """What the server says in words, out of its object; empty where it sent none."""
+    whole: object = getattr(error, "body", None)  # OpenAI's client has what stands under `error`
+    return next(
+        (text for text in map(body.get, _WORDS_IN) if isinstance(text, str) and text), whole if isinstance(whole, str) else ""
+    )
+
+
+def _is_signed_in(call: ModelCall | None) -> bool:
+    """Does the provider take other credentials than a key?"""
+    return call is not None and bool(provider_of(call.endpoint).credentials)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,12 +367,12 @@ def _row(
     return Row(make, frozenset(status), frozenset(kinds), frozenset(codes), text, also)
 
 
-def _plain(kind: type[LLMCoreError], what: str = "") -> Callable[[Facts], LLMCoreError]:
+def _plain(kind: type[LLMCoreError], what: str) -> Callable[[Facts], LLMCoreError]:
     return lambda facts: kind(facts.placed(what))
 
 
-def _with_status(kind: Callable[..., LLMCoreError], what: str = "") -> Callable[[Facts], LLMCoreError]:
-    return lambda facts: kind(facts.placed(what), status=facts.status)
+def _with_status(kind: Callable[..., LLMCoreError], what: str) -> Callable[[Facts], LLMCoreError]:
+    return lambda facts: kind(facts.placed(f"{what}{facts.http}"), status=facts.status)
 
 
 def _quota_spent(facts: Facts) -> LLMCoreError:
@@ -340,20 +385,27 @@ _content_refused = _plain(Refused, "the provider refuses what is asked")
 
 
 def _rate_limited(facts: Facts) -> LLMCoreError:
-    return RateLimited(facts.message, status=facts.status, retry_after=facts.retry_after)
+    return RateLimited(facts.placed(f"too many requests{facts.http}"), status=facts.status, retry_after=facts.retry_after)
 
 
 def _overloaded(facts: Facts) -> LLMCoreError:
-    return Overloaded(facts.message, status=facts.status, retry_after=facts.retry_after)
+    return Overloaded(facts.placed(f"the server is overloaded{facts.http}"), status=facts.status, retry_after=facts.retry_after)
+
+
+def _not_reached(facts: Facts) -> LLMCoreError:
+    return RemoteServerError(facts.beneath("the connection failed"), status=None if facts.connection else facts.status)
 
 
 def _timed_out(facts: Facts) -> LLMCoreError:
-    seconds = f"{facts.call.timeout:g} s" if facts.call is not None else "the time"
-    return Timeout(f"no answer within {seconds} given for a read", status=facts.status)
+    if facts.call is None:
+        return Timeout("no answer within the time given for a read", status=facts.status)
+    return Timeout(f"{place_words(facts.call)}: no answer within {facts.call.timeout:g} s given for a read", status=facts.status)
 
 
 def _capability_refused(facts: Facts) -> LLMCoreError:
-    return CapabilityRefused(facts.message, capability=facts.capability or "native_tools", status=facts.status)
+    capability = facts.capability or "native_tools"
+    what = f"the server does not take {capability}{facts.http}"
+    return CapabilityRefused(facts.placed(what), capability=capability, status=facts.status)
 
 
 def _no_image(facts: Facts) -> LLMCoreError:
@@ -369,14 +421,17 @@ def _unknown_provider(facts: Facts) -> LLMCoreError:
 
 
 def _authentication(facts: Facts) -> LLMCoreError:
-    status = f" (HTTP {facts.status})" if facts.status else ""
-    return AuthenticationFailed(facts.placed(f"the server does not let us in{status}; {key_words(facts.call)}"))
+    return AuthenticationFailed(facts.placed(f"the server does not let us in{facts.http}; {key_words(facts.call)}"))
+
+
+def _no_credentials(facts: Facts) -> LLMCoreError:
+    wanted = provider_of(facts.call.endpoint).credentials if facts.call is not None else "credentials"
+    return AuthenticationFailed(facts.beneath(f"nothing was sent, for want of {wanted}"))
 
 
 def _no_model(facts: Facts) -> LLMCoreError:
     model = facts.call.endpoint.model if facts.call is not None else ""
-    status = f" (HTTP {facts.status})" if facts.status else ""
-    return ModelNotFound(facts.placed(f"the server has no model {model!r}, or not for this key{status}"))
+    return ModelNotFound(facts.placed(f"the server has no model {model!r}, or not for this key{facts.http}"))
 
 
 def _ours(facts: Facts) -> LLMCoreError:
@@ -403,15 +458,14 @@ _LITELLMS_OWN = (
     "failed to parse",
     "tool call arguments",
 )
-_REFUSALS = (400, 405, 409, 415, 422, 501)
-"""Statuses by which a server refuses a request as it is: the same again would be refused again."""
 
 ROWS: tuple[Row, ...] = (
     _row(_no_image, kinds=("ImageFetchError",)),
+    _row(_no_credentials, also=lambda facts: facts.unsigned),
     _row(_timed_out, also=lambda facts: facts.timeout),
     # before any status or class: LiteLLM looks for "403" and "429" in all of the text, a port or an address included
-    _row(lambda facts: RemoteServerError(facts.message), also=lambda facts: facts.connection),
-    _row(lambda facts: RemoteServerError(facts.message), text=("which is another one, so nothing was sent there",)),  # transport
+    _row(_not_reached, also=lambda facts: facts.connection),
+    _row(_not_reached, text=("which is another one, so nothing was sent there",)),  # transport
     _row(_installation, kinds=("ImportError", "ModuleNotFoundError")),
     _row(_installation, text=("no module named 'mcp'",)),
     _row(_unknown_provider, text=("llm provider not provided",)),
@@ -450,6 +504,7 @@ ROWS: tuple[Row, ...] = (
     _row(_authentication, status=(403,)),
     _row(_refused, status=(404,), text=NO_SUCH_ENDPOINT),
     _row(_no_model, status=(404,)),
+    _row(_no_model, status=(410,), also=lambda facts: facts.speaks_of_model),
     _row(_no_model, kinds=("NotFoundError",)),
     _row(_authentication, kinds=("PermissionDeniedError",)),
     _row(_no_model, status=(400,), text=MISSING_MODEL),
@@ -458,23 +513,23 @@ ROWS: tuple[Row, ...] = (
     _row(_overloaded, status=(503, 529)),
     _row(_overloaded, codes=("overloaded_error", "unavailable", "503", "529")),
     _row(_overloaded, status=(500, 502), text=("overloaded",)),
-    _row(_with_status(Timeout), status=(408, 504)),
-    _row(_with_status(RemoteServerError), text=("connection error", "cannot connect", "connection refused", "disconnected")),
+    _row(_with_status(Timeout, "the server timed out"), status=(408, 504)),
+    _row(_not_reached, text=("connection error", "cannot connect", "connection refused", "disconnected")),
     _row(
-        _with_status(RemoteServerError),
+        _with_status(RemoteServerError, "the answer is no reply of a model"),
         text=("<html", "<!doctype", "expecting value: line", "converting to valid response"),
-        also=lambda facts: facts.status not in _REFUSALS,
+        also=lambda facts: not refuses_as_it_is(facts.status),
     ),
     _row(_ours, kinds=("APIConnectionError",), text=_LITELLMS_OWN),
     _row(
-        _plain(CallerError),
+        _plain(CallerError, "the server does not take a parameter's value"),
         status=(400, 422),
         also=lambda facts: any(facts.param.startswith(name) for name in _CALLERS_PARAMETERS),
     ),
-    _row(_refused, status=_REFUSALS),
+    _row(_refused, also=lambda facts: refuses_as_it_is(facts.status)),
     _row(_refused, status=(500,), text=CANNOT_BE_MADE),
-    _row(_with_status(RemoteServerError), also=lambda facts: facts.status is not None),
-    _row(_with_status(RemoteServerError), kinds=("APIError", "OpenAIError")),
+    _row(_with_status(RemoteServerError, "the server failed"), also=lambda facts: facts.status is not None),
+    _row(_with_status(RemoteServerError, "the server failed"), kinds=("APIError", "OpenAIError")),
     _row(_fault),
 )
 """The first row that holds counts; the last one always does."""

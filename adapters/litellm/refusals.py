@@ -16,7 +16,27 @@ from llmcore.adapters.secrets.spellings import unescaped, united
 from llmcore.types import ToolDefinition
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["CANNOT_BE_MADE", "MISSING_MODEL", "NO_SUCH_ENDPOINT", "PHRASES", "is_quoted", "own_words", "refused_capability"]
+__all__ = [
+    "CANNOT_BE_MADE",
+    "MISSING_MODEL",
+    "NO_SUCH_ENDPOINT",
+    "PHRASES",
+    "is_quoted",
+    "own_words",
+    "refused_capability",
+    "refuses_as_it_is",
+]
+
+_MAY_PASS = frozenset({408, 425, 429})
+"""Statuses of the 400s that say nothing of the request: it came too slowly, too early or too often."""
+_NOT_IMPLEMENTED = 501
+
+
+def refuses_as_it_is(status: int | None) -> bool:
+    """Does a server refuse a request as it is by this status, so that the same again would be refused again? Any of the 400s but
+    those that pass, a redirect that leads nowhere, and what the server has no code for."""
+    return status is not None and ((300 <= status < 500 and status not in _MAY_PASS) or status == _NOT_IMPLEMENTED)
+
 
 PHRASES: tuple[tuple[str, str], ...] = (
     ("json mode cannot be combined with tool", "schema_with_tools"),  # Groq
@@ -58,7 +78,20 @@ _NO_TOOLS = re.compile(
     r"|\bno (?:tool|function)(?:[ -]calling)? template\b"
 )
 """A plain sentence that the endpoint has no tool calling; one that names a condition says it of that only."""
+_NO_SYSTEM = re.compile(
+    r"\b(?:system|developer) (?:role|prompt|message|instruction)s?\b[^.;:\n]{0,40}\bnot (?:supported|enabled|available|allowed)\b"
+    r"|\b(?:not|n't) support (?:a |the )?(?:system|developer) (?:role|prompt|message|instruction)s?\b"
+)
+"""The same of a system prompt, in any place."""
+_NO_STREAMS = re.compile(
+    r"\b(?:streaming|streamed (?:responses?|replies|requests?)|stream mode)\b[^.;:\n]{0,40}"
+    rf"\bnot (?:supported|enabled|available|allowed|implemented)\b{_CONDITION}"
+    rf"|\b(?:not|n't) support (?:streaming|streamed|streams)\b{_CONDITION}"
+)
+"""The same of streams."""
 
+_TOO_MUCH_ROOM = "which is the maximum allowed number of output tokens"
+"""Claude, of a `max_tokens` that is ours where the request names none."""
 _OF_THE_FORMAT = (
     "json mode is not enabled",  # Gemini (gemma), for a schema too
     "launched with --grammar-backend none",  # SGLang
@@ -121,6 +154,8 @@ _PARAMETERS = (
     "stream_options",
 )
 _ANY = "|".join(sorted(_PARAMETERS, key=len, reverse=True))
+_SPOKEN = (("stop sequence", "stop"), ("stop words", "stop"), ("stop strings", "stop"))
+"""What servers call a parameter in a sentence."""
 _PLAIN = "|".join(name for name in _PARAMETERS if "_" in name or name in ("tools", "functions"))
 _NAMED = re.compile(
     rf"['\"`]({_ANY})\b|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra|supplied: ({_ANY})\b"
@@ -136,12 +171,19 @@ def refused_capability(text: str, param: str, call: ModelCall | None) -> str | N
             return capability
     if any(phrase in text for phrase in _OF_THE_FORMAT):
         return _format_asked(call)
+    if _NO_SYSTEM.search(text):
+        return "system_message"
+    if _TOO_MUCH_ROOM in text and (call is None or call.request.max_tokens is None):
+        return "max_tokens"
+    if _NO_STREAMS.search(text):
+        return "streaming"
     if _NO_TOOLS.search(text):
         return "native_tools"
     if not any(word in text for word in _UNSUPPORTED):
         return None
     found = _NAMED.search(text)
-    named = re.split(r"[.\[]", param)[0] or (next(filter(None, found.groups())) if found else "")
+    spoken = next((name for words, name in _SPOKEN if words in text), "")
+    named = re.split(r"[.\[]", param)[0] or (next(filter(None, found.groups())) if found else spoken)
     if named in _FORMATS:
         return _format_asked(call)
     if named == "tool_choice" and call is not None and is_object(call.request.tool_choice):

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.providers import PROVIDERS, provider_of
 
-__all__ = ["key_words", "place_words", "provider_words", "said_by_server", "without_tips"]
+__all__ = ["key_words", "place_words", "provider_words", "said_by_server", "without_bytes", "without_tips"]
 
 _LITELLMS = re.compile(r"(?:litellm\.\w+: *)?(?:\w*(?:Error|Exception)(?: \w+Error)?(?: - |: *))*(?:Error code: \d{3}(?: - )?)?")
 """What LiteLLM and the OpenAI SDK put before the words of a server."""
@@ -23,6 +23,14 @@ def said_by_server(message: str) -> str:
     """The message without what the clients put before it; what is left of an empty body says so."""
     found = _LITELLMS.match(message) if message.startswith(("litellm.", "Error code: ")) else None
     return message[found.end() :].strip() or "(no words)" if found else message
+
+
+_BYTES = re.compile(r"""\bb(['"])(.*)\1""", re.DOTALL)
+
+
+def without_bytes(message: str) -> str:
+    """The message; of a body that a client shows as Python's bytes, the text."""
+    return _BYTES.sub(lambda found: found[2], message, count=1)
 
 
 def without_tips(message: str) -> str:

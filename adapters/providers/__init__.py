@@ -39,8 +39,13 @@ _LIKE_OPENAI = replace(
     OPENAI_COMPATIBLE,
     one_system_message=False,
     models=tuple(
-        ModelRow(pattern, OPENAI_COMPATIBLE.capabilities, "as OpenAI serves it", {"searches_by": way})
-        for pattern, way in (("*-search-*", "body"), ("gpt-[4-9]*", "responses"), ("o[1-9]*", "responses"))
+        ModelRow(pattern, OPENAI_COMPATIBLE.capabilities, "as OpenAI serves it", changes)
+        for pattern, changes in (
+            ("*-search-*", {"searches_by": "body"}),
+            ("gpt-[5-9]*", {"searches_by": "responses", "thinking": "effort"}),
+            ("gpt-4*", {"searches_by": "responses"}),
+            ("o[1-9]*", {"searches_by": "responses", "thinking": "effort"}),
+        )
     ),
 )
 """A server that is called `openai` at another host: what it can do is not known, how OpenAI's models are asked is."""

@@ -11,6 +11,7 @@ __all__ = [
     "CLAUDE_SAMPLING",
     "FULL",
     "GEMINI_CAPABILITIES",
+    "LOW_OR_HIGH",
     "NOTES",
     "NO_SAMPLING",
     "OPENAI_LIMITS",
@@ -44,6 +45,8 @@ GEMINI_CAPABILITIES = FULL.model_copy(
     }
 )
 """Gemini API documentation: Function calling, Structured output, Grounding with Google Search."""
+LOW_OR_HIGH = ((8192, "low"),)
+"""The efforts of models that have no `medium` (xAI documentation: Reasoning; Gemini API documentation: Gemini thinking)."""
 NO_SAMPLING = frozenset({"temperature", "top_p"})
 
 CLAUDE_SAMPLING = (("temperature", 1.0, 1.0), ("top_p", 0.95, 1.0))

@@ -93,6 +93,8 @@ class Provider:
     """The provider's own domains."""
     needs_package: str = ""
     """The module that LiteLLM signs in with here, which it does not bring along, and what to install for it: `a.b (c)`."""
+    credentials: str = ""
+    """What signs requests in place of a key, and where it is taken from, in words; empty = a key does."""
     needs_url: str = ""
     """An example of the base URL, where there is no usual one, so that the user must give it."""
     url_variable: str = ""
@@ -117,9 +119,14 @@ class Provider:
     """Request parameters LiteLLM refuses or drops silently here: never sent, enforced by the layers above where they
     matter."""
     thinking: str | None = None
-    """How `Request.thinking` is asked for: `anthropic` (token budget) or `effort` (`reasoning_effort`)."""
+    """How `Request.thinking` is asked for: `anthropic` (token budget), `effort` (`reasoning_effort`), or `effort if known` (the
+    same, where the model is known, or told, to reason)."""
+    efforts: tuple[tuple[int, str], ...] = ((2048, "low"), (8192, "medium"))
+    """The words of an effort, each with the greatest budget that it stands for; above them it is `high`."""
     forces_while_thinking: bool = True
     """Takes a forced call beside a thinking budget."""
+    thinks_after_unsigned_calls: bool = True
+    """Takes a thinking budget while the last calls stand without the signed reasoning that led to them."""
     sampling_while_thinking: tuple[tuple[str, float, float], ...] = ()
     """Parameters that it takes beside a thinking budget only within a range: name, least and greatest value."""
     needs_max_tokens: bool = False
@@ -148,6 +155,8 @@ class Provider:
     one_system_message: bool = False
     """Has one place for system messages, at the start (chat templates of local servers, and the wires where they are no
     messages): a later one goes there, which is recorded."""
+    takes_system_messages: bool = True
+    """Has a place for them at all; elsewhere their text opens the first message of the user's."""
     raw_body: frozenset[str] = frozenset()
     """Parameters LiteLLM would rewrite or drop here and the provider takes: sent through `extra_body` as they are."""
     extra_body: str = "litellm"

@@ -34,6 +34,7 @@ ANTHROPIC = Provider(
     limits=(CLAUDE_LIMITS,),
     thinking="anthropic",
     forces_while_thinking=False,
+    thinks_after_unsigned_calls=False,
     sampling_while_thinking=CLAUDE_SAMPLING,
     needs_max_tokens=True,
     prompt_cache=True,
@@ -63,6 +64,8 @@ BEDROCK = Provider(
     prefix="bedrock",
     wire="bedrock-converse",
     needs_package="boto3 (boto3)",
+    credentials="AWS's credentials: set the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, run where a "
+    "role gives them, or give a bearer token as `api_key`",
     sources=(
         "Amazon Bedrock user guide: Call a tool with the Converse API",
         "Amazon Bedrock API reference: Converse, ToolSpecification, ToolUseBlock, ToolChoice",
@@ -83,6 +86,7 @@ BEDROCK = Provider(
                 "prompt_cache": True,
                 "thinking": "anthropic",
                 "forces_while_thinking": False,
+                "thinks_after_unsigned_calls": False,
                 "sampling_while_thinking": CLAUDE_SAMPLING,
                 "dropped": frozenset[str](),
             },

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, CLAUDE_SAMPLING, GEMINI_CAPABILITIES, NOTES, TRIED
+from llmcore.adapters.providers.common import (
+    CLAUDE,
+    CLAUDE_LIMITS,
+    CLAUDE_SAMPLING,
+    GEMINI_CAPABILITIES,
+    LOW_OR_HIGH,
+    NOTES,
+    TRIED,
+)
 from llmcore.adapters.providers.provider import ModelRow, NameRule, Provider
 from llmcore.adapters.providers.rows_anthropic import ANTHROPIC, CLAUDE_NAMES
 
@@ -13,7 +21,12 @@ _THREE = "Gemini API documentation: Structured output (schema and tools together
 _THINKING = "Gemini API documentation: Gemini thinking"
 
 GEMINI_FAMILY = (
-    ModelRow("gemini-[3-9]*", GEMINI_CAPABILITIES.model_copy(update={"schema_with_tools": True, "reasoning": True}), _THREE),
+    ModelRow(
+        "gemini-[3-9]*",
+        GEMINI_CAPABILITIES.model_copy(update={"schema_with_tools": True, "reasoning": True}),
+        _THREE,
+        {"thinking": "effort", "efforts": LOW_OR_HIGH},  # a level, no number
+    ),
     ModelRow("gemini-2.5*", GEMINI_CAPABILITIES.model_copy(update={"reasoning": True}), _THINKING),
 )
 
@@ -60,6 +73,8 @@ VERTEX = Provider(
     prefix="vertex_ai",  # LiteLLM signs in with Google's default credentials
     wire=None,  # by the family: the rows of models
     needs_package="google.auth (google-auth)",
+    credentials="Google's default credentials: set the variable GOOGLE_APPLICATION_CREDENTIALS to a service account's file, or "
+    "run `gcloud auth application-default login`",
     sources=(
         "Vertex AI documentation: Function calling reference, Control generated output",
         "Vertex AI documentation: Use Anthropic's Claude models, Use managed open models",
@@ -82,6 +97,7 @@ VERTEX = Provider(
                     "dropped": GEMINI.dropped,
                     "thinking": "anthropic",
                     "searches_beside_tools": False,
+                    **row.changes,
                 },
             )
             for row in (*GEMINI_FAMILY, ModelRow("gemini*", GEMINI_CAPABILITIES, _THINKING))
@@ -99,6 +115,7 @@ VERTEX = Provider(
                 "limits": (CLAUDE_LIMITS,),
                 "thinking": "anthropic",
                 "forces_while_thinking": False,
+                "thinks_after_unsigned_calls": False,
                 "sampling_while_thinking": CLAUDE_SAMPLING,
                 "needs_max_tokens": True,
                 "prompt_cache": True,

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.providers.common import CLAUDE, FULL, GEMINI_CAPABILITIES, NO_SAMPLING, NOTES, OPENAI_LIMITS, TRIED
+from llmcore.adapters.providers.common import (
+    CLAUDE,
+    FULL,
+    GEMINI_CAPABILITIES,
+    LOW_OR_HIGH,
+    NO_SAMPLING,
+    NOTES,
+    OPENAI_LIMITS,
+    TRIED,
+)
 from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider
 
 __all__ = ["DEEPSEEK", "GROQ", "MISTRAL", "OPENROUTER", "TOGETHER", "XAI"]
@@ -236,7 +245,8 @@ XAI = Provider(
         ModelRow(
             "grok-3-mini*",
             _GROK.model_copy(update={**_GROK_REASONS, "schema_with_tools": False}),
-            "xAI documentation: Reasoning",
+            "xAI documentation: Reasoning (reasoning_effort low or high, which no other model takes)",
+            {"thinking": "effort", "efforts": LOW_OR_HIGH, "raw_body": frozenset({"reasoning_effort"})},
         ),
         ModelRow("grok-[4-9]*", _GROK.model_copy(update=_GROK_REASONS), "xAI documentation: Reasoning"),
     ),

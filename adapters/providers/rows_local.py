@@ -48,6 +48,8 @@ OPENAI_COMPATIBLE = Provider(
     names=NameRule(source="OpenAI's openapi.json 2.3.0"),
     one_system_message=True,
     searches_by="body",
+    thinking="effort if known",
+    raw_body=frozenset({"reasoning_effort"}),  # LiteLLM refuses it for a model that it does not know
 )
 
 VLLM = replace(

@@ -24,7 +24,7 @@ __all__ = ["NO_RESULT", "last_open_turn", "repaired_history", "sound_history"]
 
 _MAX_ID_SHOWN = 64
 _MAX_TEXT_SHOWN = 200
-NO_RESULT = "No result: this call was not run, or was cancelled before it finished."
+NO_RESULT = "No result: what became of this call is not told. It may have taken effect, or not have been run at all."
 _BEGUN_BEFORE = "(The conversation began before this.)"
 
 _Position = tuple[int, int]

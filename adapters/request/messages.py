@@ -17,7 +17,7 @@ from llmcore.adapters.providers import Provider
 from llmcore.adapters.request.history import sound_history
 from llmcore.adapters.request.names import IdMap, NameMap
 from llmcore.adapters.request.prompting import write_calls, write_result
-from llmcore.adapters.request.sent_numbers import OBJECT_WIRES, marked_json
+from llmcore.adapters.request.sent_numbers import OBJECT_WIRES, marked_json, marked_twins
 from llmcore.adapters.request.unsendable import MESSAGE_FIELDS
 from llmcore.types import (
     Block,
@@ -52,7 +52,11 @@ def render_messages(call: ModelCall, provider: Provider, names: NameMap, instruc
     system = [*_system_blocks(call.request.system), *leading]
     if instructions:
         system.append(TextBlock(text=instructions))
-    return [*_system_message(system, provider), *turns]
+    opening = _system_message(system, provider)
+    if provider.takes_system_messages:
+        return [*opening, *turns]
+    said: list[Rendered] = [{**message, "role": "user"} for message in opening]
+    return [*_merged([*said, *turns[:1]]), *turns[1:]]
 
 
 def _leading_system(history: Sequence[Message], everywhere: bool) -> tuple[list[TextBlock], list[Message]]:
@@ -158,7 +162,7 @@ class _Native:
         rendered: Rendered = {"role": "assistant", "content": _content(said, self._provider) or None}
         calls = list(self._calls(message.content))
         if calls:
-            rendered["tool_calls"] = calls
+            rendered["tool_calls"] = marked_twins(calls) if self._provider.wire == "gemini" else calls
         _RETURNED.get(self._provider.wire or "", _nothing)(rendered, message.content)
         if not self._provider.returns_refusals:
             rendered.pop("refusal", None)

@@ -31,13 +31,14 @@ __all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "prepar
 DEFAULT_MAX_TOKENS = 8192
 """Sent when the request names no `max_tokens` and the wire requires it (LiteLLM would ask Anthropic for its table's maximum,
 64000 and more)."""
+LEAST_MAX_TOKENS = 4096
+"""Sent in its place where that was refused: no model of a wire that requires it takes less."""
 NO_KEY = "none"
 """What a server that needs no key is sent, so that no key of the environment goes to a stranger."""
 
 _CHARACTERS_PER_TOKEN = 4
 _THINKING_TOKENS = 4096
 _MIN_THINKING_TOKENS = 1024  # Anthropic's least budget
-_EFFORTS = ((2048, "low"), (8192, "medium"))
 
 _log = logging.getLogger("llmcore.adapters")
 
@@ -94,6 +95,8 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     provider = provider_of(call.endpoint)
     if "system_place" in capabilities.unsupported_parameters:
         provider = replace(provider, one_system_message=True)
+    if "system_message" in capabilities.unsupported_parameters:
+        provider = replace(provider, one_system_message=True, takes_system_messages=False)
     plan = output_plan(call, capabilities)
     tools = tools_of(call, plan)
     native = call.mode == "native_tools"
@@ -106,6 +109,8 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     check_says_something(messages, provider)
     for lost in unsendable(call, provider):
         prepared.drop(lost)
+    if call.request.system and not provider.takes_system_messages:
+        prepared.drop("place of the system prompt")
     if native:
         for problem in check_limits(tools, provider, call.enforce_limits):
             _log.warning(problem)
@@ -322,7 +327,8 @@ def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
         elif value is not None and value != []:
             _put(prepared, capabilities, name, value)
     if (most := _max_tokens(call, prepared.provider, capabilities, budget)) is not None:
-        renamed = "max_tokens" in capabilities.unsupported_parameters  # OpenAI's newer name for the same
+        # OpenAI's newer name for the same
+        renamed = "max_tokens" in capabilities.unsupported_parameters and not prepared.provider.needs_max_tokens
         prepared.arguments["max_completion_tokens" if renamed else "max_tokens"] = most
     if call.request.thinking:
         _add_thinking(prepared, call, capabilities, budget)
@@ -331,11 +337,12 @@ def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
 def _max_tokens(call: ModelCall, provider: Provider, capabilities: Capabilities, budget: int) -> int | None:
     """What the caller asked for, or the wire requires, bounded by the model's maximum and by what the input leaves of its
     window. None = leave it to the server."""
-    wanted = call.request.max_tokens or (DEFAULT_MAX_TOKENS if provider.needs_max_tokens else None)
+    ours = LEAST_MAX_TOKENS if "max_tokens" in capabilities.unsupported_parameters else DEFAULT_MAX_TOKENS
+    wanted = call.request.max_tokens or (ours if provider.needs_max_tokens else None)
     if wanted is None:
         return None
-    if provider.thinking == "anthropic" and wanted <= budget:
-        wanted += budget  # the budget is part of max_tokens and must be smaller
+    if (provider.thinking == "anthropic" or provider.wire == "gemini") and wanted <= budget:
+        wanted += budget  # what is thought is part of max_tokens, and must be smaller
     left = capabilities.context_window - _asked(call) if capabilities.context_window else 0
     bounds = [bound for bound in (capabilities.max_output_tokens, left) if bound is not None and bound > 0]
     return min([wanted, *bounds])
@@ -363,7 +370,7 @@ def _may_think(prepared: Prepared) -> bool:
     provider = prepared.provider
     messages: list[dict[str, Any]] = prepared.arguments["messages"]
     last = next((message for message in reversed(messages) if message["role"] != "tool"), dict[str, Any]())
-    if provider.thinking != "anthropic" or not last.get("tool_calls"):
+    if provider.thinks_after_unsigned_calls or not last.get("tool_calls"):
         return True
     return any(block["type"] == "thinking" or provider.wire == "anthropic" for block in last.get("thinking_blocks", ()))
 
@@ -372,8 +379,10 @@ def _add_thinking(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
     form = prepared.provider.thinking
     if form == "anthropic" and budget:
         prepared.arguments["thinking"] = {"type": "enabled", "budget_tokens": budget}
-    elif form == "effort" and capabilities.reasoning is not False and budget:
-        effort = next((word for bound, word in _EFFORTS if budget <= bound), "high")
+    elif budget and (
+        (form == "effort" and capabilities.reasoning is not False) or (form == "effort if known" and capabilities.reasoning)
+    ):
+        effort = next((word for bound, word in prepared.provider.efforts if budget <= bound), "high")
         if call.request.thinking is not True:
             prepared.drop("thinking budget")  # the wire has words for it, no numbers
         _put(prepared, capabilities, "reasoning_effort", effort)

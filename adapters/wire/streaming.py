@@ -14,6 +14,7 @@ from typing import Any
 from llmcore.adapters.request.sent_numbers import marked_arguments
 from llmcore.adapters.wire.counts import with_sound_counts
 from llmcore.adapters.wire.error_events import ErrorEvent, error_in, is_ping, plain_words
+from llmcore.adapters.wire.extent import too_many_values, too_many_values_in
 from llmcore.adapters.wire.framing import EventLines, Frames, Sent, TooLong
 from llmcore.adapters.wire.terminators import DONE, StreamEnd, parse_json, why_unreadable
 from llmcore.types import Limits
@@ -93,7 +94,11 @@ class EventStream:
 
     def _judged(self, sent: Sent, is_last: bool) -> dict[str, Any] | None:
         """The event; None for one that says nothing, and for one that breaks the stream."""
-        event = parse_json(sent.data)
+        self.failure = too_many_values_in(sent.data, self._limits)
+        event = None if self.failure else parse_json(sent.data)
+        self.failure = self.failure or too_many_values(event, self._limits)
+        if self.failure:
+            return None
         if is_object(event):
             self.error = error_in(event, sent.name, is_of_unknown_wire=not self._known)
             self._said += _length_of_texts(event)

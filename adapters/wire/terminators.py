@@ -49,6 +49,7 @@ _PLACES = ("choices", "candidates", "delta", "messageStop", "results", "details"
 """Where beside the event itself a finish reason stands. Nothing is looked for in a message: its calls may hold the same words."""
 _CHOICES = ("choices", "candidates")
 _GOING_ON = frozenset({"queued", "in_progress"})
+_BROKEN_OFF = frozenset({"failed", "cancelled"})
 _END_FLAGS = ("done", "is_finished")
 _KNOWN_KEYS = frozenset({"choices", "candidates", "done", "contentBlockIndex", "promptFeedback"})
 _KNOWN_TYPES = re.compile(
@@ -100,9 +101,19 @@ def finish_of(event: object) -> str | None:
     if word := next((word for part in parts if (word := _finishes(part))), ""):
         return word
     if any(isinstance(kind := event.get(key), str) and kind in _END_TYPES for key in _TYPE_KEYS):
-        why = object_in(object_in(event.get("response")).get("incomplete_details")).get("reason")
-        return why if isinstance(why, str) else ""
+        return _how_it_ended(object_in(event.get("response")))
     return "" if any(event.get(key) is True for key in _END_FLAGS) else None
+
+
+def _how_it_ended(response: dict[str, Any]) -> str | None:
+    """The finish word of a response of OpenAI Responses, whatever the event that holds it is called; None where its `status` says
+    that it goes on."""
+    why, status = object_in(response.get("incomplete_details")).get("reason"), response.get("status")
+    if isinstance(status, str) and status.lower() in _GOING_ON:
+        return None
+    if isinstance(why, str):
+        return why
+    return status if isinstance(status, str) and status.lower() in _BROKEN_OFF else ""
 
 
 def _parts(value: object) -> list[dict[str, Any]]:

@@ -30,6 +30,7 @@ from typing import Any, Protocol
 from llmcore.adapters.request.replies import holds_litellm_tool
 from llmcore.adapters.wire.counts import with_sound_counts
 from llmcore.adapters.wire.error_events import ErrorEvent
+from llmcore.adapters.wire.extent import too_many_values, too_many_values_in
 from llmcore.adapters.wire.inflating import Inflater, UnknownEncoding, inflater_of
 from llmcore.adapters.wire.streaming import EventStream, Taken
 from llmcore.adapters.wire.terminators import StreamEnd, is_whole_reply, parse_json
@@ -201,8 +202,19 @@ class Exchange:
     def document(self) -> Any:
         """The body as JSON; None when it is none, or is cut. Parsed once, while nothing more comes."""
         if self._parsed_body[0] != len(self._body):
-            self._parsed_body = len(self._body), parse_json(self.body) if self._whole else None
+            self._parsed_body = len(self._body), self._read_document() if self._whole else None
         return self._parsed_body[1]
+
+    def _read_document(self) -> Any:
+        body = self.body
+        if why := too_many_values_in(body, self._limits):
+            self.failure = self.failure or why
+            return None
+        document = parse_json(body)
+        if why := too_many_values(document, self._limits):
+            self.failure = self.failure or why
+            return None
+        return document
 
     @property
     def is_web_page(self) -> bool:
@@ -225,6 +237,8 @@ class Exchange:
     def events_in_body(self) -> list[dict[str, Any]]:
         """The events of a stream that came where a whole body was asked for; none when it did not come to its end. What broke it
         is left in `failure` and `error`."""
+        if self.failure:
+            return []
         stream = EventStream(self._limits, binary=False, known=True)
         events = [*stream.feed(self.body).events, *stream.finish().events]
         if stream.end.events:  # else it was no stream, and its lines are no events

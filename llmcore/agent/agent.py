@@ -16,15 +16,16 @@ from typing import Any, Literal, Self, TypeVar, Unpack, cast, overload
 
 from llmcore.agent.as_tool import agent_tool
 from llmcore.agent.core import Core
-from llmcore.agent.members import check_class, is_own, method_of, options_of, tools_of
+from llmcore.agent.members import adopt, check_class, is_own, method_of, methods_of, options_of, tools_of
 from llmcore.agent.options import INSTEAD, AgentOptions, Emit, check
 from llmcore.agent.talk import Talk, as_messages, from_json, said_as, system_blocks, to_json
+from llmcore.agent.telling import Teller
 from llmcore.background import refuse_to_block, run_in_background, shared_loop
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Models, Orchestrator
 from llmcore.run.callers_code import CallersFunction
 from llmcore.run.loop import Run
-from llmcore.run.options import RunOptions, check_options
+from llmcore.run.options import PER_RUN, RunOptions, check_options
 from llmcore.run.result import RunResult
 from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_source import is_provider
@@ -38,8 +39,10 @@ from llmcore.types.tools import tools_in
 __all__ = ["Agent"]
 
 T = TypeVar("T")
-Said = str | Message | Sequence[Message | Mapping[str, Any]]
-"""What the user says: text, a message, or several."""
+_OF_CHATS = PER_RUN - {"tools"}
+"""Options of a run that a chat passes on: tools are bound to the conversation."""
+Said = str | Message | Sequence[Message | Mapping[str, Any]] | RunResult[Any]
+"""What the user says: text, a message, or several; or the result that the chat goes on from, as `message_history` would be."""
 
 
 @in_words(instead=INSTEAD)
@@ -85,6 +88,7 @@ class Agent:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        adopt(cls)
         check_class(cls, Agent)
 
     name: str
@@ -103,7 +107,7 @@ class Agent:
         settings: dict[str, Any] = {**options_of(type(self)), **options, **given}
         check(kind, settings)
         self.name = settings.get("name") or kind
-        self._core = Core.of(kind, self.name, settings)
+        self._core = Core.of(kind, settings, {*options, *given})
         self._talk = Talk(settings.get("messages") or ())
         self._called("system_messages")  # so that what does not fit is told now
         self._called("finalize_response")
@@ -115,7 +119,7 @@ class Agent:
         return self._conversation.messages
 
     @messages.setter
-    def messages(self, given: Said | RunResult[Any]) -> None:
+    def messages(self, given: Said) -> None:
         self._closed.set(given)
 
     def reset(self) -> None:
@@ -123,11 +127,16 @@ class Agent:
         self._closed.set(())
 
     def dump_messages(self) -> str:
-        """The conversation as JSON, which `load_messages`, and `RunResult.model_validate_json`, read."""
+        """The conversation as JSON, which `load_messages`, and `RunResult.model_validate_json`, read: also while a chat goes on,
+        and then as far as that has come."""
         return to_json(self._conversation)
 
-    def load_messages(self, saved: str | bytes) -> None:
-        """Go on from a saved conversation, or from any saved `RunResult`. Raises `CallerError`."""
+    def load_messages(self, saved: str | bytes | RunResult[Any]) -> None:
+        """Go on from a saved conversation, or from any `RunResult` or its JSON. Raises `CallerError`.
+
+        One that was saved while its run went on (`checkpoint=`) is gone on with by `run()`; what was begun by then is not done
+        again.
+        """
         self._closed.set(from_json(saved))
 
     # To be written anew
@@ -157,14 +166,7 @@ class Agent:
         Raises what a run raises, and `CallerError` where the run ended without an answer because calls are left to the caller:
         `run` gives them.
         """
-        result = await self.run(message, output_type, **options)
-        if result.pending:
-            names = ", ".join(call.name for call in result.pending)
-            words = (
-                f"the chat has no answer yet: calls are pending ({names}); `run` gives them as `pending`, and so does `partial`"
-            )
-            raise CallerError(words).with_partial(result, result.attempts)
-        return result.value if result.output_asked else result.content
+        return _answer_of(await self.run(message, output_type, **options))
 
     @overload
     async def run(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
@@ -204,7 +206,7 @@ class Agent:
 
     def chat_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
         """`chat` for code without an event loop; see `Orchestrator.run_sync`."""
-        return run_in_background("chat", lambda: self.chat(message, output_type, **options))
+        return _answer_of(run_in_background("chat", lambda: self.run(message, output_type, **options)))
 
     def run_sync(self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]:
         """`run` for code without an event loop."""
@@ -245,7 +247,7 @@ class Agent:
 
     def list_tools(self) -> list[Tool]:
         """The tools that a chat would offer now: methods, and those of `tools`. Not those that a function would give."""
-        given = self._core.settings.get("tools", ())
+        given = self._tools_beside()
         return [*tools_of(self), *(() if is_provider(given) else map(as_tool, tools_in(given)))]
 
     # Within
@@ -266,20 +268,32 @@ class Agent:
             raise CallerError(f"agent {self.name} is in a chat: its messages change when that has ended")
         return self._conversation
 
-    def _with_history(self, given: Any) -> Self:
+    def _with_history(self, talk: Talk) -> Self:
         """This agent with another conversation: the same attributes, also those that are set from now on."""
         made = type(self).__new__(type(self))
         made.__dict__ = self.__dict__
-        made._talk = Talk(given)
+        made._talk = talk
         return made
 
     def _orchestrator(self) -> Orchestrator:
         """The orchestrator with this object's methods. Asked for where a chat has begun, for then schemas can be made."""
         core, talk = self._core, self._talk
         if talk.orchestrator is None:
-            own = core.base.beside(tools_of(self), core.settings.get("tools", ()), hooks=Hooks.of(self))
+            own = core.base.beside(tools_of(self), self._tools_beside(), hooks=Hooks.of(self))
             talk.orchestrator = own.beside(hooks=core.settings.get("hooks", ()))
         return talk.orchestrator
+
+    def _tools_beside(self) -> Any:
+        """The option `tools`."""
+        return self._methods().get("tools", self._core.settings.get("tools", ()))
+
+    def _methods(self) -> dict[str, Any]:
+        """The options that are methods of the class."""
+        return methods_of(self, self._core.given)
+
+    def _teller(self, methods: Mapping[str, Any]) -> Teller:
+        told = {**self._core.settings, **methods}
+        return Teller(self.name, told.get("socket_emit"), told.get("log"))
 
     def _called(self, name: Literal["system_messages", "finalize_response"]) -> CallersFunction:
         values = 1 if name == "finalize_response" else 0
@@ -289,50 +303,57 @@ class Agent:
         """The chat, checked as far as it can be at once."""
         given = dict(options) if output_type is None else {**options, "output_type": output_type}
         check_options("chat", {name: value for name, value in given.items() if name != "output_type"})
-        if isinstance(message, Request | RunResult):
-            kind = type(message).__name__
-            raise CallerError(f"a chat takes text or messages, not a {kind}; a result goes on as `message_history`")
-        history, said = given.pop("message_history", None), [] if message is None else as_messages(message)
-        if not said and not given.get("answers"):
+        if isinstance(message, Request):
+            raise CallerError("a chat takes text or messages, not a Request; what it holds beside them are options")
+        history = given.pop("message_history", None)
+        if isinstance(message, RunResult):
+            if history is not None:
+                raise CallerError("a chat goes on from one result, or from `message_history`: give one of them")
+            history, message = message, None
+        said = [] if message is None else as_messages(message)
+        talk = self._conversation if history is None else Talk(history)
+        if not said and not given.get("answers") and not talk.goes_on:
             raise CallerError("the chat holds no message; give text, or at least one message")
-        self._conversation  # noqa: B018  # is there one?
-        agent = self if history is None else self._with_history(history)
+        agent = self if history is None else self._with_history(talk)
         return _Chat(lambda chat: agent._events(chat, said, given, listening=listening))
 
     async def _events(
         self, chat: _Chat, said: Sequence[Message], options: dict[str, Any], *, listening: bool
     ) -> AsyncGenerator[Event, None]:
-        core, talk = self._core, self._talk
+        core, talk, methods = self._core, self._talk, self._methods()
+        teller = self._teller(methods)
         before, ended = talk.begin(self.name, said), False
-        waiting = talk.take_waiting(before)
+        state = talk.state(before)
         try:
-            asked: dict[str, Any] = {**core.per_run, **options}
+            asked: dict[str, Any] = {**core.per_run, **{name: methods[name] for name in _OF_CHATS & methods.keys()}, **options}
             until = _Until(asked.get("deadline"))
             context: RunContext[Any] = asked.get("parent") or RunContext(asked.get("deps", core.settings.get("deps")))
             await self._ask_system(asked, until, context)
-            given = talk.messages if waiting is None else said or waiting
-            history = {"message_history": waiting} if waiting is not None and said else {}
+            given = talk.messages if state is None else said or state
+            history = {"message_history": state} if state is not None and said else {}
             run = chat.run = self._orchestrator()._prepare(given, asked | until.left | history, listening=listening)  # pyright: ignore[reportPrivateUsage]  # the one loop
-            run.is_told = listening or core.teller.listens
+            run.is_told = listening or teller.listens
+            talk.snapshot, ledger = run.state.snapshot, run.state.ledger
+            teller.seconds_left = lambda: ledger.seconds_left
             async with aclosing(run.events()) as events:
                 async for event in events:
                     if isinstance(event, Finished):
                         result = await self._finalised(cast("RunResult[Any]", event.result), until, context)
                         ended = True
                         talk.set(result)
-                        await core.teller.answer(result)
+                        await teller.answer(result)
                         yield Finished(result)
                     else:
-                        await core.teller.event(event)
+                        await teller.event(event)
                         yield event
         except BaseException as error:
             if not ended:
-                talk.fail(before if waiting is None else waiting, None if chat.run is None else chat.run.so_far())
+                talk.fail(before if state is None else state, None if chat.run is None else chat.run.so_far())
                 if isinstance(error, Exception):
-                    await core.teller.failure(error)
+                    await teller.failure(error)
             raise
         finally:
-            talk.is_open = False
+            talk.close()
 
     async def _ask_system(self, asked: dict[str, Any], until: _Until, context: RunContext[Any]) -> None:
         """Enter the system prompt of this chat."""
@@ -380,7 +401,8 @@ class Agent:
     def _made_of(self, attributes: dict[str, Any]) -> Self:
         made = type(self).__new__(type(self))
         vars(made).update(attributes, _core=replace(self._core, tool=None))
-        made._talk = Talk(as_messages(self.messages))
+        messages = as_messages(self.messages)
+        made._talk = Talk(self._talk.state(messages) or messages)
         return made
 
     def __repr__(self) -> str:
@@ -420,3 +442,12 @@ class _Until:
         """As the option of the run, which takes nothing below 0."""
         left = self.seconds
         return {} if left is None else {"deadline": max(left, 0.001)}
+
+
+def _answer_of(result: RunResult[Any]) -> Any:
+    """What a chat gives of a run. Raises `CallerError` where calls are left to the caller."""
+    if result.pending:
+        names = ", ".join(call.name for call in result.pending)
+        words = f"the chat has no answer yet: calls are pending ({names}); `run` gives them as `pending`, and so does `partial`"
+        raise CallerError(words).with_partial(result, result.attempts)
+    return result.value if result.output_asked else result.content

@@ -10,9 +10,11 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field
 
 from llmcore.run import RunResult
+from llmcore.run.enclosing import LeftWithin, enclosing, left_within
 from llmcore.tools import RunContext, Tool
+from llmcore.tools.execution import CallHeld
 from llmcore.tools.options import OptionsByName, ToolOptions
-from llmcore.types import ConfigError
+from llmcore.types import CallerError, ConfigError
 
 __all__ = ["agent_tool"]
 
@@ -24,6 +26,7 @@ class Asked(Protocol):
     """What an agent is to the tool that asks it."""
 
     name: str
+    messages: Any
 
     @property
     def run(self) -> Callable[..., Awaitable[RunResult[Any]]]: ...
@@ -37,17 +40,37 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, keep_history: bool,
         message: Annotated[str, Field(description="What is asked, with all that must be known: nothing else is told.")],
         context: RunContext[Any],
     ) -> Any:
-        deps: dict[str, Any] = {} if settings.get("deps") is not None else {"deps": context.deps}
+        options: dict[str, Any] = {} if settings.get("deps") is not None else {"deps": context.deps}
+        left = left_within(context)
         if not keep_history:
-            return _answer(agent, await agent.run(message, parent=context, message_history=(), **deps))
+            history = () if left is None else left.state
+            return await _asked(agent, message, context, left, message_history=history, **options)
         async with one_at_a_time:
-            return _answer(agent, await agent.run(message, parent=context, **deps))
+            if left is not None:
+                agent.messages = left.state
+            return await _asked(agent, message, context, left, **options)
 
     told = {"name": _tool_name(agent.name), "description": _described(agent, settings), "timeout": _SECONDS}
     return Tool(ask, ToolOptions.of({**told, **options}))
 
 
-def _answer(agent: Asked, result: RunResult[Any]) -> Any:
+async def _asked(agent: Asked, message: str, context: RunContext[Any], left: LeftWithin | None, **options: Any) -> Any:
+    """The agent's answer, where it was left waiting by what its caller said. Raises `CallHeld` while calls wait."""
+    if left is None:
+        return _answer(agent, await agent.run(message, parent=context, **options), context)
+    try:
+        return _answer(agent, await agent.run(None, parent=context, answers=left.answers, **options), context)
+    except CallerError as error:
+        partial: RunResult[Any] | None = error.partial
+        done = partial.tool_results if partial is not None else ()
+        if type(error) not in (CallerError, ConfigError) or any(record.ran for record in done):
+            raise
+        raise CallHeld(error) from error  # of answers that do not fit: whoever gave them is told
+
+
+def _answer(agent: Asked, result: RunResult[Any], context: RunContext[Any]) -> Any:
+    if result.pending and enclosing(context) is not None:
+        raise CallHeld
     if result.pending:
         names = ", ".join(call.name for call in result.pending)
         raise ConfigError(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, cast
 
 from llmcore.agent.options import ONLY_ORCHESTRATORS, orchestrators, per_run
-from llmcore.agent.telling import Teller
 from llmcore.hooks import HookChain
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Models, Orchestrator
@@ -22,17 +21,18 @@ __all__ = ["Core"]
 
 @dataclass(slots=True)
 class Core:
-    """`base` has no tools or hooks of the agent: those are bound to a conversation. `per_run` are the options of each run."""
+    """`base` has no tools or hooks of the agent: those are bound to a conversation. `per_run` are the options of each run;
+    `given` those that the object was made with."""
 
     settings: Mapping[str, Any]
     base: Orchestrator
     owns_base: bool
     per_run: Mapping[str, Any]
-    teller: Teller
+    given: Collection[str]
     tool: Tool | None = None
 
     @classmethod
-    def of(cls, kind: str, name: str, settings: Mapping[str, Any]) -> Core:
+    def of(cls, kind: str, settings: Mapping[str, Any], given: Collection[str]) -> Core:
         """Raises `CallerError` for a client that is none, and for options that do not go with it."""
         client: Any = settings.get("client")
         model: str | None = settings.get("model")
@@ -46,15 +46,14 @@ class Core:
         HookChain(settings.get("hooks"))  # so that what does not fit is told now, as for an orchestrator
         settings = {**settings, "tools": _kept(settings.get("tools", ()))}
         ToolSource(settings["tools"])
-        teller = Teller(name, settings.get("socket_emit"), settings.get("log"))
         if isinstance(client, Orchestrator):
-            if given := sorted(ONLY_ORCHESTRATORS & settings.keys()):
-                raise ConfigError(f"{kind}: `{given[0]}` is settled by the orchestrator that was given as client")
-            return cls(settings, client, False, _run_options(settings, model, whole=True), teller)
+            if settled := sorted(ONLY_ORCHESTRATORS & settings.keys()):
+                raise ConfigError(f"{kind}: `{settled[0]}` is settled by the orchestrator that was given as client")
+            return cls(settings, client, False, _run_options(settings, model, whole=True), given)
         if not isinstance(client, str | Mapping | PathLike | ModelRegistry):
             model = None  # an adapter, which is the one model there is
         base = Orchestrator(cast("Models", client), **orchestrators(settings))
-        return cls(settings, base, True, _run_options(settings, model, whole=False), teller)
+        return cls(settings, base, True, _run_options(settings, model, whole=False), given)
 
 
 def _kept(tools: Any) -> Any:

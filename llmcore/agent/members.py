@@ -1,28 +1,40 @@
 """What the class of an agent says: its tools, its options, and the methods that take part in a chat.
 
-Whatever is written in a class and would never be heard is an error when the class is made: a name that is almost a hook's or an
-option's, a method that takes the place of a tool and is none, a tool that takes the place of one of the agent's own methods.
+Whatever is written in a class and would never be heard is an error when the class is made: a name that is almost a hook's, an
+option's or one of the agent's own, a method in the place of an option that is a value, a tool within another descriptor, a method
+that takes the place of a tool and is none, a tool that takes the place of one of the agent's own methods.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
-from functools import lru_cache
-from types import FunctionType
+from functools import lru_cache, update_wrapper
+from types import FunctionType, MethodType
 from typing import Any, cast
 
 from llmcore.agent.options import INSTEAD, OPTIONS, check
 from llmcore.hooks import check_members
+from llmcore.run.callers_code import CallersFunction
 from llmcore.tools import Tool
 from llmcore.tools.tool import is_tool
 from llmcore.types import ConfigError, ToolDefinitionError
 
-__all__ = ["check_class", "is_own", "method_of", "options_of", "tools_of"]
+__all__ = ["adopt", "check_class", "is_own", "method_of", "methods_of", "options_of", "tools_of"]
 
 _SEEDS_NAMES = {"system_messages": "_system_messages", "finalize_response": "_finalize_response"}
 _NEAR = 0.9
+_METHODS: tuple[type[Any], ...] = (FunctionType, classmethod, property)
+_AS_METHODS = {"checkpoint": 1, "log": 1, "socket_emit": 1, "output_validators": 1, "tools": 0, "interjections": 0}
+"""Options that may be written as methods, and how many values each is given beside the object."""
+_INSTEAD_OF_METHODS = {"system": "what changes from chat to chat is `def system_messages(self)`"}
+_MESSAGES = "_llmcore_messages"
+"""Where a class keeps its option `messages`: each object has a conversation of its own under that name."""
+_DEEPEST = 20
+_WITHIN = ("__func__", "fget", "func", "__wrapped__")
+"""Where other descriptors and decorators keep what they stand above."""
 
 
 def tools_of(agent: object) -> list[Tool]:
@@ -52,7 +64,7 @@ def options_of(kind: type) -> dict[str, Any]:
     """The options among the attributes of a class. Methods, tools and properties are none."""
     found: dict[str, Any] = {}
     for name in OPTIONS:
-        given = inspect.getattr_static(kind, name, None)
+        given = inspect.getattr_static(kind, _MESSAGES if name == "messages" else name, None)
         if isinstance(given, staticmethod):
             given = cast("Any", given).__func__
         elif isinstance(given, FunctionType | classmethod | property) or _is_tool(given):
@@ -60,6 +72,41 @@ def options_of(kind: type) -> dict[str, Any]:
         if given is not None:
             found[name] = given
     return found
+
+
+def methods_of(agent: object, given: Collection[str]) -> dict[str, Any]:
+    """The options that are methods of the agent's class, bound to it, but for those that the object was `given`."""
+    kind = type(agent)
+    own = [name for name in _AS_METHODS if isinstance(inspect.getattr_static(kind, name, None), FunctionType)]
+    return {name: getattr(agent, name) for name in own if name not in given}
+
+
+def adopt(kind: type) -> None:
+    """Let a new class have its `messages` as an option, and as tools what other decorators made of its tools. Raises
+    `ToolDefinitionError` for a tool within a descriptor, where it would never be heard."""
+    if "messages" in vars(kind) and not isinstance(vars(kind)["messages"], FunctionType | property):
+        setattr(kind, _MESSAGES, vars(kind)["messages"])
+        delattr(kind, "messages")
+    for name, value in dict[str, object](vars(kind)).items():
+        within = None if name.startswith("__") or _is_tool(value) else _tool_within(value)
+        if within is None:
+            continue
+        if not isinstance(value, FunctionType):
+            fix = "let @tool stand above a plain method or a @staticmethod: a tool of an agent takes the object, or nothing"
+            raise ToolDefinitionError(f"{kind.__name__}.{name}: @{type(value).__name__} hides the tool below it; {fix}")
+        named = cast("Any", update_wrapper(value, cast("Any", within.function)))  # its signature, and where it stands
+        anew = Tool(named, replace(within.options, name=within.name))
+        setattr(kind, name, anew)
+        anew.__set_name__(kind, name)
+
+
+def _tool_within(value: object) -> Tool | None:
+    """The tool that a descriptor or a decorator stands above."""
+    for _ in range(_DEEPEST):
+        value = next((one for name in _WITHIN if (one := getattr(value, name, None)) is not None), None)
+        if value is None or is_tool(value):
+            return value
+    return None
 
 
 def check_class(kind: type, agent: type) -> None:
@@ -75,6 +122,8 @@ def check_class(kind: type, agent: type) -> None:
                 fix = f"put @tool above it, or set `{name} = None` to leave the tool out"
                 raise ToolDefinitionError(f"{base.__name__}.{name} takes the place of a tool and is none itself; {fix}")
             _refuse_misspelt(base, name, value)
+            if name in OPTIONS and issubclass(base, agent) and isinstance(value, _METHODS):
+                _check_method(base, name, value)
         for name, seeds in _SEEDS_NAMES.items():
             if seeds in vars(base) and name in vars(base):
                 raise ConfigError(f"{base.__name__} has {name} and {seeds}, which are the same: keep one")
@@ -94,7 +143,31 @@ def _was_tool(kind: type, base: type, name: str) -> bool:
     return _is_tool(next((vars(one)[name] for one in above if name in vars(one)), None))
 
 
+def _check_method(base: type, name: str, value: object) -> None:
+    """Raises `ConfigError` for a method in the place of an option that would not be heard."""
+    where = f"{base.__name__}.{name}"
+    if name not in _AS_METHODS or not isinstance(value, FunctionType):
+        fix = _INSTEAD_OF_METHODS.get(name) or "give its value, or staticmethod(function) where that is a function"
+        raise ConfigError(
+            f"{where} is the option `{name}`, which is no {_kind_of(value)}; {fix}. Call it otherwise if it is no option"
+        )
+    first = next(iter(inspect.signature(value).parameters), "")
+    if first not in ("self", "_self", "args"):
+        raise ConfigError(
+            f"{where} is a function in a class, hence a method: let its first parameter be `self`, or write "
+            f"`{name} = staticmethod(function)`"
+        )
+    CallersFunction(where, MethodType(value, base), _AS_METHODS[name])
+
+
+def _kind_of(value: object) -> str:
+    return "method" if isinstance(value, FunctionType) else type(value).__name__
+
+
 def _refuse_misspelt(base: type, name: str, value: object) -> None:
+    own = [*_SEEDS_NAMES, *_SEEDS_NAMES.values()]
+    if callable(value) and name not in own and (near := get_close_matches(name, own, n=1, cutoff=_NEAR)):
+        raise ConfigError(f"{base.__name__}.{name} is never asked; did you mean {near[0]!r}? Call it otherwise if it is a helper")
     if name.startswith("_") or name in OPTIONS or callable(value) or isinstance(value, property | staticmethod | classmethod):
         return
     near = get_close_matches(name, OPTIONS, n=1, cutoff=_NEAR)

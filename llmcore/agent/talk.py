@@ -6,7 +6,7 @@ after a tool of it was begun, as far as it came, so that the model knows what wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -27,8 +27,10 @@ class Talk:
 
     def __init__(self, given: Any) -> None:
         self.messages: list[Message] = []
-        self.waiting: RunResult[Any] | None = None
-        """The result whose calls are pending, while nothing was said since."""
+        self._state: RunResult[Any] | None = None
+        """The result to go on from: calls of it wait, or it was saved before its run ended."""
+        self.snapshot: Callable[[], RunResult[Any]] | None = None
+        """Gives the run that goes on, as far as it has come."""
         self.set(given)
         self.is_open = False
         self.orchestrator: Orchestrator | None = None
@@ -37,12 +39,22 @@ class Talk:
         """Go on from messages, or from a result. Raises `CallerError`."""
         self.messages[:] = as_messages(given)
         result: RunResult[Any] | None = cast("Any", given) if isinstance(given, RunResult) else None
-        self.waiting = copied(result) if result is not None and result.pending else None
+        self._state = copied(result) if result is not None and (result.pending or not result.ended) else None
 
-    def take_waiting(self, before: Sequence[Message]) -> RunResult[Any] | None:
-        """The result to go on from, unless the messages were others by then."""
-        waiting, self.waiting = self.waiting, None
-        return waiting if waiting is not None and waiting.messages == before else None
+    def state(self, messages: Sequence[Message]) -> RunResult[Any] | None:
+        """The result to go on from, with what was said behind it since; None where its messages are others by now."""
+        state = self._state
+        if state is None or messages[: len(state.messages)] != state.messages:
+            return None
+        return updated(state, {"messages": list(messages)})
+
+    @property
+    def goes_on(self) -> bool:
+        """Is there something for the model to answer, though nothing new is said? Raises `CallerError`."""
+        messages = as_messages(self.messages)
+        if not messages or self.state(messages) is not None:
+            return bool(messages)
+        return messages[-1].role != "assistant" or bool(messages[-1].tool_uses)
 
     def begin(self, name: str, said: Sequence[Message]) -> list[Message]:
         """Enter what the user said. Gives what stood there before. Raises `CallerError` while another chat goes on."""
@@ -61,6 +73,10 @@ class Talk:
         was_done = so_far is not None and any(record.ran for record in so_far.tool_results)
         self.set(so_far if was_done else before)
 
+    def close(self) -> None:
+        """The chat is over."""
+        self.is_open, self.snapshot = False, None
+
 
 def as_messages(given: Any) -> list[Message]:
     """Text, messages, dicts of any provider or a result as messages, which are copies. Raises `CallerError`."""
@@ -73,19 +89,18 @@ def as_messages(given: Any) -> list[Message]:
 
 
 def to_json(talk: Talk) -> str:
-    """A saved result: the one that waits, or one that holds nothing but messages."""
+    """A saved result: the run that goes on, the one to go on from, or one that holds nothing but messages."""
+    if talk.snapshot is not None:
+        return talk.snapshot().model_dump_json()
     messages = as_messages(talk.messages)
-    if talk.waiting is not None and talk.waiting.messages == messages:
-        return talk.waiting.model_dump_json()
+    if (state := talk.state(messages)) is not None:
+        return state.model_dump_json()
     return RunResult(messages=messages).model_dump_json(include={"version", "messages"})
 
 
-def from_json(text: str | bytes) -> RunResult[Any]:
-    """A saved conversation, or any saved result. Raises `CallerError`."""
-    try:
-        return RunResult[Any].model_validate_json(text)
-    except ValidationError as error:
-        raise CallerError(mistake_in(error, "a saved conversation", RunResult.model_fields)) from None
+def from_json(saved: str | bytes | RunResult[Any]) -> RunResult[Any]:
+    """A saved conversation, or any result. Raises `CallerError`."""
+    return saved if isinstance(saved, RunResult) else RunResult[Any].model_validate_json(saved)
 
 
 def system_blocks(name: str, given: Any) -> list[TextBlock]:

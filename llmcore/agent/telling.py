@@ -1,6 +1,7 @@
 """What an agent tells of its chats while they go on: events as JSON to a callback, lines to a log.
 
-Who listens never breaks a chat: what the callback raises is logged, and one that does not end is left behind.
+Who listens never breaks a chat, holds its event loop or outlasts its deadline: what the callback raises is logged, a sync one
+runs in a thread, and one that does not end is left behind and told nothing more in this chat.
 """
 
 from __future__ import annotations
@@ -8,11 +9,15 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.agent.options import Emit
 from llmcore.run import RunResult, event_json
+from llmcore.run.callers_code import is_async
 from llmcore.tools.leaving import LeftBehind, bounded
+from llmcore.tools.threads import ThreadCall
 from llmcore.types import AttemptStarted, Finished, ToolResult, Waiting
 from llmcore.types.json_data import json_data
 from llmcore.types.logs import failure_name, logger
@@ -22,15 +27,18 @@ __all__ = ["Teller"]
 _log = logger("agent")
 _SECONDS = 10.0
 """For a callback to take one event."""
+_LEAST = 0.5
+"""For the last event of a chat whose deadline has passed."""
 
 
 class Teller:
-    """Tells of one agent's chats. `emit` and `log` may be None."""
+    """Tells of one chat. `emit` and `log` may be None. `seconds_left` gives the seconds until its deadline, None without one."""
 
     def __init__(self, name: str, emit: Emit | None, log: Callable[[str], object] | None) -> None:
         self._name = name
         self._emit = emit
         self._line = log
+        self.seconds_left: Callable[[], float | None] = lambda: None
 
     @property
     def listens(self) -> bool:
@@ -50,12 +58,12 @@ class Teller:
         """A chat has ended: with an answer, or with calls that somebody else is to answer."""
         if result.pending:
             self._say(f"waits for {', '.join(call.name for call in result.pending)}")
-            calls = [json_data({"id": one.id, "name": one.name, "arguments": one.arguments}) for one in result.pending]
+            calls = [_shown({"id": one.id, "name": one.name, "arguments": one.arguments}) for one in result.pending]
             await self._told({"type": "pending", "calls": calls})
             return
         requests = f"{len(result.attempts)} request{'' if len(result.attempts) == 1 else 's'}"
         self._say(f"answered after {requests}, {result.duration:.1f} s")
-        await self._told({"type": "ai_response", "message": json_data(result.value if result.has_output else result.content)})
+        await self._told({"type": "ai_response", "message": _shown(result.value if result.has_output else result.content)})
 
     async def failure(self, error: BaseException) -> None:
         """A chat has failed. Only the words of this library's errors are told, without secrets."""
@@ -74,20 +82,31 @@ class Teller:
     async def _told(self, data: dict[str, Any]) -> None:
         if self._emit is None:
             return
+        left = self.seconds_left()
+        seconds = _SECONDS if left is None else min(_SECONDS, max(left, _LEAST))
         try:
-            given = self._emit(data)
-            if inspect.isawaitable(given):
-                await bounded(given, _SECONDS, "socket_emit")
+            await bounded(self._given(self._emit, data), seconds, "socket_emit")
         except LeftBehind:
-            _log.warning("socket_emit of agent %s did not end within %g s and was left behind", self._name, _SECONDS)
+            self._emit = None
+            _log.warning("socket_emit of agent %s did not end within %.3g s and was left behind", self._name, seconds)
         except Exception as error:
             _log.warning("socket_emit of agent %s failed: %s", self._name, _where(error))
+
+    async def _given(self, emit: Emit, data: dict[str, Any]) -> None:
+        given = emit(data) if is_async(emit) else await ThreadCall(partial(emit, data)).result()
+        if inspect.isawaitable(given):
+            await given
 
 
 def _where(error: BaseException) -> str:
     """An error's class and where it was raised. Its message may hold what anybody wrote."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{failure_name(error)} at {frames[-1].filename}:{frames[-1].lineno}" if frames else failure_name(error)
+
+
+def _shown(data: Any) -> Any:
+    """As JSON data, without the keys that the process knows of, as `event_json` tells all else."""
+    return process_scrubber().value(json_data(data))
 
 
 def _words(event: Any) -> str:

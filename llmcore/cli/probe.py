@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["probe"]
 
 _EXIT_NOT_ASKED = 1
-_SHOWN = 100
+_SHOWN = 300
 
 
 def probe(

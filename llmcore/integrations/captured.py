@@ -25,7 +25,11 @@ from llmcore.types import (
     ToolUseBlock,
 )
 from llmcore.types.json_data import json_data
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.others_words import MAX_LOOKED_THROUGH, bounded
+
+_SHORTEST = 100
+"""Characters to which a text is cut at the least."""
 
 __all__ = [
     "captured_call",
@@ -109,7 +113,19 @@ def _part_of_call(call_id: str, name: str, arguments: Any, raw: str) -> Told:
 
 def _text(value: Any) -> str:
     data = process_scrubber().value(json_data(value))
-    return bounded(json.dumps(data, ensure_ascii=False), MAX_LOOKED_THROUGH)
+    written, most = json.dumps(data, ensure_ascii=False), MAX_LOOKED_THROUGH
+    while len(written) > MAX_LOOKED_THROUGH and most > _SHORTEST:  # its texts are cut, for what is read back must stay JSON
+        most //= 4
+        written = json.dumps(_cut(data, most), ensure_ascii=False)
+    return written if len(written) <= MAX_LOOKED_THROUGH else json.dumps({"cut": written[: MAX_LOOKED_THROUGH // 8]})
+
+
+def _cut(data: Any, most: int) -> Any:
+    if isinstance(data, str):
+        return bounded(data, most)
+    if is_object(data):
+        return {key: _cut(value, most) for key, value in data.items()}
+    return [_cut(value, most) for value in data] if is_list(data) else data
 
 
 def _scrubbed(text: str) -> str:

@@ -15,13 +15,15 @@ from llmcore.models.deployment import Deployment
 from llmcore.tools.config import ToolConfig
 from llmcore.types import ConfigError, OutputMode
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
-from llmcore.types.copies import Value
+from llmcore.types.copies import Value, made
 
 __all__ = ["DEFAULT_MODES", "ModelConfig"]
 
 DEFAULT_MODES: tuple[OutputMode, ...] = get_args(OutputMode)
 """The order in which output modes are tried: native_tools, json_schema, json_object, text."""
 
+_ONLY_PLACE = ("",)
+_NOTHING_TOLD = Capabilities()
 _OF_A_PLACE = ("provider", "model", "api_key", "base_url", "extra_headers")
 
 
@@ -110,7 +112,7 @@ class ModelConfig(Value):
     @property
     def places(self) -> tuple[str, ...]:
         """The names of the deployments, in order; one empty name where there are none."""
-        return _names(self.deployments) or ("",)
+        return _names(self.deployments) if self.deployments else _ONLY_PLACE
 
     def at(self, place: str) -> ModelConfig:
         """The model at one of its places, without the others; at the first one for a name that is not there (any more)."""
@@ -143,7 +145,8 @@ class ModelConfig(Value):
         """What an adapter needs to reach it: the first of its places, where it has several."""
         if self.deployments:
             return self.at("").endpoint
-        return Endpoint.model_construct(  # each field was checked when it came into this model
+        return made(  # each field was checked when it came into this model
+            Endpoint,
             provider=self.provider,
             model=self.model,
             alias=self.alias,
@@ -167,7 +170,8 @@ class ModelConfig(Value):
             "emits_text_calls": self.expect_xml or None,
             "text_dialect": self.text_dialect,
         }
-        return Capabilities.model_validate({name: value for name, value in said.items() if value is not None})
+        told = {name: value for name, value in said.items() if value is not None}
+        return Capabilities.model_validate(told) if told else _NOTHING_TOLD
 
 
 def _names(deployments: tuple[Deployment, ...]) -> tuple[str, ...]:

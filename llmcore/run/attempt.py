@@ -7,8 +7,7 @@ layer 4.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -21,14 +20,14 @@ from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
-from llmcore.run.choices import RunModels, admitted_tools, ignores_tools
+from llmcore.run.choices import RunModels, admitted_tools, ignores_tools, is_prose
 from llmcore.run.context_size import check_context
 from llmcore.run.contrast import Contrast
 from llmcore.run.correcting import Correcting
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.modes import build_call
-from llmcore.run.observing import Requests, under
+from llmcore.run.observing import Requests
 from llmcore.run.output import take_final_call
 from llmcore.run.output_checks import Checked, check_output
 from llmcore.run.partial import PartialValues
@@ -41,6 +40,8 @@ from llmcore.run.verdict import (
     broken_off,
     cut_shown,
     first_call_alone,
+    forced_calls_alone,
+    no_call,
     no_json,
     refuse_empty,
     unusable,
@@ -56,7 +57,6 @@ from llmcore.types import (
     Event,
     LLMCoreError,
     Message,
-    ModelError,
     OutputParseError,
     Repaired,
     Request,
@@ -65,7 +65,9 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
-from llmcore.types.copies import copied, updated
+from llmcore.types.copies import assign, copied, updated
+from llmcore.types.narrowing import is_object
+from llmcore.types.telling import Tell
 from llmcore.validator import CorrectionLoop, CorrectionResult, ParseDetail
 
 __all__ = ["Accepted", "TurnAttempt"]
@@ -131,7 +133,7 @@ class TurnAttempt:
         """Are tools or a typed answer asked for, so that the output mode changes the request?"""
         return len(self._tools) > 0 or self._state.settings.output is not None
 
-    async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
+    async def __call__(self, plan: Plan, tell: Tell[Event]) -> None:
         self._plan = plan
         config = self._models.config(plan.model, plan.deployment)
         self._models.check_price(config)
@@ -142,33 +144,29 @@ class TurnAttempt:
                 self._correcting = None
                 self.toolbox, self._tools = self._given, self._offered
                 await self._added()
-                async with aclosing(self._ask(config, plan, self._state.request(), self._tools, reason, detail)) as events:
-                    async for event in events:
-                        yield event
+                await self._ask(config, plan, self._state.request(), self._tools, reason, detail, tell)
                 correcting = self._correcting = Correcting(plan.model, self._request, await self._judged_first(config, plan))
                 reason, detail = "reask", ""
             loop = correcting.loop
-            while not self._is_told(loop) and (correction := correcting.next()) is not None:
+            while not (loop.is_over or self._is_told(loop)) and (correction := correcting.next()) is not None:
                 # a request of its own that replaces the bad turn
                 correcting.add(await self._added())
                 asked, tools = correcting.corrected(correction), compile_tools(correction.tools)
-                async with aclosing(self._ask(config, plan, asked, tools, reason, detail or correction.detail)) as events:
-                    async for event in events:
-                        yield event
+                await self._ask(config, plan, asked, tools, reason, detail or correction.detail, tell)
                 correcting.unanswered = None
                 await self._typed(partial(loop.receive, self._envelope, admitted_tools(correcting.request, self._tools)))
                 self._judged(loop)
                 await self._ask_validators(loop)
                 reason, detail = "reask", ""
             for event in await self._accept(loop.result):
-                yield event
+                await tell(event)
             self._learn_by_contrast(config, plan)
 
     async def _judged_first(self, config: ModelConfig, plan: Plan) -> CorrectionLoop:
         """The loop that corrects a turn, whose first reply has come."""
         loop = await self._typed(lambda: self._loop(self._request))
         self._judged(loop)
-        self._refuse_ignored(config, plan, self._request, loop)
+        self._refuse_ignored(config, plan, loop)
         await self._ask_validators(loop)
         return loop
 
@@ -181,17 +179,29 @@ class TurnAttempt:
     # One request
 
     async def _ask(
-        self, config: ModelConfig, plan: Plan, request: Request, tools: ToolSet, reason: AttemptReason, detail: str
-    ) -> AsyncGenerator[Event, None]:
+        self,
+        config: ModelConfig,
+        plan: Plan,
+        request: Request,
+        tools: ToolSet,
+        reason: AttemptReason,
+        detail: str,
+        tell: Tell[Event],
+    ) -> None:
         """One request, whose reply is there and says something. Raises `ModelError` for one that says nothing."""
-        async with aclosing(self._send(config, plan, request, tools, reason, detail)) as events:
-            async for event in events:
-                yield event
+        await self._send(config, plan, request, tools, reason, detail, tell)
         await self._refuse_empty()
 
     async def _send(
-        self, config: ModelConfig, plan: Plan, request: Request, tools: ToolSet, reason: AttemptReason, detail: str
-    ) -> AsyncGenerator[Event, None]:
+        self,
+        config: ModelConfig,
+        plan: Plan,
+        request: Request,
+        tools: ToolSet,
+        reason: AttemptReason,
+        detail: str,
+        tell: Tell[Event],
+    ) -> None:
         """One request, entered in the ledger; leaves the reply in `_envelope` and `_final`.
 
         Between the events of the reply come the partial values of a typed output.
@@ -199,9 +209,17 @@ class TurnAttempt:
         request, tools = await self._asked(request, tools)
         can = self._models.can(config)
         output = self._state.settings.output
-        limits = self._enforce_limits
         call = build_call(
-            config, can, plan.mode, request, tuple(tools), output, enforce_limits=limits, reason=reason, detail=detail
+            config,
+            can,
+            plan.mode,
+            request,
+            tuple(tools),
+            output,
+            streamed=self._listening and can.streaming is not False,
+            enforce_limits=self._enforce_limits,
+            reason=reason,
+            detail=detail,
         )
         self._call = call
         check_context(self._state.settings.context, config, call, self._catalog.adapter(config))
@@ -210,18 +228,9 @@ class TurnAttempt:
         scope = self._requests.begins(attempt, call)
         sending = self._sending(config, call, tools, can)
         try:
-            yield AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail)
-            values = PartialValues(output, sending.tools) if output and self._listening else None
-            async with aclosing(under(scope, sending.events()) if scope else sending.events()) as events:
-                async for event in events:
-                    look = None if values is None else partial(values.saw_held, sending.held)
-                    if event is not None:
-                        look = None if values is None else partial(values.saw, event)
-                    value = None if look is None else await self._typed(look)
-                    if event is not None and (values is None or not values.hides(event)):
-                        yield _to_listener(event)
-                    if value is not None:
-                        yield value
+            await tell(AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail))
+            with scope:
+                await sending.out(self._telling(sending, scope.telling(tell)))
         except BaseException as error:
             self._state.refused.note(self._catalog.adapter(config), call, error)
             self._contrast.refused((plan.model, plan.deployment), call, can, error)
@@ -229,6 +238,25 @@ class TurnAttempt:
             raise
         self._requests.reply = sending.envelope
         await self._came(sending, attempt, call, config)
+
+    def _telling(self, sending: Sending, tell: Tell[Event]) -> Tell[Event | None]:
+        """Tells the events of a reply as they may be told, and between them the partial values of a typed output."""
+        output = self._state.settings.output
+        values = PartialValues(output, sending.tools) if output and self._listening else None
+
+        async def told(event: Event | None) -> None:
+            if values is None:
+                if event is not None:
+                    await tell(_to_listener(event))
+                return
+            look = partial(values.saw_held, sending.held) if event is None else partial(values.saw, event)
+            value = await self._typed(look)
+            if event is not None and not values.hides(event):
+                await tell(_to_listener(event))
+            if value is not None:
+                await tell(value)
+
+        return told
 
     async def _asked(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
         """The request with its tools, as the hooks leave it. What they did to the tools holds for the whole turn."""
@@ -253,7 +281,6 @@ class TurnAttempt:
             self._hooks,
             lambda: state.ledger.seconds_left,
             listening=self._listening,
-            streaming=self._listening and can.streaming is not False,
             forced_tool=forced_tool(call, tools_of(call, plan)),
             reasoning_open=reasoning_is_open(call),
         )
@@ -275,8 +302,13 @@ class TurnAttempt:
         """A reply is there, whole. Raises what its end says, where that is no good one."""
         envelope = _fit(sending)
         self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
-        attempt.response_id, attempt.response_model = sending.shown(sending.response_id), sending.shown(sending.response_model)
-        attempt.time_to_first_token, attempt.dropped = sending.time_to_first_token, sending.dropped
+        assign(
+            attempt,
+            response_id=sending.shown(sending.response_id),
+            response_model=sending.shown(sending.response_model),
+            time_to_first_token=sending.time_to_first_token,
+            dropped=sending.dropped,
+        )
         if broken_off(envelope) is None:
             self._learn(config, call, envelope)
         envelope = await hooked_reply(self._hooks, envelope)
@@ -288,6 +320,8 @@ class TurnAttempt:
             raise failure
         if call.request.tool_choice == "none" and self._state.settings.output is None:
             envelope = without_calls(envelope)
+        if is_object(choice := self._request.tool_choice):
+            envelope = forced_calls_alone(envelope, choice["name"])
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)
         if call.request.parallel_tool_calls is False:
             self._envelope = first_call_alone(self._envelope)
@@ -342,21 +376,23 @@ class TurnAttempt:
 
     async def _typed(self, function: Callable[[], T]) -> T:
         """What the function gives, which may run the code of the output type."""
-        return await with_types_code(self._state.settings.output, self._state.ledger.seconds_left, function)
+        output = self._state.settings.output
+        return function() if output is None else await with_types_code(output, self._state.ledger.seconds_left, function)
 
     def _judged(self, loop: CorrectionLoop) -> None:
         """Enter the report of the last reply, with the problems of the typed output, if that is what is wrong."""
-        ledger, result = self._state.ledger, loop.result
-        report = result.report
-        if result.problems and report.ok:
-            report = updated(report, {"problems": list(result.problems)})
+        ledger, report = self._state.ledger, loop.report
+        if loop.problems and report.ok:
+            report = updated(report, {"problems": list(loop.problems)})
         ledger.finish(ledger.attempts[-1], report=report)
 
     async def _ask_validators(self, loop: CorrectionLoop) -> None:
         """Let the caller's validators judge a final answer; one that they refuse is asked for again."""
+        if not self._state.settings.output_validators:
+            return
         result, typed = loop.result, self._state.settings.output is not None
         due = result.detail is not None if typed else result.envelope.needs_more_work is not True
-        if not self._state.settings.output_validators or not result.ok or result.report.calls or not due:
+        if not result.ok or result.report.calls or not due:
             return
         self._checked = await self._check(result.detail.value if result.detail is not None else result.envelope.content)
         if self._checked.problem is not None:
@@ -365,18 +401,22 @@ class TurnAttempt:
 
     async def _check(self, value: Any) -> Checked:
         state = self._state
-        return await check_output(state.settings.output_validators, value, state.context(), state.ledger.seconds_left)
+        settings = state.settings
+        return await check_output(
+            settings.output_validators, value, state.context(), lambda: state.ledger.seconds_left, settings.output
+        )
 
     async def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
         state, typed = self._state, self._state.settings.output is not None
-        unknown = self._unknown(result)
+        unknown = () if result.ok else self._unknown(result)
         if not result.ok and not unknown:
             failure = unusable(result, typed=typed)
             state.ledger.finish(state.ledger.attempts[-1], failure=failure)
             raise failure
         envelope, calls = result.envelope, result.report.calls if unknown else result.report.runnable
-        state.unknown_told.update({call.name for call in unknown})
+        if unknown:
+            state.unknown_told.update({call.name for call in unknown})
         detail, final = result.detail, self._final
         if calls and final is not None:
             detail = await self._typed(partial(self._beside_calls, final))
@@ -427,7 +467,7 @@ class TurnAttempt:
     def _learn(self, config: ModelConfig, call: ModelCall, envelope: Envelope) -> None:
         """What the reply shows of the endpoint: that it takes tools, or ignores what it was asked for."""
         can = self._models.can(config)
-        if call.mode in _JSON_MODES and getattr(can, call.mode) is not False and _is_prose(envelope.source):
+        if call.mode in _JSON_MODES and getattr(can, call.mode) is not False and is_prose(envelope.source):
             self._models.learn(config, call.mode, works=False)
         if call.mode != "native_tools" or not envelope.tool_calls:
             return
@@ -439,18 +479,27 @@ class TurnAttempt:
         elif can.emits_text_calls is None and can.native_tools is not True:  # else it is the slip of one reply
             self._models.learn(config, "emits_text_calls", works=True)
 
-    def _refuse_ignored(self, config: ModelConfig, plan: Plan, request: Request, loop: CorrectionLoop) -> None:
+    def _refuse_ignored(self, config: ModelConfig, plan: Plan, loop: CorrectionLoop) -> None:
         """Raises `ModelError` for a reply that cannot be used and by its form comes from an endpoint that ignores what the mode
         asks for: asked again in the same words it would say the same, so the next mode is asked at once, where there is one."""
-        modes, result = self._models.modes(config.alias), loop.result
+        if loop.is_over:
+            return
+        result = loop.result
         is_cut = result.envelope.truncated or result.envelope.finish_reason == "length"
-        if not result.problems or is_cut or not self._models.may_change_mode(config.alias) or not set(modes) - {plan.mode}:
+        if is_cut or not self._models.may_change_mode(config.alias):
+            return
+        modes = self._models.modes(config.alias)
+        if not set(modes) - {plan.mode}:
+            return
+        if not self._state.ledger.attempts_left(config.alias):  # a re-ask is all that is left
             return
         if plan.mode in _JSON_MODES and plan.mode not in modes:
             failure = no_json(result, typed=self._state.settings.output is not None)
-        elif plan.mode == "native_tools" and ignores_tools(request, result.envelope, self._models.can(config)):
+        elif self._call and plan.mode == "native_tools" and ignores_tools(self._call, result.envelope, self._models.can(config)):
             self._contrast.ignored((plan.model, plan.deployment))
-            failure = ModelError("a call was required and words came: the endpoint seems to ignore tools")
+            if self._request.tool_choice in ("auto", "none"):
+                return  # only a value was asked for: the model is told first what is wrong with its words
+            failure = no_call(result, typed=self._state.settings.output is not None)
         else:
             return
         self._state.ledger.finish(self._state.ledger.attempts[-1], failure=failure)
@@ -458,10 +507,12 @@ class TurnAttempt:
 
     def _learn_by_contrast(self, config: ModelConfig, plan: Plan) -> None:
         """An answer came where another mode had been refused or ignored: that is what the endpoint does not take."""
-        if self.accepted is None or self._call is None:
+        if not self._contrast or self.accepted is None or self._call is None:
             return
         place, can = (plan.model, plan.deployment), self._models.can(config)
-        for capability in self._contrast.proven(place, self._call, can, self.accepted.envelope):
+        typed = self._state.settings.output is not None and self.accepted.is_final
+        obeyed = bool(self.accepted.envelope.tool_calls) or typed
+        for capability in self._contrast.proven(place, self._call, can, obeyed=obeyed):
             self._models.learn(config, capability, works=False)
 
 
@@ -479,8 +530,3 @@ def _to_listener(event: Event) -> Event:
     if isinstance(event, ToolCallFinished):
         return ToolCallFinished(event.index, copied(event.call))
     return Repaired(event.index, copied(event.repair)) if isinstance(event, Repaired) else event
-
-
-def _is_prose(text: str) -> bool:
-    """Words without any JSON object or list: no server that enforces a JSON mode lets them through."""
-    return bool(text.strip()) and not ("{" in text or "[" in text)

@@ -18,7 +18,7 @@ from llmcore.tools.threads import ThreadCall
 from llmcore.types import ConfigError
 from llmcore.types.called import naming
 
-__all__ = ["CallersFunction", "takes_context"]
+__all__ = ["CallersFunction", "is_async", "takes_context"]
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -34,6 +34,11 @@ class CallersFunction:
         self._what = what
         self._takes_context, self._context_first = _place_of_context(what, function, values)
 
+    @property
+    def name(self) -> str:
+        """The function as errors call it."""
+        return f"{self._what}, {getattr(self.function, '__qualname__', None) or type(self.function).__name__},"
+
     async def __call__(self, seconds: float | None, context: RunContext[Any], *values: Any) -> Any:
         """What it gives. Raises what it raises, and `Timeout` when the deadline, `seconds` from now, passes meanwhile."""
         arguments = list(values)
@@ -43,7 +48,7 @@ class CallersFunction:
             return await self._called(seconds, partial(self.function, *arguments))
 
     async def _called(self, seconds: float | None, call: Callable[[], Any]) -> Any:
-        if _is_async(self.function):
+        if is_async(self.function):
             return await within(seconds, call())
         try:
             given = await within(seconds, ThreadCall(call).result())
@@ -96,5 +101,6 @@ def _is_context(hint: Any) -> bool:
     return (get_origin(hint) or hint) is RunContext
 
 
-def _is_async(function: Callable[..., Any]) -> bool:
+def is_async(function: Callable[..., Any]) -> bool:
+    """Does calling it begin nothing that could block?"""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004  # an object with an async __call__

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmcore.adapters.base import Capabilities
+from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities import is_learnable
 from llmcore.adapters.providers.accounts import account_of
+from llmcore.adapters.request.output import requires_call
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.modes import usable_modes
@@ -15,7 +16,7 @@ from llmcore.tools import compile_tools
 from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolSet
 from llmcore.types.logs import logger
 
-__all__ = ["RunModels", "admitted_tools", "ignores_tools"]
+__all__ = ["RunModels", "admitted_tools", "ignores_tools", "is_prose"]
 
 _log = logger("run")
 
@@ -120,9 +121,15 @@ def admitted_tools(request: Request, tools: ToolSet) -> ToolSet:
     return compile_tools([named.definition]) if named else tools
 
 
-def ignores_tools(request: Request, reply: Envelope, can: Capabilities) -> bool:
-    """Does a reply in native mode look as if its endpoint never looked at the tools? It was told that a call is required, which
-    was sent, answered with nothing but words, and was never seen to make a native call."""
-    required = request.tool_choice == "required" or isinstance(request.tool_choice, dict)
-    told = required and can.tool_choice_required is not False and can.native_tools is not True
+def ignores_tools(call: ModelCall, reply: Envelope, can: Capabilities) -> bool:
+    """Does a reply in native mode look as if its endpoint never looked at the tools? It was told that a call is required, be it
+    that of the output tool, which was sent, answered with nothing but words, and was never seen to make a native call."""
+    if call.request.tool_choice in ("auto", "none") and not is_prose(reply.source):
+        return False  # data where the output tool's call was due: the value, if not in the form of a call
+    told = requires_call(call, can) and can.tool_choice_required is not False and can.native_tools is not True
     return told and not reply.tool_calls and not reply.near_misses and bool(reply.content.strip())
+
+
+def is_prose(text: str) -> bool:
+    """Words without any JSON object or list: no server that enforces a JSON mode lets them through."""
+    return bool(text.strip()) and not ("{" in text or "[" in text)

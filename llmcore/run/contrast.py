@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 
 from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.litellm.refusals import refuses_as_it_is
 from llmcore.adapters.request.output import output_plan, tools_of
-from llmcore.types import Envelope, RequestRefused
+from llmcore.types import RequestRefused
 from llmcore.types.narrowing import is_object
 
 __all__ = ["Contrast"]
 
 _Place = tuple[str, str]
 """An alias, and the name of a deployment."""
-_AS_IT_IS = frozenset({400, 404, 405, 409, 415, 422, 501})
-"""Statuses by which a server refuses a request as it is."""
 _OF_A_SCHEMA = re.compile(r"\binvalid (?:json )?schema\b|\bschema for (?:function|response_format)\b|\bgrammar could not\b")
 
 
@@ -29,22 +28,27 @@ class Contrast:
         self._refused: dict[_Place, list[str]] = {}
         self._ignored: set[_Place] = set()
 
+    def __bool__(self) -> bool:
+        """Was anything refused or ignored?"""
+        return bool(self._refused or self._ignored)
+
     def refused(self, place: _Place, call: ModelCall, can: Capabilities, error: BaseException) -> None:
         """A request failed; a refusal that was not understood is kept in mind."""
-        if not isinstance(error, RequestRefused) or error.status not in _AS_IT_IS or _OF_A_SCHEMA.search(str(error).lower()):
+        if not isinstance(error, RequestRefused) or not refuses_as_it_is(error.status) or _OF_A_SCHEMA.search(str(error).lower()):
             return
         asked = _decisive(call, can)
         if asked and getattr(can, asked, None) is None:
             self._refused.setdefault(place, []).append(asked)
 
     def ignored(self, place: _Place) -> None:
-        """Words came where a native call was required."""
+        """Words came where a native call was required: a tool's, or that of the output tool."""
         self._ignored.add(place)
 
-    def proven(self, place: _Place, call: ModelCall, can: Capabilities, reply: Envelope) -> list[str]:
-        """The capabilities that the place is now known to lack, since `call` was answered."""
+    def proven(self, place: _Place, call: ModelCall, can: Capabilities, *, obeyed: bool) -> list[str]:
+        """The capabilities that the place is now known to lack, since `call` was answered. `obeyed`: by a call, or the typed
+        value."""
         found = [name for name in self._refused.pop(place, []) if name != _decisive(call, can)]
-        if place in self._ignored and reply.tool_calls and call.mode != "native_tools":
+        if place in self._ignored and obeyed and call.mode != "native_tools":
             self._ignored.discard(place)
             found.append("native_tools")
         return list(dict.fromkeys(found))

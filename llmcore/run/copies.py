@@ -20,12 +20,12 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from llmcore.types import Repair
-from llmcore.types.copies import updated
+from llmcore.types.copies import copied, updated
 from llmcore.types.json_data import LARGEST_INT, encodable
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.schema.problems import cut, join_path
 
-__all__ = ["MAX_DEPTH", "Damage", "mended", "recorded", "refusing"]
+__all__ = ["MAX_DEPTH", "Damage", "is_fit", "mended", "recorded", "refusing"]
 
 MAX_DEPTH = 128
 _MAX_RECORDED = 20
@@ -42,6 +42,39 @@ class Damage(NamedTuple):
     before: str
 
 
+def is_fit(value: Any) -> bool:
+    """Can it be encoded as it stands? Where that takes more than a look: no."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        below: list[Any] = []
+        for item in level:
+            kind = item.__class__
+            if kind is str:
+                if not (item.isascii() or encodable(item) is item):
+                    return False
+            elif kind is dict:
+                if not all(key.__class__ is str for key in item):
+                    return False
+                below += item
+                below += item.values()
+            elif kind is list or kind is tuple:
+                below += item
+            elif kind is int:
+                if not -LARGEST_INT <= item <= LARGEST_INT:
+                    return False
+            elif kind is float:
+                if not math.isfinite(item):
+                    return False
+            elif kind not in _PLAIN:
+                if getattr(kind, "__pydantic_fields__", None) is None:
+                    return False
+                below += item.__dict__.values()
+        if not below:
+            return True
+        level = below
+    return False
+
+
 def mended(value: T) -> tuple[T, list[Damage]]:
     """A copy that can be encoded, and what had to be replaced in it."""
     found: list[Damage] = []
@@ -56,8 +89,7 @@ def refusing(value: T, error: Callable[[str], Exception]) -> T:
         where = f"`{damage.path}`: " if damage.path else ""
         raise error(f"{where}{damage.what} cannot be sent; give plain JSON data and text that UTF-8 can encode")
 
-    copied: T = _Copy(refuse).of(value)
-    return copied
+    return copied(value) if is_fit(value) else _Copy(refuse).of(value)
 
 
 def recorded(found: list[Damage]) -> list[Repair]:

@@ -7,23 +7,34 @@ inner one. The budget's side is the `Ledger`'s, which may have a parent.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from llmcore.fallback import Ledger
+from llmcore.run.answers import Answers
 from llmcore.run.result import RunResult
 from llmcore.tools import RunContext
 from llmcore.types.copies import updated
 
-__all__ = ["EnclosingRun", "Place", "enclosing"]
+__all__ = ["EnclosingRun", "LeftWithin", "Place", "enclosing", "left_within"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftWithin:
+    """An inner run that ended with calls for the caller, and what the caller says of them."""
+
+    state: RunResult[Any]
+    answers: Answers
 
 
 @dataclass(frozen=True, slots=True)
 class EnclosingRun:
-    """The outer run, as its inner ones know it. `keep` takes their results."""
+    """The outer run, as its inner ones know it. `keep` takes their results. `left`: by the ids of its calls, the inner runs that
+    an earlier run left waiting, and that go on."""
 
     ledger: Ledger
     keep: Callable[[RunResult[Any]], object]
+    left: dict[str, LeftWithin] = field(default_factory=dict[str, "LeftWithin"])
 
     @property
     def is_over(self) -> bool:
@@ -47,3 +58,8 @@ def enclosing(context: RunContext[Any] | None) -> Place | None:
     """The place that a `RunContext` tells; None for one that was made by hand."""
     within = None if context is None else context.within
     return Place(within, context.tool_call_id) if isinstance(within, EnclosingRun) and context is not None else None
+
+
+def left_within(context: RunContext[Any]) -> LeftWithin | None:
+    """What an earlier run of the call's tool left waiting, taken once."""
+    return context.within.left.pop(context.tool_call_id, None) if isinstance(context.within, EnclosingRun) else None

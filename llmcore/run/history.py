@@ -12,7 +12,7 @@ import operator
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 
-from llmcore.run.copies import mended, recorded
+from llmcore.run.copies import is_fit, mended, recorded
 from llmcore.types import (
     Block,
     Envelope,
@@ -23,7 +23,8 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import made, updated
+from llmcore.types.copies import copied, made, updated
+from llmcore.types.numbers import exact_json, holds_exact_floats
 
 __all__ = [
     "assistant_message",
@@ -45,6 +46,8 @@ _MAX_ID_SHOWN = 40
 def fit_reply(envelope: Envelope) -> Envelope:
     """The reply with text that can be encoded and ids that can be sent; each change is a repair of the call or of the
     envelope. A reply that is fit already is returned as it is."""
+    if is_fit(envelope) and all(map(_has_sendable_id, envelope.tool_calls)):
+        return envelope
     ids = _fresh_ids(envelope.tool_calls)
     calls = [_with_id(fit_call(call), ids.get(call.id, call.id)) for call in envelope.tool_calls]
     rest, found = mended(updated(envelope, {"tool_calls": []}))
@@ -56,6 +59,8 @@ def fit_reply(envelope: Envelope) -> Envelope:
 
 def fit_call(call: ToolCall) -> ToolCall:
     """The call with a name and arguments that can be encoded; the same object when they can be."""
+    if is_fit(call):
+        return call
     fit, found = mended(call)
     return updated(fit, {"repairs": [*fit.repairs, *recorded(found)]}) if found else call
 
@@ -65,10 +70,14 @@ def _fresh_ids(calls: Sequence[ToolCall]) -> dict[str, str]:
     taken = {call.id for call in calls}
     fresh: dict[str, str] = {}
     for number, call in enumerate(calls):
-        if call.id not in fresh and (len(call.id) > _MAX_ID or not call.id.isprintable()):
+        if call.id not in fresh and not _has_sendable_id(call):
             fresh[call.id] = _free(f"call_{number}", taken)
             taken.add(fresh[call.id])
     return fresh
+
+
+def _has_sendable_id(call: ToolCall) -> bool:
+    return len(call.id) <= _MAX_ID and call.id.isprintable()
 
 
 def _with_id(call: ToolCall, wanted: str) -> ToolCall:
@@ -126,7 +135,7 @@ def assistant_message(envelope: Envelope, before: Sequence[ToolCall], calls: Seq
     placed: set[int] = set()
     for block in envelope.blocks or _text(envelope):
         if not isinstance(block, ToolUseBlock):
-            blocks.append(block)
+            blocks.append(copied(block))
         elif waiting[block.id]:
             index = waiting[block.id].popleft()
             placed.add(index)
@@ -141,11 +150,14 @@ def _text(envelope: Envelope) -> list[Block]:
 
 def use_block(call: ToolCall, block: ToolUseBlock | None) -> ToolUseBlock:
     """The call as it stands in the history, in place of this block if there was one."""
-    return ToolUseBlock(
+    arguments = copied(call.arguments)
+    exact = arguments is not None and holds_exact_floats(arguments)
+    return made(
+        ToolUseBlock,
         id=call.id,
         name=call.name,
-        input=call.arguments,
-        raw_input="" if call.arguments is not None else call.raw_arguments,
+        input=arguments,
+        raw_input=call.raw_arguments if arguments is None else exact_json(arguments) if exact else "",
         cache_control=block.cache_control if block else None,
     )
 

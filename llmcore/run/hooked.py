@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, PrivateAttr, TypeAdapter, ValidationError
 
 from llmcore.hooks import HookChain, Veto
 from llmcore.run.agreeing import Said, agreeing_outcome, agreeing_reply, restated, same_call, told_anew
-from llmcore.run.copies import mended, recorded, refusing
+from llmcore.run.copies import is_fit, mended, recorded, refusing
 from llmcore.run.history import fit_call, fit_reply
 from llmcore.run.settings import Toolbox, resolve_request
 from llmcore.tools import Tool, as_tool
@@ -249,7 +249,8 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
             hook, f"it returned an outcome of the call {given.call.id!r} for {call.id!r}; change the outcome that it was given"
         )
     try:
-        given = replace(given, call=call, content=given.block().content, ran=outcome.ran)
+        content = ToolResultBlock(tool_use_id=call.id, content=given.content).content
+        given = replace(given, call=call, content=content, ran=outcome.ran)
         return agreeing_outcome(before, given, max_chars)
     except ConfigError:  # of a block that is none
         raise _refused(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None
@@ -273,10 +274,11 @@ def wrong_call(decided: Decided, what: str = "the changed call") -> Outcome:
 
 def fit_outcome(outcome: Outcome, max_chars: int) -> Outcome:
     """The outcome with content that can be encoded, and a failure's no longer than any result may be."""
-    content, found = mended(outcome.content)
-    if found:
+    content = outcome.content
+    if not is_fit(content):
+        content, _ = mended(content)
         _log.warning("the result of tool %r held text that cannot be encoded; it was replaced", outcome.call.name)
-    outcome.content = content
+    outcome.content = [*content]
     if outcome.error is not None and len(outcome.text) > max_chars:
         outcome.content = [TextBlock(text=shortened(outcome.text, max_chars)), *(b for b in content if isinstance(b, ImageBlock))]
     return outcome

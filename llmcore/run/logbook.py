@@ -82,7 +82,8 @@ class Logbook(Observer):
     def repaired(self, run: ObservedRun, repair: RepairRecord) -> None:
         extra = {"run_id": run.id, "attempt": repair.attempt, **({"call_id": _name(repair.call_id)} if repair.call_id else {})}
         one = repair.repair
-        _log.debug("reply %d, %s repaired: %s (%s)", repair.attempt, repair.of, one.kind, one.safety, extra=extra)
+        where = f"reply {repair.attempt}, {repair.of}" if repair.attempt else repair.of
+        _log.debug("%s repaired: %s (%s)", where, one.kind, one.safety, extra=extra)
 
     def tool_started(self, run: ObservedRun, tool: ToolStarted) -> None:
         name, call_id = _name(tool.name), _name(tool.tool_use_id)

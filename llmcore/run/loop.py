@@ -1,6 +1,6 @@
 """The tool loop: turns until a final answer, and the one place where a run ends, well or badly.
 
-A turn is one accepted reply (layer 4 sees to it) and the calls it makes. `run` and `stream` are this one generator,
+A turn is one accepted reply (layer 4 sees to it) and the calls it makes. `run` and `stream` are this one coroutine,
 listened to or not, so they cannot differ. Whatever ends a run, its history is valid and its partial result rides on
 the error.
 """
@@ -8,7 +8,6 @@ the error.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -25,7 +24,7 @@ from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
-from llmcore.run.observing import ObservedRun, Observers, Scope, under
+from llmcore.run.observing import ObservedRun, Observers, Scope
 from llmcore.run.open_calls import OpenCall
 from llmcore.run.result import RunResult
 from llmcore.run.saving import SavePoints
@@ -41,7 +40,6 @@ from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic, unfinished
 from llmcore.types import (
     AttemptReason,
-    Budget,
     Event,
     FallbackExhausted,
     Finished,
@@ -52,12 +50,12 @@ from llmcore.types import (
     TerminateLoop,
     Timeout,
     ToolCall,
-    ToolResult,
     ToolStarted,
     Waiting,
 )
 from llmcore.types.copies import copied, updated
 from llmcore.types.logs import current_run, logger
+from llmcore.types.telling import Tell, told_by
 
 __all__ = ["Machinery", "Run"]
 
@@ -82,7 +80,7 @@ class Machinery:
 
 
 class Run:
-    """One run. Made with everything checked; `events()` carries it out, once."""
+    """One run. Made with everything checked; `out()` carries it out, once, and so does reading `events()`."""
 
     def __init__(self, settings: RunSettings, machinery: Machinery, source: ToolSource, *, listening: bool) -> None:
         chosen = choose(machinery.catalog, settings, machinery.web_search, source.is_open)
@@ -98,10 +96,10 @@ class Run:
         """Are the run's steps told among its events?"""
         self._mode: OutputMode | None = None
         self._place = ""
-        self._withheld: dict[str, Outcome] = {}
+        self._shown: PartialOutput | None = None
+        self._withheld: dict[str, Callable[[], Outcome]] = {}
         self._running: ToolRun | None = None
-        budget = settings.budget or Budget()
-        self._attempts_fixed = settings.budget is not None and "attempts" in settings.budget.model_fields_set
+        self._attempts_fixed = "attempts" in settings.budget.model_fields_set
         self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
         if self._tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
             request = updated(request, {"tool_choice": self._tools.tool_choice})
@@ -109,31 +107,35 @@ class Run:
             check_allowed(self._tools, settings.toolbox)
             check_choice(request, settings.toolbox, self._tools)
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
-        settings = replace(settings, request=request, toolbox=self._toolbox, budget=budget)
+        if request is not settings.request or self._toolbox is not settings.toolbox:
+            settings = replace(settings, request=request, toolbox=self._toolbox)
         run = ObservedRun(uuid4().hex, self._model.alias, machinery.name, current_run.get(), request, self._model)
-        self.state = RunState(settings, budget, machinery.observers.watch(run))
+        self.state = RunState(settings, machinery.observers.watch(run))
         bounds_cost = self.state.ledger.bounds_cost
         if bounds_cost and not machinery.catalog.is_priced(self._model):
             raise unknown_price(self._model)
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=bounds_cost)
         self._hooks = machinery.hooks.under(self._seconds_left)
-        self._save_points = SavePoints(settings.checkpoint, self.state.snapshot)
+        checkpoint = settings.checkpoint
+        self._save_points = None if checkpoint is None else SavePoints(checkpoint, self.state.snapshot)
 
     def _seconds_left(self) -> float | None:
         return self.state.ledger.seconds_left
 
-    async def events(self) -> AsyncGenerator[Event, None]:
+    def events(self) -> AsyncGenerator[Event, None]:
         """Everything that happens, ending with `Finished(RunResult)`. Errors carry the partial result."""
+        return told_by(self.out)
+
+    async def out(self, tell: Tell[Event]) -> RunResult:
+        """Carry it out. Errors carry the partial result."""
         state = self.state
         scope = state.watch.begins("run_started")
-        shown: PartialOutput | None = None
         try:
             with scope:
+                for record in state.settings.repairs:  # of the history that was given
+                    state.watch.tell("repaired", record)
                 await self._machinery.catalog.store.keep_up(self._seconds_left())
-            async with aclosing(under(scope, self._turns())) as events:
-                async for event in events:
-                    shown = event if isinstance(event, PartialOutput) else shown
-                    yield event
+                await self._turns(scope.telling(self._noting_values(tell)))
             state.ledger.check_deadline()
             await self._save_end()
         except TerminateLoop as ended:
@@ -158,11 +160,24 @@ class Run:
             state.close_open_calls(_STOPPED)
             self._attach_partial(error)
             raise
-        if self._listening and state.has_output and not await self._is_shown(shown):
-            yield PartialOutput(state.output)
+        if self._listening and state.has_output and not await self._is_shown():
+            await tell(PartialOutput(state.output))
         result = self._result()
         state.watch.tell("run_ended", result, None)
-        yield Finished(result)
+        await tell(Finished(result))
+        return result
+
+    def _noting_values(self, tell: Tell[Event]) -> Tell[Event]:
+        """Keeps in mind which partial value was told last."""
+        if not self._listening or self.state.settings.output is None:
+            return tell
+
+        async def told(event: Event) -> None:
+            if isinstance(event, PartialOutput):
+                self._shown = event
+            await tell(event)
+
+        return told
 
     def _result(self) -> RunResult:
         """What it ends with, which a run around it has among its own."""
@@ -171,9 +186,9 @@ class Run:
             place.keep(result)
         return result
 
-    async def _is_shown(self, last: PartialOutput | None) -> bool:
+    async def _is_shown(self) -> bool:
         """Was the run's value told already, as the last partial one?"""
-        value = self.state.output
+        value, last = self.state.output, self._shown
         if last is None or type(last.value) is not type(value):
             return False
         try:
@@ -204,17 +219,18 @@ class Run:
 
     async def _save(self, change: Callable[[], object] = lambda: None) -> None:
         """Let the caller save the run as it stands after the change."""
+        if self._save_points is None:
+            change()
+            return
         await self._save_points.save(self._seconds_left(), self.state.context, change)
 
     async def _save_end(self) -> None:
         self.state.ended = True
         await self._save()
 
-    async def _turns(self) -> AsyncGenerator[Event, None]:
+    async def _turns(self, tell: Tell[Event]) -> None:
         state, store = self.state, self._machinery.catalog.store
-        async with aclosing(self._resumed()) as events:
-            async for event in events:
-                yield event
+        await self._resumed(tell)
         if state.pending:
             return
         reason: AttemptReason = "first"
@@ -232,11 +248,7 @@ class Run:
             )
             context = self._begin_turn(attempt)
             try:
-                async with aclosing(self._machinery.fallback.run(context, attempt)) as events:
-                    async for event in events:
-                        if isinstance(event, Waiting):
-                            state.watch.tell("waiting", event)
-                        yield event
+                await self._machinery.fallback.run(context, attempt, self._watched(tell))
             except LLMCoreError:
                 await store.tell(self._seconds_left())  # what failed may have taught most
                 raise
@@ -250,26 +262,37 @@ class Run:
             if calls or not accepted.is_final:  # else the run is over, and saved as that
                 await self._save()
             if self.is_stepped:
-                yield self._step("reply", turn, "assistant")
+                await tell(self._step("reply", turn, "assistant"))
             if calls:
                 self._may_run_tools()
-                run = self._run_tools(calls, attempt.toolbox, closes=accepted.final is not None)
-                async with aclosing(run) as outcomes:
-                    async for outcome in outcomes:
-                        yield outcome
+                await self._run_tools(calls, attempt.toolbox, tell, closes=accepted.final is not None)
                 if self.is_stepped:
-                    yield self._step("results", turn, "tool")
+                    await tell(self._step("results", turn, "tool"))
             if accepted.is_final:
                 state.take_output(accepted.value)
                 return
             if state.pending:
                 return
+            state.tell_left_out()
             if not calls:  # the model says that it is not done
                 self._may_run_tools()
                 state.add_user(GO_ON)
             reason = "turn"
 
-    async def _resumed(self) -> AsyncGenerator[Event, None]:
+    def _watched(self, tell: Tell[Event]) -> Tell[Event]:
+        """Observers are told of waits as listeners are."""
+        watch = self.state.watch
+        if not watch.has("waiting"):
+            return tell
+
+        async def told(event: Event) -> None:
+            if isinstance(event, Waiting):
+                watch.tell("waiting", event)
+            await tell(event)
+
+        return told
+
+    async def _resumed(self, tell: Tell[Event]) -> None:
         """The turn that the given history left open, to its end; what was said behind it enters then. Raises `CallerError` for an
         answer that cannot be taken."""
         state, resumed = self.state, self.state.settings.resumed
@@ -281,11 +304,11 @@ class Run:
             state.settle(taken)
             if not all(isinstance(taken.fates.get(call.id), OpenCall) for call in taken.calls):
                 self._may_run_tools()
-            async with aclosing(self._run_tools(taken.calls, toolbox, fates=taken.fates)) as outcomes:
-                async for outcome in outcomes:
-                    yield outcome
+            await self._run_tools(taken.calls, toolbox, tell, fates=taken.fates)
             if self.is_stepped:
-                yield self._step("results", 0, "tool")
+                await tell(self._step("results", 0, "tool"))
+            if not state.pending:
+                state.tell_left_out()
         state.go_on()
 
     async def _tools_now(self) -> Toolbox:
@@ -321,7 +344,7 @@ class Run:
         """The turn's model, or another one that it may escalate to while it is to be left aside."""
         models, wanted = self._models, self._model.alias
         model = first_well(models, wanted)
-        place = self._place if model == wanted and self._place in models.deployments(model) else ""
+        place = self._place if self._place and model == wanted and self._place in models.deployments(model) else ""
         if not place or models.resting(model, place):
             place = best_place(models, model)
         mode = self._first_mode(models.modes(model, place), mode_matters)
@@ -354,10 +377,11 @@ class Run:
         self,
         calls: Sequence[ToolCall],
         toolbox: Toolbox,
+        tell: Tell[Event],
         *,
         closes: bool = False,
         fates: Mapping[str, Outcome | OpenCall] = MappingProxyType({}),
-    ) -> AsyncGenerator[ToolResult | ToolStarted, None]:
+    ) -> None:
         """Run the calls and enter their results. Calls that wait for the caller become pending. `closes`: a final result stands
         among them; `fates`: of calls that an earlier run left open, and that are not to run.
 
@@ -376,14 +400,13 @@ class Run:
         refused: list[Outcome] = []
         turn, told_now = state.tool_turns, self.is_told and not told_late
         try:
-            async with aclosing(self._not_to_run(calls, toolbox, context, fates)) as coming:
-                async for outcome in coming:
+            for call in calls if len(runnable) < len(calls) else ():
+                outcome = await self._not_to_run(call, toolbox, context, fates)
+                if outcome is not None:
                     refused.append(outcome)
                     if told_now:
-                        yield outcome.event(turn)
-            async with aclosing(_told(running, turn if told_now else None)) as events:
-                async for event in events:  # each tool and hook stands under the deadline itself
-                    yield event
+                        await tell(outcome.event(turn))
+            await _run_told(running, turn if told_now else None, tell)  # each tool and hook stands under the deadline itself
         finally:
             outcomes = state.outcomes([*refused, *running.outcomes])
             state.note_outcomes(outcomes)
@@ -395,33 +418,33 @@ class Run:
             message = await hooked_results(self._hooks, fresh)
             outcomes = state.replace_results(message, outcomes, self._tools.max_result_chars)
             for outcome in outcomes if self.is_told else ():
-                yield outcome.event(turn)
+                await tell(outcome.event(turn))
         ending = next((outcome.ended for outcome in outcomes if outcome.ended), None)
         if ending is not None:
             raise ending
         state.ledger.check_tool_calls()
 
     async def _not_to_run(
-        self, calls: Sequence[ToolCall], toolbox: Toolbox, context: RunContext[Any], fates: Mapping[str, Outcome | OpenCall]
-    ) -> AsyncGenerator[Outcome, None]:
-        """Let the calls of tools without a function wait for the caller. The outcomes of those that a hook refuses, of unknown
-        tools, and of calls whose fate is known."""
-        for call in calls:
-            fate = fates.get(call.id)
-            if isinstance(fate, OpenCall):
-                continue  # it waits already
-            if fate is not None:
-                yield await self._passed(call, fate)
-            elif toolbox.get(call.name) is None:
-                yield await self._passed(call, not_found(call, toolbox, self._tools.max_result_chars))
-            elif not toolbox.can_run(call.name):
-                decided = await self._decided(call, toolbox, context.for_call(call.id, call.name, 0))
-                if isinstance(decided, ToolCall):
-                    tool = toolbox.get(decided.name)
-                    summary = "" if tool is None else tool.summary_of(decided.arguments)
-                    self.state.hold(decided, OpenCall.of(decided, "elsewhere", summary=summary))
-                else:
-                    yield await self._passed(decided.call, decided)
+        self, call: ToolCall, toolbox: Toolbox, context: RunContext[Any], fates: Mapping[str, Outcome | OpenCall]
+    ) -> Outcome | None:
+        """Let the call of a tool without a function wait for the caller. The outcome of one that a hook refuses, of an unknown
+        tool, and of a call whose fate is known; None of any other."""
+        fate = fates.get(call.id)
+        if isinstance(fate, OpenCall):
+            return None  # it waits already
+        if fate is not None:
+            return await self._passed(call, fate)
+        if toolbox.get(call.name) is None:
+            return await self._passed(call, not_found(call, toolbox, self._tools.max_result_chars))
+        if toolbox.can_run(call.name):
+            return None
+        decided = await self._decided(call, toolbox, context.for_call(call.id, call.name, 0))
+        if isinstance(decided, Outcome):
+            return await self._passed(decided.call, decided)
+        tool = toolbox.get(decided.name)
+        summary = "" if tool is None else tool.summary_of(decided.arguments)
+        self.state.hold(decided, OpenCall.of(decided, "elsewhere", summary=summary))
+        return None
 
     async def _run_call(self, call: ToolCall, toolbox: Toolbox, context: RunContext[Any]) -> Outcome:
         """One call to its outcome, between the hooks before and after it, and between two save points."""
@@ -444,13 +467,20 @@ class Run:
         try:
             with scope:
                 outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld)
-            if outcome.ran:  # until the hooks after it have let the outcome pass
-                withheld(replace(synthetic(decided, _RAN), ran=True))
-            self.state.ledger.check_refused_below()
-            outcome = await self._passed(decided, outcome)
+            if outcome.held:
+                withheld(lambda: outcome)
+                state.hold_within(decided)
+                self._tell_ended(lambda: outcome)
+            else:
+                if outcome.ran:  # until the hooks after it have let the outcome pass
+                    withheld(partial(_only_ran, decided, outcome.duration, outcome.retries))
+                self.state.ledger.check_refused_below()
+                outcome = await self._passed(decided, outcome)
         except BaseException:
-            self._tell_ended(self._withheld.get(call.id) or unfinished(decided))
+            self._tell_ended(self._withheld.get(call.id, partial(unfinished, decided)))
             raise
+        if outcome.held and outcome.raised is not None:  # the caller's answers do not fit
+            raise outcome.raised
         await self._save()
         return outcome
 
@@ -465,9 +495,10 @@ class Run:
             self._running.tell(started)
         return watch.begins("tool_started", started)
 
-    def _tell_ended(self, outcome: Outcome) -> None:
+    def _tell_ended(self, became: Callable[[], Outcome]) -> None:
         watch = self.state.watch
         if watch.has("tool_ended"):
+            outcome = became()
             watch.tell("tool_ended", self.state.record(outcome), outcome.raised)
 
     async def _decided(self, call: ToolCall, toolbox: Toolbox, context: RunContext[Any]) -> ToolCall | Outcome:
@@ -483,27 +514,36 @@ class Run:
         """The outcome as the hooks after the call leave it: it holds from here on, whatever ends the run."""
         limit = self._tools.max_result_chars
         outcome = fit_outcome(await hooked_outcome(self._hooks, call, outcome, limit), limit)
-        self._withheld[call.id] = self.state.done[call.id] = outcome
-        self._tell_ended(outcome)
+        self.state.done[call.id] = outcome
+        self._withheld[call.id] = lambda: outcome
+        self._tell_ended(lambda: outcome)
         return outcome
 
 
-async def _told(running: ToolRun, turn: int | None) -> AsyncGenerator[ToolResult | ToolStarted, None]:
+async def _run_told(running: ToolRun, turn: int | None, tell: Tell[Event]) -> None:
     """Carry the calls out, and tell of each when it starts, and what became of it (`turn` None: nothing), also of those that the
     end of one cut short, before its error is raised."""
-    told, failure = set[str](), None
+    told = set[str]()
+
+    async def coming(one: Outcome | ToolStarted) -> None:
+        if isinstance(one, ToolStarted):
+            await tell(one)
+        elif turn is not None and not one.held:
+            told.add(one.call.id)
+            await tell(one.event(turn))
+
+    failure: Exception | None = None
     try:
-        async with aclosing(running.run()) as coming:
-            async for one in coming:
-                if isinstance(one, ToolStarted):
-                    yield one
-                elif turn is not None and not one.held:
-                    told.add(one.call.id)
-                    yield one.event(turn)
+        await running.run(coming)
     except Exception as error:
         failure = error
     for outcome in running.outcomes if turn is not None else ():
         if outcome.call.id not in told and not outcome.held:
-            yield outcome.event(turn or 0)
+            await tell(outcome.event(turn or 0))
     if failure is not None:
         raise failure
+
+
+def _only_ran(call: ToolCall, duration: float, retries: int) -> Outcome:
+    """The outcome of a call that ended, and whose outcome the hooks after it did not let pass."""
+    return replace(synthetic(call, _RAN), ran=True, duration=duration, retries=retries)

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar, Token, copy_context
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -24,8 +23,9 @@ from llmcore.models import ModelConfig
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.types import Attempt, ConfigError, Envelope, Request, ToolStarted, Waiting
 from llmcore.types.logs import current_run, logger
+from llmcore.types.telling import Tell, silently
 
-__all__ = ["ObservedRun", "Observer", "Observers", "Requests", "Scope", "Watch", "under"]
+__all__ = ["ObservedRun", "Observer", "Observers", "Requests", "Scope", "Watch"]
 
 T = TypeVar("T")
 
@@ -158,7 +158,8 @@ class Watch:
 
 
 class Scope:
-    """Context variables that hold for stretches of work. Enter it around each wait, and leave it before anybody else goes on."""
+    """Context variables that hold for a stretch of work. Enter it around the work, which tells its events by `telling`: while a
+    listener has one, they do not hold."""
 
     __slots__ = ("_tokens", "_variables")
 
@@ -166,18 +167,31 @@ class Scope:
         self._variables = variables
         self._tokens: list[Token[Any]] = []
 
-    def __bool__(self) -> bool:
-        return len(self._variables) > 0
-
     def __enter__(self) -> None:
-        self._tokens = [variable.set(value) for variable, value in self._variables]
+        if self._variables:
+            self._tokens = [variable.set(value) for variable, value in self._variables]
 
     def __exit__(self, *_: object) -> None:
+        if not self._tokens:
+            return
         for (variable, _value), token in zip(self._variables, self._tokens, strict=True):
             try:
                 variable.reset(token)
             except ValueError:  # a generator that nobody closed ends wherever it is collected
                 return
+
+    def telling(self, tell: Tell[T]) -> Tell[T]:
+        if not self._variables or tell is silently:
+            return tell
+
+        async def told(event: T) -> None:
+            self.__exit__()
+            try:
+                await tell(event)
+            finally:
+                self.__enter__()
+
+        return told
 
 
 class Requests:
@@ -208,18 +222,6 @@ class Requests:
 
 NOTHING = Scope([])
 _UNSET = object()
-
-
-async def under(scope: Scope, events: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-    """The events, each made under the scope, which does not hold while the listener has one. Closes them."""
-    async with aclosing(events):
-        while True:
-            try:
-                with scope:
-                    event = await anext(events)
-            except StopAsyncIteration:
-                return
-            yield event
 
 
 def _is_heard() -> bool:

@@ -11,14 +11,30 @@ from llmcore.types import ToolCall
 from llmcore.types.copies import Value, copied
 from llmcore.types.json_data import JsonObject, JsonText
 
-__all__ = ["OpenCall"]
+__all__ = ["NOT_BEGUN", "UNKNOWN_OUTCOME", "OpenCall", "Stage", "id_within"]
+
+Stage = Literal["approval", "elsewhere", "within", "ready", "started"]
+
+UNKNOWN_OUTCOME = (
+    "The outcome of this call is unknown: it was started, and the program stopped before its result was saved. It may have taken "
+    "effect, and was not run again."
+)
+NOT_BEGUN = "No result yet: this call was not run."
+_TOLD = {
+    "approval": f"{NOT_BEGUN} It waits for somebody's approval.",
+    "elsewhere": "No result yet: this call is carried out elsewhere.",
+    "within": "No result yet: it was begun, and calls within it wait for somebody.",
+    "ready": NOT_BEGUN,
+    "started": UNKNOWN_OUTCOME,
+}
 
 
 class OpenCall(Value):
     """A call of the last turn that has no result.
 
-    `stage`: it waits for `approval`; it is to be carried out `elsewhere`, for its tool has no function; it is `ready`: approved,
-    and not begun; or it was `started`, and what became of it is not known. A call that is not begun and waits for nobody is not
+    `stage`: it waits for `approval`; it is to be carried out `elsewhere`, for its tool has no function; it was begun, and calls
+    of a run `within` it wait, which are listed behind it, by ids of both (`call_1/call_0`); it is `ready`: approved, and not
+    begun; or it was `started`, and what became of it is not known. A call that is not begun and waits for nobody is not
     listed. `summary` is the call in words (`tool(summary=...)`, else its name and arguments); `reason` says why approval is
     required: what the predicate said or raised. `approved`: a caller approved it.
     """
@@ -28,7 +44,7 @@ class OpenCall(Value):
     id: JsonText
     name: JsonText
     arguments: JsonObject | None = None
-    stage: Literal["approval", "elsewhere", "ready", "started"]
+    stage: Stage
     summary: JsonText = ""
     reason: JsonText = ""
     approved: bool = False
@@ -36,13 +52,18 @@ class OpenCall(Value):
     @property
     def waits(self) -> bool:
         """Does it wait for the caller?"""
-        return self.stage in ("approval", "elsewhere")
+        return self.stage in ("approval", "elsewhere", "within")
+
+    @property
+    def told(self) -> str:
+        """What a history says in the place of its result."""
+        return _TOLD[self.stage]
 
     @classmethod
     def of(
         cls,
         call: ToolCall,
-        stage: Literal["approval", "elsewhere", "ready", "started"],
+        stage: Stage,
         *,
         summary: str = "",
         reason: str = "",
@@ -58,3 +79,8 @@ class OpenCall(Value):
             reason=reason,
             approved=approved,
         )
+
+
+def id_within(call_id: str, inner_id: str) -> str:
+    """The id by which the outer run's caller answers a call that waits within another one."""
+    return f"{call_id}/{inner_id}"

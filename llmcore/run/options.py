@@ -140,6 +140,12 @@ INSTEAD: Mapping[str, str] = {
     "response_model": "a typed answer is `output_type`, or `execute(request, output_type)`",
     "result_type": "a typed answer is `output_type`, or `execute(request, output_type)`",
     "force_tools": "give `tool_choice='required'`",
+    "allowed_tools": "it is `tool_config=ToolConfig(allowed={...})`",
+    "reasoning_effort": "it is `thinking`: True, False or a budget in tokens",
+    "user": "what a provider takes beside these goes in `extra_body={'user': ...}`",
+    "user_prompt": "the prompt is the first argument",
+    "max_attempts": _ATTEMPTS,
+    "max_steps": "it is `max_tool_turns`",
     "max_retries": _ATTEMPTS,
     "retries": _ATTEMPTS,
     "attempts": _ATTEMPTS,
@@ -168,6 +174,8 @@ INSTEAD: Mapping[str, str] = {
 
 def check_options(thing: str, options: Mapping[str, Any]) -> None:
     """Raises `ConfigError` for an option that does not exist or has a value of another kind, with what was probably meant."""
+    if not options:
+        return
     for name, value in options.items():
         if name not in PER_RUN:
             raise ConfigError(f"unknown option {name!r}; {hint(name, _OPTIONS, INSTEAD)}")

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities import LEARNABLE, CapabilityStore
+from llmcore.adapters.litellm.failures import SERVERS_WORDS
+from llmcore.adapters.litellm.refusals import refuses_as_it_is
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
@@ -37,6 +38,7 @@ from llmcore.types import (
 )
 from llmcore.types.narrowing import is_object
 from llmcore.types.others_words import bounded
+from llmcore.types.telling import silently
 from llmcore.validator import parse_detailed
 
 __all__ = ["Finding", "ProbeReport", "Verdict", "probe"]
@@ -46,8 +48,6 @@ Verdict = Literal["yes", "no", "unknown"]
 _ROOM = 1024
 """Tokens an answer may have: a model that thinks first needs them."""
 _MAX_WORDS = 300
-_REFUSALS = frozenset({400, 404, 405, 409, 415, 422, 501})
-"""Statuses by which a server refuses a request as it is, where the same server has just answered a plain one."""
 
 
 def _tool(name: str, description: str) -> ToolDefinition:
@@ -187,14 +187,11 @@ async def _ask(config: ModelConfig, catalog: Catalog, question: _Question, *, is
         HookChain(None),
         lambda: config.timeout,
         listening=False,
-        streaming=False,
         forced_tool=None,
         reasoning_open=config.reasoning_open,
     )
     try:
-        async with aclosing(sending.events()) as events:
-            async for _ in events:
-                pass
+        await sending.out(silently)
     except CallerError:
         raise
     except LLMCoreError as error:
@@ -212,8 +209,9 @@ def _untold(can: Capabilities) -> Capabilities:
 
 def _failed(question: _Question, error: LLMCoreError) -> Finding:
     """A question that ended in an error: refused, or not answered at all."""
-    words = bounded(" ".join(str(error).split()), _MAX_WORDS)
-    refused = isinstance(error, CapabilityRefused) or getattr(error, "status", None) in _REFUSALS
+    text = " ".join(str(error).split())
+    words = bounded(text.partition(SERVERS_WORDS)[2] or text, _MAX_WORDS)  # the place and the status are the table's own
+    refused = isinstance(error, CapabilityRefused) or refuses_as_it_is(getattr(error, "status", None))
     if not refused:
         return Finding(question.name, "unknown", f"{type(error).__name__}: {words}", {}, answered=False)
     capability = question.capability

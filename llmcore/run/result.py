@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NoReturn, Self, cast
 
@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from typing_extensions import TypeVar  # with a default, so that a bare RunResult is one of any value
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.run.open_calls import OpenCall
+from llmcore.run.open_calls import NOT_BEGUN, OpenCall
 from llmcore.run.resuming import check_saved, not_saved, openai_messages
 from llmcore.types import (
     Attempt,
@@ -33,6 +33,7 @@ from llmcore.types import ToolResult as ToolEvent
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonObject, JsonText, json_data
 from llmcore.types.narrowing import is_object
+from llmcore.types.wordings import described
 
 __all__ = ["RepairRecord", "RunEvent", "RunResult", "ToolFailure", "ToolRecord"]
 
@@ -91,6 +92,10 @@ class ToolRecord(Value):
     summary: JsonText = ""
     answer: Literal["approve", "deny", "answer"] | None = None
     ended: bool = False
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Its fields; a value that Python cannot show (a number of too many digits) as its text."""
+        return [(name, value if _is_shown(value) else json_data(value)) for name, value in super().__repr_args__()]
 
 
 class RepairRecord(Value):
@@ -170,6 +175,8 @@ class RunResult(Value, Generic[T]):
         """A result that `model_dump_json` wrote. Raises `CallerError` for what is none, or is of another version."""
         try:
             data: object = from_json(json_data)
+        except TypeError:
+            raise CallerError(f"this is no saved RunResult: it is {described(json_data)}, not its JSON") from None
         except ValueError as error:
             raise CallerError(f"this is no saved RunResult: it is no JSON ({error}); save one by model_dump_json()") from None
         if is_object(data):
@@ -187,9 +194,10 @@ class RunResult(Value, Generic[T]):
         raise CallerError("a RunResult is no list: what the model gave is `result.value`, the history `result.messages`")
 
     def messages_as_openai(self) -> list[dict[str, Any]]:
-        """The whole history as OpenAI's chat API takes it. Reasoning, which it does not take, is left out; a call that is
-        pending gets a result that says so."""
-        return openai_messages(self.messages)
+        """The whole history as OpenAI's chat API takes it. Reasoning, which it does not take, is left out; a call that has no
+        result gets one that says so: that it waits, was not run, or was started and what became of it is not known."""
+        told = {call.id: call.told for call in self.open_calls}
+        return openai_messages(self.messages, lambda call_id: told.get(call_id, None if self.ended else NOT_BEGUN))
 
     @property
     def value(self) -> T:
@@ -282,6 +290,14 @@ RunEvent = (
     | Finished[RunResult[T]]
 )
 """What `stream` gives: an `Event`, with the value's type where one was asked for."""
+
+
+def _is_shown(value: object) -> bool:
+    try:
+        repr(value)
+    except Exception:  # its own code
+        return False
+    return True
 
 
 def _counted(number: int, what: str) -> str:

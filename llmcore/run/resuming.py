@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
-from llmcore.types import CallerError, Message
+from llmcore.run.history import open_calls
+from llmcore.types import CallerError, Message, TextBlock, ToolResultBlock
 from llmcore.types.wordings import mistake_in, unknown
 
 __all__ = ["check_results_answer_calls", "check_saved", "not_saved", "openai_messages"]
@@ -55,9 +56,9 @@ def check_results_answer_calls(messages: Sequence[Message], start: int = 0) -> N
         waiting.update(use.id for use in message.tool_uses)
 
 
-def openai_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """The messages as OpenAI's chat API takes them. Reasoning, which it does not take, is left out; a call without a result
-    gets one that says so."""
+def openai_messages(messages: Sequence[Message], told: Callable[[str], str | None]) -> list[dict[str, Any]]:
+    """The messages as OpenAI's chat API takes them. Reasoning, which it does not take, is left out; a call of the last turn that
+    has no result gets one with what is `told` of its id, if that is anything."""
     from llmcore.adapters.base import Endpoint, ModelCall
     from llmcore.adapters.providers import provider_of
     from llmcore.adapters.request.messages import render_messages
@@ -65,5 +66,14 @@ def openai_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     from llmcore.types import Request
 
     endpoint = Endpoint(provider="openai", model="gpt-4o", alias="openai")
-    call = ModelCall(endpoint=endpoint, request=Request(messages=list(messages)))
+    call = ModelCall(endpoint=endpoint, request=Request(messages=_closed(messages, told)))
     return render_messages(call, provider_of(endpoint), NameMap((), None))
+
+
+def _closed(messages: Sequence[Message], told: Callable[[str], str | None]) -> list[Message]:
+    """The messages with a result for each call of the last turn that lacks one and of which something is told."""
+    words = [(use, said) for use in open_calls(messages) if (said := told(use.id)) is not None]
+    made = [
+        ToolResultBlock(tool_use_id=use.id, name=use.name, content=[TextBlock(text=said)], is_error=True) for use, said in words
+    ]
+    return [*messages, Message(role="tool", content=made)] if made else list(messages)

@@ -20,7 +20,17 @@ from llmcore.run.open_calls import OpenCall
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.run.resuming import check_results_answer_calls
 from llmcore.tools.execution import Outcome
-from llmcore.types import Envelope, Message, TerminateLoop, ToolCall, ToolError, ToolResultBlock, ToolUseBlock
+from llmcore.types import (
+    CallerError,
+    Envelope,
+    Message,
+    TerminateLoop,
+    TextBlock,
+    ToolCall,
+    ToolError,
+    ToolResultBlock,
+    ToolUseBlock,
+)
 from llmcore.types.copies import copied
 from llmcore.types.numbers import exact_json
 
@@ -34,7 +44,7 @@ class Resumed:
     """A turn that is not over. So many of the request's messages, `head`, belong to it and to what was before; those behind it
     enter when it is settled. `calls` have no result; `stages` is what is told of some of them, and `answers` what the caller
     says. `carried`: outcomes that were saved in the midst of the turn. `envelope`: the reply that made the calls. `goes_on`:
-    that made none and was no answer."""
+    that made none and was no answer. `within`: by the ids of calls, the runs within them that wait."""
 
     head: int
     calls: list[ToolCall]
@@ -43,6 +53,7 @@ class Resumed:
     carried: list[Outcome]
     envelope: Envelope | None = None
     goes_on: bool = False
+    within: Mapping[str, RunResult[Any]] = field(default_factory=dict[str, RunResult[Any]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,8 @@ def entered(
 ) -> Entered:
     """`history`: so many of the messages were given as what came before. `saved`: the result that they are of, if they are.
     Raises `CallerError` for an answer to a call that does not wait, and for a result behind the history that answers none."""
+    if saved is None and answers is None and len(messages) == 1 and _is_words(messages[0]):
+        return Entered([*messages])
     if history:
         check_results_answer_calls(messages, start=history)
     resumes = saved is not None or answers is not None
@@ -68,6 +81,11 @@ def entered(
     if resumed is None:
         check_answered(answers or {}, {})
     return Entered(mended, repairs, resumed)
+
+
+def _is_words(message: Message) -> bool:
+    """Are they words of the user and nothing else, in which there is nothing to repair?"""
+    return message.role == "user" and all(block.__class__ is TextBlock for block in message.content)
 
 
 def _resumed(messages: Sequence[Message], saved: RunResult[Any] | None, answers: Answers) -> Resumed | None:
@@ -81,7 +99,8 @@ def _resumed(messages: Sequence[Message], saved: RunResult[Any] | None, answers:
     uses = open_calls(messages[: at + 2])
     if not uses and not is_midway:
         return None
-    check_answered(answers, {use.id: use.name for use in uses})
+    waiting = {call.id: call.name for call in saved.open_calls if call.waits} if saved is not None else {}
+    check_answered(answers, {use.id: use.name for use in uses} | waiting)
     known = {call.id: call for call in saved.pending} if saved is not None else {}
     return Resumed(
         head=at + 1 + bool(results),
@@ -90,7 +109,17 @@ def _resumed(messages: Sequence[Message], saved: RunResult[Any] | None, answers:
         answers=answers,
         carried=_carried(results, saved.tool_results) if saved is not None and is_midway else [],
         envelope=saved.envelope if saved is not None else None,
+        within=_within(saved) if saved is not None else {},
     )
+
+
+def _within(saved: RunResult[Any]) -> dict[str, RunResult[Any]]:
+    """The last run that each call made whose own calls wait. Raises `CallerError` where one is lost."""
+    runs = {run.parent_call: run for run in saved.runs if run.pending}
+    wanted = [call.id for call in saved.open_calls if call.stage == "within"]
+    if lost := [call_id for call_id in wanted if call_id not in runs]:
+        raise CallerError(f"the saved result has no run within {lost[0]!r} among its `runs`, whose calls wait: save it whole")
+    return {call_id: runs[call_id] for call_id in wanted}
 
 
 def _stages(uses: Sequence[ToolUseBlock], saved: RunResult[Any] | None, answers: Answers) -> dict[str, OpenCall]:

@@ -24,7 +24,7 @@ def checkpoint_of(given: object) -> CallersFunction | None:
 class SavePoints:
     """Of one run."""
 
-    def __init__(self, function: CallersFunction | None, snapshot: Callable[[], RunResult[Any]]) -> None:
+    def __init__(self, function: CallersFunction, snapshot: Callable[[], RunResult[Any]]) -> None:
         self._function = function
         self._snapshot = snapshot
         self._turn = asyncio.Lock()
@@ -36,9 +36,6 @@ class SavePoints:
         change: Callable[[], object] = lambda: None,
     ) -> None:
         """Make the `change`, which nothing that is saved before it tells, and save. Raises what the function raises."""
-        if self._function is None:
-            change()
-            return
         async with self._turn:
             change()
             await self._function(seconds, context(), self._snapshot())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -40,6 +40,7 @@ from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
 from llmcore.types.others_words import bounded
 from llmcore.types.pacing import Pace
+from llmcore.types.telling import Tell
 
 __all__ = ["RefusedRequests", "Sending", "within"]
 
@@ -70,9 +71,9 @@ def _request_key(adapter: Adapter, call: ModelCall) -> str | None:
 
 
 class Sending:
-    """One `ModelCall`. Iterate `events()`; then `envelope` is the reply and `usage` what it cost (None: not told).
+    """One `ModelCall`. Carry it `out`; then `envelope` is the reply and `usage` what it cost (None: not told).
 
-    `listening`: events of the reply are wanted; `streaming`: the reply is asked for as a stream. After a failure
+    `listening`: events of the reply are wanted; the call says whether it is asked for as a stream. After a failure
     `envelope` holds what had come, None when nothing had.
     """
 
@@ -85,7 +86,6 @@ class Sending:
         seconds_left: Callable[[], float | None],
         *,
         listening: bool,
-        streaming: bool,
         forced_tool: str | None,
         reasoning_open: bool,
     ) -> None:
@@ -96,7 +96,6 @@ class Sending:
         self._hooks = hooks
         self._seconds_left = seconds_left
         self._listening = listening
-        self._streaming = streaming
         self._forced_tool = forced_tool
         self._reasoning_open = reasoning_open
         self._ended = False  # the adapter said that the stream came to its end
@@ -111,11 +110,15 @@ class Sending:
         self.time_to_first_token: float | None = None
         self.dropped: list[str] = []
 
-    def events(self) -> AsyncGenerator[Event | None, None]:
+    async def out(self, tell: Tell[Event | None]) -> None:
         """Send it. None says that a chunk was taken: what of it was not told may be looked at by `held`.
 
         The adapter raises `LLMCoreError`s; what else comes out of it is an `InternalError`."""
-        return self._streamed() if self._streaming else self._at_once()
+        if self._call.streamed:
+            await self._streamed(tell)
+        else:
+            for event in await self._whole():
+                await tell(event)
 
     @property
     def _enveloped(self) -> bool:
@@ -151,10 +154,6 @@ class Sending:
                 raise
             raise InternalError(f"the adapter raised {bounded(f'{type(error).__name__}: {error}')}") from error
 
-    async def _at_once(self) -> AsyncGenerator[Event | None, None]:
-        for event in await self._whole():
-            yield event
-
     async def _whole(self) -> list[Any]:
         left = self._seconds_left()
         if left is not None and left <= 0:  # a timer would let what never waits go through
@@ -180,7 +179,7 @@ class Sending:
             self._refuse_cut(normalizer.envelope)
         return events
 
-    async def _streamed(self) -> AsyncGenerator[Event | None, None]:
+    async def _streamed(self, tell: Tell[Event | None]) -> None:
         normalizer = self._normalizer(self._forced_tool, self._reasoning_open)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
         started = time.perf_counter()
@@ -201,15 +200,15 @@ class Sending:
                 for event in self._said(normalizer.feed(cast("object", chunk)), normalizer.held):
                     if so_far is not None:
                         await self._show(so_far, event)
-                    yield event
+                    await tell(event)
                 self.held = normalizer.held
-                yield None
+                await tell(None)
             last = normalizer.finish()
             self._refuse_cut(normalizer.envelope)
             for event in self._said(last):
                 if so_far is not None:
                     await self._show(so_far, event)
-                yield event
+                await tell(event)
             self.envelope = normalizer.envelope
         finally:
             if self.envelope is None:  # broken off: what had come is kept

@@ -33,7 +33,7 @@ from llmcore.types import (
     ToolDefinitionError,
     ToolSet,
 )
-from llmcore.types.copies import updated
+from llmcore.types.copies import made, updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
 from llmcore.types.wordings import mistake_in
@@ -59,6 +59,7 @@ TOOL_OPTIONS = {
 }
 """Options of an orchestrator and of a run, and the settings of a `ToolConfig` that they are."""
 _MAX_NAMES = 50
+_NOTHING_SET = ToolConfig()
 
 
 class Toolbox:
@@ -176,7 +177,7 @@ class RunSettings:
 
     request: Request
     toolbox: Toolbox
-    budget: Budget | None
+    budget: Budget
     deps: Any
     strictness: Strictness
     tool_overrides: ToolConfig
@@ -201,6 +202,8 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
 
 def _resolved(given: Given | None, options: Mapping[str, Any]) -> tuple[Request, int]:
     """The request, and how many of its messages are the history before it."""
+    if given.__class__ is str and not options:
+        return _owned(made(Request, messages=given_messages(given))), 0
     history = _history(options.get("message_history"))
     overrides = {name: value for name, value in options.items() if name in REQUEST_OPTIONS}
     if isinstance(given, Request):
@@ -270,7 +273,7 @@ def resolve(
     return RunSettings(
         request=request,
         toolbox=toolbox,
-        budget=_budget(options.get("budget", budget), request.deadline),
+        budget=_budget(options.get("budget", budget), request.deadline) or made(Budget),
         deps=options.get("deps", deps),
         strictness=options.get("strictness", strictness),
         tool_overrides=tool_settings(options.get("tool_config"), options),
@@ -325,6 +328,8 @@ def tool_settings(given: object, options: Mapping[str, Any], ignoring: Mapping[s
     if given is not None and not isinstance(given, ToolConfig):
         raise ConfigError(f"tool_config must be an llmcore.ToolConfig, not {type(given).__name__}")
     named = {name: options[name] for name in TOOL_OPTIONS if name in options}
+    if not named:
+        return given or _NOTHING_SET
     if given is not None:
         named = {name: value for name, value in named.items() if name not in ignoring or value != ignoring[name]}
         twice = [name for name in named if TOOL_OPTIONS[name] in given.model_fields_set]

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from llmcore.adapters.request.output import FINAL_RESULT
-from llmcore.run.answers import Answer, Approve, Deny
+from llmcore.run.answers import Answer, Approve, CallAnswer, Deny
+from llmcore.run.enclosing import LeftWithin
 from llmcore.run.hooked import judged_again, judged_anew, wrong_call
-from llmcore.run.open_calls import OpenCall
+from llmcore.run.open_calls import UNKNOWN_OUTCOME, OpenCall, id_within
 from llmcore.run.resumption import Resumed
 from llmcore.run.settings import Toolbox
 from llmcore.tools import Tool
@@ -27,10 +28,6 @@ from llmcore.validator.schema.problems import summary
 __all__ = ["Settled", "settled"]
 
 _DENIED = "The call was not approved"
-_UNKNOWN = (
-    "The outcome of this call is unknown: it was started, and the program stopped before its result was saved. It may have taken "
-    "effect, and was not run again."
-)
 _NOT_TAKEN = "It was not taken, for the program stopped before. Give the final result again."
 
 
@@ -44,6 +41,8 @@ class Settled:
     changed: list[ToolCall]
     answers: Mapping[str, Literal["approve", "deny", "answer"]]
     approved: frozenset[str]
+    within: Mapping[str, LeftWithin]
+    """By the ids of calls, the runs within them that go on."""
 
 
 def settled(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, max_chars: int) -> Settled:
@@ -52,10 +51,12 @@ def settled(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, max_char
     changed: list[ToolCall] = []
     answers: dict[str, Literal["approve", "deny", "answer"]] = {}
     approved: set[str] = set()
+    within = {call_id: left for call_id in resumed.within if (left := _left(resumed, call_id)).answers}
     has_ended = any(outcome.ended for outcome in resumed.carried)
     for call in resumed.calls:
         answer, stage, tool = resumed.answers.get(call.id), resumed.stages.get(call.id), toolbox.get(call.name)
         fate: Outcome | OpenCall | None = None
+        _check_answer(call, answer, stage, resumed)
         if isinstance(answer, Deny):
             answers[call.id] = "deny"
             fate = synthetic(call, f"{_DENIED}: {answer.reason}" if answer.reason else f"{_DENIED}.")
@@ -66,8 +67,10 @@ def settled(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, max_char
             answers[call.id] = "approve"
             approved.add(call.id)
             changed += _changed(call, answer, toolbox, strictness)
+        elif call.id in within:
+            approved.add(call.id)
         elif stage is not None and stage.waits:
-            fate = stage
+            fate = _judged_by(tool, stage)
         elif call.name == FINAL_RESULT and tool is None:
             fate = synthetic(call, _NOT_TAKEN)
         elif stage is not None and (stage.stage == "ready" or _may_run_again(tool)):
@@ -75,7 +78,7 @@ def settled(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, max_char
             if stage.approved:
                 answers[call.id] = "approve"
         elif stage is not None:
-            fate = replace(synthetic(call, _UNKNOWN), ran=True)
+            fate = replace(synthetic(call, UNKNOWN_OUTCOME), ran=True)
         if has_ended:
             fate = fate or unfinished(call)
         if fate is None and toolbox.can_run(call.name) and call.id not in {one.id for one in changed}:
@@ -85,7 +88,38 @@ def settled(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, max_char
         if fate is not None:
             fates[call.id] = fate
     by_id = {call.id: call for call in [*resumed.calls, *changed]}
-    return Settled([*by_id.values()], fates, changed, answers, frozenset(approved))
+    return Settled([*by_id.values()], fates, changed, answers, frozenset(approved), within)
+
+
+def _left(resumed: Resumed, call_id: str) -> LeftWithin:
+    """The run that waits within a call, with what the caller says of its calls."""
+    state = resumed.within[call_id]
+    ids = {call.id: id_within(call_id, call.id) for call in state.pending}
+    return LeftWithin(state, {own: resumed.answers[outer] for own, outer in ids.items() if outer in resumed.answers})
+
+
+def _check_answer(call: ToolCall, answer: CallAnswer | None, stage: OpenCall | None, resumed: Resumed) -> None:
+    """Raises `CallerError` for an answer that would say of a call that was begun what is not so."""
+    if stage is None or answer is None or isinstance(answer, Answer):
+        return
+    if stage.stage == "within":
+        inner = ", ".join(repr(id_within(call.id, one.id)) for one in resumed.within[call.id].pending)
+        raise CallerError(
+            f"answers: {call.id!r} ({call.name}) was begun, and waits for answers to {inner}: give those, or an Answer"
+        )
+    if stage.stage == "started" and isinstance(answer, Deny):
+        raise CallerError(
+            f"answers: {call.id!r} ({call.name}) was started and may have taken effect, so it cannot be denied: give an Answer "
+            "that says what became of it, Approve to run it again, or nothing"
+        )
+
+
+def _judged_by(tool: Tool | None, stage: OpenCall) -> OpenCall:
+    """How the call waits, by the tool that there is now: nobody can approve what has no function here."""
+    if stage.stage != "approval" or tool is None:
+        return stage
+    stage_now = "elsewhere" if tool.function is None else "approval"
+    return updated(stage, {"stage": stage_now, "summary": tool.summary_of(stage.arguments)})
 
 
 def _may_run_again(tool: Tool | None) -> bool:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
 from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
-from llmcore.run.copies import mended, recorded
+from llmcore.run.copies import is_fit, mended, recorded
 from llmcore.run.enclosing import EnclosingRun
 from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, last_calls, open_calls, with_unique_ids
 from llmcore.run.interjections import interjected, left_waiting
+from llmcore.run.left_out import told_of_left_out
 from llmcore.run.observing import Watch
-from llmcore.run.open_calls import OpenCall
+from llmcore.run.open_calls import OpenCall, id_within
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.resumption import Resumed
 from llmcore.run.sending import RefusedRequests
@@ -29,7 +31,6 @@ from llmcore.tools.execution import Outcome
 from llmcore.tools.results import UnwritableResult, written
 from llmcore.types import (
     Block,
-    Budget,
     Envelope,
     Message,
     Repair,
@@ -46,6 +47,10 @@ from llmcore.types.json_data import encodable
 __all__ = ["GO_ON", "RunState"]
 
 GO_ON = "Go on."
+_STOPPED_WITHIN = (
+    "No result: the conversation went on before anybody answered what it asked for ({left}), which was not run. What it had run "
+    "before: {done}."
+)
 _WENT_ON = "No result: the conversation went on before anybody answered this call. It was not run."
 
 
@@ -53,9 +58,9 @@ class RunState:
     """Mutable, of one run and one task. `messages` grows; nobody outside holds a part of it while the run goes on: what
     enters is copied (and made encodable), what leaves is a copy, so that nothing recorded changes later."""
 
-    def __init__(self, settings: RunSettings, budget: Budget, watch: Watch) -> None:
+    def __init__(self, settings: RunSettings, watch: Watch) -> None:
         self.settings = settings
-        self.ledger = Ledger(budget, parent=None if settings.place is None else settings.place.ledger)
+        self.ledger = Ledger(settings.budget, parent=None if settings.place is None else settings.place.ledger)
         self.runs: list[RunResult] = []
         """Those made within this one."""
         self._as_enclosing = EnclosingRun(self.ledger, self.runs.append)
@@ -72,14 +77,17 @@ class RunState:
         self.degraded = False
         self.ended = False
         self.tool_turns = 0
-        self.unknown_told = Counter[str]()
+        self.unknown_told: Counter[str] = Counter()
         """How many times each name of a tool that does not exist was answered as unknown."""
         self.tool_results: list[ToolRecord] = []
         self.repairs: list[RepairRecord] = list(settings.repairs)
         self.done: dict[str, Outcome] = {}
         """What became of the calls of this turn so far."""
-        self._open: dict[str, OpenCall] = {}
+        self._open: dict[str, Callable[[], OpenCall]] = {}
+        """How each call that is open stands, told when it is asked for."""
         self._held: dict[str, ToolCall] = {}
+        self._within: dict[str, RunResult] = {} if resumed is None else dict(resumed.within)
+        """By the id of a call, the run within it that waits."""
         self._answers: Mapping[str, Literal["approve", "deny", "answer"]] = {}
         self.approved: Set[str] = frozenset()
         self._ids = ids_in(given)
@@ -114,29 +122,65 @@ class RunState:
         for call in settled.changed:
             self.replace_call(call)
         self._answers, self.approved = settled.answers, settled.approved
-        held = {call_id: call for call_id, call in self._held.items() if isinstance(settled.fates.get(call_id), OpenCall)}
-        self._open = {call_id: self._open[call_id] for call_id in held}
+        self._as_enclosing.left.update(settled.within)
+        held = {
+            call_id: call
+            for call_id, call in self._held.items()
+            if call_id in settled.within or isinstance(settled.fates.get(call_id), OpenCall)
+        }
+        fates = {call_id: settled.fates.get(call_id) for call_id in held}
+        self._open = {
+            call_id: partial(copied, fate) if isinstance(fate, OpenCall) else self._open[call_id]
+            for call_id, fate in fates.items()
+        }
         self._held = held
         for use in open_calls(self.messages):
-            if use.id in self.approved:
+            if use.id in self.approved and use.id not in held:
                 was_approved = self._answers.get(use.id) == "approve"
-                self._open[use.id] = OpenCall(
-                    id=use.id, name=use.name, arguments=copied(use.input), stage="ready", approved=was_approved
-                )
+                ready = OpenCall(id=use.id, name=use.name, arguments=copied(use.input), stage="ready", approved=was_approved)
+                self._open[use.id] = partial(copied, ready)
 
     def hold(self, call: ToolCall, waiting: OpenCall) -> None:
         """The call waits for the caller."""
-        self._open[call.id], self._held[call.id] = waiting, call
+        self._open[call.id], self._held[call.id] = partial(copied, waiting), call
+
+    def hold_within(self, call: ToolCall) -> None:
+        """Calls of the run within this one wait for the caller."""
+        made = [run for run in self.runs if run.parent_call == call.id and run.pending]
+        self._within[call.id] = made[-1] if made else self._within[call.id]
+        self.hold(call, OpenCall.of(call, "within"))
 
     def begin(self, call: ToolCall) -> None:
         """The call's tool is about to be started."""
+        self._held.pop(call.id, None)
         approved = self._answers.get(call.id) == "approve"
-        self._open[call.id] = OpenCall.of(call, "started", approved=approved)
+        self._open[call.id] = partial(OpenCall.of, call, "started", approved=approved)
 
     @property
     def pending(self) -> list[ToolCall]:
-        """The calls that wait for the caller, in call order."""
-        return [self._held[use.id] for use in open_calls(self.messages) if use.id in self._held]
+        """The calls that wait for the caller, in call order; of a run within a call those of that run."""
+        if not self._held:
+            return []
+        waiting = [use.id for use in open_calls(self.messages) if use.id in self._held and use.id not in self.done]
+        return [one for call_id in waiting for one in self._waiting(call_id)]
+
+    def _waiting(self, call_id: str) -> list[ToolCall]:
+        if self._open[call_id]().stage != "within":
+            return [self._held[call_id]]
+        return [updated(one, {"id": id_within(call_id, one.id)}) for one in self._within[call_id].pending]
+
+    def _told_open(self, call_id: str) -> list[OpenCall]:
+        """The open call, and behind it those that wait within it."""
+        told = self._open[call_id]()
+        inner = self._within[call_id].open_calls if told.stage == "within" else []
+        waiting = [one for one in inner if one.waits and one.stage != "within"]
+        return [told, *(updated(one, {"id": id_within(call_id, one.id)}) for one in waiting)]
+
+    @property
+    def _runs(self) -> list[RunResult]:
+        """The runs within this one, and those of an earlier one that still wait."""
+        waiting = [run for call_id, run in self._within.items() if call_id in self._held]
+        return [*self.runs, *(run for run in waiting if not any(run is one for one in self.runs))]
 
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
@@ -170,6 +214,7 @@ class RunState:
         at once) left out."""
         for of_last_turn in (self.done, self._open, self._held):
             of_last_turn.clear()
+        self._best_text = ""  # what was said before a call is no answer to what the call gave
         self._settled = []
         before = [*calls, *([final] if final else [])]
         unique = [fit_call(call) for call in with_unique_ids(before, self._ids)]
@@ -177,7 +222,7 @@ class RunState:
         runnable = unique[: len(calls)]
         self.envelope = updated(cut_shown(envelope), {"tool_calls": runnable})
         entered = self._enter(message).content if message is not None else []
-        self.envelope.attach(envelope.source, envelope.segments, entered)
+        self.envelope.attach(envelope.source, lambda: envelope.segments, entered)
         if final is not None and not calls:
             self.add_results([_taken(unique[-1])])
         self._judged = {call.id: made for call, made in zip(unique, before, strict=True)}
@@ -201,7 +246,8 @@ class RunState:
         """What became of a call of this turn, as the result tells it."""
         call, error = outcome.call, outcome.error
         exception = "" if outcome.raised is None else type(outcome.raised).__name__
-        return ToolRecord(
+        return made(
+            ToolRecord,
             id=call.id,
             name=call.name,
             arguments=copied(call.arguments),
@@ -234,7 +280,7 @@ class RunState:
         there = self.messages[-1].content if self.messages[-1].tool_results else []
         old = [block for block in there if isinstance(block, ToolResultBlock) and block.tool_use_id not in new]
         others = [block for block in there if not isinstance(block, ToolResultBlock)]
-        return Message(role="tool", content=[*in_call_order(self.messages, [*old, *named]), *others])
+        return made(Message, role="tool", content=[*in_call_order(self.messages, [*old, *named]), *others])
 
     def _put_results(self, message: Message) -> None:
         """Let the message of the last turn's results stand in the history, once."""
@@ -280,12 +326,17 @@ class RunState:
         return told
 
     def _enter(self, message: Message) -> Message:
-        """The one way into the history."""
-        entered, found = mended(message)
+        """The one way into the history, of what is the run's own by then."""
+        entered, found = (message, None) if is_fit(message) else mended(message)
         if found:
             self.envelope = updated(self.envelope, {"repairs": [*self.envelope.repairs, *recorded(found)]})
         self.messages.append(entered)
         return entered
+
+    def tell_left_out(self) -> None:
+        """Tell the model of the calls of the last reply that were too many to run, once its other calls have their results."""
+        if words := told_of_left_out(self.envelope):
+            self.add_user(words)
 
     def add_user(self, text: str) -> None:
         self._enter(Message(role="user", content=[TextBlock(text=text)]))
@@ -307,17 +358,26 @@ class RunState:
         resumed = self.settings.resumed
         later, self._later = self._later, []
         if later:
-            unanswered = open_calls(self.messages)
+            unanswered = [(use, self._went_on(use.id)) for use in open_calls(self.messages)]
             self._held.clear()
             self._open.clear()
             if unanswered:
-                self.add_results([_closed(use, _WENT_ON) for use in unanswered])
-            for use in unanswered:
-                made = Repair(kind="result_made_up", before={"id": use.id, "name": use.name}, after=_WENT_ON, safety="guess")
+                self.add_results([_closed(use, said) for use, said in unanswered])
+            for use, said in unanswered:
+                made = Repair(kind="result_made_up", before={"id": use.id, "name": use.name}, after=said, safety="guess")
                 self.repairs.append(RepairRecord(attempt=0, of="history", call_id=use.id, repair=made))
             self.messages += later
         elif resumed is not None and resumed.goes_on:
             self.add_user(GO_ON)
+
+    def _went_on(self, call_id: str) -> str:
+        """What is said of a call that nobody answered; of one that was begun, also what was done within it."""
+        if call_id not in self._open or self._open[call_id]().stage != "within":
+            return _WENT_ON
+        within = self._within[call_id]
+        left = ", ".join(dict.fromkeys(call.name for call in within.pending))
+        done = ", ".join(record.name for record in within.tool_results if record.ran) or "nothing"
+        return _STOPPED_WITHIN.format(left=left, done=done)
 
     def take_output(self, value: Any) -> None:
         """The run is over; `value` is the typed output, if one was asked for."""
@@ -386,7 +446,7 @@ class RunState:
             RunResult,
             envelope=self.envelope,
             messages=[*self.messages],
-            open_calls=[self._open[use.id] for use in open_calls(self.messages) if self._is_open(use.id)],
+            open_calls=self._open_calls(),
             ended=self.ended,
             usage=self.ledger.usage,
             attempts=[*self.ledger.attempts],
@@ -402,11 +462,14 @@ class RunState:
             repairs=[*self.repairs],
             given_messages=self._given,
             not_entered=left_waiting(self.settings.interjections),
-            runs=[*self.runs],
+            runs=self._runs,
         )
 
-    def _is_open(self, call_id: str) -> bool:
-        return call_id in self._open and call_id not in self.done
+    def _open_calls(self) -> list[OpenCall]:
+        is_open = self._open.keys() - self.done.keys()
+        if not is_open:
+            return []
+        return [one for use in open_calls(self.messages) if use.id in is_open for one in self._told_open(use.id)]
 
 
 def _closed(use: ToolUseBlock, reason: str) -> ToolResultBlock:

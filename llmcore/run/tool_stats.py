@@ -86,8 +86,8 @@ class ToolStats:
 
         Raises `ConfigError` for a part that is not from 0 to 1.
         """
-        if not 0 <= part <= 1:
-            raise ConfigError(f"percentile: the part must be from 0 to 1, as 0.95, not {part}")
+        if not isinstance(part, int | float) or not 0 <= part <= 1:  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+            raise ConfigError(f"percentile: the part must be from 0 to 1, as 0.95, not {described(part)}")
         left = max(1, math.ceil(part * self.ran))
         for one, count in sorted(self.durations.items()):
             left -= count

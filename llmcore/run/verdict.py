@@ -33,7 +33,9 @@ __all__ = [
     "cause_of",
     "cut_shown",
     "first_call_alone",
+    "forced_calls_alone",
     "is_told_as_error",
+    "no_call",
     "no_json",
     "no_output",
     "refuse_empty",
@@ -111,7 +113,16 @@ def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
 
 def no_json(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     """Why a turn is given up before its re-asks where JSON mode gave words."""
-    words = "words came where JSON was asked for: the endpoint seems to ignore the output format"
+    return _ignored("words came where JSON was asked for: the endpoint seems to ignore the output format", result, typed)
+
+
+def no_call(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
+    """Why a turn is given up before its re-asks where a call was required and words came."""
+    return _ignored("a call was required and words came: the endpoint seems to ignore tools", result, typed)
+
+
+def _ignored(words: str, result: CorrectionResult, typed: bool) -> LLMCoreError:
+    words = "; ".join((words, *(str(problem) for problem in result.problems[:1])))
     return _no_value(words, result.problems, result) if typed else ModelError(words)
 
 
@@ -176,6 +187,17 @@ def without_calls(envelope: Envelope) -> Envelope:
         return envelope
     notes = list(map(_not_allowed, envelope.tool_calls))
     return updated(envelope, {"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]})
+
+
+def forced_calls_alone(envelope: Envelope, name: str) -> Envelope:
+    """The envelope of a reply that was to call the tool `name` (`tool_choice`): where it does, its calls of others are dropped,
+    recorded. A reply that does not call it stays as it is: it is asked for again."""
+    wanted = [call for call in envelope.tool_calls if call.name == name]
+    others = [call for call in envelope.tool_calls if call.name != name]
+    if not wanted or not others:
+        return envelope
+    changed = updated(envelope, {"tool_calls": wanted, "repairs": [*envelope.repairs, *map(_not_allowed, others)]})
+    return changed.attach(envelope.source, envelope.segments, envelope.blocks)
 
 
 def first_call_alone(envelope: Envelope) -> Envelope:

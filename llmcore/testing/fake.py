@@ -24,7 +24,7 @@ from llmcore.testing.replies import (
     tool_call_body,
 )
 from llmcore.testing.usages import usage_in
-from llmcore.types import ConfigError, Reply, Request, Usage
+from llmcore.types import CallerError, ConfigError, Reply, Request, Usage
 from llmcore.types.bounds import is_amount
 from llmcore.types.called import Kind, check_kinds, in_words
 from llmcore.types.copies import copied
@@ -59,7 +59,14 @@ _ERROR = {
 }
 
 
-@in_words(instead={"tokens": "they are `input_tokens` and `output_tokens`", "replies": "give them one by one, before `default`"})
+@in_words(
+    instead={
+        "tokens": "they are `input_tokens` and `output_tokens`",
+        "prompt_tokens": "they are `input_tokens`",
+        "completion_tokens": "they are `output_tokens`",
+        "replies": "give them one by one, before `default`",
+    }
+)
 class FakeModel:
     """A model that says what it is told to.
 
@@ -159,7 +166,8 @@ class FakeModel:
 
     def usage(self, *, input_tokens: int = 0, output_tokens: int = 0, cost: float | None = None) -> FakeModel:
         """Each reply that does not tell its own usage takes so many tokens and costs so much (US dollars, None: its
-        price is unknown)."""
+        price is unknown). Give both counts where a `Budget` bounds tokens or cost: there a count of 0 is not believed, and
+        estimated."""
         check_kinds("FakeModel.usage", {"input_tokens": input_tokens, "output_tokens": output_tokens, "cost": cost}, _COUNTS)
         self._usage_each = Usage(input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
         return self
@@ -179,8 +187,11 @@ class FakeModel:
     # What it was asked
 
     @property
-    def last_request(self) -> Request | None:
-        return self.requests[-1] if self.requests else None
+    def last_request(self) -> Request:
+        """What was asked last. Raises `CallerError` where nothing was asked yet."""
+        if not self.requests:
+            raise CallerError("the model was not asked yet: `last_request` is that of a run")
+        return self.requests[-1]
 
     @property
     def call_count(self) -> int:
@@ -228,8 +239,10 @@ class FakeModel:
         number = len(self.requests)
         self.requests.append(call.request)
         self.calls.append(call)
-        instead = self._on_request(call.request.model_copy()) if self._on_request is not None else None
-        instead = await instead if inspect.isawaitable(instead) else instead
+        instead = None
+        if self._on_request is not None:
+            instead = self._on_request(call.request.model_copy())
+            instead = await instead if inspect.isawaitable(instead) else instead
         if self._delay:
             await asyncio.sleep(self._delay)
         if instead is not None:

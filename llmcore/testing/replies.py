@@ -27,8 +27,10 @@ from llmcore.types import (
     ToolUseBlock,
     Usage,
 )
+from llmcore.types.copies import made
 from llmcore.types.narrowing import is_list, object_in, objects_in
 from llmcore.types.numbers import exact_json
+from llmcore.types.usage import NO_USAGE
 from llmcore.types.wordings import described
 
 __all__ = ["Answer", "check_takes_one", "checked", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
@@ -49,11 +51,13 @@ Answer = (
 def checked(answer: object) -> Any:
     """The answer as it is kept: a `Message` or an `Envelope` as a body that says the same. Raises `ConfigError` for
     what is no answer, naming what is one."""
+    if isinstance(answer, str | dict):  # first: to ask whether it is a model takes ten times as long
+        return cast("Any", answer)
     if isinstance(answer, Message):
         return _message_body(answer)
     if isinstance(answer, Envelope):
         return _envelope_body(answer)
-    if isinstance(answer, str | Reply) or _is_error(answer):
+    if isinstance(answer, Reply) or _is_error(answer):
         return answer
     if isinstance(answer, Mapping):
         return cast("Mapping[str, Any]", answer)
@@ -163,11 +167,14 @@ def _json_of(name: str, arguments: Any) -> str:
         raise ConfigError(f"the arguments of the call of {name!r} cannot be written as JSON: {error}") from None
 
 
+_AS_THEY_ARE = frozenset({str, dict})
+
+
 async def resolved(answer: Any, request: Request) -> Any:
     """The answer with callables asked (sync or async), until something plain is left; it is `checked`."""
     while callable(answer) and not isinstance(answer, type):
         answer = answer(request.model_copy())
-        if inspect.isawaitable(answer):
+        if answer.__class__ not in _AS_THEY_ARE and inspect.isawaitable(answer):
             answer = await answer
     return checked(answer)
 
@@ -203,8 +210,10 @@ def reply_of(answer: object, usage: Usage | None) -> Reply:
             raise_if_error(chunk)
         texts = [chunk for chunk in chunks if isinstance(chunk, str)]
         raw = "".join(texts) if len(texts) == len(chunks) else chunks
+    if isinstance(raw, str):
+        return made(Reply, raw=raw, usage=usage or NO_USAGE)
     id_, model = identity_in(raw)
-    return Reply(raw=raw, usage=usage_in(raw) or usage or Usage(), id=id_, model=model)
+    return made(Reply, raw=raw, usage=usage_in(raw) or usage or NO_USAGE, id=id_, model=model)
 
 
 def _no_answer(answer: object) -> ConfigError:

@@ -87,7 +87,9 @@ def _told(raw: object) -> Iterator[JsonObject]:
 def _holders(raw: object) -> Iterator[JsonObject]:
     for event in _events(raw):
         yield event
-        yield from (event[name] for name in _HOLDERS if is_object(event.get(name)))
+        for name in _HOLDERS:
+            if name in event and is_object(event[name]):
+                yield event[name]
 
 
 def _events(raw: object) -> Iterable[JsonObject]:

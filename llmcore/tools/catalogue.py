@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from llmcore.tools.compiling import compile_tools
 from llmcore.tools.signature import hints_of, schema_of_type
-from llmcore.tools.tool import is_tool
+from llmcore.tools.tool import Tool, is_tool
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition
 from llmcore.types.json_data import json_data
 from llmcore.types.narrowing import is_list, is_object
@@ -27,6 +27,7 @@ __all__ = ["Format", "catalogue", "openapi"]
 Format = Literal["markdown", "openapi", "json"]
 _DATA = frozenset({"const", "default", "enum", "example", "examples"})
 """Keywords of a schema whose values are no schemas."""
+_APPROVALS = {"always": "Needs approval.", "sometimes": "Some calls need approval."}
 _MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 """Keywords whose values have schemas under names of their own."""
 _BOUNDS = {
@@ -57,8 +58,9 @@ def openapi(tools: object, *, title: str = "Tools", version: str = "1.0.0") -> d
 class _Told:
     """One tool, and what is known of what it gives."""
 
-    def __init__(self, definition: ToolDefinition, gives: JsonSchema | None) -> None:
+    def __init__(self, definition: ToolDefinition, gives: JsonSchema | None, approval: str) -> None:
         self.definition = definition
+        self.approval = approval
         self.gives = gives
 
 
@@ -68,7 +70,9 @@ def _told(tools: object) -> Iterator[_Told]:
     by_name = {one.name: one for one in given if is_tool(one)}
     for tool in compile_tools(given):
         found = by_name.get(tool.name)
-        yield _Told(tool.definition, None if found is None else _gives(found.function, found.options.postprocess))
+        yield _Told(
+            tool.definition, None if found is None else _gives(found.function, found.options.postprocess), _approval(found)
+        )
 
 
 def _gives(function: Any, postprocess: Any) -> JsonSchema | None:
@@ -105,7 +109,7 @@ def _openapi(tools: list[_Told], title: str, version: str) -> dict[str, Any]:
         result: dict[str, Any] = {"description": "What the tool gives."}
         if one.gives is not None:
             result["content"] = {"application/json": {"schema": _entered(schemas, f"{one.definition.name}_result", one.gives)}}
-        paths[f"/tools/{quote(one.definition.name, safe='')}"] = {"post": _operation(one.definition, arguments, result)}
+        paths[f"/tools/{quote(one.definition.name, safe='')}"] = {"post": _operation(one, arguments, result)}
     tags = dict.fromkeys(tag for one in tools for tag in one.definition.tags)
     document: dict[str, Any] = {"openapi": "3.1.0", "info": {"title": title, "version": version}}
     if tags:
@@ -113,7 +117,14 @@ def _openapi(tools: list[_Told], title: str, version: str) -> dict[str, Any]:
     return {**document, "paths": paths, "components": {"schemas": schemas}}
 
 
-def _operation(definition: ToolDefinition, arguments: JsonSchema, result: dict[str, Any]) -> dict[str, Any]:
+def _approval(tool: Tool | None) -> str:
+    """When a call of it needs approval: a key of `_APPROVALS`, "" for never."""
+    asked = tool.options.requires_approval if tool is not None else False
+    return "" if asked is False else "always" if asked is True else "sometimes"
+
+
+def _operation(told: _Told, arguments: JsonSchema, result: dict[str, Any]) -> dict[str, Any]:
+    definition = told.definition
     content: dict[str, Any] = {"schema": arguments}
     if definition.examples:
         examples = enumerate(definition.example_arguments, 1)
@@ -126,6 +137,8 @@ def _operation(definition: ToolDefinition, arguments: JsonSchema, result: dict[s
     if definition.tags:
         operation["tags"] = list(definition.tags)
     operation["x-read-only"] = definition.read_only
+    if told.approval:
+        operation["x-requires-approval"] = told.approval
     return operation if definition.version is None else {**operation, "x-version": definition.version}
 
 
@@ -164,9 +177,10 @@ def _moved(schema: Any, place: str) -> Any:
 
 def _as_markdown(tools: list[_Told], title: str, version: str) -> str:
     definitions = [one.definition for one in tools]
+    approvals = [one.approval for one in tools]
     parts = [f"# {_text(title)}", _table(["tool", "what it does"], [_index_row(one) for one in definitions])]
-    for definition in definitions:
-        parts += _section(definition)
+    for definition, approval in zip(definitions, approvals, strict=True):
+        parts += _section(definition, approval)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -174,10 +188,11 @@ def _index_row(definition: ToolDefinition) -> list[str]:
     return [_cell(definition.name), _text(definition.description.strip().partition("\n")[0])]
 
 
-def _section(definition: ToolDefinition) -> Iterator[str]:
+def _section(definition: ToolDefinition, approval: str) -> Iterator[str]:
     yield f"## {_code(definition.name)}"
     yield "\n".join(_text(line, at_start=True) for line in definition.description.strip().splitlines())
     facts = ["Changes nothing." if definition.read_only else ""]
+    facts += [_APPROVALS[approval]] if approval else []
     facts += [f"Version {_text(definition.version)}." if definition.version else ""]
     facts += [f"Tags: {', '.join(map(_code, definition.tags))}." if definition.tags else ""]
     yield " ".join(filter(None, facts))

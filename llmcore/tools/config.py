@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
@@ -29,6 +30,14 @@ class ToolConfig(Value):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    instead: ClassVar[Mapping[str, str]] = {
+        "allowed_tools": "it is `allowed`",
+        "force_tools": "it is `tool_choice='required'`",
+        "execution_timeout": "it is `timeout`, in seconds for each try",
+        "error_handling": "it is `errors`: 'continue', 'abort' or 'retry'",
+        "max_retries": "it is `retry=RetryConfig(max_retries=...)`; a tool's own are `tool(retries=...)`",
+        "parallel": "it is `max_parallel`",
+    }
 
     enabled: bool = True
     allowed: Annotated[AbstractSet[str], AfterValidator(frozenset)] | None = None

@@ -16,12 +16,12 @@ import inspect
 import random
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.context import RunContext, tool_call_id
 from llmcore.tools.data import UnwritableResult, is_plain
@@ -42,13 +42,23 @@ from llmcore.types import (
     ToolResultBlock,
     ToolStarted,
 )
-from llmcore.types.copies import copied
-from llmcore.types.others_words import MAX_WORDS, bounded
+from llmcore.types.copies import copied, made
+from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, bounded
+from llmcore.types.telling import Tell
 
-__all__ = ["Outcome", "ToolRun", "is_sound", "run_call", "synthetic", "unfinished"]
+__all__ = ["CallHeld", "Outcome", "ToolRun", "is_sound", "run_call", "synthetic", "unfinished"]
 
 _STOPPING = 0.5
 """Seconds for the calls of a turn to end when they are stopped; each leaves behind at once what does not."""
+
+
+class CallHeld(Exception):
+    """Raised by a tool that has no outcome yet: calls of the run that it made wait for the caller. `error`: what is wrong with
+    what the caller said of them."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        super().__init__("calls within it wait")
+        self.error = error
 
 
 @dataclass(slots=True)
@@ -78,7 +88,8 @@ class Outcome:
     def block(self) -> ToolResultBlock:
         """The outcome as it stands in the history."""
         call = self.call
-        return ToolResultBlock(tool_use_id=call.id, name=call.name, content=self.content, is_error=self.error is not None)
+        content, is_error = [*self.content], self.error is not None
+        return made(ToolResultBlock, tool_use_id=call.id, name=call.name, content=content, is_error=is_error)
 
     def event(self, turn: int = 1) -> ToolResult:
         call, error = self.call, escaped(str(self.error)) if self.error else None
@@ -126,24 +137,29 @@ def unfinished(call: ToolCall, *, ran: bool = False, remains: str = "") -> Outco
     return replace(synthetic(call, f"{call.name} {became}."), ran=True)
 
 
+def _stopped(call: ToolCall, ran: bool, remains: str, took: Mapping[str, Any]) -> Outcome:
+    """As `unfinished`, with what it `took` until then."""
+    return replace(unfinished(call, ran=ran, remains=remains), **took)
+
+
 async def run_call(
     call: ToolCall,
     tool: Tool,
     context: RunContext[Any],
     config: ToolConfig,
     seconds_left: Callable[[], float | None] = lambda: None,
-    cut_short: Callable[[Outcome], object] = lambda outcome: None,
+    cut_short: Callable[[Callable[[], Outcome]], object] = lambda outcome: None,
 ) -> Outcome:
     """Run one call to its outcome, retrying where the tool or the policy says so.
 
     `seconds_left`: until the run's deadline, None = there is none. Raises `Timeout` when the deadline passes; apart from
-    that only cancellation passes through. `cut_short` is given the outcome that then holds: when the tool's own code is
-    about to run, from its thread, and when the run's end has stopped or left it.
+    that only cancellation passes through. `cut_short` is given what tells the outcome that then holds: when the tool's own
+    code is about to run, from its thread, and when the run's end has stopped or left it.
     """
     retry = tool.retry or (config.retry if config.errors == "retry" else None)
     tries = 1 + (retry.max_retries if retry else 0)
-    started, ran, remains = time.perf_counter(), False, ""
-    begun = partial(cut_short, unfinished(call, ran=True))
+    started, tries_begun, remains = time.perf_counter(), 0, ""
+    begun = partial(cut_short, partial(unfinished, call, ran=True))
     summary = tool.summary_of(call.arguments) if tool.options.summary is not None else ""
     try:
         for attempt in range(tries):
@@ -151,9 +167,9 @@ async def run_call(
             try:
                 outcome = await trying.outcome()
             finally:
-                ran = ran or trying.has_begun
+                tries_begun += trying.has_begun
                 remains = trying.remains
-            outcome.duration, outcome.retries, outcome.ran = time.perf_counter() - started, attempt, ran
+            outcome.duration, outcome.retries, outcome.ran = time.perf_counter() - started, attempt, tries_begun > 0
             outcome.summary = summary
             if outcome.error is None or outcome.error.type == "validation" or not retry or attempt + 1 == tries:
                 return outcome
@@ -164,7 +180,8 @@ async def run_call(
             if trying.is_running:
                 return _not_tried_again(outcome)
     except BaseException:
-        cut_short(unfinished(call, ran=ran, remains=remains))
+        took = {"duration": time.perf_counter() - started, "retries": max(tries_begun - 1, 0), "summary": summary}
+        cut_short(partial(_stopped, call, tries_begun > 0, remains, took))
         raise
     raise AssertionError("there is at least one try")
 
@@ -292,6 +309,8 @@ class _Try:
         if isinstance(error, TerminateLoop):
             error.text = as_text(error.value) if error.value is not None else "The run was ended by this tool."
             return Outcome(call, rendered(error.text, max_chars), copied(error.value), ended=error)
+        if isinstance(error, CallHeld):
+            return Outcome(call, [], held=True)
         if isinstance(error, ToolError) and is_sound(error):
             return failed(call, error, max_chars)
         if isinstance(error, LeftBehind):
@@ -305,7 +324,8 @@ class _Try:
             said = described(error).partition(": ")[2] or "call it again with other arguments"
             return _failed_with(call, said, "validation", error, max_chars)
         said = str(error) if isinstance(error, UnwritableResult) else described(error)
-        return _failed_with(call, said, "execution", error, max_chars)
+        # nobody wrote these words for a model: a client's error quotes URLs and headers with the keys in them
+        return _failed_with(call, process_scrubber().text(said[:MAX_LOOKED_THROUGH]), "execution", error, max_chars)
 
     @property
     def remains(self) -> str:
@@ -381,6 +401,8 @@ def is_sound(error: ToolError) -> bool:
 
 def _own(error: BaseException) -> BaseException | None:
     """The tool's own exception in it, None where there is none."""
+    if isinstance(error, CallHeld):
+        return error.error
     return None if isinstance(error, TerminateLoop | LeftBehind | ArgumentsError | UnwritableResult) else error
 
 
@@ -394,11 +416,11 @@ def _not_tried_again(outcome: Outcome) -> Outcome:
 
 
 class ToolRun:
-    """The calls of one turn. `run` gives the outcomes as they come; `outcomes` has them all, in call order, at any end.
+    """The calls of one turn. `run` tells the outcomes as they come; `outcomes` has them all, in call order, at any end.
 
-    `listening`: `run` also gives what the runner tells meanwhile (`tell`), at once and in order.
+    `listening`: `run` also tells what the runner tells meanwhile (`tell`), at once and in order.
 
-    `cut_short`: by id, the outcomes of calls that are begun, should they not get to another (see `run_call`).
+    `cut_short`: by id, what tells the outcomes of calls that are begun, should they not get to another (see `run_call`).
     `runner(call)` gives a call's outcome; it is asked once per call. With `abort` the first error is raised after the
     others were stopped (arguments the model can correct are no such error); a `TerminateLoop` stops them too and is
     found in its outcome.
@@ -409,7 +431,7 @@ class ToolRun:
         calls: Sequence[ToolCall],
         runner: Callable[[ToolCall], Awaitable[Outcome]],
         config: ToolConfig,
-        cut_short: Mapping[str, Outcome],
+        cut_short: Mapping[str, Callable[[], Outcome]],
         *,
         listening: bool = False,
     ) -> None:
@@ -425,24 +447,22 @@ class ToolRun:
     @property
     def outcomes(self) -> list[Outcome]:
         """One for each call, in call order; synthetic for those that did not finish."""
-        cut = self._cut_short
-        return [self._done.get(index) or cut.get(call.id) or unfinished(call) for index, call in enumerate(self._calls)]
+        done, cut = self._done, self._cut_short
+        return [done.get(at) or cut.get(call.id, partial(unfinished, call))() for at, call in enumerate(self._calls)]
 
     def tell(self, started: ToolStarted) -> None:
         self._news.append(started)
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)
 
-    async def run(self) -> AsyncGenerator[Outcome | ToolStarted, None]:
-        """Run them, once; close the generator to stop them."""
+    async def run(self, tell: Tell[Outcome | ToolStarted]) -> None:
+        """Run them, once."""
         if len(self._calls) == 1 and not self._listening:  # no task: 10 us less
-            yield self._keep(0, await self._runner(self._calls[0]))
-        else:
-            async with aclosing(self._in_parallel()) as outcomes:
-                async for outcome in outcomes:
-                    yield outcome
+            await tell(self._keep(0, await self._runner(self._calls[0])))
+        elif self._calls:
+            await self._in_parallel(tell)
 
-    async def _in_parallel(self) -> AsyncGenerator[Outcome | ToolStarted, None]:
+    async def _in_parallel(self, tell: Tell[Outcome | ToolStarted]) -> None:
         room = asyncio.Semaphore(self._config.max_parallel)
 
         async def run(call: ToolCall) -> Outcome:
@@ -454,10 +474,10 @@ class ToolRun:
             while tasks:
                 await self._something(tasks)
                 while self._news:
-                    yield self._news.popleft()
+                    await tell(self._news.popleft())
                 for task in [task for task in tasks if task.done()]:
                     outcome = self._keep(tasks.pop(task), task.result())
-                    yield outcome
+                    await tell(outcome)
                     if outcome.ended:
                         return
         finally:

@@ -16,6 +16,7 @@ from pydantic_core import PydanticSerializationError, to_json, to_jsonable_pytho
 
 from llmcore.tools.data import CONTENTS, Look, UnwritableResult, look_through
 from llmcore.types import ImageBlock, TextBlock
+from llmcore.types.copies import made
 
 __all__ = ["UnwritableResult", "as_text", "described", "escaped", "rendered", "shortened", "written"]
 
@@ -38,7 +39,7 @@ def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
     """
     plain, blocks = _separated(value)
     text = "\n".join(map(written, plain))
-    return [*([TextBlock(text=shortened(text, max_chars))] if text or not blocks else []), *map(_encodable_block, blocks)]
+    return [*([made(TextBlock, text=shortened(text, max_chars))] if text or not blocks else []), *map(_encodable_block, blocks)]
 
 
 def _encodable_block(block: ResultBlock) -> ResultBlock:
@@ -77,7 +78,7 @@ def written(value: Any) -> str:
             return _bytes_as_text(value)
         plain: object = _as_data(value)
         try:
-            return to_json(plain, inf_nan_mode="constants").decode()
+            return to_json(plain, inf_nan_mode="strings").decode()
         except PydanticSerializationError:  # text that is no valid Unicode, which `json` lets through
             return escaped(json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
     except UnwritableResult:

@@ -1,6 +1,7 @@
 """The caller's own schema laid over the one of the signature: `@tool(params=..., required=...)`.
 
-`params` = the parameters the model sees, each with a JSON Schema fragment. A fragment that says which type it is
+`params` = parameters, each with a JSON Schema fragment; the others stay as the signature has them, unless a preprocess function
+stands between, which may make them: then the model sees those of `params` alone. A fragment that says which type it is
 replaces the signature's schema, any other is laid over it. Any keyword's value may be callable; it is asked anew for
 each request, with the instance for methods: `{"enum": lambda self: self.tables()}`.
 """
@@ -30,18 +31,23 @@ def merge_fragments(
     *,
     has_preprocess: bool,
 ) -> JsonSchema:
-    """The tool's schema with `fragments` as its properties, in their order; `required` None = as the signature says.
+    """The tool's schema with `fragments` laid over its properties; `required` None = as the signature says. With a preprocess
+    function they are all its properties.
 
     Raises `ToolDefinitionError` when fragments, `required` and signature do not fit together. A preprocess function
     may take and give other arguments than the model does, so with one the signature is not held against the
     fragments.
     """
     inferred = signature.schema.get("properties", {})
-    _check(signature, fragments, required, has_preprocess=has_preprocess)
+    kept = [] if has_preprocess else [name for name in inferred if name not in fragments]
+    _check(signature, fragments, required, kept, has_preprocess=has_preprocess)
     merged: JsonSchema = {key: value for key, value in signature.schema.items() if key in _HAS_SUBSCHEMAS}
     merged["type"] = "object"
-    merged["properties"] = {name: _laid_over(inferred.get(name, {}), copied(dict(part))) for name, part in fragments.items()}
-    needed = [name for name in fragments if name in (signature.required if required is None else required)]
+    laid = {name: _laid_over(inferred.get(name, {}), copied(dict(part))) for name, part in fragments.items()}
+    merged["properties"] = laid | {name: inferred[name] for name in kept}
+    told = signature.required if required is None else required
+    needed = [name for name in fragments if name in told]
+    needed += [name for name in kept if name in signature.required or name in told]
     if needed:
         merged["required"] = needed
     merged["additionalProperties"] = signature.schema.get("additionalProperties", False)
@@ -59,20 +65,17 @@ def _check(
     signature: SignatureSchema,
     fragments: Mapping[str, Any],
     required: Collection[str] | None,
+    kept: Collection[str],
     *,
     has_preprocess: bool,
 ) -> None:
     tool = signature.name
-    if unknown := [name for name in required or () if name not in fragments]:
-        raise ToolDefinitionError(f"tool {tool!r}: required names {unknown}, which `params` does not declare")
+    if unknown := [name for name in required or () if name not in fragments and name not in kept]:
+        raise ToolDefinitionError(f"tool {tool!r}: required names {unknown}, which the tool does not have")
     if has_preprocess:
         return
     if not signature.takes_any_keyword and (unknown := [name for name in fragments if name not in signature.names]):
         raise ToolDefinitionError(f"tool {tool!r}: `params` declares {unknown}, which the function does not take")
-    if missing := [name for name in signature.required if name not in fragments]:
-        raise ToolDefinitionError(
-            f"tool {tool!r}: the function needs {missing}, which `params` does not declare; declare or default them"
-        )
 
 
 def is_dynamic(schema: object) -> bool:

@@ -27,11 +27,21 @@ from llmcore.types.annotations import fields_of_unpacked, usable
 from llmcore.types.copies import copied
 from llmcore.types.others_words import bounded
 
-__all__ = ["ArgumentsError", "SignatureSchema", "UnresolvedAnnotation", "hints_of", "is_context", "problems_of", "schema_of_type"]
+__all__ = [
+    "UNUSABLE",
+    "ArgumentsError",
+    "SignatureSchema",
+    "UnresolvedAnnotation",
+    "hints_of",
+    "is_context",
+    "problems_of",
+    "schema_of_type",
+]
 
 _MAX_PROBLEMS = 20
 
-_UNUSABLE = (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema, PydanticUserError)
+UNUSABLE = (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema, PydanticUserError)
+"""What pydantic raises for a type that has no JSON Schema."""
 
 
 class ArgumentsError(ValueError):
@@ -158,7 +168,7 @@ class SignatureSchema:
                 own = {"__annotations__": {"__pydantic_extra__": dict[str, self._any_keyword]}, "model_config": config}  # type: ignore[name-defined]  # a type made at run time
                 base: Any = types.new_class("Keywords", (BaseModel,), exec_body=lambda space: space.update(own))
                 model = create_model(self.name, __base__=base, **fields)
-        except _UNUSABLE as error:
+        except UNUSABLE as error:
             raise self._unusable(error) from error
         except TypeError as error:
             raise ToolDefinitionError(f"tool {self.name!r}: no JSON Schema can be made of its signature: {error}") from error
@@ -170,7 +180,7 @@ class SignatureSchema:
     def _make_schema(self, descriptions: Mapping[str, str]) -> JsonSchema:
         try:
             schema = self._model.model_json_schema(schema_generator=_PlainSchema)
-        except _UNUSABLE as error:
+        except UNUSABLE as error:
             raise self._unusable(error) from error
         schema.pop("title", None)
         for key, description in descriptions.items():
@@ -182,7 +192,7 @@ class SignatureSchema:
         for name, hint, _ in self._fields.values():
             try:
                 schema_of_type(hint)
-            except _UNUSABLE as unusable_type:
+            except UNUSABLE as unusable_type:
                 fix = "annotate it with a type pydantic knows (str, int, list[...], a BaseModel, a dataclass, ...)"
                 if unusable_type.code == "typed-dict-version":
                     fix = "import TypedDict from typing_extensions, for Python below 3.12"

@@ -14,7 +14,7 @@ import inspect
 import types
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Concatenate, Generic, TypeGuard, Unpack, cast, overload
 
@@ -27,18 +27,22 @@ from llmcore.tools.given_schema import GivenSchema
 from llmcore.tools.options import GIVEN_WITH_A_SCHEMA, OptionsByName, Params, ToolOptions, checked, is_name
 from llmcore.tools.refusals import defined_in_a_class, is_method, refuse
 from llmcore.tools.schema_fragments import is_dynamic, merge_fragments, resolve
-from llmcore.tools.signature import ArgumentsError, SignatureSchema, UnresolvedAnnotation, problems_of, schema_of_type
+from llmcore.tools.signature import UNUSABLE, ArgumentsError, SignatureSchema, UnresolvedAnnotation, problems_of, schema_of_type
 from llmcore.tools.summaries import summary_of
-from llmcore.types import JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
+from llmcore.types import ConfigError, JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
+from llmcore.types.annotations import usable
 from llmcore.types.copies import updated
 from llmcore.types.locks import ForkSafeLock
+from llmcore.types.narrowing import is_object
 from llmcore.types.tools import check_definition
+from llmcore.types.wordings import meant
 
 __all__ = ["Params", "Tool", "ToolOptions", "as_tool", "checked_tool", "is_tool"]
 
 P = ParamSpec("P", default=...)
 Q = ParamSpec("Q")
 R_co = TypeVar("R_co", covariant=True, default=Any)
+_OPTIONS = frozenset(field.name for field in fields(ToolOptions)) - {"name"}
 _TOLD = ("name", "description", "read_only", "strict", "examples", "tags", "version")
 """Options that a definition has, too."""
 
@@ -61,6 +65,11 @@ class Tool(Generic[P, R_co]):
 
     replaces = False
     """Given to a run, it stands in for the orchestrator's tool of the same name; see `replacing`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if (option := meant(name, _OPTIONS)) is not None and hasattr(self, "options"):
+            raise ConfigError(f"`{option}` is settled when a tool is made: tool({option}=...)")
+        super().__setattr__(name, value)
 
     def __init__(self, function: Callable[P, R_co], options: ToolOptions | None = None) -> None:
         if isinstance(function, staticmethod):
@@ -190,8 +199,18 @@ class Tool(Generic[P, R_co]):
         return compiled.signature.bind(arguments)
 
     def summary_of(self, arguments: Mapping[str, Any] | None) -> str:
-        """A call in words for users: by the option `summary`, else the name and the arguments, shortened. Never raises."""
-        return summary_of(self.name, self.options.summary, arguments)
+        """A call in words for users: by the option `summary`, which is given the defaults of what was left out, too; else the
+        name and the arguments, shortened. Never raises."""
+        said = self.options.summary
+        return summary_of(self.name, said, arguments if said is None else {**self._defaults, **(arguments or {})})
+
+    @property
+    def _defaults(self) -> dict[str, Any]:
+        """What the parameters are that a call leaves out, as the schema has it."""
+        schema = self._given.parameters if self._given is not None else self._compile().schema
+        parts: Mapping[str, Any] = schema.get("properties") or {}
+        told: dict[str, Any] = {name: part["default"] for name, part in parts.items() if is_object(part) and "default" in part}
+        return {name: value for name, value in told.items() if not callable(value)}
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R_co:
         if self.function is None:
@@ -307,11 +326,15 @@ def _of_one_type(signature: SignatureSchema, kind: type[Any]) -> _Compiled:
         raise ToolDefinitionError(
             f"tool {signature.name!r}: with a type as `params` its function takes that one argument, not {signature.names}"
         )
-    schema = schema_of_type(kind)
+    kind = usable(kind)
+    try:
+        schema, adapter = schema_of_type(kind), TypeAdapter(kind)
+    except UNUSABLE as error:
+        raise ToolDefinitionError(f"tool {signature.name!r}: no JSON Schema can be made of its `params`: {error}") from error
     if schema.get("type") != "object" and "$ref" not in schema:
         raise ToolDefinitionError(f"tool {signature.name!r}: `params` must be a type with fields, not {kind.__name__}")
     schema.pop("title", None)
-    return _Compiled(signature, schema, dynamic=False, adapter=TypeAdapter(kind))
+    return _Compiled(signature, schema, dynamic=False, adapter=adapter)
 
 
 def _left_out(params: Mapping[str, Any] | None, required: Collection[str] | None) -> Callable[[str], bool]:

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
+from llmcore.types.copies import made
 from llmcore.types.errors import CallerError
 from llmcore.types.messages import (
     ImageBlock,
@@ -52,6 +53,8 @@ Dict = Mapping[str, Any]
 
 def given_messages(given: object) -> list[Message | Dict]:
     """`given` as messages, or as dicts of ours, which are checked where they are made into messages. Raises `CallerError`."""
+    if given.__class__ is str:
+        return [made(Message, role="user", content=[made(TextBlock, text=given)])]
     if isinstance(given, str):
         return [Message(role="user", content=[TextBlock(text=given)])]
     if isinstance(given, Message):

@@ -25,7 +25,7 @@ class Limits:
     | `arguments` | `arguments=None`, `raw_arguments` kept; the call is reported by the validator |
     | `depth` | nested deeper: `arguments=None` |
     | `digits` | an integer of more decimal digits, in whatever base it is written: `arguments=None` |
-    | `calls` | further calls are content and near misses with reason `calls_limit` |
+    | `calls` | further calls do not run, a repair `calls_limit` tells each; in text they are content and near misses |
     | `looks` | brackets (or markers) are passed over until the text has caught up; one `NearMiss` with reason `looks_limit` |
     | `held` | the longest text withheld from a listener in prefix-decided forms |
     | `name` | a longer name is no name: the candidate is content |
@@ -34,6 +34,7 @@ class Limits:
     | `body` | a whole body of more bytes is broken off: `RemoteServerError` |
     | `line` | a line (an event) of a stream of more bytes: the stream is broken off, `RemoteServerError` |
     | `stream` | a stream of more bytes in all, or whose texts alone are more than `body`: as for `line` |
+    | `values` | a body, or an event of a stream, of more values (those under `logprobs` apart): as for `line` |
     | `error_body` | the rest of an error's body is left unread |
     | `members` | a compressed body of more parts (gzip members): as for `body` |
     """
@@ -56,6 +57,8 @@ class Limits:
     line: int = 8_000_000
     stream: int = 64_000_000
     """128,000 tokens, the longest replies there are, in events of 330 bytes each, as OpenAI sends them, are 42 MB."""
+    values: int = 65_536
+    """128,000 tokens, the longest replies there are, are about as many: a value and its comma are two."""
     error_body: int = 32_768
     members: int = 1000
 

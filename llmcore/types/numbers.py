@@ -21,13 +21,13 @@ from llmcore.types.narrowing import is_list, is_object
 
 __all__ = [
     "ExactFloat",
-    "Float",
     "exact_float",
     "exact_fraction",
     "exact_json",
     "exact_loads",
     "holds_exact_floats",
     "holds_floats",
+    "is_float",
     "may_hold_exact_floats",
     "number_key",
     "rounded",
@@ -76,13 +76,14 @@ class ExactFloat(float):
         return Decimal(self.literal)
 
 
-Float = float | ExactFloat
-"""A float that may be an `ExactFloat`. Both are named: a compiled module holds what is typed `float` alone as a plain one."""
+def is_float(value: object) -> bool:
+    """Is it a float? For compiled modules: what `isinstance` shows to be a float they hold as a plain one, its digits lost."""
+    return isinstance(value, float)
 
 
-def exact_float(literal: str) -> Float:
+def exact_float(literal: str) -> Any:
     """The float of a literal in Python's or JSON's grammar: an `ExactFloat` where it is written otherwise than Python writes
-    that float, else a plain one.
+    that float, else a plain one. Not typed as a float, which a compiled module would hold as a plain one.
 
     Infinite where the number is beyond every float. Raises ValueError for a text that is no number.
     """
@@ -101,8 +102,8 @@ def exact_float(literal: str) -> Float:
 
 _SIGNS = (  # each begins with a literal: found at the speed of `str.find`
     r"\.(?:[0-9]{8}|[0-9]+0(?![0-9])|0000|(?<=[0-9]{8}\.))",
-    r"e(?<=[0-9]e)[-+0-9]",
-    r"E(?<=[0-9]E)[-+0-9]",
+    r"e[-+0-9](?<=[0-9]e[-+0-9])",
+    r"E[-+0-9](?<=[0-9]E[-+0-9])",
 )
 _WRITTEN_OTHERWISE = tuple(map(re.compile, _SIGNS))
 _WRITTEN_OTHERWISE_IN_BYTES = tuple(re.compile(pattern.encode()) for pattern in _SIGNS)
@@ -153,6 +154,9 @@ def _with_literals(value: Any, written: Any) -> Any:
     return value
 
 
+_NO_FLOATS = frozenset({str, int, bool, type(None)})
+
+
 def holds_exact_floats(value: Any) -> bool:
     """Does JSON data hold an `ExactFloat` anywhere? Ends also for what holds itself."""
     return holds_floats(value, ExactFloat)
@@ -163,6 +167,8 @@ def holds_floats(value: Any, kind: type[float] = float) -> bool:
     waiting: list[Any] = [value]
     seen: set[int] = set()
     for item in waiting:  # grows while it is read
+        if item.__class__ in _NO_FLOATS:
+            continue
         if is_object(item) or is_list(item):
             if id(item) not in seen:
                 seen.add(id(item))

@@ -41,6 +41,24 @@ _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems", "items")
 _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
 
 
+COUNTS = (
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "minContains",
+    "maxContains",
+)
+"""The keywords of JSON Schema that count."""
+
+
+def count_of(value: Any) -> Any:
+    """The number that stands under a keyword that counts: Gemini writes int64 as text. What is no count stays as it is."""
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10 else value
+
+
 def standard_type(declared: Any) -> Any:
     """What stands under `type`, with standard names in it; None when any value is meant. What is no type stays as it is."""
     if is_list(declared):
@@ -57,8 +75,10 @@ def standard_type(declared: Any) -> Any:
 
 
 def standard_schema(schema: Any) -> Any:
-    """The schema with standard names of types: itself where it has no others, else a copy. One that is no tree is left as it is,
-    for `check_schema_shape` to refuse."""
+    """The schema with standard names of types, and numbers as counts: itself where nothing differs, else a copy.
+
+    One that is no tree is left as it is, for `check_schema_shape` to refuse.
+    """
     if not _has_others(schema):
         return schema
     try:
@@ -78,6 +98,8 @@ def _has_others(schema: Any) -> bool:
         seen.add(id(part))
         declared = part.get("type")
         if declared is not None and standard_type(declared) != declared:
+            return True
+        if any(count_of(part[key]) != part[key] for key in COUNTS if key in part):
             return True
         waiting += [part[key] for key in _ONE if key in part]
         for key in _LISTS:
@@ -101,6 +123,9 @@ def _standard(schema: Any, done: dict[int, Any]) -> Any:
             del made["type"]
         else:
             made["type"] = named
+    for key in COUNTS:
+        if key in made:
+            made[key] = count_of(made[key])
     for key in _ONE:
         if is_object(inner := made.get(key)):
             made[key] = _standard(inner, done)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
 
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
-from llmcore.types.copies import Value
+from llmcore.types.copies import Value, made
 
-__all__ = ["AttemptReason", "Budget", "OutputMode", "Usage"]
+__all__ = ["NO_USAGE", "AttemptReason", "Budget", "OutputMode", "Usage"]
 
 OutputMode = Literal["native_tools", "json_schema", "json_object", "text"]
 """How calls and typed output are asked for (design: layer 1, output modes)."""
@@ -42,12 +43,13 @@ class Usage(Value):
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        if self == Usage():
+        if self is NO_USAGE or self == NO_USAGE:
             return other
-        if other == Usage():
+        if other is NO_USAGE or other == NO_USAGE:
             return self
         known = self.cost is not None and other.cost is not None
-        return Usage(
+        return made(
+            Usage,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
@@ -56,6 +58,10 @@ class Usage(Value):
             cost=(self.cost or 0.0) + (other.cost or 0.0) if known else None,
             estimated=self.estimated or other.estimated,
         )
+
+
+NO_USAGE = made(Usage)
+"""Nothing was used."""
 
 
 class Budget(Value):
@@ -83,6 +89,14 @@ class Budget(Value):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    instead: ClassVar[Mapping[str, str]] = {
+        "timeout": "the run's time is `deadline`, in seconds",
+        "max_retries": "requests to a model are `attempts`, self-corrections `reasks`",
+        "retries": "requests to a model are `attempts`, self-corrections `reasks`",
+        "max_tokens": "what a run may spend is `tokens`; the length of a reply is the run's `max_tokens`",
+        "turns": "how many times tools may run is the run's `max_tool_turns`",
+        "max_turns": "how many times tools may run is the run's `max_tool_turns`",
+    }
 
     attempts: PositiveCount = 4
     reasks: Count = 2

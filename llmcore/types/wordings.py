@@ -12,9 +12,10 @@ from difflib import get_close_matches
 
 from pydantic import ValidationError
 
-__all__ = ["described", "hint", "mistake_in", "unknown"]
+__all__ = ["described", "hint", "meant", "mistake_in", "unknown"]
 
 _MAX_SHOWN = 40
+_ALIKE = 0.85  # of two names one of which is a slip of the other
 _PLAIN = re.compile(r"\w+")
 _A = {"integer": "a whole number", "number": "a number", "string": "a text", "boolean": "True or False", "dictionary": "a dict"}
 
@@ -30,6 +31,14 @@ def hint(name: str, known: Iterable[str], instead: Mapping[str, str] | None = No
     if near and instead:
         return f"did you mean {near[0]!r}? {instead[near[0]]}"
     return f"there are {', '.join(names)}" if names else "there is none"
+
+
+def meant(name: str, known: Collection[str]) -> str | None:
+    """The known name that a public name is, or misspells; None for one of its own."""
+    if name in known or name.startswith("_"):
+        return name if name in known else None
+    near = get_close_matches(name, known, n=1, cutoff=_ALIKE)
+    return near[0] if near else None
 
 
 def unknown(thing: str, what: str, name: str, known: Iterable[str], instead: Mapping[str, str] | None = None) -> str:

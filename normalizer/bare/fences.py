@@ -12,22 +12,27 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
+from keyword import iskeyword
 
 from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import swallow
+from llmcore.normalizer.core.block_quotes import in_block_quote
 from llmcore.normalizer.core.driver import Nested
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, settle, skip_space
 from llmcore.normalizer.core.surroundings import is_closed
-from llmcore.normalizer.core.words import CALL_FENCES, STRAY_CLOSERS
+from llmcore.normalizer.core.words import CALL_FENCES, COLONS, STRAY_CLOSERS
 
 __all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "tildes", "without_code"]
 
 _RUNS = {"`": re.compile(r"`+"), "~": re.compile(r"~+")}
 _FENCE_SIGNS = ("```", "~~~")
-_INFO = re.compile(r"[ \t]*+([\w+#.-]{0,32}+)(?![({\[])[^\n{\[(]{0,256}\n")
-"""The first line of a fence of tildes: its first word tells what it holds."""
+_INFO = re.compile(
+    r"[ \t]*+([\w+#.-]{0,32}+)(?:[ \t]++(?![=+*/%<>|&:-]{0,3}=)|(?=\{))(?:[^\n\r{\[(<]|\{[^\n\r{}:]{0,128}\}){1,256}+\r?(?=\n|\Z)"
+)
+"""A first line of several words, or with attributes (`json title="a"`, `python {1,3}`), that is no statement and holds no call:
+its first word tells what the fence holds."""
 _WORD = re.compile(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
 _FIRST_LINE = 400
 _WORD_AND_LINE = (
@@ -63,6 +68,8 @@ _PLAIN_CODE = re.compile(
     r"|(?<=\n`)``(?!(?i:tool|function))[\w+#.-]{0,32}+[ \t]{0,16}+\n(?:[^`]++|`(?!``))*+(?<=\n)```(?!`))"
 )
 """Code in a line, or a whole fence that does not say that it is a call."""
+_MAY_QUOTE_CODE = re.compile(r">(?<![^\s>]>)[^\n`]*+`")
+"""In a line of a block quote, perhaps."""
 _BRACKET = re.compile(r"[({\[<]")
 _ESCAPE = re.compile(r"\\[uUxN0-7_\[\]*.\-]")
 """By which a name may be written otherwise."""
@@ -71,7 +78,7 @@ _LONGEST_CLOSER = 640  # what a closer matches, and what it looks at behind
 _SIGNS = 8  # of the end of the text, in which a closer may begin
 _SPACE = re.compile(r"\s*")
 _MARKUP = re.compile(r"\s*(?:[<◁\]]|\[[A-Z_]{4,}\])")
-_NOT_A_CALL = re.compile(r"\s*(?:[^\s{\[\]<'\"\w>(]|//|#|/\*)")
+_NOT_A_CALL = re.compile(r"\s*(?:(?!- \w)[^\s{\[\]<'\"\w>(]|//|#|/\*)")
 
 
 class Fence:
@@ -127,9 +134,11 @@ def _shows_call(reading: Reading, start: int, stop: int) -> bool:
 def without_code(text: str, names: frozenset[str] | None) -> str | None:
     """A whole text with a quote for each piece of code that calls nothing: it names no tool, and it does not open the message.
 
-    None when that is not certain for all of them: in a fence of tildes back-ticks are text.
+    None when that is not certain for all of them: in a fence of tildes back-ticks are text, and a block quote is read by itself.
     """
     if text.lstrip().startswith("`") or "~~~" in text or _ESCAPE.search(text) is not None or '"toolCalls"' in text:
+        return None
+    if any(in_block_quote(text, text.rfind("\n", 0, found.start()) + 1) for found in _MAY_QUOTE_CODE.finditer(text)):
         return None
     for name in names or ():
         if name in text:
@@ -162,7 +171,7 @@ def _back_ticks(reading: Reading, at: int) -> Steps[int]:
     if length < 3:
         return (yield from _inline(reading, at, length))
     before = src.text[max(reading.line_start(at), reading.done) : at]
-    if before.strip() and not before.rstrip().endswith(":") and not (yield from settle(src, _word_follows, at + length)):
+    if before.strip() and not before.rstrip().endswith(COLONS) and not (yield from settle(src, _word_follows, at + length)):
         return at + length
     return (yield from _fence(reading, at))
 
@@ -275,7 +284,7 @@ def _may_be_meant(reading: Reading, group: list[tuple[Fence, Nested]]) -> bool:
     before = (
         reading.line_before(first.start, _FIRST_LINE).rstrip() or text[max(0, first.start - _FIRST_LINE) : first.start].rstrip()
     )
-    alone = not before.endswith(">") and (not reading.line_before(first.start, 1).strip() or before.endswith(":"))
+    alone = not before.endswith(">") and (not reading.line_before(first.start, 1).strip() or before.endswith(COLONS))
     if not alone or text[last.end : last.end + _FIRST_LINE].partition("\n")[0].strip():
         return False
     return tools is not None and all(
@@ -340,7 +349,7 @@ def _note_shown(reading: Reading, fence: Fence, inner: Nested | None) -> None:
 
 def _is_answer(reading: Reading, fence: Fence, inner: Nested, opens: bool) -> Steps[bool]:
     """Take a fence that is all of the message and holds an envelope without calls: its content is the answer."""
-    if not opens or inner.drafts or inner.says_anything or not inner.content:
+    if not opens or inner.drafts or inner.says_anything or not inner.content.strip():
         return False
     if not (yield from rest_is_blank(reading, fence.end)):
         return False
@@ -425,11 +434,14 @@ def _read_fence(reading: Reading, at: int) -> Steps[Fence]:
     body = yield from _run_end(reading, at)
     run = src.text[at : min(body, at + _LONGEST_RUN)]
     sign, closers = run[0], _closers(run)
-    while not src.final and "\n" not in src.text[body : body + _FIRST_LINE] and len(src.text) - body < _FIRST_LINE:
+    while not src.final and "\n" not in src.text[body : body + _FIRST_LINE] and len(src.text) - body <= _FIRST_LINE:
         yield None
     word = _WORD.match(src.text, body, body + _FIRST_LINE)
-    if word is None and sign == "~":
-        word = _INFO.match(src.text, body, body + _FIRST_LINE)
+    if word is not None and src.text[word.end() : word.end() + 1] not in ("", "\n"):
+        word = None  # the line goes on beyond what is looked at
+    if word is None and (line := _INFO.match(src.text, body, body + _FIRST_LINE)) is not None:
+        is_info = not iskeyword(line[1]) and (sign == "~" or "`" not in line[0])
+        word = line if is_info else None
     info = ""
     if word is not None and not is_known(word[1], reading.tools):
         info, body = word[1], word.end() + (1 if word.end() < len(src.text) and src.text[word.end() - 1] != "\n" else 0)

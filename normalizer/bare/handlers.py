@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from llmcore.normalizer.bare import fences, react
 from llmcore.normalizer.bare.json_forms import calling_tool, json_form, mid_line, mid_line_brace, named_brace, opens_object
+from llmcore.normalizer.bare.labelled_lines import LABELS, labelled
 from llmcore.normalizer.bare.lost_headers import announced, harmony_header
 from llmcore.normalizer.bare.made_up import wrapper_before
 from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
@@ -73,6 +74,8 @@ def _may_begin(word: str, names: frozenset[str] | None, opens: bool) -> bool:
     if "to=".startswith(word) or word.removeprefix("assistant").lstrip().startswith("to="):
         return True
     if "Action:".startswith(word) or "functools".startswith(word) or (opens and "commentary".startswith(word)):
+        return True
+    if names is not None and any(label.startswith(word.lower()) for label in LABELS):
         return True
     if word.startswith(("call:", "declaration:", "functions.", "default_api.")):
         return True
@@ -248,4 +251,5 @@ HANDLERS: dict[str, Callable[[Reading, int], Steps[int] | int]] = {
     "`": fences.back_ticks,
     "~": fences.tildes,
     "A": react.action,
+    ":": labelled,
 }

@@ -19,9 +19,9 @@ from llmcore.normalizer.bare.verdicts import (
     is_echo,
     line_is_over,
     only_shown,
+    placed,
     refusal,
     rest_is_blank,
-    stands_alone,
 )
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, read_body, swallow
 from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of, said_in
@@ -99,8 +99,8 @@ def named_brace(
     arguments = parsed.value if is_object(parsed.value) else None
     call = CallObject(name, arguments, True, raw=reading.src.text[at : body.end])
     whole = reading.tools is None and (yield from rest_is_blank(reading, end))
-    alone = yield from stands_alone(reading, begin, end, [call])
-    place = Place(begin, end, over=over or (dialect == "harmony" and not strict), closed=closed, whole=whole, alone=alone)
+    over = over or (dialect == "harmony" and not strict)
+    place = yield from placed(reading, (begin, end), [call], over=over, closed=closed, whole=whole)
     if is_echo(reading, place, [call]):
         return drop_echo(reading, begin, end)
     reason = refusal(reading, place, [call]) or ("unreadable" if arguments is None and not body.cut else None)
@@ -122,10 +122,19 @@ def _plausible(reading: Reading, at: int) -> Steps[bool]:
     while True:
         key = _FIRST_KEY.match(src.text, at, at + _HEAD)
         if key is not None:
-            return key[2] in CALL_KEYS or reading.forced_tool is not None or is_known(key[2], reading.tools)
+            if key[2] in CALL_KEYS or reading.forced_tool is not None or is_known(key[2], reading.tools):
+                return True
+            behind, key = key.end(), None  # a match keeps the text it was found in
+            return src.text.startswith("[", at) and reading.names is not None and (yield from _object_follows(reading, behind))
         if src.final or len(src.text) - at >= _HEAD or _FIRST_KEY_BEGUN.match(src.text, at) is None:
             return False
         yield None
+
+
+def _object_follows(reading: Reading, at: int) -> Steps[bool]:
+    """Does an object stand there? In a list of calls by their names another one may be a tool's."""
+    start = yield from skip_space(reading.src, at)
+    return reading.src.text.startswith("{", start)
 
 
 def json_form(reading: Reading, at: int) -> Steps[int]:
@@ -208,8 +217,7 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     whole = alone and (yield from rest_is_blank(reading, end))
     if not calls or not read[0][0]:
         return (yield from _no_calls(reading, at, end, bodies, messages, whole))
-    led = yield from stands_alone(reading, at, end, calls)
-    place = Place(at, end, over=over, closed=closed, whole=whole, alone=led)
+    place = yield from placed(reading, (at, end), calls, over=over, closed=closed, whole=whole)
     if is_echo(reading, place, calls):
         return drop_echo(reading, at, end)
     certain = messages[0].certain and messages[0].form == "llmcore_envelope"
@@ -376,8 +384,7 @@ def calling_tool(reading: Reading, at: int, name: str, start: int) -> Steps[int]
     parsed = read_relaxed(reading.src.text, body.start, body.end, limits=reading.limits, cut=body.cut)
     arguments, _, repairs = arguments_of(parsed.value)
     call = CallObject(name, arguments, True, raw=reading.src.text[body.start : body.end])
-    alone = yield from stands_alone(reading, at, end, [call])
-    place = Place(at, end, over=over, closed=False, whole=False, alone=alone)
+    place = yield from placed(reading, (at, end), [call], over=over)
     if (reason := refusal(reading, place, [call]) or (yield from only_shown(reading, at, end))) is not None:
         reading.miss(at, end, name, reason)
         return end

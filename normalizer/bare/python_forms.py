@@ -7,15 +7,15 @@ from typing import Any
 
 from llmcore.normalizer.bare import verdicts
 from llmcore.normalizer.bare.made_up import around, wrapped_begins, wrapper_before
+from llmcore.normalizer.bare.statements import among_statements
 from llmcore.normalizer.bare.verdicts import (
-    Place,
     drop_echo,
     follows_lead_in,
     is_echo,
     only_shown,
+    placed,
     refusal,
     rest_is_blank,
-    stands_alone,
 )
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, swallow
 from llmcore.normalizer.calls.call_objects import CallObject
@@ -29,7 +29,16 @@ from llmcore.normalizer.notations.python import PythonCall, read_calls
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
 
-__all__ = ["is_callable", "mid_line_call", "python_extent", "python_list", "python_objects", "python_run", "settled_word"]
+__all__ = [
+    "is_callable",
+    "is_printed",
+    "mid_line_call",
+    "python_extent",
+    "python_list",
+    "python_objects",
+    "python_run",
+    "settled_word",
+]
 
 _NEXT_NAME = r"[A-Za-z_][\w.\\-]{0,255}"
 _NEXT_CALL = re.compile(rf"[ \t;,]{{0,64}}{_NEXT_NAME}\("), re.compile(rf"[ \t;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
@@ -161,13 +170,14 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
             reading.looks.never_closed()
         return bracket + 1
     objects = python_objects(reading, parsed.calls)
-    alone = yield from stands_alone(reading, begin, end, objects)
-    place = Place(begin, end, over=over, closed=closed, whole=whole, alone=alone)
+    place = yield from placed(reading, (begin, end), objects, over=over, closed=closed, whole=whole)
     if is_echo(reading, place, objects):
         return drop_echo(reading, begin, end)
     reason = refusal(reading, place, objects)
     if reason is None and reading.tools is None and any(call.positional for call in parsed.calls):
         reason = "tools_not_told"
+    if reason is None and (is_printed(reading, begin, parsed.calls) or (yield from among_statements(reading, begin, end))):
+        reason = "example"
     if reason is None:
         reason = yield from only_shown(reading, wrapped_begins(wrapper, begin), max(end, closed_at))
     if reason is not None:
@@ -185,6 +195,14 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     reading.take("call", end)
     reading.markup(max(closed_at, quoted))
     return reading.done
+
+
+def is_printed(reading: Reading, begin: int, calls: list[PythonCall]) -> bool:
+    """Is a result printed outside of a fence? Only Gemini writes its calls so, and there they have its prefix."""
+    lost_fence = reading.src.text[reading.done : begin].strip() == _LOST_FENCE
+    if reading.nested or lost_fence or is_known("print", reading.tools):
+        return False
+    return any(call.name == "print" and not call.raw.lstrip().startswith("default_api.") for call in calls)
 
 
 def _closing_quote(reading: Reading, begin: int, end: int) -> Steps[int]:

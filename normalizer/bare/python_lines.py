@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from llmcore.normalizer.bare.python_forms import python_extent, python_objects
+from llmcore.normalizer.bare.python_forms import is_printed, python_extent, python_objects
 from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import add_calls
 from llmcore.normalizer.core.names import is_known
@@ -72,7 +72,7 @@ def python_lines(reading: Reading, start: int) -> Steps[int]:
         position = line.end
     text, limits = reading.src.text, reading.limits
     read = [read_calls(text, line.name_at, line.end, limits=limits, expressions=True).calls for line in lines]
-    if not read or any(len(calls) != 1 for calls in read):
+    if not read or any(len(calls) != 1 or is_printed(reading, start, calls) for calls in read):
         return -1
     objects = [python_objects(reading, calls)[0] for calls in read]
     if not all(is_known(call.name, reading.tools) for call in objects):

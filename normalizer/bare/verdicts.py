@@ -18,21 +18,22 @@ from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.showing import shown_behind
 from llmcore.normalizer.core.source import Steps, past, skip_space
 from llmcore.normalizer.core.surroundings import PLAIN, Standing, is_closed, sentence_goes_on
-from llmcore.normalizer.core.words import TURN_TOKENS
+from llmcore.normalizer.core.words import COLONS, TURN_TOKENS
 from llmcore.types.envelope import Repair
 
 __all__ = [
     "Place",
     "drop_echo",
+    "enter_tag",
     "follows_lead_in",
     "is_echo",
     "leads_in",
     "line_is_over",
     "mid_line",
     "only_shown",
+    "placed",
     "refusal",
     "rest_is_blank",
-    "stands_alone",
 ]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
@@ -42,7 +43,7 @@ _LONGEST_LEAD_IN = 200
 
 class Place:
     """Where a bare form stands: `begin:end`; `over`: its last line ends with it; `closed`: a stray closer follows; `whole`:
-    it is the whole message; `alone`: so it is, but for a lead-in (`stands_alone`)."""
+    it is the whole message; `alone`: so it is, but for a lead-in (`_stands_alone`)."""
 
     __slots__ = ("alone", "begin", "closed", "end", "over", "whole")
 
@@ -54,7 +55,7 @@ def leads_in(before: str) -> bool:
     """May a bare form follow this text on its line? A star and a blank are a list's sign."""
     if before[-1:] in (" ", "\t") and before.strip() == "*":
         return False
-    return before.rstrip(" \t\r*_`\"'").endswith(":") or not before.strip(" \t\r\"'`*")
+    return before.rstrip(" \t\r*_`\"'").endswith(COLONS) or not before.strip(" \t\r\"'`*")
 
 
 def line_is_over(reading: Reading, end: int) -> Steps[bool]:
@@ -96,7 +97,7 @@ def rest_is_blank(reading: Reading, end: int) -> Steps[bool]:
             yield None
 
 
-def stands_alone(reading: Reading, begin: int, end: int, calls: Sequence[CallObject]) -> Steps[bool]:
+def _stands_alone(reading: Reading, begin: int, end: int, calls: Sequence[CallObject]) -> Steps[bool]:
     """Is `begin:end` all of the message, but for one lead-in, where its calls hold placeholders? False where they hold none."""
     return _shows(calls) and (yield from follows_lead_in(reading, begin, end))
 
@@ -106,7 +107,7 @@ def follows_lead_in(reading: Reading, begin: int, end: int) -> Steps[bool]:
     if reading.says_anything() or reading.drafts or begin - reading.done > _LONGEST_LEAD_IN:
         return False
     before = reading.src.text[reading.done : begin].strip(" \t\r\n\"'`*")
-    return (not before or ("\n" not in before and before.endswith(":"))) and (yield from rest_is_blank(reading, end))
+    return (not before or ("\n" not in before and before.endswith(COLONS))) and (yield from rest_is_blank(reading, end))
 
 
 def _shows(calls: Sequence[CallObject]) -> bool:
@@ -131,6 +132,43 @@ def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, cert
     if not place.over and not place.closed:
         return "mid_line"
     return None
+
+
+def placed(
+    reading: Reading,
+    span: tuple[int, int],
+    calls: Sequence[CallObject],
+    *,
+    over: bool,
+    closed: bool = False,
+    whole: bool = False,
+) -> Steps[Place]:
+    """The place of these calls, once it is known whether they stand alone."""
+    alone = yield from _stands_alone(reading, *span, calls)
+    return Place(*span, over=over, closed=closed, whole=whole, alone=alone)
+
+
+def enter_tag(
+    reading: Reading,
+    span: tuple[int, int],
+    call: CallObject,
+    dialect: str,
+    complete: bool,
+    repairs: list[Repair],
+    *,
+    over: bool,
+) -> Steps[bool]:
+    """Enter the call of an element that is told by its name alone, if a bare form may stand there; `call.raw`: what it held. One
+    of whose values was cut is not whole."""
+    begin, end = span
+    complete = complete and all(repair.safety != "truncated" for repair in repairs)
+    reason = refusal(reading, (yield from placed(reading, span, [call], over=over)), [call])
+    if reason is not None:
+        reading.miss(begin, end, call.name, reason)
+        return False
+    draft = reading.begin(begin, call.name, dialect)
+    reading.end(draft, end, call.arguments, call.raw or "", complete=complete, repairs=repairs)
+    return True
 
 
 def is_echo(reading: Reading, place: Place, calls: Sequence[CallObject]) -> bool:

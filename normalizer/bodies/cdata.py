@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["CDATA", "CDATA_END", "joined"]
+from llmcore.types.envelope import Repair
+
+__all__ = ["CDATA", "CDATA_END", "joined", "left_open"]
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 
@@ -29,3 +31,10 @@ def joined(text: str) -> str:
     if "<" in outside:
         return text
     return "".join(parts) if outside.strip() else "".join(literal)
+
+
+def left_open(text: str, path: str) -> list[Repair]:
+    """What must be said of a value whose last literal never ends: one that begins with it was cut, another may speak of it."""
+    if text.rfind(CDATA) <= text.rfind(CDATA_END):
+        return []
+    return [Repair(kind="literal_open", path=path, safety="truncated" if text.lstrip().startswith(CDATA) else "guess")]

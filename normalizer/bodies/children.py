@@ -10,22 +10,25 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from llmcore.normalizer.bodies.cdata import CDATA, joined
+from llmcore.normalizer.bodies.cdata import CDATA, joined, left_open
 from llmcore.normalizer.bodies.entities import are_escaped, decoded
 from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.raw_values import trimmed
 from llmcore.normalizer.calls.nested_values import parameter_value
+from llmcore.normalizer.core.begun_again import HOLDS_CALL
 from llmcore.normalizer.core.reading import Reading
 from llmcore.types.envelope import Repair
-from llmcore.types.tools import CompiledTool
+from llmcore.types.tools import CompiledTool, ToolSet
 
-__all__ = ["Child", "child_at", "child_begun", "closer_of", "enter_children", "read_children", "takes"]
+__all__ = ["Child", "call_follows", "child_at", "child_begun", "closer_of", "enter_children", "read_children", "takes"]
 
 _CHILD = re.compile(r"\s*+<[ \t]{0,4}+(?P<key>[^\s<>/]{1,256}+)(?P<rest>(?:\s[^<>]{0,512}?)?)(?P<empty>/?)>")
 _CHILD_BEGUN = re.compile(r"\s*+<[ \t]{0,4}+[^\s<>/]{1,256}+(?:\s[^<>]{0,512}?)?/?\Z")
 _ATTRIBUTE_VALUE = re.compile(r"""\svalue\s{0,4}=\s{0,4}(?:"([^"]*)"|'([^']*)')""")
 _OPENER = re.compile(r"<([^\s<>/]{1,256})>")
+_OPENER_ON_LINE = re.compile(r"(?:\A|(?<=\n))\s{0,64}<([^\s<>/]{1,256})>")
 _BLANK = re.compile(r"\s*\Z")
+_NAME_LINE = re.compile(r"[ \t]*+\r?\n\s*+(?P<key>[^\s<>:][^\n<>:]{0,255}+):?[ \t]*+\r?\n")
 
 
 class Child(NamedTuple):
@@ -59,9 +62,20 @@ def closer_of(tag: str) -> re.Pattern[str]:
     return re.compile(rf"</\s{{0,4}}{re.escape(tag)}\s{{0,4}}>")
 
 
-def read_children(text: str, start: int, stop: int, tool: CompiledTool, others: frozenset[str]) -> list[Child]:
-    """The children that stand in `text[:stop]` from `start` on, one behind the other. `others`: tags that begin another call."""
+def call_follows(text: str, at: int, tool: CompiledTool, tools: ToolSet | None) -> bool:
+    """Does the next call in tags begin at `at`, behind white space: the tag of a tool, or a line that is its name, and then a tag
+    of its property? A property of `tool` of that name is a child."""
+    opened = _CHILD.match(text, at) or _NAME_LINE.match(text, at)
+    if opened is None or tools is None or opened["key"] in tool.properties:
+        return False
+    following = tools.get(opened["key"].strip())
+    return following is not None and child_at(text, opened.end()) in following.properties
+
+
+def read_children(text: str, start: int, stop: int, tool: CompiledTool, tools: ToolSet | None) -> list[Child]:
+    """The children that stand in `text[:stop]` from `start` on, one behind the other. `tools`: their tags begin another call."""
     text = text[:stop]
+    others = tools.names if tools is not None else frozenset[str]()
     children: list[Child] = []
     at = start
     unclosed: set[str] = set()
@@ -75,20 +89,22 @@ def read_children(text: str, start: int, stop: int, tool: CompiledTool, others: 
             given = "" if value is None else decoded(value[1] or value[2] or "")
             children.append(Child(key, given, True, begin))
         else:
-            end, at = _child_end(text, key, begin, tool, unclosed)
+            end, at = _child_end(text, key, begin, tool, tools, unclosed)
             children.append(Child(key, text[begin:end], end < at, at))
         at = children[-1].end
     return children
 
 
-def _child_end(text: str, key: str, start: int, tool: CompiledTool, unclosed: set[str]) -> tuple[int, int]:
-    """(end of the value, end of its closer): the first closer that another property or the end follows, else the first one,
-    else the next property's opener. `unclosed`: keys for which no closer comes any more."""
+def _child_end(text: str, key: str, start: int, tool: CompiledTool, tools: ToolSet | None, unclosed: set[str]) -> tuple[int, int]:
+    """(end of the value, end of its closer): the first closer that another property, the next call or the end follows, else the
+    first one, else the next property's opener. `unclosed`: keys for which no closer comes any more."""
     pattern = closer_of(key)
     first = found = pattern.search(text, start) if key not in unclosed else None
     while found is not None:
         following = _CHILD.match(text, found.end())
         if _BLANK.match(text, found.end()) or (following is not None and takes(tool, following["key"])):
+            return found.start(), found.end()
+        if call_follows(text, found.end(), tool, tools):
             return found.start(), found.end()
         found = pattern.search(text, found.end())
     if first is not None:
@@ -99,6 +115,18 @@ def _child_end(text: str, key: str, start: int, tool: CompiledTool, unclosed: se
             end = start + len(text[start : child.start()].rstrip())
             return end, end
     return len(text), len(text)
+
+
+def _holds_call(text: str, names: frozenset[str]) -> bool:
+    """Does the tag of a tool open and close in a value, on a line of its own?"""
+    unclosed: set[str] = set()
+    for opened in _OPENER_ON_LINE.finditer(text):
+        tag = opened[1]
+        if tag in names and tag not in unclosed:
+            if closer_of(tag).search(text, opened.end()) is not None:
+                return True
+            unclosed.add(tag)
+    return False
 
 
 def enter_children(reading: Reading, tool: CompiledTool, children: list[Child], entries: Entries) -> None:
@@ -117,11 +145,13 @@ def enter_children(reading: Reading, tool: CompiledTool, children: list[Child], 
         else:
             written = joined(text) if CDATA in text else decoded(text) if escaped else text
             value, repairs = parameter_value(written, tool, child.key, limits=reading.limits)
-        entries.enter(child.key, value, repairs, written)
+        entries.enter(child.key, value, [*repairs, *left_open(text, child.key)], written)
         if escaped and "&" in text and CDATA not in text:
             entries.repairs.append(Repair(kind="entities_decoded", path=child.key, before=text, safety="coerced"))
         if not child.closed:
             entries.repairs.append(Repair(kind="closer_missing", path=child.key))
+        elif _holds_call(text, reading.names or frozenset()):
+            entries.repairs.append(Repair(kind=HOLDS_CALL, path=child.key, safety="guess"))
 
 
 def _holds_elements(tool: CompiledTool, child: Child) -> bool:

@@ -66,10 +66,13 @@ _SCHEMA = '{"type":"object"'
 """What the echo of a tool's definition has for arguments begins so, but for blanks."""
 _SCHEMA_LENGTH = 64
 _DESCRIBES = re.compile(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
+_BARS = ("｜", r"\|", "|", "‖")
 _DSML = "[｜|‖]{1,2}DSML[｜|‖]{1,2} ?"
 """A namespace that DeepSeek closes with what it opened without one."""
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
 _FIRST_CHILD = re.compile(_CHILD)
+_OPENER = re.compile(r"<([^\s<>=/]{1,64}+)[\s=>]")
+_NEVER = "<(?!)"
 _NAMELESS = frozenset(("parameter", "param", "argument", "arg"))
 """Elements that say that they are an argument, and not which."""
 
@@ -182,7 +185,8 @@ def _held_in_attribute(reading: Reading, key: str, text: str) -> dict[str, Any] 
 def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") -> Grammar:
     """`<parameter name="city">Paris</parameter>` until `</tag>`, every tag with the namespace `space`; `outer`: the element that
     `tag` stands in."""
-    ns, tag, word, outer = map(re.escape, (space, tag, word, outer))
+    ns, tag, word, outer = map(re.escape, (space.rstrip(" "), tag, word, outer))
+    ns += " ?" if ns.endswith(_BARS) else ""
     names = "param(?:eter)?" if tag == "function" and word.startswith("param") else word
     key = r"""[\sĠ]{0,16}(?:name\s{0,16})?=\s{0,16}(?P<key>"[^"\n>]{0,128}"|'[^'\n>]{0,128}'|[^\s"'<>/]{1,128}+)"""
     declared = r"""(?:\s{1,16}string\s{0,16}=\s{0,16}["']?(?P<declared>\w{1,16})["']?)?"""
@@ -210,14 +214,15 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
 
 
 @lru_cache(maxsize=64)
-def _children(end: str, *others: str, elements: bool = False) -> Grammar:
-    """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends. `elements`: of a tool."""
+def _children(end: str, *others: str, again: str = _NEVER, elements: bool = False) -> Grammar:
+    """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends. `again`: where one may
+    begin, the opener of the next call. `elements`: of a tool."""
 
     @lru_cache(maxsize=256)
     def closers(key: str) -> re.Pattern[str]:
         return tags(rf"(?P<own></{re.escape(key)}>)", end, *others)
 
-    return Grammar(item=tags(_CHILD, end, *others), value=closers, elements=elements, nameless=_NAMELESS)
+    return Grammar(item=tags(again, _CHILD, end, *others), value=closers, elements=elements, nameless=_NAMELESS)
 
 
 def _whole_tag(src: Source, start: int) -> Steps[None]:
@@ -260,7 +265,7 @@ def read_held(reading: Reading, call: ElementCall, holder: str, body: int) -> St
     if key is None:
         return None
     draft = reading.begin(call.at, call.name, call.dialect, call.id)
-    closer = yield from search(src, re.compile(rf"</{holder}>"), body, 64)
+    closer = yield from search(src, re.compile(rf"</\s{{0,4}}{holder}\s{{0,4}}>"), body, 64)
     stop, end = (closer.start(), closer.end()) if closer is not None else (len(src.text), len(src.text))
     text = trimmed(src.text[body:stop], closed=True)
     if closer is not None:
@@ -303,7 +308,7 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
         if not call.told_apart and not _is_parameter(reading, call, child["key"]):
             return _declined(reading, call, start, "unknown_parameter")
         child = None
-        grammar, dialect = _children_grammar(call, holder), call.children_of or call.dialect
+        grammar, dialect = _children_grammar(reading, call, holder), call.children_of or call.dialect
     item = None
     draft = reading.begin(call.at, call.name, dialect, call.id)
     found = yield from read_parameters(reading, draft, start, grammar, call.given)
@@ -341,12 +346,22 @@ def _grammar_at(reading: Reading, call: ElementCall, start: int, holder: str) ->
     return _parameters("" if holder else call.space, holder or call.tag, named, call.tag if holder else "")
 
 
-def _children_grammar(call: ElementCall, holder: str) -> Grammar:
-    ns = re.escape(call.space)
+def _opener(reading: Reading, call: ElementCall) -> str:
+    """An expression for the opener of the call, up to an attribute in it, or with the name of any tool where it holds one; for
+    nothing where an argument is called so."""
+    opened = _OPENER.match(reading.src.text, call.at)
+    if opened is None or _is_parameter(reading, call, opened[1]):
+        return _NEVER
+    before, named, after = map(re.escape, opened[0].partition(call.name))
+    return f"{before}(?:{'|'.join(map(re.escape, sorted(reading.names or ())))}){after}" if named else before
+
+
+def _children_grammar(reading: Reading, call: ElementCall, holder: str) -> Grammar:
+    ns, again = re.escape(call.space), _opener(reading, call)
     own = rf"</{ns}(?:invoke|function|tool_call{f'|{re.escape(call.tag)}' if call.tag else ''})>"
     if holder:
-        return _children(f"(?P<end></{re.escape(holder)}>)", own, "</function_calls>")
-    return _children(f"(?P<end>{own})", f"</{ns}{WRAPPERS}>", elements=call.tag == call.name)
+        return _children(f"(?P<end></{re.escape(holder)}>)", own, "</function_calls>", again=again)
+    return _children(f"(?P<end>{own})", f"</{ns}{WRAPPERS}>", again=again, elements=call.tag == call.name)
 
 
 def _declined(reading: Reading, call: ElementCall, end: int, reason: str) -> bool:

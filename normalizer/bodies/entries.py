@@ -18,9 +18,12 @@ from llmcore.types.tools import CompiledTool
 __all__ = ["Entries", "is_whole"]
 
 
-def is_whole(reading: Reading, tool: CompiledTool | None, arguments: Mapping[str, Any], *, last_closed: bool) -> bool:
-    """Is a call whole that never closed? If its last value is closed, no limit cut the text and nothing required is missing."""
-    if not last_closed or not arguments or reading.ended_by_length:
+def is_whole(
+    reading: Reading, tool: CompiledTool | None, arguments: Mapping[str, Any], *, last_closed: bool, cut: bool = True
+) -> bool:
+    """Is a call whole that never closed? If its last value is closed, no limit cut it and nothing required is missing. `cut`: the
+    text ended before anything else ended the call."""
+    if not last_closed or not arguments or (cut and reading.ended_by_length):
         return False
     return tool is None or tool.required <= arguments.keys()
 

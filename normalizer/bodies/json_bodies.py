@@ -51,6 +51,7 @@ _FIRST_QUOTE = 64
 _QUOTES = {"'": "'\"", '\\"': ""}  # by the first one; an escaped one, of a body encoded once more, ends no string
 _EXTRA = re.compile(r"[\s}\]]*")
 _SPACE = re.compile(r"\s*")
+_SPACED_CLOSER = re.compile(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
 _LAYOUT = re.compile(r"[\s,]*")
 _TAG = re.compile(r"<[^\s<>=/]{1,64}+[=>]?+")
 _HEAD_LENGTH = 640  # within which the opener of a body stands before it
@@ -260,6 +261,17 @@ def add_calls(
         reading.end(entry, end, arguments, raw, complete=complete or not last, repairs=found)
 
 
+def _past_closer(text: str, at: int, closers: tuple[str, ...]) -> int:
+    """Past the closer that stands at `at`, perhaps with blanks in it; `at` when there is none."""
+    for closer in closers:
+        if text.startswith(closer, at):
+            return at + len(closer)
+    spaced = _SPACED_CLOSER.match(text, at)
+    if spaced is None or not text.startswith(">", spaced.end()) or f"</{spaced[1]}>" not in closers:
+        return at
+    return spaced.end() + 1
+
+
 def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: bool = True) -> Steps[tuple[int, bool]]:
     """Pass closers that follow `at`, doubled ones too, with white space between and a stray bracket before them.
 
@@ -269,11 +281,11 @@ def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: bool 
     closed = False
     while closers and not (src.final and at == len(src.text)):
         ahead = at if src.text.startswith(closers, at) else past(_EXTRA if extra else _SPACE, src.text, at)
-        if src.text.startswith(closers, ahead):
-            at, closed = ahead + next(len(closer) for closer in closers if src.text.startswith(closer, ahead)), True
+        if (end := _past_closer(src.text, ahead, closers)) > ahead:
+            at, closed = end, True
             continue
-        rest = src.text[ahead : ahead + 64]
-        undecided = ahead + len(rest) == len(src.text) and any(closer.startswith(rest) for closer in closers)
+        rest = _SPACED_CLOSER.sub(r"</\1", src.text[ahead : ahead + 64])
+        undecided = len(src.text) - ahead < 64 and any(closer.startswith(rest) for closer in closers)
         if undecided and src.final and len(rest) > 1:
             reading.cut_off()
             return len(src.text), closed

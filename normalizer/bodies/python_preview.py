@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -64,8 +65,9 @@ class PythonPreview:
         self._text_open = False  # literals that stand side by side are one string
         self._separator = "{"
         self._keywords: set[str] = set()
-        self._next = self._keyword
+        self._next: Callable[[PythonPreview], bool] = PythonPreview._keyword
         self._paused = False
+        self._at: int = start
         head = _FIRST.match(reading.src.text, start)
         if (
             head is not None
@@ -81,7 +83,7 @@ class PythonPreview:
     def advance(self) -> None:
         """Tell what has come."""
         told = len(self._told)
-        while self._next():
+        while self._next(self):
             pass
         if told < len(self._told):
             self._reading.delta(self.drafts[0], "".join(self._told[told:]))
@@ -118,7 +120,7 @@ class PythonPreview:
     # Each step returns whether it went on: it is called again, or what `_next` says then. False = more text must come.
 
     def _pause(self) -> bool:
-        self._next, self._paused = self._pause, True
+        self._next, self._paused = PythonPreview._pause, True
         return False
 
     def _wait(self) -> bool:
@@ -149,7 +151,7 @@ class PythonPreview:
 
     def _key_told(self, key: str, end: int) -> bool:
         self._tell(f"{encode_basestring(key)}: ")
-        self._at, self._next = end, self._value
+        self._at, self._next = end, PythonPreview._value
         return True
 
     def _value(self) -> bool:
@@ -162,7 +164,7 @@ class PythonPreview:
             self._separator += char
             self._open.append(char)
             self._at += 1
-            self._next = self._value if char == "[" else self._member
+            self._next = PythonPreview._value if char == "[" else PythonPreview._member
             return True
         if char == "]":
             return self._after()
@@ -176,7 +178,7 @@ class PythonPreview:
         if said is None:
             return self._pause()
         self._tell(said)
-        self._at, self._next = found.end(), self._after
+        self._at, self._next = found.end(), PythonPreview._after
         return True
 
     def _after(self) -> bool:
@@ -186,12 +188,14 @@ class PythonPreview:
             return False
         if char == ",":
             self._separator = ", "
-            self._next = (self._value if self._open[-1] == "[" else self._member) if self._open else self._keyword
+            in_list = self._open and self._open[-1] == "["
+            inside = PythonPreview._value if in_list else PythonPreview._member
+            self._next = inside if self._open else PythonPreview._keyword
         elif self._open and char == _CLOSERS[self._open[-1]]:
             self._open.pop()
             self._separator = self._separator.removesuffix(", ")
             self._tell(char)
-            self._next = self._after
+            self._next = PythonPreview._after
         else:
             return self._pause()
         self._at += 1
@@ -207,7 +211,7 @@ class PythonPreview:
             self._tell('"')
             self._text_open = True
         self._at += len(self._quote)
-        self._next = self._inside
+        self._next = PythonPreview._inside
         return True
 
     def _inside(self) -> bool:
@@ -223,7 +227,7 @@ class PythonPreview:
             return self._escape()
         if char == quote[0]:
             if text.startswith(quote, end):
-                self._quote, self._at, self._next = "", end + len(quote), self._behind_literal
+                self._quote, self._at, self._next = "", end + len(quote), PythonPreview._behind_literal
                 return True
             if quote.startswith(text[end:]):
                 return False
@@ -253,7 +257,7 @@ class PythonPreview:
         if char not in ",)]}":
             return self._pause()
         self._tell('"')
-        self._text_open, self._next = False, self._after
+        self._text_open, self._next = False, PythonPreview._after
         return True
 
 

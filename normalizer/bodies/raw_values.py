@@ -10,6 +10,7 @@ break on is layout.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
@@ -22,8 +23,8 @@ _OVERLAP = 1024
 _CLOSER = 64  # the longest closer of a value
 _HEAD = 24  # so far into a value a literal may begin that is all of it
 _SIGN = re.compile("<(?!<)")  # what ends a value begins so
-_WRONG_CLOSER = re.compile(r"</[\w:.｜|-]{1,64}>\Z")
-_CLOSER_TAG = re.compile(r"</([\w:.-]{1,64}+)>")
+_WRONG_CLOSER = re.compile(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
+_CLOSER_TAG = re.compile(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
 _MAY_BE_PEELED = ("<value>", "</arg_key>")
 
 
@@ -38,6 +39,8 @@ class RawValue:
     closed: bool
     is_literal: bool
     literal_open: bool
+    holds_call: bool = False
+    """A whole call of the same form stands in it, and its own closer behind that."""
 
 
 def trimmed(text: str, *, closed: bool) -> str:
@@ -62,15 +65,24 @@ def _without_wrong_closer(text: str) -> str:
 
 
 def read_value(
-    src: Source, start: int, ends: re.Pattern[str], stream: ArgumentStream | None, *, cdata: bool, keeps: bool, peels: bool
+    src: Source,
+    start: int,
+    ends: re.Pattern[str],
+    stream: ArgumentStream | None,
+    *,
+    cdata: bool,
+    keeps: bool,
+    peels: bool,
+    may_look: Callable[[], bool],
 ) -> Steps[RawValue]:
     """Read the value at `start`; `ends`: what may end it. `stream`: a listener, who hears of a string whose opening quote was
-    told. `cdata`: literals count. `keeps`: its line breaks are its own. `peels`: an element around it may be taken off."""
+    told. `cdata`: literals count. `keeps`: its line breaks are its own. `peels`: an element around it may be taken off.
+    `may_look`: may it be looked for its closer behind a call that stands in it?"""
     found = ends.search(src.text, start)
     if (
         found is not None
         and (not cdata or src.text.find(CDATA, start, found.start()) < 0)
-        and (found.lastgroup == "own" or not _closes_within(src.text, start, found))
+        and (found.lastgroup == "own" or (found.lastgroup != "again" and not _closes_within(src.text, start, found)))
     ):  # all there, as values mostly are
         stop, group = found.start(), found.lastgroup or "other"
         closed = group == "own"
@@ -79,11 +91,14 @@ def read_value(
             stream.close_string(text)
         return RawValue(text, found.end() if closed else stop, group, closed, is_literal=False, literal_open=False)
     found = None  # a match keeps the text it was found in
-    return (yield from _read(src, start, ends, _Heard(src, start, stream, keeps=keeps, peels=peels), cdata=cdata, keeps=keeps))
+    heard = _Heard(src, start, stream, keeps=keeps, peels=peels)
+    return (yield from _read(src, start, ends, heard, may_look, cdata=cdata, keeps=keeps))
 
 
-def _read(src: Source, start: int, ends: re.Pattern[str], heard: _Heard, *, cdata: bool, keeps: bool) -> Steps[RawValue]:
-    """As `read_value`, while the value comes, or of one that holds a literal."""
+def _read(
+    src: Source, start: int, ends: re.Pattern[str], heard: _Heard, may_look: Callable[[], bool], *, cdata: bool, keeps: bool
+) -> Steps[RawValue]:
+    """As `read_value`, while the value comes, or of one that holds a literal or a call."""
     position, literal, literal_open, behind = start, "", False, start
     if cdata:
         inner = yield from _literal_at(src, start)
@@ -94,7 +109,7 @@ def _read(src: Source, start: int, ends: re.Pattern[str], heard: _Heard, *, cdat
                 heard.finish(literal)
                 return RawValue(literal, len(src.text), None, closed=False, is_literal=False, literal_open=True)
             position = behind = close + len(CDATA_END)
-    begun = position
+    begun, holds_call = position, False
     stop, group, end = -1, None, -1
     first_inner: tuple[int, str] | None = None
     while stop < 0:
@@ -116,6 +131,12 @@ def _read(src: Source, start: int, ends: re.Pattern[str], heard: _Heard, *, cdat
             continue
         if at < 0:
             stop, group, end = found.start(), found.lastgroup or "other", found.end()
+            found = None  # a match keeps the text it was found in
+            if group == "again" and may_look():
+                heard.hold()
+                own = yield from _closer_behind(src, end, ends)
+                if own is not None:
+                    stop, group, end, holds_call = own[0], "own", own[1], True
             break
         found = None  # a match keeps the text it was found in
         close = yield from _literal_end(src, at + len(CDATA), None)
@@ -130,7 +151,28 @@ def _read(src: Source, start: int, ends: re.Pattern[str], heard: _Heard, *, cdat
     text = raw if keeps else trimmed(raw, closed=closed)
     text = literal + joined(text) if literal and text.strip() else literal if behind > start else joined(text) if cdata else text
     heard.finish(text)
-    return RawValue(text, end if closed else len(src.text) if stop < 0 else stop, group, closed, behind > start, literal_open)
+    stop = len(src.text) if stop < 0 else stop
+    return RawValue(text, end if closed else stop, group, closed, behind > start, literal_open, holds_call)
+
+
+def _closer_behind(src: Source, start: int, ends: re.Pattern[str]) -> Steps[tuple[int, int] | None]:
+    """Where the value's own closer stands behind calls that are whole, the first of which opened before `start`; None where the
+    text, or the call that the value is of, ends before it."""
+    position, depth = start, 1
+    while True:
+        found = ends.search(src.text, position)
+        if found is None:
+            if src.final:
+                return None
+            position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
+            yield None
+            continue
+        if depth == 0 and found.lastgroup == "own":
+            return found.span()
+        if depth == 0 and found.lastgroup == "end":
+            return None
+        depth += (found.lastgroup == "again") - (found.lastgroup == "end")
+        position, found = found.end(), None  # a match keeps the text it was found in
 
 
 def _closes_within(text: str, start: int, closer: re.Match[str]) -> bool:

@@ -19,9 +19,20 @@ def call_marker(
     pattern: str | None = None,
     begins: tuple[str, ...] = (),
     order: int = 0,
+    by_name: bool = False,
 ) -> Marker:
     """A row whose opener begins a call (or a section of calls)."""
-    return Marker(reader, openers, pattern=pattern, begins=begins, follows=follows, order=order, calls=True, dialect=dialect)
+    return Marker(
+        reader,
+        openers,
+        pattern=pattern,
+        begins=begins,
+        follows=follows,
+        order=order,
+        calls=True,
+        dialect=dialect,
+        by_name=by_name,
+    )
 
 
 def section(*closers: str) -> Reader:

@@ -1,4 +1,4 @@
-"""Where lines of YAML between two tags end.
+"""Lines of YAML as the body of a call: where they end between two tags, and what stands under the arguments' key.
 
 A value that is a block may hold anything, the closer of its own call too, as long as it stands deeper than its key; so the lines
 are gone through one by one, each once. A line counts when it is whole, a tag at its start as soon as the tag is.
@@ -11,10 +11,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, no_arguments
+from llmcore.normalizer.calls.yaml_values import read_lines, typed_pairs
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps
+from llmcore.normalizer.notations.yaml_nodes import YamlNode
 
-__all__ = ["LinesEnd", "begins_lines", "begins_lines_below", "end_of_lines", "is_closer", "tag_closer", "without_foreign_closers"]
+__all__ = [
+    "LinesEnd",
+    "begins_lines",
+    "begins_lines_below",
+    "end_of_lines",
+    "is_closer",
+    "tag_closer",
+    "with_arguments",
+    "without_foreign_closers",
+]
 
 _HEAD = 512  # comments before the first key, and that key
 _TAG = 300
@@ -148,3 +160,25 @@ def without_foreign_closers(text: str) -> str:
         elif line is lines[-1]:
             kept.append("")  # what it stands behind is a whole line
     return "\n".join(kept)
+
+
+def with_arguments(reading: Reading, call: CallObject, node: YamlNode) -> CallObject | None:
+    """The call with the arguments that a node holds: a mapping, JSON text, or none."""
+    tool = reading.tool(call.name)
+    if node.pairs is not None:
+        call.arguments, call.repairs = typed_pairs(node.pairs, tool, limits=reading.limits)
+        return call
+    if node.items is not None:
+        return None
+    if not node.text.strip() or node.text == "null":
+        call.arguments = no_arguments(call.name, reading.tools)
+        return call
+    call.arguments, _, call.repairs = arguments_of(node.text, limits=reading.limits)
+    if call.arguments is None:
+        properties = tool.properties if tool is not None else {}
+        inner = read_lines(node.text, lambda key: not properties or key in properties, limits=reading.limits)
+        if inner is None:
+            return None
+        call.arguments, call.repairs = typed_pairs(inner.pairs, tool, limits=reading.limits)
+        call.repairs[:0] = inner.repairs
+    return call

@@ -7,11 +7,12 @@ One object has its name under `name` (or `tool_name`, `tool`, `function`, ...) a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from llmcore.normalizer.core.names import is_known, peel
+from llmcore.normalizer.core.words import ID_KEYS
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -46,7 +47,6 @@ ARGUMENT_KEYS = (
     *("arguments", "parameters", "args", "params", "input", "tool_input", "action_input"),
     *("kwargs", "inputs", "toolInput", "tool_args", "tool_arguments", "tool_parameters", "function_args", "function_arguments"),
 )
-_ID_KEYS = ("id", "call_id", "tool_call_id")
 _LIST_KEYS = {
     "tool_calls": "tool_calls_key",
     "tool_uses": "multi_tool_use",
@@ -68,7 +68,7 @@ _INNER_KEYS = {
     "action": "bare_json",
     "command": "bare_json",
 }
-_BESIDE_A_NAME = frozenset((*_ID_KEYS, "type"))
+_BESIDE_A_NAME = frozenset((*ID_KEYS, "type"))
 _ENCODINGS = 2  # of a string in a string
 _PASTED_LISTS = ("content", "parts")  # of a message as Anthropic, Bedrock or Gemini write it
 _ENVELOPE_KEYS = ("toolCalls", "needsMoreWork", "needs_more_work")
@@ -84,7 +84,7 @@ BESIDE_CALLS = (
 """Keys that stand in a call object before what makes it one."""
 CALL_KEYS = frozenset(
     (
-        *(*NAME_KEYS, *ARGUMENT_KEYS, *_ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS),
+        *(*NAME_KEYS, *ARGUMENT_KEYS, *ID_KEYS, *_LIST_KEYS, *_INNER_KEYS, *_ENVELOPE_KEYS),
         *BESIDE_CALLS,
     )
 )
@@ -199,6 +199,49 @@ def _beside(holder: dict[str, Any], named: str, tool: CompiledTool | None) -> di
     return found if found and found.keys() <= tool.properties.keys() else None
 
 
+def _other_name(holder: dict[str, Any], named: str, tool: CompiledTool | None, tools: ToolSet | None) -> str:
+    """The name of another tool that stands under another key for names; "" when there is none."""
+    for key in NAME_KEYS:
+        other = holder.get(key)
+        taken = key == named or (tool is not None and key in tool.properties)
+        if isinstance(other, str) and not taken and is_known(other, tools) and peel(other, tools) != peel(holder[named], tools):
+            return other
+    return ""
+
+
+def _more_arguments(holder: dict[str, Any], taken: tuple[str, ...], tool: CompiledTool | None) -> Iterator[tuple[str, Any]]:
+    """(key, what it says) of what an object says of the arguments beside the key they stand under: a parameter of the tool, as an
+    object of its own, or what stands under another key for arguments."""
+    for key, written in holder.items():
+        if key in taken or key in _BESIDE_A_NAME or written is None or written in ("", {}, []):
+            continue
+        if tool is not None and key in tool.properties:
+            yield key, {key: written}
+        elif key in ARGUMENT_KEYS and not _defines(key, written, tool):
+            found, _, _ = arguments_of(written)
+            yield key, written if found is None else found
+
+
+def _taken(place: dict[str, Any], inner: dict[str, Any], named: str, key: str) -> tuple[str, ...]:
+    """The keys of an object under which the name, the arguments and the object that holds them stand."""
+    return (named, key, *(nest for nest, held in place.items() if held is inner))
+
+
+def _merged(arguments: dict[str, Any], more: Iterable[tuple[str, Any]]) -> tuple[dict[str, Any], list[Repair]]:
+    """The arguments with what stands beside them, where that is no other value of one of them. Which of both was meant nobody
+    knows, so either is a guess."""
+    repairs: list[Repair] = []
+    for path, found in more:
+        if not is_object(found) or any(key in arguments and arguments[key] != value for key, value in found.items()):
+            repairs.append(Repair(kind="arguments_dropped", path=path, before=found, after=None, safety="guess"))
+        elif found.keys() - arguments.keys():
+            arguments = {**arguments, **found}
+            repairs.append(Repair(kind="arguments_merged", path=path, after=found, safety="guess"))
+        else:
+            repairs.append(Repair(kind="arguments_repeated", path=path, before=found))
+    return arguments, repairs
+
+
 def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     """Read one call object, or None when it has no name (or is a tool's definition)."""
     if not is_object(value):
@@ -224,7 +267,15 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     arguments, given, repairs = arguments_of(written)
     if not key and (beside := _beside(inner, named, tool)) is not None:
         arguments, given, repairs = beside, True, [Repair(kind="flat_arguments", after=beside, safety="coerced")]
-    identity = next((outer[key] for key in _ID_KEYS if isinstance(outer.get(key), str)), "")
+    elif key and (arguments is not None or not given):
+        places = (holder,) if holder is outer else (inner, outer)
+        more = [found for place in places for found in _more_arguments(place, _taken(place, inner, named, key), tool)]
+        if more:
+            arguments, added = _merged(arguments or {}, more)
+            given, repairs = True, [*repairs, *added]
+    if (other := _other_name(inner, named, tool, tools)) != "":
+        repairs = [*repairs, Repair(kind="names_disagree", before=other, after=name, safety="guess")]
+    identity = next((outer[key] for key in ID_KEYS if isinstance(outer.get(key), str)), "")
     return CallObject(name, arguments, given, identity, repairs)
 
 
@@ -393,6 +444,17 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     return None if call is None else Message([call], "single_key")
 
 
+def _by_names(items: list[Any], unfolded: list[Message | None]) -> Message:
+    """A list of objects, one of which has the name of a tool for its only key: so have the others, of tools that are not known.
+    What cannot be read so is counted."""
+    named = [
+        Message([call]) if message is None and (call := _keyed(item)) is not None and call.arguments is not None else message
+        for item, message in zip(items, unfolded, strict=True)
+    ]
+    calls = [call for message in named if message is not None for call in message.calls]
+    return Message(calls, "single_key", unread=named.count(None))
+
+
 def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Message | None:
     """What a JSON value says as a message, or None when it is data. `keyed`: each object has one key, the name."""
     if is_list(value):
@@ -401,12 +463,12 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
             calls = _all(items, _keyed)
         else:
             unfolded = [_object(item, tools) if is_object(item) else None for item in items]
+            if any(message is not None and message.form == "single_key" for message in unfolded):
+                return _by_names(items, unfolded)
             messages = [message for message in unfolded if message is not None]
             if len(items) == 1 and messages and messages[0].form == "llmcore_envelope":
                 return messages[0]
             calls = None if len(messages) < len(items) else [call for message in messages for call in message.calls]
-            if items and messages and messages[0].form == "single_key":
-                return None if calls is None else Message(calls, "single_key")
         return None if calls is None else Message(calls, "bare_array")
     if is_object(value):
         if keyed and (call := _keyed(value)) is not None:

@@ -24,10 +24,13 @@ from llmcore.normalizer.core.source import Source
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["TRIALS", "BegunAgain", "begun_again", "openers_before", "took_closers"]
+__all__ = ["HOLDS_CALL", "TRIALS", "BegunAgain", "begun_again", "openers_before", "took_closers"]
 
 TRIALS = (8, 4, 0)
 """How often it is looked for in a reply, and in the body of a wrapper within it; deeper it is not."""
+HOLDS_CALL = "holds_call"
+"""The repair of a value in which a whole call stands, with the value's own closer behind: it speaks of that call, or was meant
+to end before it. Neither is passed over."""
 _PLACES = 4  # in one call
 _HEAD = re.compile(
     r"""<[|｜][^\s<>=]{1,62}[|｜][> ]\w{1,32}(?= )|<[^\s<>=]{1,64}+[=>]?+|"""
@@ -123,9 +126,11 @@ def _has_arguments(draft: Draft) -> bool:
 
 
 def _holds(value: Any, opener: str) -> bool:
-    """Does a text in it hold what begins with an opener?"""
+    """Does a text in it hold an opener and what stands behind that, or end within what does?"""
     if isinstance(value, str):
-        return opener[:_TELLING] in value
+        head = _HEAD.match(opener)
+        shortest = _TELLING if head is None else min(_TELLING, head.end())
+        return opener[:_TELLING] in value or any(value.endswith(opener[:n]) for n in range(shortest, _TELLING))
     if is_object(value):
         return any(_holds(item, opener) for item in value.values())
     return is_list(value) and any(_holds(item, opener) for item in value)
@@ -135,7 +140,7 @@ def begun_again(
     reading: _Asked, draft: Draft, end: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]
 ) -> BegunAgain | None:
     """Where the call that was read up to `end` was begun again; None when it was not."""
-    if _is_trusted(arguments, raw, complete, repairs):
+    if _is_trusted(arguments, raw, complete, repairs) or (complete and any(repair.kind == HOLDS_CALL for repair in repairs)):
         return None
     text, start = reading.src.text, draft.start
     for place in _places(reading, start, end, raw):

@@ -13,7 +13,7 @@ __all__ = ["Draft"]
 class Draft:
     """Mutable and slotted: the one `ToolCall` model is built when the call is read."""
 
-    __slots__ = ("arguments", "complete", "dialect", "id", "index", "name", "raw", "repairs", "start", "stop", "told")
+    __slots__ = ("arguments", "complete", "dialect", "id", "index", "is_open", "name", "raw", "repairs", "start", "stop", "told")
 
     def __init__(self, index: int, name: str, id: str, dialect: str, start: int) -> None:
         self.index = index
@@ -26,9 +26,12 @@ class Draft:
         self.complete = False
         self.repairs: list[Repair] = []
         self.told = False
+        self.is_open = True
+        """Is it still being read?"""
 
     def finish(self, stop: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> None:
         self.stop, self.arguments, self.raw, self.complete, self.repairs = stop, arguments, raw, complete, repairs
+        self.is_open = False
 
     def doubted(self, doubt: Repair) -> None:
         self.repairs = [*self.repairs, doubt]

@@ -1,11 +1,12 @@
 """What the words before a call say of it: that it is meant, an example, or not to be run.
 
 A lead-in is the last sentence before a call. Models announce calls they mean (`Let me check:`) and introduce calls that they
-only show (`The syntax is:`). `lead_in_words` holds the phrases.
+only show (`The syntax is:`). `lead_in_words` and `lead_in_denials` hold the phrases.
 
 Kinds, in the order in which they win: the speaker's word that this call is not made (`I will not run it`), a prohibition (`do not
-run`), an announcement (`I'll look`), a form (`looks like`) or a label (`Example:`), and what only mentions: an example (`for
-instance`), a report that ends in its verb (`the log says`), what might be done (`I would`).
+run`), both unless the sentence goes on to what the speaker does instead (`never mind the docs; I run it`); consent that the call
+waits for (`if you agree`), an announcement (`I'll look`), a form (`looks like`) or a label (`Example:`), and what only mentions:
+an example (`for instance`), a report that ends in its verb (`the log says`), what might be done (`I would`).
 
 Most sentences hold no word of any phrase: a look-up of their words tells. Expressions are compiled when a sentence first needs
 them.
@@ -17,16 +18,17 @@ import re
 from functools import cache, lru_cache
 from typing import Literal
 
+from llmcore.normalizer.core import lead_in_denials as denials
 from llmcore.normalizer.core import lead_in_words as words
 
-__all__ = ["LeadIn", "announces", "kind_of", "sentence_before"]
+__all__ = ["LeadIn", "announces", "answers", "kind_of", "sentence_before"]
 
 LeadIn = Literal["strict", "example"]
 """`strict`: what follows is shown. `example`: it may be meant."""
 
 _REACH = 320
 """Characters before a call in which its lead-in may stand."""
-_LAYOUT = ' \t\r\n*_#"“„«‹「『'
+_LAYOUT = ' \t\r\n*_#"“„‘‚”«‹»›「『《〈'
 _LIST_SIGN = re.compile(r"(?:[-+•]|\d{1,3}[.)])\Z")
 _WRAPPER = re.compile(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;)\Z")
 """The opener of any wrapper, made-up ones too."""
@@ -38,13 +40,15 @@ _WORDS = re.compile(r"[^\W\d_]+")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Japanese, Chinese, Korean
 _ANCHOR = 4
 _TABLES = {
-    "prohibition": words.PROHIBITION,
-    "refusal": words.REFUSAL,
+    "prohibition": denials.PROHIBITION,
+    "refusal": denials.REFUSAL,
+    "condition": denials.CONDITION,
     "form": words.FORM,
     "example": words.EXAMPLE,
     "report": words.REPORT,
     "possible": words.POSSIBLE,
 }
+_SPEAKER = {"announcement": words.ANNOUNCEMENT, "action": denials.ACTION, "not forbidden": denials.NOT_FORBIDDEN}
 _Rows = dict[str, set[str]]
 """Table -> the languages whose row may fit."""
 
@@ -69,8 +73,7 @@ def _expression(table: str, language: str) -> re.Pattern[str]:
 
 @cache
 def _expressions(rows: str) -> list[re.Pattern[str]]:
-    table = words.ANNOUNCEMENT if rows == "announcement" else words.BY_THE_SPEAKER
-    return [re.compile(pattern, re.IGNORECASE) for pattern in table.values()]
+    return [re.compile(pattern, re.IGNORECASE) for pattern in _SPEAKER[rows].values()]
 
 
 def sentence_before(text: str, start: int, at: int) -> str:
@@ -113,16 +116,34 @@ def kind_of(sentence: str) -> LeadIn | None:
     rows = _rows_of(sentence)
     if not rows:
         return None
-    if _fits("refusal", rows, sentence) is not None:
+    denied, kind = _denied(rows, sentence)
+    if denied >= 0 and not _acts(sentence[denied:]):
+        return kind
+    if _fits("condition", rows, sentence) is not None:
         return "example"
-    forbids = _fits("prohibition", rows, sentence)
-    if forbids is not None and not _says("speaker", sentence[: forbids.start()]):
-        return "strict"
+    if denied >= 0:
+        return None
     if _says("announcement", sentence):
         return None
     if ("label" in rows and words.LABEL.match(sentence) is not None) or _fits("form", rows, sentence) is not None:
         return "strict"
     return "example" if any(_fits(table, rows, sentence) is not None for table in ("example", "report", "possible")) else None
+
+
+def _denied(rows: _Rows, sentence: str) -> tuple[int, LeadIn]:
+    """Where a refusal or a prohibition ends, -1 when there is none, and what it makes of the call."""
+    refused = _fits("refusal", rows, sentence)
+    if refused is not None:
+        return refused.end(), "example"
+    forbidden = _fits("prohibition", rows, sentence)
+    if forbidden is None or _says("not forbidden", sentence[: forbidden.start()]):
+        return -1, "strict"
+    return forbidden.end(), "strict"
+
+
+def _acts(rest: str) -> bool:
+    """Does the speaker do something in this rest of a sentence?"""
+    return _WORDS.search(rest) is not None and (_says("action", rest) or _says("announcement", rest))
 
 
 def _rows_of(sentence: str) -> _Rows:
@@ -153,10 +174,16 @@ def announces(sentence: str) -> bool:
     return _says("announcement", sentence)
 
 
+def answers(sentence: str, before: str) -> LeadIn | None:
+    """Is it the sign of an answer (`A:`) to a question (`Q: ...`) in the text before the call? The answer shows an example."""
+    asked = words.ANSWER.match(sentence) is not None and words.QUESTION.search(before) is not None
+    return "example" if asked else None
+
+
 def _says(rows: str, sentence: str) -> bool:
-    """Does the speaker say so? An announcement whose verb is to show something announces no call."""
+    """Does the sentence say so? An announcement whose verb is to show something announces no call."""
     return any(
-        rows == "speaker" or words.SHOWING.search(found[0]) is None
+        rows != "announcement" or words.SHOWING.search(found[0]) is None
         for expression in _expressions(rows)
         for found in expression.finditer(sentence)
     )

@@ -59,7 +59,7 @@ def _peeled(name: str, names: frozenset[str]) -> str | None:
     return hits.pop() if len(hits) == 1 else None
 
 
-_NO_NAME = frozenset(" \t\r\n\f\v\xa0[]{}<>\"'`(),;|=“„«‹「『")  # noqa: RUF001 # a quotation mark is meant
+_NO_NAME = frozenset(" \t\r\n\f\v\xa0[]{}<>\"'`(),;|=“„‘‚”»›«‹「『《〈。！？，、：")  # noqa: RUF001 # full-width signs are meant
 _LONGEST = 256
 
 

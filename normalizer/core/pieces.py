@@ -28,35 +28,42 @@ def settled(pieces: list[Piece], text: str, replaced: Sequence[Replaced]) -> lis
     """White space next to removed markup is markup: alone between two blocks, or at either end of the content."""
     if len(pieces) < 2 or all(piece[2] != "content" for piece in pieces):
         return pieces
-    saying = [
-        k
-        for k, (start, end, kind) in enumerate(pieces)
-        if (not text[start:end].isspace() if kind == "content" else any(replacing(replaced, start, end)))
-    ]
-    first, last = (saying[0], saying[-1]) if saying else (-1, -1)
-    tiles: list[Piece] = []
+    first = last = -1
     for k, (start, end, kind) in enumerate(pieces):
-        if kind != "content":
-            _lay(tiles, start, end, kind)
-        elif k not in (first, last) and text[start:end].isspace():
-            _lay(tiles, start, end, "markup")
+        says = not text[start:end].isspace() if kind == "content" else bool(replaced) and any(replacing(replaced, start, end))
+        if says:
+            first, last = (first if first >= 0 else k), k
+    tiles: list[Piece] = []
+    for k, piece in enumerate(pieces):
+        start, end, kind = piece
+        if start == end:
+            continue
+        if kind == "markup":
+            _lay(tiles, start, end)
+        elif kind != "content":
+            tiles.append(piece)
+        elif k != first and k != last:
+            if text[start:end].isspace():
+                _lay(tiles, start, end)
+            else:
+                tiles.append(piece)
         else:
             said = text[start:end]
             begin = end - len(said.lstrip()) if k == first and k > 0 else start
             stop = start + len(said.rstrip()) if k == last and k < len(pieces) - 1 else end
-            _lay(tiles, start, begin, "markup")
-            _lay(tiles, begin, stop, "content")
-            _lay(tiles, stop, end, "markup")
+            _lay(tiles, start, begin)
+            if stop > begin:
+                tiles.append((begin, stop, "content"))
+            _lay(tiles, stop, end)
     return tiles
 
 
-def _lay(tiles: list[Piece], start: int, end: int, kind: SegmentKind) -> None:
-    """Add a tile, if it is any; what touches markup and is markup is one piece with it."""
-    if start == end:
-        return
-    if kind == "markup" and tiles and tiles[-1][2] == "markup":
-        start = tiles.pop()[0]
-    tiles.append((start, end, kind))
+def _lay(tiles: list[Piece], start: int, end: int) -> None:
+    """Add a tile of markup, if it is any; what touches markup and is markup is one piece with it."""
+    if start < end:
+        if tiles and tiles[-1][2] == "markup":
+            start = tiles.pop()[0]
+        tiles.append((start, end, "markup"))
 
 
 def joined(pieces: Sequence[Piece], kind: SegmentKind, text: str, replaced: Sequence[Replaced]) -> str:

@@ -50,6 +50,8 @@ class Marker:
     name_line: bool = False
     """Its opener is any tag behind a line that is the name of one of the tools told; tried after the rows with an opener of their
     own and before those of tags."""
+    by_name: bool = False
+    """What it opens is told from other markup by the name of one of the tools: it opens nothing where none were told."""
     tool_tag: bool = False
     """Its opener is `<NAME>`, or `<NAME` before attributes, NAME being one of the tools told; tried after the rows with an opener
     of their own."""
@@ -60,7 +62,7 @@ class Dialect:
     """One way of writing calls.
 
     `models`: who writes it. `write`: how it is written, for prompted modes and round trips (all of them are tried:
-    tests/normalizer/test_round_trips.py).
+    tests/normalizer/test_round_trips.py). `also`: how the same calls are written where the prompt ends otherwise.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Dialect:
     """Values are untyped text: they take their types from the tool's schema."""
     single: bool = False
     """One call a reply."""
+    also: tuple[Writer, ...] = ()
     read_by: tuple[str, ...] = ()
     """The rows whose markers read it as well, or instead of any of its own."""
 
@@ -81,7 +84,8 @@ _TAG_NAME = re.compile(r"<([^\s<>/]{1,256})(?:>|(?=[\s/]))")
 _REMEMBERED = 8192  # verdicts on what may have begun, those on the beginnings of literals included
 _NAMING = r"""[^\s<>/]{1,24} (?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}|'[^'<>\s]{0,28})?)?"""  # a tool
 _UNDECIDED_TAG = re.compile(
-    rf"<(?:{_NAMING}|/? [a-z_]{{0,16}}|/co:[^<>\n]{{0,64}}|/?[|｜‖][^<>\n]{{0,60}}|[^\s<>]{{0,60}})\Z"
+    rf"<(?:{_NAMING}|/? [a-z_]{{0,16}}|/ {{0,4}}[^\s<>]{{0,40}} {{0,4}}|/co:[^<>\n]{{0,64}}|(?:/ {{0,4}})?[|｜‖][^<>\n]{{0,60}}"
+    r"|[^\s<>]{0,60})\Z"
 )  # may become an opener
 _MARKUP_BEGUN = re.compile(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # of the families of spellings
 

@@ -5,7 +5,8 @@ Readers do not ask where they stand. Whoever calls one stages the reading first,
 
 from __future__ import annotations
 
-from llmcore.normalizer.core.reading import Reading, Staged
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.record import Staged
 from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.core.surroundings import Standing, is_closed, prose_follows
 

@@ -13,13 +13,13 @@ the walk waits for it.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from typing import Literal
 
-from llmcore.normalizer.core.lead_ins import announces, kind_of, sentence_before
+from llmcore.normalizer.core.lead_ins import announces, answers, kind_of, sentence_before
+from llmcore.normalizer.core.lines_of_code import in_line_of_code
 from llmcore.normalizer.core.source import Source, Steps
 
 __all__ = [
@@ -46,30 +46,37 @@ _WORD = re.compile(r"\w")
 _RUN_OF_LETTERS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PARAGRAPH = 2048
 """Characters before a call in which a quotation may have begun, and behind it in which it may end."""
-_PARTNERS = {'"': '"', "'": "'", "“": "”", "„": '“”"', "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』"}
+_PARTNERS = {
+    '"': '"', "'": "'", "“": "”", "”": "”", "„": '“”"', "‘": "’", "‚": "‘’", "«": "»", "»": "«»", "‹": "›", "›": "‹›",
+    "「": "」", "『": "』", "《": "》", "〈": "〉",
+}  # fmt: skip
 _TRIPLES = ("'''", '"""')
-_MARK = re.compile('["“”„«»‹›「」『』]')
+_MARK = re.compile('["“”„‘’‚«»‹›「」『』《》〈〉]')
 _UNSPACED = "\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
 """Letters and signs of languages that put no space before a quotation mark."""
 _OPENS_QUOTATION = re.compile(rf"[\s(\[{{<>=:,;/|*_—–{_UNSPACED}-]")
 _CODE = re.compile(
-    r"(?P<run>`{3,}|~{3,}).*?(?:(?P=run)|\Z)|`[^`\n]+`|(?P<comment><!--)|(?P<over>-->)|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|examples?|blockquote|q|template)\b[^<>]{0,256}>",
+    r"(?P<run>`{3,}|~{3,}).*?(?:(?P=run)|\Z)|`[^`\n]+`|(?P<comment><!--)|(?P<over>-->)"
+    r"|\\(?:begin|(?P<ends>end))\{(?P<verbatim>verbatim|lstlisting|minted|alltt)\*?\}"
+    r"|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|tt|xmp|listing|textarea|script|examples?|blockquote|q|template)\b[^<>]{0,256}>",
     re.IGNORECASE | re.DOTALL,
 )
-_CODE_SIGNS = ("<", "`", "~~~", "-->")
 _COMMENT = "!--"
-_LOG_LINE = re.compile(r"[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+_CLOSERS = {_COMMENT: "-->"} | {name: rf"\end{{{name}" for name in ("verbatim", "lstlisting", "minted", "alltt")}
+"""Of what is no element: a comment, the environments of LaTeX for code."""
 _BLANKS = (" ", "\t")
 _SOME = 3  # words
 _SEVERAL = 2  # sentences: models that mean a call often say one more behind it
 _SENTENCE_END = re.compile(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
+_LAST_WORD = re.compile(r"[^\W\d_]+[.!?…]")
+"""What decides whatever follows: the end of the line, or more words."""
 _TAG = re.compile(r"<[^<>\n]{0,256}>")
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
-_ONLY_OPENERS = re.compile(r"\s*(?:<[A-Za-z]+\b[^<>]{0,256}>\s*)+\Z")
+_ONLY_OPENERS = re.compile(r"\s*(?:(?:<[A-Za-z]+\b[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z")
 _LIST_SIGN = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _INDENT = re.compile(r"[ \t]*")
-_CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}\w|\Z)") for mark in "\"'"}
+_CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}\w|\Z)") for mark in "\"'’"}
 _LONGEST_CLOSER = 16
 _DEEP = 4
 MARKS = frozenset("<[]◁")
@@ -118,6 +125,7 @@ class Standing:
 
 PLAIN, IN_LINE, UNANNOUNCED = Standing(), Standing(in_line=True), Standing(unannounced=True)
 _UNANNOUNCED_IN_LINE = Standing(in_line=True, unannounced=True)
+_IN_TABLE = Standing(quotation=Quotation(("|",)), in_line=True, unannounced=True)
 _QUOTED, _EXAMPLE = Standing(shown="quoted"), Standing(shown="example")
 
 
@@ -153,7 +161,8 @@ def is_plain_before(standing: Standing, text: str, end: int) -> bool:
 
 def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
     """Does a sentence before a call go on behind it, in small letters? It does not when it announces the call; a line of one word
-    is none of its, and over an empty line only a sentence of some words goes on. None: more text must tell."""
+    is none of its unless it ends with it, and over an empty line only a sentence of some words goes on. None: more text must
+    tell."""
     behind = text[at : at + _LINE]
     said = behind.lstrip()
     if behind.count("\n", 0, len(behind) - len(said)) > 1 and not _has_some_words(sentence):
@@ -163,7 +172,7 @@ def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
     if not (said[0] == "," or said[0].islower()) or announces(sentence):
         return False
     line, over, _ = said.partition("\n")
-    if said[0] == "," or len(_RUN_OF_LETTERS.findall(line)) > 1:
+    if said[0] == "," or len(_RUN_OF_LETTERS.findall(line)) > 1 or _LAST_WORD.match(line) is not None:
         return True
     return False if over or len(behind) == _LINE else None
 
@@ -270,7 +279,7 @@ class Surroundings:
         self._names = names or frozenset[str]()
         self._scanned = 0
         self._open: list[str] = []  # names of elements of code, the outermost first,
-        self._depths: Counter[str] = Counter()  # and how many of each
+        self._depths: dict[str, int] = {}  # and how many of each
         self._shown_to: tuple[int, str] = (-1, "")
 
     def shown(self, end: int, reason: str) -> None:
@@ -287,19 +296,22 @@ class Surroundings:
             return Standing(shown=reason)
         if (enclosed := self._enclosed(text, at, start, line)) is not None:
             return enclosed
+        begin = max(start, line, at - _PARAGRAPH)
+        if in_line_of_code(text, begin, line, at):
+            return _QUOTED
+        before = text[begin:at]
+        if before.lstrip(" \t").startswith("|"):
+            return _IN_TABLE
         quotation = _open_quotation(text, at, start) if form != "token" else None
         sentence = sentence_before(text, start, at)
-        if (kind := kind_of(sentence)) is not None:
+        if (kind := kind_of(sentence) or answers(sentence, text[max(start, at - _LINE) : at])) is not None:
             led = _led_in(kind, form, sentence, fenced)
             return led if led.shown or quotation is None else replace(led, quotation=quotation)
         if quotation is not None:
             return Standing(quotation=quotation, in_line=form == "tag", unannounced=True)
         if form != "token" and not fenced and _is_deep(text, at, start, line):
             return _EXAMPLE if form == "tag" else Standing(deep=True)
-        before = text[max(start, line, at - _PARAGRAPH) : at]
         if has_words(before):
-            if _LOG_LINE.match(before.lstrip()) is not None:
-                return _QUOTED
             if form == "tag":
                 return IN_LINE if announces(sentence) else _UNANNOUNCED_IN_LINE
         elif sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() and _is_split(text, at, start, sentence, form):
@@ -312,15 +324,16 @@ class Surroundings:
             self._open.clear()
             self._depths.clear()
             self._scanned = start
-        may_hold = any(text.find(sign, self._scanned, at) >= 0 for sign in _CODE_SIGNS)
+        before = text[self._scanned : at]  # a look at each sign costs less than one by the expression
+        may_hold = "<" in before or "`" in before or "-->" in before or "~~~" in before or "\\begin{" in before
         for found in _CODE.finditer(text, self._scanned, at) if may_hold else ():
-            name = _COMMENT if found["comment"] or found["over"] else (found["name"] or "").lower()
+            name = _COMMENT if found["comment"] or found["over"] else (found["name"] or found["verbatim"] or "").lower()
             if not name or name in self._names:
                 continue
-            if not (found["closes"] or found["over"]):
+            if not (found["closes"] or found["over"] or found["ends"]):
                 self._open.append(name)
-                self._depths[name] += 1
-            elif self._depths[name] > 0:
+                self._depths[name] = self._depths.get(name, 0) + 1
+            elif self._depths.get(name, 0) > 0:
                 closed = ""
                 while closed != name:
                     closed = self._open.pop()
@@ -332,7 +345,7 @@ class Surroundings:
         above = text[max(first, text.rfind("\n", first, max(first, line - 1)) + 1) : line]
         if _ONLY_OPENERS.match(above) is not None and not text[line:at].strip():
             return _QUOTED
-        closers = tuple("-->" if name == _COMMENT else f"</{name}>" for name, depth in self._depths.items() if depth)
+        closers = tuple(_CLOSERS.get(name) or f"</{name}>" for name, depth in self._depths.items() if depth)
         return Standing(quotation=Quotation(closers, within="text"))
 
 
@@ -359,9 +372,9 @@ def _open_quotation(text: str, at: int, start: int) -> Quotation | None:
 
 def _begins_quotation(text: str, mark: int, begin: int, at: int) -> bool:
     """Does a quotation mark stand at the start of a word?"""
-    behind_space = mark == begin or _OPENS_QUOTATION.match(text, mark - 1) is not None or text[mark] in "„「『"
+    behind_space = mark == begin or _OPENS_QUOTATION.match(text, mark - 1) is not None or text[mark] in "„‚「『《〈"
     return behind_space and (
-        mark + 1 == at or not text[mark + 1].isspace() or text[mark] in "“„«‹「『"
+        mark + 1 == at or not text[mark + 1].isspace() or text[mark] in "“„«‹「『《〈"
     )  # French puts a space behind it
 
 

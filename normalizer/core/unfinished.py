@@ -88,6 +88,12 @@ class Unfinished:
         self.waiting = []
         return finished
 
+    def withdrawn(self) -> list[Draft]:
+        """None of them is a call. Returns them, in order."""
+        over = [draft for draft, _ in self.waiting + self.on_line]
+        self.waiting, self.on_line = [], []
+        return over
+
     def mark(self) -> UnfinishedMark:
         return UnfinishedMark(list(self.on_line), len(self.waiting))
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-__all__ = ["BEFORE_BARE", "CALL_FENCES", "HTML_NAMES", "STRAY_CLOSERS", "TURN_TOKENS"]
+__all__ = [
+    "BEFORE_BARE",
+    "CALL_FENCES",
+    "COLONS",
+    "HTML_NAMES",
+    "ID_KEYS",
+    "NAMING",
+    "PROMPTED_TAGS",
+    "STRAY_CLOSERS",
+    "TURN_TOKENS",
+]
 
-BEFORE_BARE = frozenset(" \t\r\n\"'`*>:_;“„«‹「『")  # noqa: RUF001 # a quotation mark is meant
+COLONS = (":", "：")  # noqa: RUF001 # the full-width one is meant, as are the signs below
+"""What ends a lead-in before a call on its line."""
+BEFORE_BARE = frozenset((*COLONS, *" \t\r\n\"'`*>_;“„‘‚”»›«‹「『《〈。！？，、"))  # noqa: RUF001
 """What may stand directly before a bare form (`;` ends an escaped tag, `&gt;`); after anything else a bracket
 belongs to what it stands in."""
 
@@ -36,6 +48,15 @@ TURN_TOKENS = (
 
 CALL_FENCES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
 """Info words by which a fence says that it is a call."""
+
+PROMPTED_TAGS = ("tool_use", "tool", "use_tool", "call", "call_tool", "action", "function", "invoke", "execute", "api_call")
+"""Tags by which prompts ask for a call in JSON or Python."""
+
+NAMING = ("name", "tool_name", "function_name", "tool", "function")
+"""Attributes, elements and keys that name the tool of a call in markup."""
+
+ID_KEYS = ("id", "call_id", "tool_call_id")
+"""Keys of a call's own id."""
 
 STRAY_CLOSERS = (
     "</tool_call>",

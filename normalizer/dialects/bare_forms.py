@@ -10,6 +10,7 @@ from __future__ import annotations
 from llmcore.normalizer.bare.fences import fence_behind_opener
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
 from llmcore.normalizer.core.source import starts
+from llmcore.normalizer.dialects.yaml_in_tags import mapping
 
 __all__ = ["DIALECTS"]
 
@@ -85,6 +86,11 @@ def _name_line(calls: Calls) -> str:
     return "\n>>>".join(f"{name}\n{as_json(given)}" for name, given in calls)
 
 
+def _labelled_lines(calls: Calls) -> str:
+    blocks = (f"tool: {name}\narguments:" + (f"\n{mapping(given, '  ')}" if given else " {}\n") for name, given in calls)
+    return "\n".join(blocks)
+
+
 def _name_brace(calls: Calls) -> str:
     return "\n".join(f"{name}{as_json(given)}" for name, given in calls)
 
@@ -113,5 +119,6 @@ DIALECTS: tuple[Dialect, ...] = (
     _bare("python_repr", "Mistral tiny, Nemo", _repr),
     _bare("calling_tool", "Qwen3-30B-A3B", _calling_tool),
     _bare("functionary_v32", "Functionary v3.2, GLM-4-9B", _name_line),
+    _bare("labelled_lines", "prompts that ask for YAML, small models of themselves", _labelled_lines),
     _bare("name_brace", "Gemma 3, Groq Llama", _name_brace),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.bodies.elements import ElementCall, read_arguments
-from llmcore.normalizer.bodies.parameters import Grammar, Peeled, finish_parameters, read_parameters, tags
+from llmcore.normalizer.bodies.parameters import Grammar, Peeled, finish_parameters, only_text_parameter, read_parameters, tags
 from llmcore.normalizer.bodies.sections import as_text, empty_call
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
@@ -180,6 +180,45 @@ def _children_follow(text: str, at: int, final: bool) -> bool | None:
     return None if begun and not _NO_HEAD.intersection(text[at:]) else False
 
 
+_STRAY_BODY = r"[^\s<{(\[](?:[^<]|<(?!/?\s{0,4}function)){0,512}+"
+_STRAY = re.compile(rf"{_HEAD.pattern}(?P<body>\s*+{_STRAY_BODY})</\s{{0,4}}function\s{{0,4}}>")
+_STRAY_BEGUN = re.compile(
+    rf"(?:{_HEAD.pattern}\s*+(?:{_STRAY_BODY}(?:<(?:/\s{{0,4}})?(?:function\s{{0,4}})?)?)?|[^<>\n{{}}(=]{{0,256}})\Z"
+)
+_STRAY_LENGTH = 900
+
+
+def _stray_follows(text: str, at: int, final: bool) -> bool | None:
+    """A name, and text in place of parameters, up to the closer."""
+    if _STRAY.match(text, at) is not None:
+        return True
+    return None if not final and len(text) - at < _STRAY_LENGTH and _STRAY_BEGUN.match(text, at) is not None else False
+
+
+def _stray_key(reading: Reading, at: int) -> str | None:
+    """The one parameter that the text in place of parameters can belong to."""
+    head = _HEAD.match(reading.src.text, at, at + _HEAD_LENGTH)
+    return only_text_parameter(reading.tool(head[1].strip().strip("\"'"))) if head is not None else None
+
+
+def _stray(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`<function=f>Paris</function>`: the text of the one parameter that it can belong to, or nothing that can be read."""
+    found = _STRAY.match(reading.src.text, body)
+    if found is None or not is_known(name := found[1].strip().strip("\"'"), reading.tools):
+        return False
+    key, written, start, end = _stray_key(reading, body), found["body"], found.start("body"), found.end()
+    found = None  # a match keeps the text it was found in
+    if "<parameter" in written:  # text before it
+        return (yield from _read(reading, at, name, start, _FIRST_ROW))
+    if key is None:
+        reading.miss(at, end, name, "unreadable")
+        reading.text(end)
+        return True
+    guess = Repair(kind="only_parameter", path=key, before=written, after=written.strip(), safety="guess")
+    reading.end(reading.begin(at, name, _FIRST_ROW), end, {key: written.strip()}, written, repairs=[guess])
+    return True
+
+
 def _either(text: str, at: int, final: bool) -> bool | None:
     """Parameters, or Functionary's JSON object, which its own row reads."""
     ours = _follows(text, at, final)
@@ -193,7 +232,11 @@ def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
     start = yield from skip_space(reading.src, body)
     while not reading.src.final and len(reading.src.text) - start < len("<function="):
         yield None
-    if not (yield from settle(reading.src, _either, start + len("<function="))):
+    behind = start + len("<function=")
+    stands = (yield from settle(reading.src, _either, behind)) or (
+        _stray_key(reading, behind) is not None and (yield from settle(reading.src, _stray_follows, behind))
+    )
+    if not stands:
         return False
     reading.text(at)
     reading.markup(start)
@@ -260,6 +303,7 @@ DIALECTS: tuple[Dialect, ...] = (
         Marker(_name_element, ("<function>",), follows=_name_element_follows, calls=True, dialect="qwen3_coder"),
         Marker(_function, ("<function=",), follows=_follows, calls=True, dialect="qwen3_coder"),
         Marker(_children, ("<function=",), follows=_children_follow, calls=True, dialect="qwen3_coder", order=1),
+        Marker(_stray, ("<function=",), follows=_stray_follows, calls=True, dialect="qwen3_coder", order=8),
         Marker(_renamed, ("<name>",), follows=_renamed_follows, calls=True, dialect="qwen3_coder"),
     ),
     _row("mimo", "MiMo", _writer("<tool_call>", "</tool_call>", "")),

@@ -285,6 +285,11 @@ def _write_harmony(calls: Calls) -> str:
     )
 
 
+def _write_whole_header(calls: Calls) -> str:
+    """With the words that mostly stand in the prompt."""
+    return f"<|start|>assistant{_write_harmony(calls)}"
+
+
 def _text(value: object) -> str:
     return value if isinstance(value, str) else as_json(value)
 
@@ -320,6 +325,7 @@ DIALECTS: tuple[Dialect, ...] = (
             Marker(_message, (*_TOKENS, _MESSAGE), frames=True),
             Marker(_lone_end, ("<|end|>",), follows=starts("<|start|>")),
         ),
+        also=(_write_whole_header,),
     ),
     Dialect(
         "atem",

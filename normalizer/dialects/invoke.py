@@ -28,6 +28,7 @@ from llmcore.normalizer.core.names import JUNK_LINE, is_known, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
 from llmcore.normalizer.core.source import Steps, settle, skip_space, starts
+from llmcore.normalizer.core.words import NAMING
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.notations.json import read_json
 
@@ -40,11 +41,10 @@ _TAGS = (
     *("invoke", "function_call", "function", "tool_call", "tool_use", "use_tool", "call_tool", "toolcall", "api_call"),
     *sorted(COMMON_WORDS),
 )
-_NAMED_BY = ("name", "tool_name", "function_name", "tool", "function")
 _TAG = re.compile(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>&]{{1,256}}+)">)?""")
 """`name`: of a tag as most write it, whose attributes need no look and hold no entity."""
 _JUNK_REACH = 48
-_CUT_NAME = re.compile(rf"""\b(?:{"|".join(_NAMED_BY)})\s{{0,4}}=\s{{0,4}}["']([^"'<>]{{1,256}})["']""")
+_CUT_NAME = re.compile(rf"""\b(?:{"|".join(NAMING)})\s{{0,4}}=\s{{0,4}}["']([^"'<>]{{1,256}})["']""")
 _SHOWN_SPACE = ("Ċ", "Ġ")
 """White space that a server showed as the tokenizer spells it."""
 _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:": "atem"}
@@ -88,7 +88,7 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
         if head is None:
             return _cut_tag(reading, at, end, _dialect_of(space, tag, src.text[max(0, at - 60) : at].rstrip()))
         end, attributes, alone = head
-        name = next((attributes.pop(key) for key in _NAMED_BY if key in attributes), "")
+        name = next((attributes.pop(key) for key in NAMING if key in attributes), "")
     name = name.strip()
     if not name or len(name) > reading.limits.name or name[0] == "<" or ">" in name:
         return False

@@ -23,6 +23,7 @@ from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer, as_json
 from llmcore.normalizer.core.source import Follows, Steps, always, skip_space, starts
+from llmcore.normalizer.core.words import PROMPTED_TAGS
 from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS", "objects_reader"]
@@ -187,7 +188,6 @@ def _objects(text: str, at: int, final: bool) -> bool | None:
     return bool(text[at:].strip()) if final else None  # it may have been cut off there
 
 
-_PROMPTED_TAGS = ("tool_use", "tool", "use_tool", "call", "call_tool", "action", "function", "invoke", "execute", "api_call")
 _OBJECT, _ARRAY, _EITHER = starts("{"), starts("["), starts("[", "{")
 
 DIALECTS: tuple[Dialect, ...] = (
@@ -334,10 +334,10 @@ DIALECTS: tuple[Dialect, ...] = (
     _row(
         "tagged_json",
         "prompts that ask for JSON in a tag of their own",
-        tuple(f"<{tag}>" for tag in _PROMPTED_TAGS),
+        tuple(f"<{tag}>" for tag in PROMPTED_TAGS),
         _object("<tool_use>\n", "\n</tool_use>\n"),
         follows=_objects,
-        closers=tuple(f"</{tag}>" for tag in _PROMPTED_TAGS),
+        closers=tuple(f"</{tag}>" for tag in PROMPTED_TAGS),
         order=2,
     ),
 )

@@ -219,6 +219,7 @@ DIALECTS: tuple[Dialect, ...] = (
                 _record,
                 pattern=r"""<[^\s<>/(){}\[\]\\"'=]{1,24}(?= (?:tool|name)=(?:"[^"<>\s]{1,28}"|'[^'<>\s]{1,28}'))""",
                 order=9,
+                by_name=True,
             ),
             call_marker(_ROW, _calling, "[Calling tool:", follows=_calling_follows),
             call_marker(

@@ -15,6 +15,7 @@ from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
 from llmcore.normalizer.core.source import Steps, match_within, settle, starts
+from llmcore.normalizer.core.words import NAMING
 
 __all__ = ["DIALECTS"]
 
@@ -29,16 +30,20 @@ _OUTER = (
     "api_call",
     *sorted(COMMON_WORDS),
 )
-_NAMES = ("name", "tool_name", "function_name", "tool", "function", "action")
+_NAMES = (*NAMING, "action")
 _BESIDE = ("id", "call_id", "type", "server_name")
 """Elements that may stand before the name."""
 
 _HEAD = 640
 _NAMED = re.compile(
-    rf"\s*+(?:<({'|'.join(_BESIDE)})>([^<>]{{0,128}}+)</\1>\s*+){{0,2}}+<({'|'.join(_NAMES)})>\s*+([^\s<>]{{1,256}}+)\s*+</\3>"
+    rf"\s*+(?:<({'|'.join(_BESIDE)})>([^<>]{{0,128}}+)</\s{{0,4}}+\1\s{{0,4}}+>\s*+){{0,2}}+<({'|'.join(_NAMES)})>\s*+([^\s<>]{{1,256}}+)\s*+</\s{{0,4}}+\3\s{{0,4}}+>"
 )
-_PAIR = re.compile(rf"\s*+(?P<name>[^\s<>]{{1,256}}+)\s*+</(?P<named>{'|'.join(_NAMES)})>\s*+<(?P<holder>{HOLDERS})>")
-_PAIR_BEGUN = re.compile(rf"\s*+[^\s<>]{{0,256}}+\s*+(?:</(?:\w{{0,16}}\Z|(?:{'|'.join(_NAMES)})>\s*+(?:<\w{{0,24}})?)|<)?\Z")
+_PAIR = re.compile(
+    rf"\s*+(?P<name>[^\s<>]{{1,256}}+)\s*+</\s{{0,4}}+(?P<named>{'|'.join(_NAMES)})\s{{0,4}}+>\s*+<(?P<holder>{HOLDERS})>"
+)
+_PAIR_BEGUN = re.compile(
+    rf"\s*+[^\s<>]{{0,256}}+\s*+(?:</\s{{0,4}}+(?:\w{{0,16}}+\s{{0,4}}+\Z|(?:{'|'.join(_NAMES)})\s{{0,4}}+>\s*+(?:<\w{{0,24}})?)|<)?\Z"
+)
 
 
 _PARAMETERS = starts("<parameter ", "<param ")

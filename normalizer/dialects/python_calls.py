@@ -13,6 +13,7 @@ from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer
 from llmcore.normalizer.core.source import Follows, Steps, name_then, past, search, skip_space, starts
+from llmcore.normalizer.core.words import PROMPTED_TAGS
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.python import read_calls
@@ -24,9 +25,7 @@ _HEAD = 280  # within which a list must begin with a call
 _LIST_OF_CALLS = re.compile(rf"\s*\[\s*(?:{_NAME}\s*\(|\])")
 _LIST_BEGUN = re.compile(rf"\s*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
 _NAMED = re.compile(rf"\s*({_NAME})\s*\(")
-_PROMPTED_TAGS = (
-    *("tool", "tool_use", "use_tool", "call", "call_tool", "api_call", "action", "function", "invoke", "execute", "python"),
-)
+_PROMPTED_TAGS = (*PROMPTED_TAGS, "python")
 _NEXT = re.compile(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\(")
 _NEXT_BEGUN = re.compile(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
 

@@ -10,13 +10,14 @@ docs/dialects.md lists the formats.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.core.source import Skim, Steps, search, skip_space
 from llmcore.types.envelope import SegmentKind
 
-__all__ = ["ANY_CLOSER", "MARKERS", "PAIRS", "flow", "reasoning_reader", "sealed", "think"]
+__all__ = ["ANY_CLOSER", "MARKERS", "PAIRS", "Block", "flow", "reasoning_reader", "sealed", "think", "whole_block"]
 
 PAIRS = (
     ("<think>", "</think>"),
@@ -36,6 +37,7 @@ PAIRS = (
     ("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
     ("<|content_thinking|>", "<|end_message|>"),
 )
+_OPENERS = tuple(opener for opener, _ in PAIRS)
 _NEVER_ALONE = frozenset({"<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"})
 _LONE = (*(closer for _, closer in PAIRS if closer not in _NEVER_ALONE), "[BEGIN FINAL RESPONSE]")
 _BLOCK_ENDS = ("</tool_call>", "</tool_calls>")
@@ -199,6 +201,31 @@ def reasoning_reader(opener: str, closer: re.Pattern[str], label: str = "") -> R
         return True
 
     return read
+
+
+class Block(NamedTuple):
+    """A block of reasoning that opens a text: the reasoning is `begin:end`, its closer ends at `over`."""
+
+    opener: str
+    begin: int
+    end: int
+    over: int
+
+
+def whole_block(text: str) -> Block | None:
+    """The block that opens a whole text, as its reader takes it; None when there is none, or the reader must look at it: it never
+    closes, its opener stands twice, or it cites."""
+    if not text.startswith(_OPENERS):
+        return None
+    opener, closer = next(pair for pair in PAIRS if text.startswith(pair[0]))
+    begin = len(opener)
+    if text.startswith(opener, begin):
+        return None
+    begin += text.startswith("\n", begin)
+    stop = text.find(closer, begin)
+    if stop < 0 or _CITATION.search(text, begin, stop) is not None:
+        return None
+    return Block(opener, begin, stop - 1 if stop > begin and text[stop - 1] == "\n" else stop, stop + len(closer))
 
 
 def _lone_closer(reading: Reading, at: int, body: int) -> Steps[bool]:

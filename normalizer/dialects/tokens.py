@@ -89,9 +89,20 @@ def _answer_end(reading: Reading, at: int, body: int) -> bool:
 
 _WRAPPER_ENDS = ("</tool_calls>", "</ifm|tool_calls>", "</tool_call>", "</seed:tool_call>", "</minimax:tool_call>")
 """What closes the wrappers of several families: no row's own."""
+_SPACED_NAME = (
+    r"(?:[a-z]{1,16}[:|]|[｜|‖]{1,2}[A-Z]{4}[｜|‖]{1,2} ?)?(?:[a-z]{2,8}_)?"
+    r"(?:tool_call|function_call|tool_use|calls|TOOLCALL|function|invoke|parameter|param)s?(?::\w{1,32})?"
+)
+_SPACED_END = rf"</(?: {{1,4}}{_SPACED_NAME} {{0,4}}|{_SPACED_NAME} {{1,4}})>"
+"""A closer with blanks in it."""
+_SPACED_BEGINS = (
+    *("</ ", "</tool", "</function", "</invoke", "</param", "</calls", "</TOOLCALL", "</longcat", "</dots", "</iquest"),
+    *("</seed:", "</minimax:", "</atem:", "</ifm|", "</｜DSML", "</｜GCML"),
+)
 
 MARKERS = (
     Marker(closer_after_markup, _WRAPPER_ENDS, calls=True),
+    Marker(closer_after_markup, pattern=_SPACED_END, begins=_SPACED_BEGINS, calls=True),
     Marker(_token, (*TURN_TOKENS, *_ANSWER_WRAPPERS), order=9),
     Marker(_chat_token, ("<|im_start|>", "<?xml ?>")),
     Marker(_token, pattern=_CITATION_END, begins=("</co:",)),

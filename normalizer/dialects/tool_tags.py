@@ -10,8 +10,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal, stands_alone
-from llmcore.normalizer.bodies.children import Child, child_at, child_begun, closer_of, enter_children, read_children, takes
+from llmcore.normalizer.bare.verdicts import enter_tag, leads_in, line_is_over
+from llmcore.normalizer.bodies.children import (
+    Child,
+    call_follows,
+    child_at,
+    child_begun,
+    closer_of,
+    enter_children,
+    read_children,
+    takes,
+)
 from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_attributes
 from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.parameters import only_text_parameter
@@ -73,7 +82,9 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     end, arguments, complete, repairs = read
     stop = min(element[0], end)
-    return (yield from _enter(reading, at, body, stop, end, CallObject(name, arguments, True), "cline", complete, repairs))
+    meant = CallObject(name, arguments, True, raw=reading.src.text[body:stop])
+    over = yield from line_is_over(reading, end)
+    return (yield from enter_tag(reading, (at, end), meant, "cline", complete, repairs, over=over))
 
 
 def _child_is_next(reading: Reading, body: int, tool: CompiledTool) -> Steps[bool]:
@@ -111,10 +122,29 @@ def _element(reading: Reading, body: int, tag: str, *, unclosed: bool = False) -
     pattern = _unclosed_end(tag) if unclosed else closer_of(tag)
     closer = yield from search(reading.src, pattern, body, len(tag) + 80)
     if closer is not None:
-        return closer.start(), closer.end()
+        span, closer = closer.span(), None  # a match keeps the text it was found in
+        return span if unclosed else (yield from _outer(reading, body, tag, span))
     reading.looks.never_closed()
     length = len(reading.src.text)
     return (length, length) if child_at(reading.src.text, body) else None
+
+
+def _outer(reading: Reading, body: int, tag: str, first: tuple[int, int]) -> Steps[tuple[int, int]]:
+    """The closer of a tag of which the `first` one closes another tag of that name, which stands in a value: the one behind as
+    many closers as openers. Behind a whole child such a tag is the next call."""
+    text, opener, closer = reading.src.text, f"<{tag}>", closer_of(tag)
+    inner = text.find(opener, body, first[0])
+    if inner < 0 or text[body:inner].rstrip().endswith(">") or not reading.try_again():
+        return first
+    position, depth, span = inner, 0, first
+    while depth >= 0:
+        found = yield from search(reading.src, closer, position, len(tag) + 80)
+        if found is None:
+            return first
+        depth += reading.src.text.count(opener, position, found.start()) - 1
+        position, span = found.end(), found.span()
+        found = None  # a match keeps the text it was found in
+    return span
 
 
 def _unclosed_end(tag: str) -> re.Pattern[str]:
@@ -132,13 +162,17 @@ def _body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int, st
     text, cut = reading.src.text, stop == end and stop > body
     begun = _TAG_BEGUN.search(text, max(body, stop - _REACH), stop) if cut else None
     inside = stop if begun is None else begun.start()
-    children = read_children(text, body, inside, tool, reading.names or frozenset())
+    children = read_children(text, body, inside, tool, reading.tools)
     if not children:
         return None if cut else _childless(reading, call, tool, text[body:stop], end)
     entries = Entries(reading, tool, call.given)
     entries.repairs += call.repairs
     enter_children(reading, tool, children, entries)
     rest = text[children[-1].end : inside].strip()
+    if rest and not cut and _begins_again(reading, call, tool, children[-1].end, inside):
+        closer = Repair(kind="closer_missing")
+        complete = is_whole(reading, tool, entries.arguments, last_closed=children[-1].closed)
+        return children[-1].end, entries.read(), complete, [*entries.repairs, closer]
     if (rest and not cut) or not any(takes(tool, child.key) for child in children):
         return None
     if not cut:
@@ -148,6 +182,12 @@ def _body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int, st
     if complete:
         entries.repairs.append(Repair(kind="closer_missing"))
     return (children[-1].end if rest and whole else end), entries.read(), complete, entries.repairs
+
+
+def _begins_again(reading: Reading, call: ElementCall, tool: CompiledTool, at: int, stop: int) -> bool:
+    """Does the next call begin at `at`, and is the closer at `stop` that of a tag of the same name behind it?"""
+    text = reading.src.text
+    return call_follows(text, at, tool, reading.tools) and text.find(f"<{call.name}>", at, stop) >= 0
 
 
 def _cut_body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int) -> _Read | None:
@@ -208,29 +248,6 @@ def _object(reading: Reading, value: dict[str, Any], name: str, tool: CompiledTo
     return value if not tool.properties and tool.is_open else None
 
 
-def _enter(
-    reading: Reading,
-    at: int,
-    body: int,
-    stop: int,
-    end: int,
-    call: CallObject,
-    dialect: str,
-    complete: bool,
-    repairs: list[Repair],
-) -> Steps[bool]:
-    """Enter the call if a bare form may stand there."""
-    over = yield from line_is_over(reading, end)
-    alone = yield from stands_alone(reading, at, end, [call])
-    reason = refusal(reading, Place(at, end, over=over, closed=False, whole=False, alone=alone), [call])
-    if reason is not None:
-        reading.miss(at, end, call.name, reason)
-        return False
-    draft = reading.begin(at, call.name, dialect)
-    reading.end(draft, end, call.arguments, reading.src.text[body:stop], complete=complete, repairs=repairs)
-    return True
-
-
 # ---------------------------------------------------------------------- N2 a name in its line, then its tags
 
 
@@ -247,14 +264,14 @@ def _name_line(reading: Reading, at: int, body: int) -> Steps[bool]:
     if tool is None or child_at(src.text, at) not in tool.properties:
         return False
     closer = yield from search(src, closer_of(name), at, len(name) + 16)
-    limit = len(src.text) if closer is None else closer.end()
-    stop = limit if closer is None else closer.start()
-    begun = _TAG_BEGUN.search(src.text, max(at, stop - _REACH), stop) if closer is None else None
-    children = read_children(src.text, at, stop if begun is None else begun.start(), tool, reading.names or frozenset())
-    closed = bool(children) and closer is not None and not src.text[children[-1].end : stop].strip()
-    if closer is None:
-        reading.looks.never_closed(0 if children and children[-1].closed else 1)
+    is_open, span = closer is None, closer.span() if closer is not None else (len(src.text), len(src.text))
     closer = None  # a match keeps the text it was found in
+    stop, limit = span if is_open else (yield from _outer(reading, at, name, span))
+    begun = _TAG_BEGUN.search(src.text, max(at, stop - _REACH), stop) if is_open else None
+    children = read_children(src.text, at, stop if begun is None else begun.start(), tool, reading.tools)
+    closed = bool(children) and not is_open and not src.text[children[-1].end : stop].strip()
+    if is_open:
+        reading.looks.never_closed(0 if children and children[-1].closed else 1)
     if not children:
         reading.failed(stop - at)
         return False
@@ -282,8 +299,9 @@ def _enter_line(
         cut, end = True, limit
     complete = closed or (is_whole(reading, tool, entries.arguments, last_closed=not begun) if cut else children[-1].closed)
     complete = complete and (closed or children[-1].closed)
-    call = CallObject(name, entries.read(), True)
-    return (yield from _enter(reading, begin, at, end, end, call, "name_line_tags", complete, entries.repairs))
+    call = CallObject(name, entries.read(), True, raw=reading.src.text[at:end])
+    over = yield from line_is_over(reading, end)
+    return (yield from enter_tag(reading, (begin, end), call, "name_line_tags", complete, entries.repairs, over=over))
 
 
 # ---------------------------------------------------------------------- H3 Cline with MCP
@@ -294,8 +312,8 @@ _MCP_TAG = "use_mcp_tool"
 def _field(text: str, tag: str) -> str:
     """What stands between the first `<tag>` and the `</tag>` after it; "" when they are not both there."""
     _, _, rest = text.partition(f"<{tag}>")
-    said, closer, _ = rest.partition(f"</{tag}>")
-    return said.strip() if closer else ""
+    closer = closer_of(tag).search(rest)
+    return rest[: closer.start()].strip() if closer is not None else ""
 
 
 def _may_stand(reading: Reading, at: int) -> bool:
@@ -319,9 +337,10 @@ def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
     arguments, given, repairs = arguments_of(parsed.values[0] if len(parsed.values) == 1 else None)
     if not written and stop < end:
         arguments = no_arguments(name, reading.tools)
-    call = CallObject(name, arguments, given or not written)
+    call = CallObject(name, arguments, given or not written, raw=reading.src.text[body:stop])
     complete = stop < end or (arguments is not None and parsed.complete and not reading.ended_by_length)
-    return (yield from _enter(reading, at, body, stop, end, call, "cline_mcp", complete, [*parsed.repairs, *repairs]))
+    over = yield from line_is_over(reading, end)
+    return (yield from enter_tag(reading, (at, end), call, "cline_mcp", complete, [*parsed.repairs, *repairs], over=over))
 
 
 # ---------------------------------------------------------------------- writers and rows

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.normalizer.bare.verdicts import Place, leads_in, line_is_over, refusal, stands_alone
+from llmcore.normalizer.bare.verdicts import enter_tag, leads_in, line_is_over
 from llmcore.normalizer.bodies.entities import are_escaped, decoded
-from llmcore.normalizer.bodies.json_bodies import swallow
+from llmcore.normalizer.bodies.entries import is_whole
+from llmcore.normalizer.bodies.json_bodies import add_calls, swallow
 from llmcore.normalizer.bodies.sections import call_marker
 from llmcore.normalizer.bodies.yaml_lines import (
     LinesEnd,
@@ -21,21 +22,22 @@ from llmcore.normalizer.bodies.yaml_lines import (
     end_of_lines,
     is_closer,
     tag_closer,
+    with_arguments,
     without_foreign_closers,
 )
-from llmcore.normalizer.calls.call_objects import ARGUMENT_KEYS, CallObject, arguments_of, no_arguments
+from llmcore.normalizer.calls.call_objects import ARGUMENT_KEYS, CallObject, no_arguments
 from llmcore.normalizer.calls.yaml_values import YamlLines, has_key, read_lines, typed_pairs
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps
-from llmcore.normalizer.core.words import HTML_NAMES
+from llmcore.normalizer.core.words import HTML_NAMES, ID_KEYS, NAMING
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
-__all__ = ["DIALECTS"]
+__all__ = ["DIALECTS", "mapping"]
 
 _REACH = 512
 _WRAPPERS = ("tool_call", "function_call")
@@ -44,11 +46,9 @@ _BEHIND_TAG = re.compile(r"[ \t]*\r?\n")
 _SELF_CLOSED = re.compile(r"/>(?=[ \t\r]*+\Z)")
 _TAG_END = re.compile(r"/>|>(?=[ \t\r]*+(?:\Z|</))")
 _ANY_CLOSER = re.compile(r"</[ \t]{0,4}[\w:.|-]{1,64}[ \t]{0,4}>")
-_NAME_KEYS = ("name", "tool_name", "function_name", "tool", "function")
-_ID_KEYS = ("id", "call_id", "tool_call_id")
-_KEYS = frozenset((*_NAME_KEYS, *_ID_KEYS, *ARGUMENT_KEYS))
+_KEYS = frozenset((*NAMING, *ID_KEYS, *ARGUMENT_KEYS))
 _NAMED = re.compile(
-    rf"""\A\s*(?:(?:{"|".join(_NAME_KEYS)}):[ \t]*["']?(?P<name>[^\s"']{{1,256}})["']?|(?P<key>[^\s:"']{{1,256}}):)[ \t\r]*\n"""
+    rf"""\A\s*(?:(?:{"|".join(NAMING)}):[ \t]*["']?(?P<name>[^\s"']{{1,256}})["']?|(?P<key>[^\s:"']{{1,256}}):)[ \t\r]*\n"""
 )
 
 
@@ -79,10 +79,19 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     if "\n" not in src.text[body : found.stop]:  # it may as well be a text with a colon
         repairs.append(Repair(kind="one_line", safety="guess"))
     whole = read.whole and not unfinished and not inside
-    complete = found.closed or _is_whole(reading, tool, arguments, found, whole=whole)
+    complete = found.closed or is_whole(reading, tool, arguments, last_closed=whole, cut=found.cut)
     if complete and not found.closed:
-        repairs.append(Repair(kind="closer_missing"))
-    return (yield from _enter(reading, at, found, name, arguments, text, complete, [*read.repairs, *repairs]))
+        repairs.append(_closer_missing(found))
+    repairs = [*read.repairs, *repairs]
+    most = reading.limits.repairs
+    call = CallObject(name, None if len(repairs) > most else arguments, True, raw=text)
+    over = not found.closed or (yield from line_is_over(reading, found.end))
+    return (yield from enter_tag(reading, (at, found.end), call, "yaml_in_tag", complete, repairs[:most], over=over))
+
+
+def _closer_missing(found: LinesEnd) -> Repair:
+    """Where the next call stands in the closer's place, nothing tells a value that a line break ends from one that was cut."""
+    return Repair(kind="closer_missing", safety="lossless" if found.cut else "guess")
 
 
 def _may_stand(reading: Reading, at: int) -> bool:
@@ -161,37 +170,6 @@ def _is_none(reading: Reading, at: int, found: LinesEnd, name: str, text: str, t
     return False
 
 
-def _is_whole(reading: Reading, tool: CompiledTool, arguments: dict[str, Any], found: LinesEnd, *, whole: bool) -> bool:
-    """Is a call all there whose tag is never closed? What a limit cut off is not."""
-    by_length = found.cut and reading.ended_by_length
-    return whole and bool(arguments) and not by_length and tool.required <= arguments.keys()
-
-
-def _enter(
-    reading: Reading,
-    at: int,
-    found: LinesEnd,
-    name: str,
-    arguments: dict[str, Any],
-    raw: str,
-    complete: bool,
-    repairs: list[Repair],
-) -> Steps[bool]:
-    """Enter the call if a bare form may stand there."""
-    over = not found.closed or (yield from line_is_over(reading, found.end))
-    call = CallObject(name, arguments, True)
-    alone = yield from stands_alone(reading, at, found.end, [call])
-    reason = refusal(reading, Place(at, found.end, over=over, closed=False, whole=False, alone=alone), [call])
-    if reason is not None:
-        reading.miss(at, found.end, name, reason)
-        return False
-    most = reading.limits.repairs
-    draft = reading.begin(at, name, "yaml_in_tag")
-    given = None if len(repairs) > most else arguments
-    reading.end(draft, found.end, given, raw, complete=complete, repairs=repairs[:most])
-    return True
-
-
 # --- in <tool_call> ---------------------------------------------------------------------------------------------------
 
 
@@ -209,23 +187,36 @@ def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     read = read_lines(text, lambda key: key in _KEYS or is_known(key, reading.tools), limits=reading.limits)
     if read is not None:
         _decode_entities(read)
-    call = _call_in(reading, read.pairs) if read is not None else None
-    if call is None and found.cut:
-        read, call = YamlLines([], False), _named_in(reading, text)
-    if read is None or call is None:
+    parts = _apart(reading, read.pairs) if read is not None else []
+    calls = [call for part in parts if (call := _call_in(reading, part)) is not None]
+    if not calls and found.cut and (begun := _named_in(reading, text)) is not None:
+        read, calls = YamlLines([], False), [begun]
+    if read is None or not calls or len(calls) < len(parts):
         reading.failed(found.end - at)
         return False
+    call = calls[-1]
     tool = reading.tool(call.name)
     complete = found.closed
     if not complete and tool is not None and call.arguments is not None:
-        complete = _is_whole(reading, tool, call.arguments, found, whole=read.whole and not unfinished)
-        call.repairs += [Repair(kind="closer_missing")] if complete else []
-    repairs = [*read.repairs, *call.repairs]
-    most = reading.limits.repairs
-    draft = reading.begin(at, call.name, "yaml_in_tool_call", call.id)
-    given = None if len(repairs) > most else call.arguments
-    reading.end(draft, found.end, given, text, complete=complete, repairs=repairs[:most])
+        complete = is_whole(reading, tool, call.arguments, last_closed=read.whole and not unfinished, cut=found.cut)
+        call.repairs += [_closer_missing(found)] if complete else []
+    for call in calls:
+        call.raw, call.given = text, True
+        if len(read.repairs) + len(call.repairs) > reading.limits.repairs:
+            call.arguments, call.repairs = None, call.repairs[: reading.limits.repairs]
+    add_calls(reading, (at, found.end), calls, "yaml_in_tool_call", complete=complete, repairs=read.repairs)
     return True
+
+
+def _apart(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> list[list[tuple[str, YamlNode]]]:
+    """The pairs of each call: one begins where a key comes again that names a tool."""
+    parts: list[list[tuple[str, YamlNode]]] = [[]]
+    for key, node in pairs:
+        again = key in NAMING and is_known(node.text.strip(), reading.tools) and any(key == given for given, _ in parts[-1])
+        if again:
+            parts.append([])
+        parts[-1].append((key, node))
+    return parts
 
 
 def _call_in(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> CallObject | None:
@@ -234,17 +225,20 @@ def _call_in(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> CallObject 
     if len(nodes) == 1:
         ((name, node),) = nodes.items()
         if is_known(name, reading.tools):
-            return _with_arguments(reading, CallObject(name, None, True), node) if node.pairs is not None else None
-    named = next((key for key in _NAME_KEYS if key in nodes and is_known(nodes[key].text.strip(), reading.tools)), None)
+            return with_arguments(reading, CallObject(name, None, True), node) if node.pairs is not None else None
+    named = next((key for key in NAMING if key in nodes and is_known(nodes[key].text.strip(), reading.tools)), None)
     if named is None:
         return None
     call = CallObject(nodes[named].text.strip(), None, False)
-    call.id = next((nodes[key].text for key in _ID_KEYS if key in nodes), "")
+    call.id = next((nodes[key].text for key in ID_KEYS if key in nodes), "")
     held = next((key for key in ARGUMENT_KEYS if key in nodes and key != named), None)
-    if held is not None:
-        return _with_arguments(reading, call, nodes[held])
     tool = reading.tool(call.name)
-    beside = [(key, node) for key, node in pairs if key != named and key not in _ID_KEYS]
+    if held is not None:
+        read = with_arguments(reading, call, nodes[held])
+        if read is not None:
+            read.repairs += _dropped(pairs, (named, held), tool)
+        return read
+    beside = [(key, node) for key, node in pairs if key != named and key not in ID_KEYS]
     if not beside:
         call.arguments = no_arguments(call.name, reading.tools)
     elif tool is not None and all(key in tool.properties for key, _ in beside):
@@ -253,33 +247,19 @@ def _call_in(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> CallObject 
     return call if call.arguments is not None else None
 
 
+def _dropped(pairs: list[tuple[str, YamlNode]], taken: tuple[str, ...], tool: CompiledTool | None) -> list[Repair]:
+    """What else a mapping says of the arguments beside the key they stand under."""
+    more = [
+        (key, node) for key, node in pairs if key not in taken and (key in ARGUMENT_KEYS or (tool and key in tool.properties))
+    ]
+    return [Repair(kind="arguments_dropped", path=key, before=node.text, after=None, safety="guess") for key, node in more]
+
+
 def _named_in(reading: Reading, text: str) -> CallObject | None:
     """What a call is called whose arguments were cut off before they can be read."""
     found = _NAMED.search(text)
     name = found["name"] or found["key"] if found is not None else ""
     return CallObject(name, None, False) if is_known(name, reading.tools) else None
-
-
-def _with_arguments(reading: Reading, call: CallObject, node: YamlNode) -> CallObject | None:
-    """The call with the arguments that a node holds: a mapping, JSON text, or none."""
-    tool = reading.tool(call.name)
-    if node.pairs is not None:
-        call.arguments, call.repairs = typed_pairs(node.pairs, tool, limits=reading.limits)
-        return call
-    if node.items is not None:
-        return None
-    if not node.text.strip() or node.text == "null":
-        call.arguments = no_arguments(call.name, reading.tools)
-        return call
-    call.arguments, _, call.repairs = arguments_of(node.text, limits=reading.limits)
-    if call.arguments is None:
-        properties = tool.properties if tool is not None else {}
-        inner = read_lines(node.text, lambda key: not properties or key in properties, limits=reading.limits)
-        if inner is None:
-            return None
-        call.arguments, call.repairs = typed_pairs(inner.pairs, tool, limits=reading.limits)
-        call.repairs[:0] = inner.repairs
-    return call
 
 
 # --- writers and rows -------------------------------------------------------------------------------------------------
@@ -304,16 +284,17 @@ def _written(value: Any, indentation: str) -> str:
     return written
 
 
-def _mapping(given: dict[str, Any], indentation: str = "") -> str:
+def mapping(given: dict[str, Any], indentation: str = "") -> str:
+    """The lines of a mapping in YAML."""
     return "".join(f"{indentation}{key}: {_written(value, indentation)}\n" for key, value in given.items())
 
 
 def _write_in_tag(calls: Calls) -> str:
-    return "\n".join(f"<{name}>\n{_mapping(given)}</{name}>" for name, given in calls)
+    return "\n".join(f"<{name}>\n{mapping(given)}</{name}>" for name, given in calls)
 
 
 def _write_in_tool_call(calls: Calls) -> str:
-    blocks = (f"name: {name}\narguments:" + (f"\n{_mapping(given, '  ')}" if given else " {}\n") for name, given in calls)
+    blocks = (f"name: {name}\narguments:" + (f"\n{mapping(given, '  ')}" if given else " {}\n") for name, given in calls)
     return "\n".join(f"<tool_call>\n{block}</tool_call>" for block in blocks)
 
 

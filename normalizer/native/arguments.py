@@ -1,13 +1,15 @@
 """The arguments of a native call, from whatever stands where a JSON object was promised.
 
-Rules: an object is taken as it is; a string is read as JSON, decoded once more when it holds a string; several
-objects written one after the other are several calls, exact repeats collapse; nothing written is `{}` only where no
-tool that is known requires a parameter. What cannot be read is None, never an invented `{}`. Text that lacks only
-closers is whole when its last value is delimited and the reply ended by itself; otherwise it was cut. Linear in the
-text."""
+Rules: an object is taken as it is, unless a number in it is not finite: then it is what its text would be; a string
+is read as JSON, decoded once more when it holds a string; several objects written one after the other are several
+calls, exact repeats collapse; nothing written is `{}` only where no tool that is known requires a parameter. What
+cannot be read is None, never an invented `{}`. Text that lacks only closers is whole when its last value is delimited
+and the reply ended by itself; otherwise it was cut. Linear in the text."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -17,11 +19,14 @@ from llmcore.normalizer.notations.json import JsonReading, read_json
 from llmcore.types.copies import copied
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_json
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["Arguments", "Ending", "free_text_arguments", "no_arguments", "object_arguments", "text_arguments"]
+
+_MAY_BE_NO_NUMBER = re.compile(r"Infinity|NaN|[eE](?<=[0-9][eE])[+0-9]")
+"""In JSON text, what a number that is not finite looks like; it may as well stand in a string."""
 
 
 @dataclass(slots=True)
@@ -66,10 +71,19 @@ def object_arguments(value: object, tool: CompiledTool | None, ending: Ending, l
         reading = read_json(raw, limits=limits)  # as its text would be: it judges depth, and keys become strings
         read = _objects(reading)
         return Arguments(read[0] if len(read) == 1 else None, raw, repairs=reading.repairs)
-    if len(raw) > limits.arguments:
-        return Arguments(None, raw)
+    if len(raw) > limits.arguments or (_MAY_BE_NO_NUMBER.search(raw) is not None and _holds_no_number(value)):
+        return Arguments(None, raw)  # as its text would be: whoever validates may find a type that takes the number as written
     cut = ending.at_call and (not value or (tool is not None and not tool.required <= value.keys()))
     return Arguments(copied(value), raw, not cut)
+
+
+def _holds_no_number(value: object) -> bool:
+    """Does it hold a number that is not finite: none of JSON's, or one beyond every float?"""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if is_object(value):
+        return any(map(_holds_no_number, value.values()))
+    return is_list(value) and any(map(_holds_no_number, value))
 
 
 def text_arguments(text: str, ending: Ending, limits: Limits) -> list[Arguments]:

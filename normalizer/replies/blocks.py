@@ -8,15 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.pieces import Opaque, Redacted
 from llmcore.normalizer.native.turn import Part, TextRange, Thinking
-from llmcore.types.copies import copied
+from llmcore.types.copies import copied, made
 from llmcore.types.envelope import Segment, ToolCall
 from llmcore.types.messages import Block, ProviderBlock, RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock
+from llmcore.types.numbers import exact_json, holds_exact_floats
 
 __all__ = ["blocks_of_text", "blocks_of_turn", "tool_use"]
 
 
 def tool_use(call: ToolCall) -> ToolUseBlock:
-    return ToolUseBlock(id=call.id, name=call.name, input=copied(call.arguments), raw_input=call.raw_arguments)
+    arguments, raw = copied(call.arguments), call.raw_arguments
+    if not raw and holds_exact_floats(arguments):
+        raw = exact_json(arguments)
+    return made(ToolUseBlock, id=call.id, name=call.name, input=arguments, raw_input=raw)
 
 
 def blocks_of_text(source: str, segments: Sequence[Segment], calls: Sequence[ToolCall]) -> list[Block]:
@@ -47,7 +51,7 @@ def _flush(said: list[str], blocks: list[Block]) -> None:
     text = "".join(said)
     said.clear()
     if text.strip():
-        blocks.append(TextBlock(text=text))
+        blocks.append(made(TextBlock, text=text))
 
 
 def blocks_of_turn(

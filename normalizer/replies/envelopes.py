@@ -1,12 +1,18 @@
-"""Envelopes from what a text engine read, with what a native reply adds to it. Nothing is validated: it is all ours."""
+"""Envelopes from what a text engine read, with what a native reply adds to it. Nothing is validated: it is all ours.
+
+What is computed when asked for is a `partial`: a nested function, once compiled, and what it knows keep each other alive until
+the collector runs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from llmcore.normalizer.core.pieces import Piece
 from llmcore.normalizer.native.finish import finish_reason_of
 from llmcore.normalizer.replies.blocks import blocks_of_text
+from llmcore.normalizer.replies.left_out import left_out
 from llmcore.normalizer.replies.merging import numbered
 from llmcore.normalizer.text.engine import TextEngine
 from llmcore.normalizer.text.quick import Quick
@@ -19,7 +25,11 @@ __all__ = ["Additions", "assembled", "envelope_of_text", "envelope_of_words_and_
 def envelope_of_text(text: TextEngine, word: str | None) -> Envelope:
     """The envelope of a reply that is nothing but text. `word`: the caller's finish word."""
     calls = numbered(text.calls) if text.calls else []
-    return assembled(text, calls, word, finish_reason_of(word, bool(calls)), text.segments, partial(_blocks, text, calls))
+    said = None
+    if over := text.left_out():
+        notes = [*text.repairs, *left_out(over, text.limits)]
+        said = Additions(text.content, text.reasoning, text.truncated, text.near_misses, notes)
+    return assembled(text, calls, word, finish_reason_of(word, bool(calls)), text.segments, partial(_blocks, text, calls), said)
 
 
 def _blocks(text: TextEngine, calls: list[ToolCall]) -> list[Block]:
@@ -28,24 +38,29 @@ def _blocks(text: TextEngine, calls: list[ToolCall]) -> list[Block]:
 
 def envelope_of_words_and_calls(source: str, word: str | None, quick: Quick) -> Envelope:
     """The envelope of a text of words and whole calls."""
-    calls, content, pieces = quick
+    calls, content, reasoning, pieces = quick
     reason = finish_reason_of(word, bool(calls))
     fields = {
         "tool_calls": calls,
         "content": content,
-        "reasoning": "",
+        "reasoning": reasoning,
         "needs_more_work": True if calls else None,
         "finish_reason": reason,
         "finish_word": word or None,
-        "truncated": not calls and _came_to_nothing(reason, source),
+        "truncated": not calls and _came_to_nothing(reason, content),
         "near_misses": [],
         "repairs": [],
     }
 
-    def segments() -> list[Segment]:
-        return [Segment(*piece) for piece in pieces]
+    return Envelope.trusted(fields, source, partial(_segments, pieces), partial(_blocks_of_pieces, source, pieces, calls))
 
-    return Envelope.trusted(fields, source, segments, lambda: blocks_of_text(source, segments(), calls))
+
+def _segments(pieces: list[Piece]) -> list[Segment]:
+    return [Segment(*piece) for piece in pieces]
+
+
+def _blocks_of_pieces(source: str, pieces: list[Piece], calls: list[ToolCall]) -> list[Block]:
+    return blocks_of_text(source, _segments(pieces), calls)
 
 
 def _came_to_nothing(reason: FinishReason | None, content: str) -> bool:
@@ -54,7 +69,7 @@ def _came_to_nothing(reason: FinishReason | None, content: str) -> bool:
 
 
 class Additions:
-    """What a native reply says beside its text, and what it makes of the text's content."""
+    """What is said of a reply in place of what its text says: by a native reply, or of calls that were left out."""
 
     __slots__ = ("content", "near_misses", "reasoning", "repairs", "truncated")
 
@@ -70,10 +85,10 @@ def assembled(
     reason: FinishReason | None,
     segments: Callable[[], Sequence[Segment]],
     blocks: Callable[[], Sequence[Block]],
-    native: Additions | None = None,
+    instead: Additions | None = None,
 ) -> Envelope:
     """The envelope. `calls` are all calls, numbered; `segments` and `blocks` are computed when asked for."""
-    said = text if native is None else native
+    said = text if instead is None else instead
     needs_more_work = text.needs_more_work
     fields = {
         "tool_calls": calls,

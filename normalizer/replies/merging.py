@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from llmcore.normalizer.dialects import registry
+from llmcore.normalizer.replies.left_out import CALLS_LIMIT
 from llmcore.normalizer.text.engine import TextEngine
 from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
 from llmcore.types.limits import Limits
@@ -29,6 +30,8 @@ class Merged:
     near_misses: list[NearMiss]
     repairs: list[Repair] = field(default_factory=list[Repair])
     reclassified: list[_Tile] = field(default_factory=list[_Tile])
+    left_out: list[ToolCall] = field(default_factory=list[ToolCall])
+    """Calls that are too many beside the native ones."""
 
 
 def numbered(calls: Iterable[ToolCall], first: int = 0) -> list[ToolCall]:
@@ -50,13 +53,20 @@ def merge(native: Sequence[ToolCall], text: TextEngine, limits: Limits) -> Merge
         if any(_same(call, other) for other in native):
             before = {"name": call.name, "arguments": call.arguments}
             merged.repairs.append(Repair(kind="repeated_call", before=before))
-        elif not registry.is_bare(call.dialect):
+        elif registry.is_bare(call.dialect):
+            _miss(merged, call, "bare_call_beside_native", limits)
+        elif len(native) + len(merged.calls) < limits.calls:
             merged.calls.append(call)
-        elif call.span and len(merged.near_misses) < limits.near_misses:
-            reason = "bare_call_beside_native"
-            merged.near_misses = [*merged.near_misses, NearMiss(span=call.span, name=call.name, reason=reason)]
+        else:
+            merged.left_out.append(call)
+            _miss(merged, call, CALLS_LIMIT, limits)
     _retile(merged, text)
     return merged
+
+
+def _miss(merged: Merged, call: ToolCall, reason: str, limits: Limits) -> None:
+    if call.span and len(merged.near_misses) < limits.near_misses:
+        merged.near_misses = [*merged.near_misses, NearMiss(span=call.span, name=call.name, reason=reason)]
 
 
 def _same(call: ToolCall, other: ToolCall) -> bool:
@@ -67,7 +77,7 @@ def _same(call: ToolCall, other: ToolCall) -> bool:
 def _retile(merged: Merged, text: TextEngine) -> None:
     """A stretch whose calls were all dropped is markup, or content again when one of them is a near miss."""
     kept = {call.span for call in merged.calls}
-    missed = {miss.span for miss in merged.near_misses}
+    missed = {miss.span for miss in merged.near_misses} | {call.span for call in merged.left_out}
     gone = {call.span: "content" if call.span in missed else "markup" for call in text.calls if call.span not in kept}
     if not gone:
         return

@@ -6,6 +6,7 @@ reply can have been cut by the token limit."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 
@@ -20,6 +21,7 @@ from llmcore.normalizer.native.arguments import (
 from llmcore.normalizer.native.calls import PARALLEL, NativeCall
 from llmcore.normalizer.native.shape import as_dict, as_list, as_text, json_text
 from llmcore.normalizer.replies.leaks import calls_in_name, switched_arguments
+from llmcore.normalizer.replies.left_out import CALLS_LIMIT
 from llmcore.normalizer.replies.merging import numbered
 from llmcore.types.copies import updated
 from llmcore.types.envelope import Repair, ToolCall
@@ -41,10 +43,11 @@ class Reading:
 
 @dataclass(slots=True)
 class Dropped:
-    """A call that cannot be run, and why: `native_call_without_name` or `calls_limit`."""
+    """A call that cannot be run, and why: `native_call_without_name` or `calls_limit`; `calls`: those of it that are too many."""
 
     call: NativeCall
     reason: str
+    calls: Sequence[ToolCall] = ()
 
 
 @dataclass(slots=True)
@@ -66,7 +69,7 @@ def read_calls(calls: list[NativeCall], reading: Reading, last: NativeCall | Non
         found = call.read or _read_call(call, reading, call is last)
         room = reading.limits.calls - count
         if len(found) > room:
-            readings.dropped.append(Dropped(call, "calls_limit"))
+            readings.dropped.append(Dropped(call, CALLS_LIMIT, found[room:]))
             found = found[:room]
         elif not found and not call.says_nothing():
             readings.dropped.append(Dropped(call, "native_call_without_name"))
@@ -119,14 +122,16 @@ def _sound(found: list[Arguments]) -> bool:
 
 
 def _tool_call(name: str, id: str, arguments: Arguments, reading: Reading) -> ToolCall:
-    return ToolCall(
+    return ToolCall.trusted(
         id=id,
         name=name,
         arguments=arguments.value,
         raw_arguments=arguments.raw,
+        dialect="native",
+        span=None,
         complete=arguments.complete,
         known=None if reading.tools is None else name in reading.tools.names,
-        repairs=arguments.repairs,
+        repairs=[*arguments.repairs],
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 from llmcore.normalizer.native.calls import NativeCall
@@ -32,6 +33,7 @@ from llmcore.normalizer.native.wires import FAILED_GENERATION, bodies_of_list, w
 from llmcore.normalizer.replies.blocks import blocks_of_turn, tool_use
 from llmcore.normalizer.replies.call_events import CallEvents
 from llmcore.normalizer.replies.envelopes import Additions, assembled, envelope_of_text
+from llmcore.normalizer.replies.left_out import CALLS_LIMIT, left_out
 from llmcore.normalizer.replies.merging import Merged, merge, numbered
 from llmcore.normalizer.replies.native_calls import Dropped, Reading, Readings, read_calls, settled
 from llmcore.normalizer.replies.settings import Settings
@@ -271,12 +273,14 @@ class NativeReply:
             NearMiss(span=(end, end), name=dropped.call.name or None, reason=dropped.reason)
             for dropped in readings.dropped[: limits.near_misses]
         ]
+        nameless = [_repair(dropped) for dropped in readings.dropped if dropped.reason != CALLS_LIMIT]
+        over = [*chain.from_iterable(dropped.calls for dropped in readings.dropped), *merged.left_out, *text.left_out()]
         additions = Additions(
             merged.content,
             text.reasoning if reread else turn.reasoning + text.reasoning,
             text.truncated or any(not call.complete for call in native),
             merged.near_misses + misses,
-            self._as_text + text.repairs + merged.repairs + [_repair(dropped) for dropped in readings.dropped[: limits.repairs]],
+            [*self._as_text, *text.repairs, *merged.repairs, *nameless[: limits.repairs], *left_out(over, limits)],
         )
         return assembled(text, calls, turn.finish_word, reason, segments, blocks, additions)
 

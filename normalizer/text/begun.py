@@ -63,12 +63,15 @@ _FENCE = re.compile(r"(?:(?<=\n)|\A)[ \t]*+(`{3,})")
 _INFO = re.compile(r"`{3,}[ \t]*+(?P<info>[\w+#.-]*+)[ \t]*+(?:\r?\n|\Z)")
 
 
-_MAY_BE_BEGUN = re.compile(r"(?:func(?<!\wfunc)|<(?=/?(?:invoke\b|[a-z]{1,16}:|[|｜‖])))[^<>]*\Z")
+_TAG_MAY_BE_BEGUN = re.compile(r"</?[\w:.|｜‖-]")
+_FUNCTION_MAY_BE_BEGUN = re.compile(r"func(?<!\wfunc)")
 
 
 def may_end_in_call(text: str) -> bool:
     """May the end of a text that holds no candidate be what `begun_call` finds? Then the engine must look."""
-    return _MAY_BE_BEGUN.search(text, max(0, len(text) - _HEAD)) is not None
+    rest = text[max(0, len(text) - _HEAD, text.rfind("<"), text.rfind(">") + 1) :]
+    tag = rest[:1] == "<" and _TAG_MAY_BE_BEGUN.match(rest) is not None
+    return tag or ("func" in rest and _FUNCTION_MAY_BE_BEGUN.search(rest) is not None)
 
 
 def is_prose(text: str) -> bool:
@@ -168,7 +171,8 @@ def _opener_end(reading: Reading, table: MarkerTable, at: int) -> int:
     """Where the opener of a call, or the special token, at `at` ends; -1 when none stands there."""
     text = reading.src.text
     found = table.match(text, at)
-    if found is None or not (any(row.calls for row in found[1]) or text.startswith(_TOKEN, at)):
+    told = reading.names is not None
+    if found is None or not (any(row.calls and (told or not row.by_name) for row in found[1]) or text.startswith(_TOKEN, at)):
         found = table.match_tool_tag(text, at, reading.names)
     return -1 if found is None else found[0]
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from llmcore.normalizer.bare.json_forms import OBJECT_BEGINS, OBJECT_BEGUN
+from llmcore.normalizer.bare.labelled_lines import is_label
 from llmcore.normalizer.core.names import NEVER_LAST, name_line, named_in_tag
 from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.source import Source
@@ -23,12 +24,13 @@ from llmcore.normalizer.core.words import BEFORE_BARE, TURN_TOKENS
 
 __all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]
 
-_BY_FREQUENCY = "`<[{(]◁=A"  # what markup is most often made of comes first
+_BY_FREQUENCY = "`<[{(]◁=A:"  # what markup is most often made of comes first
 _WORDS = {"A": "Action:", "=": "to="}  # a whole text has candidates of these characters only in a word
 _FARTHEST = 64  # no expression looks farther than so many characters
 _START = 3  # so many characters after the first one tell openers from other text
 _ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
 _NAMING = ("t", "n", "")  # what an attribute that names a tool begins with
+_SPACED = re.compile(r"< [a-z_]{1,16}>")
 _WORD_END = re.compile(r".*\w\Z", re.DOTALL).match
 _LIST = r"[\[{'\"`]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
 
@@ -46,9 +48,11 @@ class Signs:
         openers, brackets = _beginnings(table.beginnings, "<"), _begun(table.beginnings, "[")
         empty = rf"(?:(?:None|null)\s*+)?\]\s*+(?:<(?:{_begun(TURN_TOKENS, '<')})|\Z)"  # calls nothing, when it is all there is
         words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
-        plain_tag = rf"<(?=(?:{openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt]))|/? [a-z_]{{0,16}}\Z|[^\s<>]{{0,60}}\Z)"
+        spaced = all(_SPACED.fullmatch(opener) for opener in table.beginnings if opener.startswith("< "))
+        blank = "(?! [a-z_]{0,16}+[^a-z_>])" if spaced else ""  # by which most signs of prose are refused at once
+        plain_tag = rf"(?=(?:{openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt]))|/? [a-z_]{{0,16}}\Z|[^\s<>]{{0,60}}\Z)"
         signs = {
-            "<": rf"(?:{plain_tag}|<(?=(?P<tag>[^\s<>/]{{1,256}}+)[>\s/]))",
+            "<": rf"<{blank}(?:{plain_tag}|(?=(?P<tag>[^\s<>/]{{1,256}}+)[>\s/]))",
             "[": rf"\[(?:(?={brackets})|(?<=[{bare}\\]\[)(?=\s*+(?:{_LIST}|{empty})){words})",
             "{": rf"\{{(?:(?<=[{ends}]\{{)|(?<=[{bare}]\{{)(?=\s*+(?:{OBJECT_BEGINS}|{OBJECT_BEGUN}\Z)))",
             "`": "`",
@@ -58,6 +62,7 @@ class Signs:
             "]": rf"\](?={_begun(table.beginnings, ']')})",
             "◁": rf"◁(?={_begun(table.beginnings, '◁')})",
             "=": "=(?<=to=)",
+            ":": ":(?<=(?:ool|ame|ion|all|lls):)",
         }
         self.any = re.compile("|".join(signs.values()))
         self.any_headed = re.compile("|".join({**signs, "{": r"\{"}.values()))
@@ -95,6 +100,8 @@ class Names:
         if found.lastgroup is not None:
             return self._names is not None and (found["tag"] in self._names or _is_told_apart(text, found, self._names))
         at = found.start()
+        if text[at] == ":":
+            return self._names is not None and is_label(text, at)
         if self._ends is None or text[at] not in "{(" or (headed and text[at] == "{"):
             return True
         return text[at - 1] in self._ends

@@ -15,6 +15,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from functools import lru_cache, partial
 
 from llmcore.normalizer.core.driver import Nested
@@ -34,11 +35,20 @@ __all__ = ["SHAPES", "TextEngine"]
 
 _NESTING = 3  # wrappers within wrappers that are read: each level reads its body once more
 _NO_TOOLS = ToolSet([])
+_TIMES_LIMIT = 64
+"""So many times `Limits.calls` are counted of a text that holds more than it allows."""
 
 
 def _over(more: str) -> bool:
     """What the steps end with."""
     return False
+
+
+def _ended() -> Steps[None]:
+    yield from ()
+
+
+_ENDED = _ended()
 
 
 class TextEngine:
@@ -82,6 +92,7 @@ class TextEngine:
         self._walk = Walk(self._reading, self._table, _whole_at(self._dialects) if by_shape else None)
         self._room = limits.text
         self._overflow: list[str] = []
+        self._reasoning_open = reasoning_open
         self._steps = self._run(reasoning_open)
         self.calls: list[ToolCall] = []
 
@@ -129,6 +140,10 @@ class TextEngine:
     # ------------------------------------------------------------------ what it says
 
     @property
+    def limits(self) -> Limits:
+        return self._limits
+
+    @property
     def source(self) -> str:
         text = self._reading.src.text
         return text + "".join(self._overflow) if self._overflow else text
@@ -165,6 +180,23 @@ class TextEngine:
     def replacing(self, start: int, end: int) -> list[str]:
         """What stretches within `start:end` read as."""
         return self._reading.replacing(start, end)
+
+    def left_out(self) -> list[ToolCall]:
+        """The calls that the text holds beyond `Limits.calls`, by reading it once more with room for them: where the first
+        reading stops looking depends on the form of the calls. Up to 64 times the limit are counted."""
+        reading, limits = self._reading, self._limits
+        if reading.nested or len(self.calls) < limits.calls:
+            return []
+        again = TextEngine(
+            reading.tools,
+            dialects=self._dialects,
+            reasoning_open=self._reasoning_open,
+            forced_tool=reading.forced_tool,
+            limits=replace(limits, calls=_TIMES_LIMIT * limits.calls),
+            listening=False,
+            enveloped=reading.enveloped,
+        ).read(reading.src.text, "length" if reading.ended_by_length else None)
+        return again.calls[limits.calls :]
 
     # ------------------------------------------------------------------ what its reading asks for (`Driver`)
 
@@ -237,6 +269,9 @@ class TextEngine:
         if reading.teller is not None:
             ends_in_content = bool(reading.pieces) and reading.pieces[-1][2] == "content"
             reading.teller.last("".join(self._overflow), ends_in_content=ends_in_content)
+        # What is over refers to the engine no more: nothing of a reply is left for the collector.
+        self._steps = _ENDED
+        reading.let_go()
 
 
 def _without_shapes(text: str, tools: ToolSet, dialects: frozenset[str] | None) -> TextEngine:

@@ -1,4 +1,4 @@
-"""Replies of words and whole calls, as most are, read without the engine.
+"""Replies of words and whole calls, as most are, behind reasoning or not, read without the engine.
 
 The search for candidates, the shapes of calls and the judgement of surroundings are the engine's own. Left out is what such a
 reply does not need: readers, look-aheads, a listener. Whatever else stands in a text is the engine's, which then reads all of it.
@@ -8,6 +8,7 @@ That both agree is tested for every row and place (`tests/normalizer/text/test_q
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from llmcore.normalizer.bare.fences import without_code
@@ -22,9 +23,10 @@ from llmcore.normalizer.core.surroundings import (
     is_plain_before,
     sentences_stand,
 )
+from llmcore.normalizer.dialects.reasoning import Block, whole_block
 from llmcore.normalizer.dialects.registry import is_bare, marker_table
 from llmcore.normalizer.text.begun import is_prose, may_end_in_call
-from llmcore.normalizer.text.candidates import names_of, signs_of
+from llmcore.normalizer.text.candidates import Names, Signs, names_of, signs_of
 from llmcore.normalizer.text.engine import SHAPES
 from llmcore.normalizer.text.opening import begins_specially
 from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, Whole, tiled
@@ -40,10 +42,11 @@ _OPENER = 24  # the longest
 
 
 class Quick(NamedTuple):
-    """What a text of words and whole calls says."""
+    """What a text of reasoning, words and whole calls says."""
 
     calls: list[ToolCall]
     content: str
+    reasoning: str
     pieces: list[Piece]
 
 
@@ -51,34 +54,53 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
     """The reply, or None: then the engine must read it."""
     if not text or len(text) > limits.text:
         return None
+    block = whole_block(text)
+    if block is not None and block.opener not in marker_table(dialects).unshared:
+        return None
     wholes: Sequence[Whole] = ()
-    if text[0] in MARKS or _holds_candidate(text, tools, dialects):
-        wholes = (_wholes(text, tools, dialects, limits) if tools else None) or ()
+    done = 0 if block is None else block.over
+    if (not done and text[0] in MARKS) or _holds_candidate(text[done:] if done else text, tools, dialects):
+        wholes = (_wholes(text, done, tools, dialects, limits) if tools else None) or ()
         if not wholes:
             return None
     elif begins_specially(text):
         return None
-    rest = text[wholes[-1].end :].strip() if wholes else text
-    if (rest and may_end_in_call(text)) or (rest and wholes and not is_prose(rest)):
+    rest = text[wholes[-1].end if wholes else done :].strip()
+    if rest and (may_end_in_call(text) or ((wholes or done) and not is_prose(rest))):  # behind markup a word may begin a call
         return None
-    pieces = tiled(text, wholes)
-    content = text if not wholes else joined(pieces, "content", text, ())
-    return Quick([whole.call(n) for n, whole in enumerate(wholes)], content, pieces)
+    pieces = tiled(text, wholes, () if block is None else _pieces_of(block))
+    content = text if block is None and not wholes else joined(pieces, "content", text, ())
+    reasoning = "" if block is None else text[block.begin : block.end]
+    return Quick([whole.call(n) for n, whole in enumerate(wholes)], content, reasoning, pieces)
+
+
+def _pieces_of(block: Block) -> list[Piece]:
+    if block.begin == block.end:
+        return [(0, block.over, "markup")]
+    return [(0, block.begin, "markup"), (block.begin, block.end, "reasoning"), (block.end, block.over, "markup")]
 
 
 def _holds_candidate(text: str, tools: ToolSet | None, dialects: frozenset[str] | None) -> bool:
     names = None if tools is None else tools.names
     said = without_code(text, names) if "`" in text else text
-    return said is None or signs_of(names, marker_table(dialects)).occur_in(said, names_of(names))
+    if said is None:
+        return True
+    signs, told = _signs_and_names(names, dialects)
+    return signs.occur_in(said, told)
 
 
-def _wholes(text: str, tools: ToolSet, dialects: frozenset[str] | None, limits: Limits) -> list[Whole] | None:
-    """The calls of the text, each all there and meant; None when anything else may stand in it."""
+@lru_cache(maxsize=256)
+def _signs_and_names(names: frozenset[str] | None, dialects: frozenset[str] | None) -> tuple[Signs, Names]:
+    return signs_of(names, marker_table(dialects)), names_of(names)
+
+
+def _wholes(text: str, done: int, tools: ToolSet, dialects: frozenset[str] | None, limits: Limits) -> list[Whole] | None:
+    """The calls of the text from `done` on, each all there and meant; None when anything else may stand there."""
     wholes: list[Whole] = []
     unannounced: list[int] = []
     surroundings: Surroundings | None = None
-    start, said, is_unannounced = 0, False, False
-    for at in _candidates(text, tools, dialects, wholes):
+    start, said, is_unannounced = done, False, False
+    for at in _candidates(text, done, tools, dialects, wholes):
         if at < 0 or len(wholes) + 1 >= min(limits.calls, _MOST):
             return None
         blank = text[start:at].isspace() or start == at
@@ -103,15 +125,18 @@ def _wholes(text: str, tools: ToolSet, dialects: frozenset[str] | None, limits: 
             unannounced.append(len(wholes) + len(found) - 1)
         wholes += found
         start = wholes[-1].end
-    starts = [*(whole.start for whole in wholes), len(text)]
-    return None if any(sentences_stand(text, wholes[n].end, starts[n + 1]) for n in unannounced) else wholes
+    if unannounced:
+        starts = [*(whole.start for whole in wholes), len(text)]
+        if any(sentences_stand(text, wholes[n].end, starts[n + 1]) for n in unannounced):
+            return None
+    return wholes
 
 
-def _candidates(text: str, tools: ToolSet, dialects: frozenset[str] | None, wholes: list[Whole]) -> Iterator[int]:
-    """Where something may begin behind the calls read so far; -1 for what the engine must look at."""
-    signs, names = signs_of(tools.names, marker_table(dialects)), names_of(tools.names)
-    position = 0
-    if SHAPES.may_begin(text):
+def _candidates(text: str, done: int, tools: ToolSet, dialects: frozenset[str] | None, wholes: list[Whole]) -> Iterator[int]:
+    """Where something may begin behind `done` and the calls read so far; -1 for what the engine must look at."""
+    signs, names = _signs_and_names(tools.names, dialects)
+    position = done
+    if not done and SHAPES.may_begin(text):
         yield 0
         position = wholes[-1].end
     while True:

@@ -207,7 +207,7 @@ class Section:
 
 
 def _written(sample: Sample, count: int) -> str:
-    return sample.row.write([(name, ARGUMENTS) for name in _NAMES[:count]]).rstrip()
+    return sample.write([(name, ARGUMENTS) for name in _NAMES[:count]]).rstrip()
 
 
 def _is_plain(read: ReadText, count: int) -> bool:

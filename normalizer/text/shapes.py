@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from llmcore.normalizer.bare.fences import holds_closer
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.typed_values import typed_by
-from llmcore.normalizer.core.rows import Dialect, as_json
+from llmcore.normalizer.core.rows import Dialect, Writer, as_json
 from llmcore.normalizer.core.source import past
 from llmcore.normalizer.core.surroundings import form_of
 from llmcore.normalizer.dialects.registry import DIALECTS
@@ -64,6 +64,9 @@ _ASKED_OFTEN = 2  # a reply asks at most twice for its first call: to learn shap
 _LAYOUT = re.compile(rf"[{SPACE}]{{0,{GAP}}}")
 _CLOSING = frozenset("}])")
 _ELEMENT = re.compile(r"<(\w+)>")
+_CDATA, _CDATA_ENDS = "<![CDATA[", "]]>"
+_VALUES = {"<": r"[^<]*+", _CDATA_ENDS: r"(?:[^\]<]++|\](?!\]>))*+"}
+"""What a value may be, by what ends it: what holds a `<` is the readers', which look for a call in it."""
 _TOKENS = re.compile(r"[}\])]|[^\s}\])]\S*")
 
 
@@ -173,8 +176,8 @@ def _inside(limits: Limits) -> Limits:
 
 class _TaggedShape:
     """`head`: up to the first key; its empty groups `call` and `raw` are where the call and its raw arguments begin. `parameter`:
-    a key, a value without `<`, and what stands, in its group `end`, behind the last value, or before the next key. `trims`: line
-    breaks around a value belong to the format. `behind`: so many of the last characters are no raw arguments."""
+    a key, a value without markup, and what stands, in its group `end`, behind the last value, or before the next key. `trims`:
+    line breaks around a value belong to the format. `behind`: so many of the last characters are no raw arguments."""
 
     __slots__ = ("begins", "behind", "entry", "head", "parameter", "sample", "trims", "written")
 
@@ -185,11 +188,9 @@ class _TaggedShape:
         self.head = sample.head(sample.text.index(KEY), re.escape, call=sample.span[0], raw=raw[0])
         self.behind = len(sample.text) - raw[1]
         opened = "|".join(map(re.escape, notation.opened))
-        self.parameter = re.compile(
-            rf"{A_KEY}(?:{opened})(?P<value>[^<]*+)(?:(?P<end>{_keyed(notation.last)})|{_keyed(notation.following)})"
-        )
-
-        self.entry = re.compile(rf"{A_KEY}(?:{opened})(?P<value>[^<]*+)(?P<more>{_keyed(notation.following)})?")
+        value = rf"{A_KEY}(?:{opened})(?P<value>{_VALUES[notation.ends]})"
+        self.parameter = re.compile(rf"{value}(?:(?P<end>{_keyed(notation.last)})|{_keyed(notation.following)})")
+        self.entry = re.compile(rf"{value}(?P<more>{_keyed(notation.following)})?")
 
     def read(self, head: re.Match[str], text: str, tool: CompiledTool, limits: Limits, *, final: bool) -> Whole | None:
         """The call that begins with this head, if it is of this shape and the schema types every argument without a repair."""
@@ -235,11 +236,12 @@ class _TaggedShape:
 @dataclass(frozen=True, slots=True)
 class _Tags:
     """What a row writes around the values, white space beside them apart: behind a key (for values of each type), before the next
-    key, behind the last value."""
+    key, behind the last value; both begin with what ends a value."""
 
     opened: Sequence[str]
     following: str
     last: str
+    ends: str
 
 
 def _keyed(literal: str) -> str:
@@ -248,18 +250,20 @@ def _keyed(literal: str) -> str:
 
 
 def _tags_of(sample: Sample) -> _Tags | None:
-    """What the row writes around values, when that is the same for every value and ends it by its first `<`."""
+    """What the row writes around values, when that is the same for every value and ends it by its first `<`, or its section of
+    characters."""
     _, _, behind_key = sample.text.partition(KEY)
     opened, _, behind_value = behind_key.partition(VALUE)
     between, _, last = behind_value.partition(OTHER_VALUE)
     closer = between.removesuffix(OTHER_KEY + opened)
     following, last = closer.lstrip(), last.lstrip().replace(OTHER_KEY, KEY)
-    sound = following.startswith("<") and last.startswith("<") and not following.startswith(last)
+    ends = _CDATA_ENDS if opened.endswith(_CDATA) else "<"
+    sound = following.startswith(ends) and last.startswith(ends) and not following.startswith(last)
     if closer == between or NAME in behind_key or not sound:
         return None
-    others = [sample.row.write([(NAME, {KEY: value})]).partition(KEY)[2] for value in _OF_EACH_TYPE]
+    others = [sample.write([(NAME, {KEY: value})]).partition(KEY)[2] for value in _OF_EACH_TYPE]
     ways = [other[: other.rfind(as_json(value))] for other, value in zip(others, _OF_EACH_TYPE, strict=True)]
-    return _Tags([*dict.fromkeys(way.rstrip() for way in (opened, *ways))], following, last)
+    return _Tags([*dict.fromkeys(way.rstrip() for way in (opened, *ways))], following, last, ends)
 
 
 def _tagged(sample: Sample) -> _TaggedShape | None:
@@ -278,8 +282,8 @@ def _tagged(sample: Sample) -> _TaggedShape | None:
     return _TaggedShape(sample, notation, (at, at + len(raw)), trims=value != written)
 
 
-def _learnt(row: Dialect, dialects: Dialects, text: str, read: Read) -> _JsonShape | _TaggedShape | None:
-    """The shape of what the row's writer wrote; None when that is not markup, one call with plain arguments, markup."""
+def _learnt(row: Dialect, write: Writer, dialects: Dialects, text: str, read: Read) -> _JsonShape | _TaggedShape | None:
+    """The shape of what a writer of the row wrote; None when that is not markup, one call with plain arguments, markup."""
     found = read(text, told(), dialects)
     calls, spans = found.calls, [(start, end) for start, end, kind in found.pieces if kind == "call"]
     sound = len(calls) == len(spans) == 1 and calls[0].complete and not calls[0].repairs and calls[0].arguments == ARGUMENTS
@@ -288,7 +292,7 @@ def _learnt(row: Dialect, dialects: Dialects, text: str, read: Read) -> _JsonSha
         return None
     places = frozenset(place for place in PLACES if _is_same_in(place, text, calls[0], read, dialects))
     elements = frozenset(_ELEMENT.findall(text)) - {KEY, OTHER_KEY}
-    sample = Sample(row, dialects, text, calls[0], spans[0], elements, read, places, found.reasoning_is_over)
+    sample = Sample(row, write, dialects, text, calls[0], spans[0], elements, read, places, found.reasoning_is_over)
     if text.count(WRITTEN) == 1 and calls[0].raw_arguments == WRITTEN:
         return _JsonShape(sample)
     return _tagged(sample) if row.typed_by_schema else None
@@ -388,14 +392,21 @@ class Shapes:
 
     def _learn(self, start: str, dialects: Dialects) -> tuple[_Shape, ...]:
         """The shapes of calls that begin so."""
-        written = {
-            row: row.write([(NAME, ARGUMENTS)]).rstrip() for row in DIALECTS.values() if dialects is None or row.name in dialects
-        }
-        shapes = [_learnt(row, dialects, text, self._read) for row, text in written.items() if text.startswith(start)]
+        shapes = [
+            _learnt(row, write, dialects, text, self._read)
+            for row, write, text in _written()
+            if text.startswith(start) and (dialects is None or row.name in dialects)
+        ]
         return tuple(_Shape(shape) for shape in shapes if shape is not None)
 
 
 @cache
 def _starts() -> frozenset[str]:
     """What calls of a shape begin with. A row that begins with the name has no shape."""
-    return frozenset(row.write([(NAME, ARGUMENTS)])[:START] for row in DIALECTS.values()) - {NAME[:START]}
+    return frozenset(text[:START] for _, _, text in _written()) - {NAME[:START]}
+
+
+@cache
+def _written() -> list[tuple[Dialect, Writer, str]]:
+    """One call as each row writes it, in each of its ways."""
+    return [(row, write, write([(NAME, ARGUMENTS)]).rstrip()) for row in DIALECTS.values() for write in (row.write, *row.also)]

@@ -69,63 +69,73 @@ class Walk:
 
     def run(self) -> Steps[None]:
         """From candidate to candidate until the text ends; the rest is text of the current kind."""
-        reading = self._reading
-        src, looks, table, seek = reading.src, reading.looks, self._table, self._candidates.next
+        reading, src = self._reading, self._reading.src
         position = reading.done
         while True:
-            position = reading.resumed(position)
-            brackets_from, markers_from = looks.on_brackets - self._allowance, looks.spent - self._allowance
-            if position < brackets_from or position < markers_from:
-                self._pass_over(position)
-                position = max(position, markers_from)
-            if position == reading.done and position >= brackets_from and src.text[position : position + 1] in _OPEN:
-                at = position  # directly behind a marker every bracket is a candidate
-            else:
-                at = seek(position, brackets_from)
+            position, brackets_from = self._from(reading.resumed(position))
+            at = self._sought(position, brackets_from)
             if reading.held and not self._line_is_decided(at) and at < 0 and not src.final:
                 yield None
-                continue
-            if at < 0:
-                if src.final:
-                    break
+            elif at >= 0:
+                position = yield from self._look(at, brackets_from)
+            elif src.final:
+                break
+            else:
                 self._skim = None
                 self._rest(position)
                 yield self._sleeps
                 position = self._at
-                continue
-            trigger = src.text[at]
-            if self._in_block_quote(at):
-                position = yield from self._block_quote(at)
-                continue
-            if trigger in MARKS and table.may_open(src.text, at):
-                if self._whole_at is not None and self._takes_whole(at):
-                    position = reading.done
-                    continue
-                if self.is_undecided(at):
-                    self._at = at
-                    if at > reading.done:
-                        reading.tell(settled_text(reading, at))
-                    self._skim = self._skim_undecided
-                    yield self._sleeps
-                    position = self._at
-                    continue
-                if (found := self._openers(at)) and (yield from self._marker(at, found)):
-                    position = reading.done
-                    continue
-            position = at + 1
-            handler = HANDLERS.get(trigger)
-            # Before `brackets_from` a bracket comes here only because it begins like a marker, and it was none.
-            takes = reading.takes_calls or (reading.enveloped and trigger == "{")
-            counts = trigger in _CODE or (takes and at >= brackets_from)
-            if handler is not None and counts and reading.text_kind != "reasoning":
-                before = looks.spent
-                went = handler(reading, at)
-                position = max(position, went if isinstance(went, int) else (yield from went))
-                looks.charge_brackets(before)
-                reading.judged(PLAIN)
         reading.line_over(words_follow=False)
         reading.reply_over()
         self._end()
+        self._skim = None
+
+    def _from(self, position: int) -> tuple[int, int]:
+        """Where to go on, and from where on brackets count: text that looks have cost already is passed over."""
+        looks = self._reading.looks
+        brackets_from, markers_from = looks.on_brackets - self._allowance, looks.spent - self._allowance
+        if position < brackets_from or position < markers_from:
+            self._pass_over(position)
+            position = max(position, markers_from)
+        return position, brackets_from
+
+    def _sought(self, position: int, brackets_from: int) -> int:
+        """The next candidate, -1 when there is none; directly behind a marker every bracket is one."""
+        behind = position == self._reading.done and position >= brackets_from
+        if behind and self._reading.src.text[position : position + 1] in _OPEN:
+            return position
+        return self._candidates.next(position, brackets_from)
+
+    def _look(self, at: int, brackets_from: int) -> Steps[int]:
+        """Look closely at a candidate. Returns where to go on."""
+        reading, src = self._reading, self._reading.src
+        trigger = src.text[at]
+        if self._in_block_quote(at):
+            return (yield from self._block_quote(at))
+        if trigger in MARKS and self._table.may_open(src.text, at):
+            if self._whole_at is not None and self._takes_whole(at):
+                return reading.done
+            if self.is_undecided(at):
+                self._at = at
+                if at > reading.done:
+                    reading.tell(settled_text(reading, at))
+                self._skim = self._skim_undecided
+                yield self._sleeps
+                return self._at
+            if (found := self._openers(at)) and (yield from self._marker(at, found)):
+                return reading.done
+        handler = HANDLERS.get(trigger)
+        # Before `brackets_from` a bracket comes here only because it begins like a marker, and it was none.
+        takes = reading.takes_calls or (reading.enveloped and trigger == "{")
+        counts = trigger in _CODE or (takes and at >= brackets_from)
+        if handler is None or not counts or reading.text_kind == "reasoning":
+            return at + 1
+        before = reading.looks.spent
+        went = handler(reading, at)
+        position = max(at + 1, went if isinstance(went, int) else (yield from went))
+        reading.looks.charge_brackets(before)
+        reading.judged(PLAIN)
+        return position
 
     def _takes_whole(self, at: int) -> bool:
         """Take the call at `at`, or a section of them, in one step, if it is all there in the shape of a row."""
@@ -140,7 +150,7 @@ class Walk:
         if not wholes or len(reading.drafts) + len(wholes) >= reading.limits.calls:
             return False
         first, last = wholes[0], wholes[-1]
-        standing = PLAIN if not place else reading.standing_at(at, self._form(first.dialect, src.text[at : at + _MARKER]))
+        standing = reading.standing_at(at, self._form(first.dialect, src.text[at : at + _MARKER]))
         if standing is not PLAIN and not is_plain_before(standing, src.text, last.end):
             return False
         if standing.unannounced and (not src.final or src.text[last.end :].strip()):

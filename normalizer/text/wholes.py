@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from llmcore.normalizer.core.pieces import Piece, settled
 from llmcore.normalizer.core.placeholders import is_placeholder, may_hold_placeholders
-from llmcore.normalizer.core.rows import Dialect
+from llmcore.normalizer.core.rows import Dialect, Writer
 from llmcore.normalizer.core.source import past
 from llmcore.types.envelope import ToolCall
 from llmcore.types.limits import Limits
@@ -122,10 +122,11 @@ class Whole(NamedTuple):
         )
 
 
-def tiled(text: str, wholes: Sequence[Whole]) -> list[Piece]:
-    """The pieces of a text of words and whole calls. Calls of one list share their span, and it is one piece."""
-    pieces: list[Piece] = []
-    done = 0
+def tiled(text: str, wholes: Sequence[Whole], before: Sequence[Piece] = ()) -> list[Piece]:
+    """The pieces of a text of words and whole calls. Calls of one list share their span, and it is one piece. `before`: those
+    that are known already."""
+    pieces = [*before]
+    done = pieces[-1][1] if pieces else 0
     for whole in wholes:
         if whole.at > done:
             pieces.append((done, whole.at, "content"))
@@ -154,9 +155,10 @@ def is_guess(arguments: dict[str, Any], raw: str) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """What the row's writer wrote (one call of `NAME` with `ARGUMENTS`) and what the engine read there."""
+    """What a writer of the row wrote (one call of `NAME` with `ARGUMENTS`) and what the engine read there."""
 
     row: Dialect
+    write: Writer
     dialects: Dialects
     text: str
     call: ToolCall
@@ -213,7 +215,7 @@ class Sample:
 @lru_cache(maxsize=4096)
 def _calls(sample: Sample, name: str) -> bool:
     """Does the row's frame call what has this name? `user` in Harmony's is no tool, whatever tools there are."""
-    calls = sample.read(sample.row.write([(name, ARGUMENTS)]), told(name), sample.dialects).calls
+    calls = sample.read(sample.write([(name, ARGUMENTS)]), told(name), sample.dialects).calls
     return [(call.name, call.arguments, call.dialect) for call in calls] == [(name, ARGUMENTS, sample.call.dialect)]
 
 

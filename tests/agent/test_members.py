@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from typing import Any, cast
 
 import pytest
 
-from llmcore import Agent, FakeModel, Hooks, Orchestrator, Request, ToolCall, Veto, hook, tool
-from llmcore.types import ConfigError, Envelope, Message, ToolDefinitionError
+from llmcore import Agent, FakeModel, Hooks, Orchestrator, Request, RunResult, ToolCall, Veto, hook, tool
+from llmcore.types import CallerError, ConfigError, Envelope, Message, ToolDefinitionError
 
 pytestmark = pytest.mark.anyio
 
@@ -130,9 +132,131 @@ def test_what_is_the_classes_own_is_left_alone() -> None:
     type(
         "Made",
         (Agent,),
-        {"registry": None, "on_message": nothing, "_max_tool_turn": 1, "budget": property(nothing)},
+        {"registry": None, "on_message": nothing, "_max_tool_turn": 1, "spent": property(nothing)},
     )
-    type("Other", (Agent,), {"stop": tool(bare, name="stop"), "names": ["a"]})
+    members: dict[str, Any] = {"stop": tool(bare, name="stop"), "names": ["a"]}
+    type("Other", (Agent,), members)
+
+
+_UNHEARD: list[tuple[str, Any, str]] = [
+    ("checkpoint", lambda state: None, "first parameter be `self`, or write `checkpoint = staticmethod"),  # pyright: ignore[reportUnknownLambdaType]
+    ("log", bare, "log"),
+    ("tools", lambda context: [], "first parameter be `self`"),  # pyright: ignore[reportUnknownLambdaType]
+    ("token_counter", bare, r"staticmethod\(function\)"),
+    ("system", bare, "def system_messages"),
+    ("budget", property(nothing), "no property"),
+    ("system", classmethod(nothing), "no classmethod"),
+    ("messages", bare, "no method"),
+    ("finalise_response", bare, "did you mean 'finalize_response'"),
+    ("finalize_reponse", bare, "did you mean 'finalize_response'"),
+    ("_finalise_response", bare, "did you mean '_finalize_response'"),
+    ("system_message", bare, "did you mean 'system_messages'"),
+    ("gone", property(tool(bare, name="gone")), "@property hides the tool"),
+    ("gone", classmethod(cast("Any", tool(bare, name="gone"))), "@classmethod hides the tool"),
+    ("gone", functools.cached_property(tool(bare, name="gone")), "@cached_property hides the tool"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "words"), _UNHEARD)
+def test_what_would_never_be_heard_is_an_error_that_names_the_fix(name: str, value: Any, words: str) -> None:
+    with pytest.raises(CallerError, match=words):
+        type("Made", (Agent,), {name: value})
+
+
+def test_options_that_are_functions_are_heard_as_methods_of_their_own_object() -> None:
+    class Told(Agent):
+        def __init__(self, model: FakeModel, **options: Any) -> None:
+            super().__init__(model, **options)
+            self.heard: list[str] = []
+
+        def checkpoint(self, state: RunResult) -> None:
+            self.heard.append("checkpoint")
+
+        def log(self, line: str) -> None:
+            self.heard.append("log")
+
+        async def socket_emit(self, event: dict[str, Any]) -> None:
+            self.heard.append("socket_emit")
+
+        def tools(self) -> list[Any]:
+            self.heard.append("tools")
+            return [plain]
+
+        def interjections(self) -> list[str]:
+            self.heard.append("interjections")
+            return []
+
+        def output_validators(self, value: str) -> None:
+            self.heard.append("output_validators")
+
+    def plain() -> str:
+        """Plain."""
+        return "p"
+
+    every = {"checkpoint", "log", "socket_emit", "tools", "interjections", "output_validators"}
+    agent = Told(FakeModel().tool_call("plain", {}).text("ok").text("ok"))
+    agent.chat_sync("x")
+    assert set(agent.heard) == every
+    other = copy.copy(agent)
+    agent.heard, other.heard = [], []
+    other.chat_sync("y")
+    assert set(other.heard) == every
+    assert agent.heard == []
+    saved: list[Any] = []
+    given = Told(FakeModel("ok"), checkpoint=saved.append)  # the object's wins
+    given.chat_sync("x")
+    assert saved
+    assert "checkpoint" not in given.heard
+
+
+def test_a_decorator_above_a_tool_leaves_it_a_tool() -> None:
+    before: list[str] = []
+
+    def noted(function: Any) -> Any:
+        @functools.wraps(function)
+        def noting(*given: Any, **named: Any) -> Any:
+            before.append("noted")
+            return function(*given, **named)
+
+        return noting
+
+    class Wrapped(Agent):
+        who = "me"
+
+        @noted
+        @noted
+        @tool(name="say_it", read_only=True)
+        def say(self, times: int) -> str:
+            """Say it."""
+            return self.who * times
+
+    agent = Wrapped(FakeModel().tool_call("say_it", {"times": 2}).text("ok"))
+    (only,) = agent.list_tools()
+    assert (only.name, only.definition.read_only, only.definition.description) == ("say_it", True, "Say it.")
+    assert only.definition.parameters["properties"].keys() == {"times"}
+    assert agent.run_sync("x").tool_results[0].value == "meme"
+    assert before == ["noted", "noted"]
+
+
+def test_messages_of_a_class_are_each_objects_own() -> None:
+    said = ({"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."})
+
+    def last(agent: Any) -> str:
+        return str(agent.messages[-1].text)
+
+    asked: dict[str, Any] = {"messages": said, "system_messages": last}
+    begun: Any = type("Begun", (Agent,), asked)
+    heir: Any = type("Heir", (begun,), {})
+
+    fake = FakeModel("a", "b")
+    one, other = begun(fake), heir(fake)
+    one.chat_sync("Now")
+    assert fake.requests[0].system == "Now"
+    assert [message.text for message in one.messages] == ["Hi", "Hello.", "Now", "a"]
+    assert [message.text for message in other.messages] == ["Hi", "Hello."]
+    one.reset()
+    assert one.messages == []
+    assert begun(fake, messages=()).messages == []
 
 
 @pytest.mark.parametrize(

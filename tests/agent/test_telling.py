@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from llmcore import Agent, FakeModel, tool
+from llmcore import Agent, Budget, FakeModel, tool
 from llmcore.agent import telling
-from llmcore.types import RateLimited
+from llmcore.types import RateLimited, Timeout
 
 pytestmark = pytest.mark.anyio
 SECRET = "sk-proj-" + "Ab12Cd34Ef56Gh78" * 2
@@ -92,6 +95,58 @@ def _fail(event: Any) -> None:
 
 async def _hang(event: Any) -> None:
     await asyncio.sleep(60)
+
+
+def _block(event: Any) -> None:
+    time.sleep(0.3)
+
+
+async def _refuse_to_stop(event: Any) -> None:
+    try:
+        await asyncio.sleep(60)
+    except asyncio.CancelledError:
+        await asyncio.sleep(0.3)
+
+
+@pytest.mark.parametrize("emit", [_block, _hang, _refuse_to_stop])
+async def test_a_callback_that_takes_its_time_holds_neither_the_loop_nor_the_deadline(
+    emit: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    ticks: list[float] = []
+
+    async def tick() -> None:
+        while True:
+            ticks.append(time.monotonic())
+            await asyncio.sleep(0.01)
+
+    ticking = asyncio.create_task(tick())
+    started = time.monotonic()
+    with suppress(Timeout):
+        await Adder(adding(), None, emit, budget=Budget(deadline=0.1)).chat("Add.")
+    ticking.cancel()
+    assert time.monotonic() - started < 1.5
+    assert max(later - earlier for earlier, later in pairwise(ticks)) < 0.2
+    assert caplog.text.count("was left behind") == (0 if emit is _block else 1)  # that one ends within half a second
+
+
+async def test_a_callback_that_was_left_behind_is_told_nothing_more_of_the_chat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(telling, "_SECONDS", 0.02)
+    told: list[str] = []
+
+    async def hang(event: dict[str, Any]) -> None:
+        told.append(event["type"])
+        await asyncio.sleep(60)
+
+    agent = Adder(adding(), None, hang)
+    assert await agent.chat("Add.") == "It is 3."
+    assert told == ["attempt_started"]
+
+
+async def test_the_answer_is_told_without_keys() -> None:
+    told: list[dict[str, Any]] = []
+    agent = Agent(FakeModel(f"it is {SECRET}"), socket_emit=told.append)
+    assert SECRET in await agent.chat("Go")
+    assert SECRET not in str(told)
 
 
 @pytest.mark.parametrize("emit", [_fail, _fail_later, _hang])

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from llmcore.fallback import FallbackContext, Ledger, Plan
+from llmcore.fallback import FallbackContext, FallbackManager, Ledger, Plan
+from llmcore.fallback.manager import Attempting
 from llmcore.types import AttemptStarted, Budget, Event, LLMCoreError, ModelNotFound, OutputMode
+from llmcore.types.telling import Tell, told_by
 
 
 @dataclass
@@ -68,6 +71,11 @@ def context_for(table: Table, *, attempts: int = 10, mode_matters: bool = True, 
     return FallbackContext(table, ledger, Plan("m", "native_tools"), mode_matters)
 
 
+def told(manager: FallbackManager, context: FallbackContext, attempt: Attempting) -> AsyncGenerator[Event, None]:
+    """The events of a turn as they come."""
+    return told_by(partial(manager.run, context, attempt))
+
+
 class Script:
     """An `Attempting`: fails as told, then succeeds; draws on the ledger as the real one does."""
 
@@ -76,10 +84,10 @@ class Script:
         self._failures = list(failures)
         self.plans: list[Plan] = []
 
-    async def __call__(self, plan: Plan) -> AsyncGenerator[Event, None]:
+    async def __call__(self, plan: Plan, tell: Tell[Event]) -> None:
         self.plans.append(plan)
         attempt = self._context.ledger.start(plan.model, plan.mode, plan.reason, plan.detail, plan.deployment)
-        yield AttemptStarted(attempt.n, plan.model, plan.mode, plan.reason)
+        await tell(AttemptStarted(attempt.n, plan.model, plan.mode, plan.reason))
         if self._failures:
             failure = self._failures.pop(0)
             self._context.ledger.finish(attempt, failure=failure)

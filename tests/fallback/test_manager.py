@@ -49,7 +49,7 @@ from llmcore.types import (
     Truncated,
     Waiting,
 )
-from tests.fallback.support import Script, Table, context_for
+from tests.fallback.support import Script, Table, context_for, told
 
 pytestmark = pytest.mark.anyio
 
@@ -61,7 +61,7 @@ async def plans_after(*failures: LLMCoreError, table: Table | None = None, attem
     context = context_for(table or Table(), attempts=attempts)
     script = Script(context, *failures)
     try:
-        async for _ in FallbackManager(STRATEGIES).run(context, script):
+        async for _ in told(FallbackManager(STRATEGIES), context, script):
             pass
     except FallbackExhausted:
         pass
@@ -104,10 +104,10 @@ async def test_each_failure_has_its_first_remedy(failure: LLMCoreError, expected
     script = Script(context, failure)
     if expected is None:
         with pytest.raises((type(failure), FallbackExhausted)):
-            async for _ in FallbackManager(STRATEGIES).run(context, script):
+            async for _ in told(FallbackManager(STRATEGIES), context, script):
                 pass
     else:
-        async for _ in FallbackManager(STRATEGIES).run(context, script):
+        async for _ in told(FallbackManager(STRATEGIES), context, script):
             pass
     assert steps(script.plans[1:]) == ([expected] if expected else [])
 
@@ -219,7 +219,7 @@ async def test_a_wait_is_told_logged_and_stands_in_its_attempt(caplog: pytest.Lo
     context = context_for(Table())
     script = Script(context, RateLimited("the secret prompt", retry_after=0.05))
     with caplog.at_level(logging.INFO, "llmcore.fallback"):
-        events = [event async for event in FallbackManager(STRATEGIES).run(context, script)]
+        events = [event async for event in told(FallbackManager(STRATEGIES), context, script)]
     waiting = [event for event in events if isinstance(event, Waiting)]
     assert waiting == [Waiting(2, "m", "native_tools", "retry", "RateLimited: the secret prompt", 0.05)]
     assert [type(event) for event in events] == [AttemptStarted, AttemptFailed, Waiting, AttemptStarted]
@@ -233,7 +233,7 @@ async def test_a_wait_obeys_cancellation() -> None:
     context = context_for(Table())
 
     async def turn() -> None:
-        async for event in FallbackManager().run(context, Script(context, RateLimited("slow", retry_after=50.0))):
+        async for event in told(FallbackManager(), context, Script(context, RateLimited("slow", retry_after=50.0))):
             waits.set() if isinstance(event, Waiting) else None
 
     waits = asyncio.Event()
@@ -251,7 +251,7 @@ async def test_a_listener_that_takes_its_time_moves_no_deadline() -> None:
     ledger = Ledger(Budget(deadline=10), clock=lambda: now[0])
     context = FallbackContext(Table(), ledger, Plan("m", "native_tools"))
     started = time.perf_counter()
-    async for event in FallbackManager().run(context, Script(context, RateLimited("slow", retry_after=9.0))):
+    async for event in told(FallbackManager(), context, Script(context, RateLimited("slow", retry_after=9.0))):
         if isinstance(event, Waiting):
             now[0] = 9.99
     assert time.perf_counter() - started < 5
@@ -270,7 +270,7 @@ async def places_after(*failures: LLMCoreError, table: Table = PLACES, attempts:
     script = Script(context, *failures)
     strategies = (OtherDeployment(), *STRATEGIES)
     try:
-        async for _ in FallbackManager(strategies).run(context, script):
+        async for _ in told(FallbackManager(strategies), context, script):
             pass
     except FallbackExhausted:
         pass
@@ -367,7 +367,7 @@ async def test_no_change_of_mode_where_it_is_configured_so_or_makes_no_differenc
     context = context_for(Table(), mode_matters=False)
     script = Script(context, *bad)
     with pytest.raises(FallbackExhausted):
-        async for _ in FallbackManager(STRATEGIES).run(context, script):
+        async for _ in told(FallbackManager(STRATEGIES), context, script):
             pass
     assert [plan.reason for plan in script.plans] == ["first", "retry"]  # the same once more
 
@@ -406,7 +406,7 @@ async def test_the_requests_of_the_budget_end_it_before_any_wait(wait: float) ->
     context = FallbackContext(Table(), ledger, Plan("m", "native_tools"))
     failure, started = RateLimited("slow", retry_after=wait), time.perf_counter()
     with pytest.raises(LimitExceeded, match="budget of 1 requests") as caught:
-        async for _ in FallbackManager().run(context, Script(context, failure)):
+        async for _ in told(FallbackManager(), context, Script(context, failure)):
             pass
     assert time.perf_counter() - started < 5
     assert caught.value.__cause__ is failure
@@ -415,7 +415,7 @@ async def test_the_requests_of_the_budget_end_it_before_any_wait(wait: float) ->
 async def test_exhaustion_tells_whose_attempts_are_spent() -> None:
     context = context_for(Table(preferred={"m": ["native_tools", "text"]}, chain={"m": ["l"]}), attempts=3)
     with pytest.raises(FallbackExhausted) as caught:
-        async for _ in FallbackManager(STRATEGIES).run(context, Script(context, *[ModelError("bad")] * 9)):
+        async for _ in told(FallbackManager(STRATEGIES), context, Script(context, *[ModelError("bad")] * 9)):
             pass
     assert caught.value.details.startswith("no strategy is left (l's 3 attempts of this turn are spent: see Budget.attempts")
 
@@ -424,7 +424,7 @@ async def test_exhaustion_is_raised_from_the_first_failure_with_all_attempts() -
     context = context_for(Table(preferred={"m": ["native_tools", "text"]}))
     first = ModelError("first")
     with pytest.raises(FallbackExhausted, match=r"^no strategy is left: ModelError: second \(2 attempts failed\)$") as caught:
-        async for _ in FallbackManager(STRATEGIES).run(context, Script(context, first, ModelError("second"))):
+        async for _ in told(FallbackManager(STRATEGIES), context, Script(context, first, ModelError("second"))):
             pass
     assert "m (native_tools): ModelError: first; then m (text)" in caught.value.details
     assert caught.value.__cause__ is first
@@ -435,7 +435,7 @@ async def test_a_callers_error_is_raised_as_it_is() -> None:
     context = context_for(Table(chain={"m": ["l"]}))
     failure = AuthenticationFailed("bad key")
     with pytest.raises(AuthenticationFailed) as caught:
-        async for _ in FallbackManager(STRATEGIES).run(context, Script(context, failure)):
+        async for _ in told(FallbackManager(STRATEGIES), context, Script(context, failure)):
             pass
     assert caught.value is failure
 
@@ -450,7 +450,7 @@ async def test_a_strategy_of_ones_own_takes_part() -> None:
 
     context = context_for(Table())
     script = Script(context, AuthenticationFailed("bad key"))
-    async for _ in FallbackManager([Home()]).run(context, script):
+    async for _ in told(FallbackManager([Home()]), context, script):
         pass
     assert script.plans[-1].model == "local"
 

@@ -3,14 +3,14 @@ with its name, and nothing goes round for ever."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 
 from llmcore.fallback import FallbackContext, FallbackManager, Plan, Retry, TextOnly
 from llmcore.types import CallerError, ConfigError, Event, FallbackExhausted, LLMCoreError, ModelError, RemoteServerError
-from tests.fallback.support import Script, Table, context_for
+from llmcore.types.telling import Tell
+from tests.fallback.support import Script, Table, context_for, told
 
 pytestmark = pytest.mark.anyio
 
@@ -79,7 +79,7 @@ async def outcome(strategy: Any, *, attempts: int = 4, failures: int = 99) -> tu
     context = context_for(Table(unknown=frozenset({"typo"})), attempts=attempts)
     script = Script(context, *[ModelError("bad")] * failures)
     try:
-        async for _ in FallbackManager([strategy]).run(context, script):
+        async for _ in told(FallbackManager([strategy]), context, script):
             pass
     except LLMCoreError as error:
         return error, script.plans
@@ -145,15 +145,13 @@ async def test_the_budget_bounds_a_strategy_that_never_gives_up(plan: Plan) -> N
 async def test_an_attempt_that_fails_before_its_request_counts_as_well(failure: LLMCoreError) -> None:
     context, tried = context_for(Table(), attempts=5), list[Plan]()
 
-    async def attempt(plan: Plan) -> AsyncGenerator[Event, None]:
+    async def attempt(plan: Plan, tell: Tell[Event]) -> None:
         tried.append(plan)
         assert len(tried) < 20, "it goes round for ever"
-        for event in list[Event]():
-            yield event
         raise failure
 
     with pytest.raises((CallerError, FallbackExhausted)):
-        async for _ in FallbackManager([Home(Plan("m", "text", "retry", "again"))]).run(context, attempt):
+        async for _ in told(FallbackManager([Home(Plan("m", "text", "retry", "again"))]), context, attempt):
             pass
     assert len(tried) == 5
     assert context.ledger.attempts == []

@@ -139,6 +139,7 @@ def folded(events: Sequence[NormalizerEvent]) -> Folded:
 
 def assert_told(events: Sequence[NormalizerEvent], envelope: Envelope) -> None:
     told = folded(events)
+    assert len(told.finished) == len(told.names), "each call that begins finishes, one that is withdrawn too"
     if told.reclassified:
         return
     assert told.text == envelope.content

@@ -16,6 +16,7 @@ from llmcore.types import (
     NormalizerEvent,
     ReasoningDelta,
     Reclassified,
+    Reply,
     Segment,
     TextBlock,
     TextDelta,
@@ -84,6 +85,12 @@ class TestFacade:
             envelope, _ = heard(*[text[at : at + size] for at in range(0, len(text), size)])
             assert envelope == whole
             assert (envelope.segments, envelope.blocks) == (whole.segments, whole.blocks)
+
+    @pytest.mark.parametrize("text", ["", "Words.", "Look.\n" + delimited("f", '{"a": 1}'), "<think>Hm.</think>Yes.", '{"a": 1}'])
+    def test_as_an_adapter_returns_it_it_is_the_same(self, text: str) -> None:
+        asked: list[dict[str, Any]] = [{}, {"forced_tool": "f"}, {"reasoning_open": True}]
+        for told in asked:
+            assert normalize(Reply(raw=text, **told), TOOLS) == normalize(text, TOOLS, **told)
 
     def test_blocks_of_text(self) -> None:
         text = "<think>Hm.</think>Look. " + delimited("f", '{"a": 1}') + " And. " + delimited("g", "{}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -24,8 +25,10 @@ _TOOLS = ToolSet(
 )
 _FIRST = ("move_shelf", {"shelf": "Q-41 upper", "reason": "damp wall"})
 _SECOND = ("move_shelf", {"shelf": "R-2", "reason": "too dark"})
-_ENDED_BY_A_LINE = frozenset({"yaml_in_tag", "yaml_in_tool_call"})
+_ENDED_BY_A_LINE = frozenset({"yaml_in_tag", "yaml_in_tool_call", "labelled_lines"})
 """Behind a line break nothing tells a value that was cut off from a whole one: the line break ends a plain scalar of YAML."""
+_ON_LINES = frozenset({"labelled_lines"})
+"""It has no marker and begins a line, so both cannot be told."""
 _NEED_A_LINE = frozenset({"fenced_function_call"})
 """A fence opens at the start of a line: elsewhere back-ticks are text."""
 
@@ -37,7 +40,7 @@ def _cases() -> list[tuple[str, str, str]]:
         if (row.trust == "bare" and name not in _ENDED_BY_A_LINE) or name in _NEED_A_LINE:
             between = ["\n"]  # a bare form begins a line
         elif name in _ENDED_BY_A_LINE:
-            between = [""]
+            between = [] if name in _ON_LINES else [""]
         cases += [(name, cut, gap) for cut in ("Q-4", "Q-41 upper", "damp") for gap in between]
     return cases
 
@@ -183,3 +186,113 @@ def test_what_is_not_looked_at_any_more_is_a_guess() -> None:
     last = found.tool_calls[-1]
     assert "move_shelf" in str(last.arguments)
     assert not _runs(last)
+
+
+_ONE_AFTER_THE_OTHER = {
+    "name_line_tags": "{name}\n<{key}>{value}</{key}>\n",
+    "name_line_tags indented": "{name}:\n  <{key}>{value}</{key}>\n\n",
+    "cline": "<{name}>\n<{key}>{value}</{key}>\n",
+    "cline on one line": "<{name}><{key}>{value}</{key}>",
+    "mixed_tags": "<tool_call>{name}\n<{key}>{value}</{key}>\n",
+    "mixed_tags in a namespace": "<｜DSML｜{name}><{key}>{value}</{key}>\n",
+    "qwen3_coder with children": "<function={name}><{key}>{value}</{key}>\n",
+    "qwen3_coder": "<function={name}>\n<parameter={key}>\n{value}\n</parameter>\n",
+    "invoke_children": '<invoke name="{name}">\n<{key}>{value}</{key}>\n',
+    "anthropic_function_calls": '<invoke name="{name}"><parameter name="{key}">{value}</parameter>\n',
+    "anthropic_legacy": "<invoke><tool_name>{name}</tool_name><parameters><{key}>{value}</{key}></parameters>",
+    "glm45": "<tool_call>{name}<arg_key>{key}</arg_key><arg_value>{value}</arg_value>\n",
+}
+_CALLS = [("label_box", "box", "rope"), ("label_box", "box", "x"), ("move_shelf", "shelf", "R"), ("label_box", "box", "paint")]
+
+
+@pytest.mark.parametrize("closed", [False, True], ids=["open", "last closer there"])
+@pytest.mark.parametrize("form", _ONE_AFTER_THE_OTHER)
+def test_calls_in_tags_without_their_closers_are_as_many_as_were_begun(form: str, closed: bool) -> None:
+    text = "".join(_ONE_AFTER_THE_OTHER[form].format(name=name, key=key, value=value) for name, key, value in _CALLS)
+    closer = "</function>" if "<function" in text else "</invoke>" if "<invoke" in text else f"</{_CALLS[-1][0]}>"
+    envelope = read_every_way(text + closer * closed, _TOOLS, chunkings=2)
+    assert [(call.name, call.arguments) for call in envelope.tool_calls] == [(name, {key: value}) for name, key, value in _CALLS]
+    assert all(call.complete for call in envelope.tool_calls)
+    assert {repair.kind for call in envelope.tool_calls for repair in call.repairs} <= {"closer_missing"}
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("<label_box><box>about <label_box> tags</box></label_box>", {"box": "about <label_box> tags"}),
+        ("label_box\n<box>the line\nlabel_box\nsays it</box>\n</label_box>", {"box": "the line\nlabel_box\nsays it"}),
+        ("<label_box><box>a </box> b</box></label_box>", {"box": "a </box> b"}),
+    ],
+)
+def test_a_value_that_only_speaks_of_a_call_is_whole(text: str, arguments: dict[str, Any]) -> None:
+    (call,) = read_every_way(text, _TOOLS).tool_calls
+    assert (call.arguments, call.complete) == (arguments, True)
+
+
+_INNER_AND_OUTER = {
+    "qwen3_coder": (
+        "<tool_call>\n<function={}>\n<parameter={}>\n",
+        "\n</parameter>\n</function>\n</tool_call>",
+    ),
+    "anthropic_function_calls": ('<invoke name="{}"><parameter name="{}">', "</parameter></invoke>"),
+    "dsml": ('<｜DSML｜invoke name="{}"><｜DSML｜parameter name="{}" string="true">', "</｜DSML｜parameter></｜DSML｜invoke>"),
+    "glm45": ("<tool_call>{}<arg_key>{}</arg_key><arg_value>", "</arg_value></tool_call>"),
+}
+
+
+def _nested(form: str, before: str, behind: str) -> tuple[str, str]:
+    """(a value that holds a whole call, the call that has it)."""
+    opener, closer = _INNER_AND_OUTER[form]
+    value = before + opener.format("label_box", "box") + "rope" + closer + behind
+    return value, opener.format("move_shelf", "shelf") + value + closer
+
+
+@pytest.mark.parametrize("around", [("a ", " b"), ("a\n", "\nb"), ("", "")], ids=["in a line", "on lines", "alone"])
+@pytest.mark.parametrize("form", _INNER_AND_OUTER)
+def test_a_call_in_a_value_that_is_closed_behind_it_is_a_part_of_the_value(form: str, around: tuple[str, str]) -> None:
+    value, text = _nested(form, *around)
+    envelope = read_every_way(text, _TOOLS, chunkings=2)
+    (call,) = envelope.tool_calls
+    assert (call.name, call.arguments, call.complete) == ("move_shelf", {"shelf": value}, True)
+    assert [(repair.kind, repair.safety) for repair in call.repairs] == [("holds_call", "guess")]
+    assert not envelope.content
+
+
+@pytest.mark.parametrize("inner", ["label_box", "move_shelf"])
+@pytest.mark.parametrize("opener", ["<move_shelf>", "move_shelf"])
+def test_a_tools_tag_in_a_value_that_is_closed_behind_it_is_a_part_of_the_value(inner: str, opener: str) -> None:
+    key = {"label_box": "box", "move_shelf": "shelf"}[inner]
+    value = f"a\n<{inner}>\n<{key}>rope</{key}>\n</{inner}>\nb"
+    envelope = read_every_way(f"{opener}\n<shelf>{value}</shelf>\n</move_shelf>", _TOOLS, chunkings=2)
+    (call,) = envelope.tool_calls
+    assert (call.arguments, call.complete) == ({"shelf": value}, True)
+    assert [(repair.kind, repair.safety) for repair in call.repairs] == [("holds_call", "guess")]
+
+
+@pytest.mark.parametrize("form", _INNER_AND_OUTER)
+def test_floods_of_calls_in_values_are_linear(form: str) -> None:
+    opener = _INNER_AND_OUTER[form][0].format("label_box", "box")
+    times: list[float] = []
+    for n in (500, 2000):
+        start = time.process_time()
+        normalize(opener * n, _TOOLS)
+        times.append(time.process_time() - start)
+    assert times[1] < 12 * times[0] + 0.2
+
+
+@pytest.mark.parametrize("whole", ["", "<arg_key>box</arg_key><arg_value>tin</arg_value>"])
+@pytest.mark.parametrize("begun", ["<arg_key>bo", "<arg_key>"])
+def test_a_call_that_is_begun_again_in_a_key_is_not_whole(begun: str, whole: str) -> None:
+    text = f"<tool_call>label_box{whole}{begun}<tool_call>label_box<arg_key>box</arg_key><arg_value>rope</arg_value></tool_call>"
+    first, second = read_every_way(text, _TOOLS, chunkings=2).tool_calls
+    assert not first.complete
+    assert (second.arguments, _runs(second)) == ({"box": "rope"}, True)
+
+
+@pytest.mark.parametrize("begun", ["<parameter=bo", "<parameter="])
+def test_a_function_that_is_begun_again_in_a_key_is_not_whole(begun: str) -> None:
+    call = "<tool_call><function=label_box><parameter=box>rope</parameter></function></tool_call>"
+    text = f"<tool_call><function=label_box><parameter=box>tin</parameter>{begun}{call}"
+    first, second = read_every_way(text, _TOOLS, chunkings=2).tool_calls
+    assert not first.complete
+    assert (second.arguments, _runs(second)) == ({"box": "rope"}, True)

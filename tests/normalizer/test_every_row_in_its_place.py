@@ -15,7 +15,7 @@ from llmcore.normalizer.dialects.registry import DIALECTS
 
 from .helpers import read_every_way
 
-_ON_LINES_OF_THEIR_OWN = ("functionary_v32", "name_line_tags", "react", "yaml_in_tag")
+_ON_LINES_OF_THEIR_OWN = ("functionary_v32", "labelled_lines", "name_line_tags", "react", "yaml_in_tag")
 """Forms that begin with a line of their own: in the middle of another nothing tells that they are one."""
 _NAMES_ITSELF = ("fenced_function_call",)
 _CALLS: Calls = [("get_weather", {"city": "Oslo"})]

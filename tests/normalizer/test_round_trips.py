@@ -120,7 +120,8 @@ def _carries(row: Dialect, calls: list[_Call]) -> bool:
 def test_what_is_written_is_read(name: str, data: st.DataObject) -> None:
     row = DIALECTS[name]
     calls = data.draw(st.lists(_CALL, min_size=1, max_size=1 if row.single else 3).filter(lambda drawn: _carries(row, drawn)))
-    envelope = read_every_way(row.write(calls), _TOOLS, chunkings=1)
+    write = data.draw(st.sampled_from([row.write, *row.also]))
+    envelope = read_every_way(write(calls), _TOOLS, chunkings=1)
     assert [(call.name, call.arguments) for call in envelope.tool_calls] == calls
     assert all(call.complete and call.known for call in envelope.tool_calls)
     assert not envelope.reasoning

@@ -13,6 +13,7 @@ from llmcore.fallback import FallbackContext, Plan, Retry
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel, block_model_requests
+from llmcore.tools import Tool
 from llmcore.types import (
     Budget,
     CallerError,
@@ -127,6 +128,23 @@ def test_a_setting_that_is_assigned_later_is_refused(name: str) -> None:
     orchestrator = Orchestrator(FakeModel())
     with pytest.raises(ConfigError, match=f"`{name}` is settled when an Orchestrator is made"):
         setattr(orchestrator, name, None)
+
+
+def test_a_misspelt_setting_is_refused_as_well() -> None:
+    with pytest.raises(ConfigError, match="`max_tool_turns` is settled"):
+        setattr(Orchestrator(FakeModel()), "max_tool_turn", 3)  # noqa: B010  # no attribute of it
+    setattr(Orchestrator(FakeModel()), "owner", "me")  # noqa: B010  # none of ours
+
+
+def next_of(number: int) -> int:
+    """The next number."""
+    return number + 1
+
+
+@pytest.mark.parametrize("name", ["timeout", "timout", "requires_approval"])
+def test_an_option_of_a_tool_is_settled_when_it_is_made(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"is settled when a tool is made: tool\("):
+        setattr(Tool(next_of), name, 3)
 
 
 def test_a_subclass_may_have_attributes_of_its_own() -> None:

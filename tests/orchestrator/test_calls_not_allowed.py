@@ -6,9 +6,17 @@ import pytest
 
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
+from llmcore.tools import tool
 from tests.orchestrator.support import add, assert_valid, calls_in
 
 pytestmark = pytest.mark.anyio
+
+
+@tool
+def sub(a: int, b: int) -> int:
+    """Subtract."""
+    return a - b
+
 
 ONE, TWO = {"a": 1, "b": 2}, {"a": 3, "b": 4}
 
@@ -36,3 +44,18 @@ async def test_a_call_alone_where_none_is_allowed_is_recorded() -> None:
     result = await Orchestrator(fake, [add]).run("go", tool_choice="none")
     assert (result.content, calls_in(result.messages)) == ("3", [])
     assert [(record.attempt, record.repair.kind) for record in result.repairs] == [(1, "call_not_allowed")]
+
+
+async def test_beside_the_call_that_was_asked_for_others_are_dropped() -> None:
+    fake = FakeModel().tool_calls(("sub", ONE), ("add", ONE)).text("3")
+    result = await Orchestrator(fake, [add, sub]).run("go", tool_choice={"name": "add"})
+    assert (calls_in(result.messages), len(result.attempts)) == ([("add", ONE)], 2)
+    assert [(record.repair.kind, record.repair.before["name"]) for record in result.repairs] == [("call_not_allowed", "sub")]
+    assert_valid(result.messages)
+
+
+async def test_another_call_in_its_place_is_asked_for_again() -> None:
+    fake = FakeModel().tool_call("sub", ONE).tool_call("add", ONE).text("3")
+    result = await Orchestrator(fake, [add, sub]).run("go", tool_choice={"name": "add"})
+    assert [attempt.reason for attempt in result.attempts] == ["first", "reask", "turn"]
+    assert [record.value for record in result.tool_results] == [3]

@@ -25,6 +25,7 @@ from llmcore.types import (
     Refused,
     RemoteServerError,
     RequestTooLarge,
+    Timeout,
     Truncated,
 )
 from tests.orchestrator.support import FAST, add, assert_valid, called, calls_in, get_weather, stack
@@ -344,3 +345,13 @@ async def test_results_stand_in_call_order_where_the_final_result_was_called_fir
     fake = FakeModel().tool_calls(("final_result", {"result": 3}), ("add", GOOD))
     result = await run(fake, output_type=int)
     assert (result.output, len(result.messages[-1].tool_results)) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "failure", [RateLimited("wait"), RemoteServerError("down"), Timeout("late")], ids=lambda one: type(one).__name__
+)
+async def test_words_before_a_call_are_no_answer_to_what_the_call_gave(failure: LLMCoreError) -> None:
+    with pytest.raises(type(failure)) as caught:
+        await run(FakeModel(called("add", GOOD, text="Let me."), default=failure))
+    assert caught.value.partial is not None
+    assert [message.role for message in caught.value.partial.messages] == ["user", "assistant", "tool"]

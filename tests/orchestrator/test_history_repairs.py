@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from llmcore import Observer
 from llmcore.adapters.request.history import NO_RESULT, repaired_history, sound_history
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
+from llmcore.run.result import RepairRecord
 from llmcore.testing import FakeModel
 from llmcore.types import CallerError, ImageBlock, Message, Role, TextBlock, ToolResultBlock, ToolUseBlock
 from tests.orchestrator.support import assert_valid
@@ -231,3 +233,17 @@ def test_any_history_is_repaired_once_and_loses_nothing_unseen(history: list[Mes
     assert len(ids) == len(set(ids)) == sum(len(message.tool_uses) for message in history)
     if not open_end:
         assert_valid([message for message in made if message.content])
+
+
+async def test_repairs_of_a_given_history_are_logged_and_told_to_observers(caplog: pytest.LogCaptureFixture) -> None:
+    told: list[tuple[str, str]] = []
+
+    class Told(Observer):
+        def repaired(self, run: Any, repair: RepairRecord) -> None:
+            told.append((repair.of, repair.repair.kind))
+
+    caplog.set_level("DEBUG", logger="llmcore.run")
+    broken = [Message(role="user", content="hi"), Message(role="assistant", content=[use("a")])]
+    await Orchestrator(FakeModel("ok"), observers=Told()).run("And now?", message_history=broken)
+    assert told == [("history", "result_made_up")]
+    assert "history repaired: result_made_up" in caplog.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +14,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.tools import Tool, tool
 from llmcore.types import FallbackExhausted, OutputParseError, ToolDefinition
+from llmcore.types.numbers import exact_loads
 from llmcore.validator import parse, parse_detailed
 from tests.orchestrator.support import called
 
@@ -106,3 +109,58 @@ def test_a_tool_that_cannot_hold_it_is_not() -> None:
         Orchestrator(FakeModel(default=called("measure", '{"length": 1e400}')), [measure]).run_sync("x")
     assert "finite number" in caught.value.details
     assert paid == []
+
+
+_INPUTS: dict[str, Callable[[str], Any]] = {
+    "text": lambda given: called("pay", given),
+    "object": lambda given: {
+        "choices": [{"message": {"tool_calls": [{"function": {"name": "pay", "arguments": _read(given)}}]}}]
+    },
+    "anthropic": lambda given: {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "t", "name": "pay", "input": _read(given)}],
+        "stop_reason": "tool_use",
+    },
+    "gemini": lambda given: {
+        "candidates": [{"content": {"parts": [{"functionCall": {"name": "pay", "args": _read(given)}}]}, "finishReason": "STOP"}]
+    },
+    "ollama": lambda given: {
+        "message": {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "pay", "arguments": _read(given)}}]},
+        "done": True,
+    },
+}
+
+
+def _read(given: str) -> Any:
+    return exact_loads(given, json.loads)
+
+
+@pytest.mark.parametrize("form", _INPUTS)
+@pytest.mark.parametrize("number", ["1e400", "-1E+309"])
+def test_a_call_keeps_its_digits_in_whatever_form_its_arguments_come(form: str, number: str) -> None:
+    got = list[Decimal | None]()
+
+    @tool
+    def pay(limit: Decimal | None = None) -> str:
+        got.append(limit)
+        return "paid"
+
+    Orchestrator(FakeModel(_INPUTS[form](f'{{"limit": {number}}}'), "Done."), [pay]).run_sync("go")
+    assert got == [Decimal(number)]
+
+
+@pytest.mark.parametrize("form", _INPUTS)
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "[1e400]", '{"a": NaN}'])
+def test_a_call_without_a_number_that_its_tool_takes_is_asked_for_again(form: str, number: str) -> None:
+    got = list[float | None]()
+
+    @tool
+    def pay(limit: float | None = None) -> str:
+        got.append(limit)
+        return "paid"
+
+    fake = FakeModel(_INPUTS[form](f'{{"limit": {number}}}'), called("pay", '{"limit": 5}'), "Done.")
+    result = Orchestrator(fake, [pay]).run_sync("go")
+    assert got == [5.0]
+    assert [attempt.reason for attempt in result.attempts] == ["first", "reask", "turn"]

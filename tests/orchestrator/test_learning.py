@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from llmcore.adapters.base import Capabilities
 from llmcore.adapters.capabilities import CapabilityStore, Fact
@@ -87,10 +88,12 @@ class Made:
     def __init__(self) -> None:
         self.all: list[Orchestrator] = []
 
-    def __call__(self, server: WireServer, store: CapabilityStore | None = None, **settings: Any) -> Orchestrator:
+    def __call__(
+        self, server: WireServer, store: CapabilityStore | None = None, tools: Sequence[Any] = (get_weather,), **settings: Any
+    ) -> Orchestrator:
         model = {"provider": "openai_compatible", "model": MODEL, "base_url": server.base_url("openai"), **settings}
         registry = ModelRegistry.from_dict({"models": {"m": model}})
-        self.all.append(Orchestrator(registry, [get_weather], capabilities=store, strategies=FAST))
+        self.all.append(Orchestrator(registry, tools, capabilities=store, strategies=FAST))
         return self.all[-1]
 
 
@@ -142,6 +145,47 @@ async def test_an_unknown_model_completes_a_call_and_the_next_request_goes_strai
         second = await _ask(made(server, restarted), tool_choice, streamed)
         assert (second.content, _modes(second)) == (SUNNY, [learnt] * 2)
         assert not any("tools" in seen.body for seen in server.requests[asked:])
+
+
+class Weather(BaseModel):
+    city: str
+    days: int
+
+
+def _answers_typed_in_json_only(seen: Seen) -> Step:
+    """It never looks at tools, and keeps to a format that it is given."""
+    told = json.dumps(seen.body["messages"])
+    if "response_format" not in seen.body:
+        return "I cannot look that up."
+    if "toolCalls" not in told:
+        return '{"city": "Paris", "days": 1}'
+    final = '{"name": "final_result", "arguments": {"city": "Paris", "days": 1}}'
+    return ENVELOPED.format(calls=final if "sunny for" in told else CALL, text="")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("tools", [[], [get_weather]], ids=["typed alone", "beside tools"])
+async def test_a_typed_run_learns_from_a_server_that_ignores_tools(
+    tools: list[Any], streamed: bool, backend: str | Path | None, made: Made
+) -> None:
+    async def typed(store: CapabilityStore) -> RunResult:
+        orchestrator = made(server, store, tools)
+        if not streamed:
+            return await orchestrator.run("Weather in Paris?", output_type=Weather)
+        events = [event async for event in orchestrator.stream("Weather in Paris?", Weather)]
+        return next(event.result for event in events if isinstance(event, Finished))
+
+    with WireServer(_answers_typed_in_json_only) as server:
+        store = CapabilityStore(backend=backend)
+        first = await typed(store)
+        second = await typed(store if backend is None else CapabilityStore(backend=backend))
+    turns = 1 + len(tools)
+    assert (first.output, second.output) == (Weather(city="Paris", days=1), Weather(city="Paris", days=1))
+    assert [record.name for record in first.tool_results] == [tool.__name__ for tool in tools]
+    assert _modes(first) == [*["native_tools"] * 2, *["json_schema"] * turns]  # it is told once what is wrong with its words
+    assert _modes(second) == ["json_schema"] * turns
+    assert ["tools" in seen.body for seen in server.requests] == [*[True] * 2, *[False] * 2 * turns]
 
 
 @pytest.mark.slow

@@ -31,6 +31,18 @@ def run(**options: Any) -> Any:
     return made().run_sync("q", **options)
 
 
+class Unusable:
+    """A type that pydantic does not know."""
+
+
+def takes_one(given: object) -> str:
+    return str(given)
+
+
+def taking(parameters: dict[str, Any]) -> Any:
+    return made(tools=[FACE.ToolDefinition(name="f", parameters=parameters)])
+
+
 MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     # a call by position, options in the wrong place, boxes and registries
     (lambda: made().run_sync("q", int), "positional", "output_type=int"),
@@ -143,6 +155,20 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: run(tools=[3]), "int", "give a function, a Tool"),
     (lambda: ToolRegistry([add]).register(add), "'add'", "replace=True"),
     (lambda: ToolRegistry().unregister("f"), "'f'", "there is none"),
+    (lambda: taking({"city": {"type": "string"}}), "city", "'properties': {...}"),
+    (lambda: taking({"type": "object", "propertys": {"a": {}}}), "propertys", "did you mean 'properties'?"),
+    (lambda: taking({"type": "object", "properties": {"a": {"description": 5}}}), "properties.a.description", "must be a string"),
+    (lambda: FACE.tool(params=Unusable)(takes_one), "'takes_one'", "`params`"),
+    # names of other libraries, and of the functions
+    (lambda: run(allowed_tools=["add"]), "'allowed_tools'", "ToolConfig(allowed="),
+    (lambda: made(allowed_tools=["add"]), "'allowed_tools'", "ToolConfig(allowed="),
+    (lambda: FACE.ToolConfig(allowed_tools={"add"}), "'allowed_tools'", "`allowed`"),
+    (lambda: FACE.Budget(timeout=3), "'timeout'", "`deadline`"),
+    (lambda: FACE.FakeModel().usage(prompt_tokens=3), "'prompt_tokens'", "`input_tokens`"),
+    (lambda: FACE.normalize("x", tols=[]), "'tols'", "did you mean 'tools'?"),
+    (lambda: FACE.Normalizer(tool=[]), "'tool'", "did you mean 'tools'?"),
+    (lambda: FACE.parse("5", int, partal=True), "'partal'", "did you mean 'partial'?"),
+    (lambda: FACE.validate("text", []), "'text'", "validate(normalize(reply, tools), tools)"),
 ]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
 import llmcore
 from llmcore.orchestrator import Orchestrator
@@ -79,13 +79,13 @@ async def test_they_are_asked_in_order_may_take_the_context_and_change_the_value
     def first(ctx: RunContext[int], value: int) -> int:
         return value + ctx.deps
 
-    def second(value: int, ctx: RunContext[int]) -> str:
-        return f"{value} of {len(ctx.messages)}"
+    def second(value: int, ctx: RunContext[int]) -> int:
+        return 10 * value + len(ctx.messages)
 
     fake = FakeModel().tool_call("add", {"a": 1, "b": 1}).text("2")
     orchestrator = Orchestrator(fake, [add], deps=40, output_validators=[first])
     result: llmcore.RunResult = await orchestrator.run("go", output_type=int, output_validators=[second])
-    assert (result.output, result.has_output) == ("42 of 3", True)
+    assert (result.output, result.has_output) == (423, True)
     assert_valid(result.messages)
 
 
@@ -136,3 +136,37 @@ def test_what_is_no_validator_is_refused_at_once(given: Any) -> None:
 async def test_what_a_validator_makes_of_words_is_the_value() -> None:
     result = await Orchestrator(FakeModel("abc"), output_validators=[str.upper]).run("go")
     assert (result.value, result.content) == ("ABC", "abc")
+
+
+_OTHERS: list[tuple[str, Any, Any]] = [
+    ("5", int, "five"),
+    ("5", int, 5.5),
+    ("5", int, True),
+    ('["a"]', list[str], ["a", 1]),
+    ('{"name": "Oslo"}', City, {"town": "Oslo"}),
+    ("5", {"type": "integer"}, "five"),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "value"), _OTHERS)
+async def test_one_that_returns_a_value_of_another_type_is_named(text: str, kind: Any, value: Any) -> None:
+    def make_another(_: object) -> Any:
+        return value
+
+    orchestrator = Orchestrator(FakeModel(text), output_validators=[make_another])
+    with pytest.raises(ConfigError, match=r"make_another, returned a value of type .* let an output validator return"):
+        await orchestrator.execute("go", kind)
+
+
+async def test_one_may_return_the_value_in_its_json_form_and_no_value_is_validated_twice() -> None:
+    def loud(value: City) -> dict[str, str]:
+        return {"name": value.name.upper()}
+
+    def next_of(value: int) -> int:
+        return value + 1
+
+    doubled = Annotated[int, AfterValidator(lambda value: 2 * value)]
+    orchestrator = Orchestrator(FakeModel('{"name": "Oslo"}', "5"))
+    place = await orchestrator.execute("go", City, output_validators=[loud])
+    assert place == City(name="OSLO")
+    assert await orchestrator.execute("go", doubled, output_validators=[next_of]) == 11

@@ -14,7 +14,7 @@ from llmcore.adapters.secrets.scrubber import HIDDEN
 from llmcore.hooks import Hooks, Veto
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult, ToolFailure
+from llmcore.run.result import RunResult, ToolFailure, ToolRecord
 from llmcore.testing import FakeModel
 from llmcore.types import (
     Budget,
@@ -379,3 +379,9 @@ async def test_what_it_shows() -> None:
     assert shown.startswith(r"RunResult('Three,\n\x1b[31mor so, ")
     assert "4 messages, 2 attempts, 1 tool call (add)" in shown
     assert "\x1b" not in shown
+
+
+def test_a_value_that_python_cannot_show_is_shown_as_its_text() -> None:
+    shown = repr(ToolRecord(id="1", name="count", value={"n": 10**5000}))
+    assert "ToolRecord(id='1', name='count'" in shown
+    assert "1" + "0" * 5000 in shown

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from llmcore import Answer, Approve, ToolUseBlock, tool
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
 from llmcore.testing import FakeModel
@@ -99,3 +100,30 @@ async def test_a_call_that_an_earlier_run_left_open_gets_its_result_before_a_lat
     messages = caught.value.partial.messages
     assert [message.role for message in messages] == ["user", "assistant", "tool", "user"]
     assert "the conversation went on before anybody answered" in messages[2].tool_results[0].text
+
+
+def test_calls_of_a_list_of_messages_wait_as_their_tools_say() -> None:
+    ticket: dict[str, Any] = {"name": "ticket", "parameters": {"type": "object", "properties": {}}}
+    ran: list[str] = []
+
+    def plain() -> str:
+        """Plain."""
+        ran.append("plain")
+        return "p"
+
+    @tool(requires_approval=True, summary="Drop it")
+    def drop() -> str:
+        """Drop."""
+        ran.append("drop")
+        return "d"
+
+    uses = [ToolUseBlock(id=f"id_{name}", name=name, input={}) for name in ("ticket", "drop", "plain")]
+    history = [Message(role="user", content="Go"), Message(role="assistant", content=[*uses])]
+    orchestrator = Orchestrator(FakeModel("All is done."), [ticket, drop, plain])
+    waiting = orchestrator.run_sync(history, answers={})
+    assert [call.name for call in waiting.calls_elsewhere] == ["ticket"]
+    assert [(call.name, call.summary) for call in waiting.approvals] == [("drop", "Drop it"), ("plain", "plain()")]
+    half = orchestrator.run_sync(waiting, answers={call.id: Approve() for call in waiting.approvals})
+    assert ran == ["drop", "plain"]
+    assert [call.name for call in half.pending] == ["ticket"]
+    assert orchestrator.run_sync(half, answers={"id_ticket": Answer(7)}).content == "All is done."

@@ -55,3 +55,31 @@ def test_an_attribute_of_ones_own_may_be_set_on_the_loop() -> None:
         return "noted"
 
     assert Orchestrator(FakeModel().tool_call("note").text("Done."), [note]).run_sync("go").tool_results[0].error is None
+
+
+def test_the_loop_itself_drops_timers_that_were_cancelled(caplog: pytest.LogCaptureFixture) -> None:
+    """asyncio replaces its heap of timers when most of them are cancelled."""
+    timers = 500
+
+    async def waits() -> int:
+        loop: Any = asyncio.get_running_loop()
+        for _ in range(timers):
+            loop.call_later(600, print).cancel()
+        await asyncio.sleep(0.01)
+        return len(loop._scheduled)
+
+    with caplog.at_level("WARNING", "llmcore.tools"):
+        result = Orchestrator(FakeModel().tool_call("waits").text("Done."), [waits]).run_sync("go")
+    assert result.tool_results[0].value < timers / 2
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize("name", ["set_task_factory", "set_exception_handler", "set_debug"])
+def test_a_method_of_asyncio_called_by_its_class_changes_nothing(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def set_it() -> None:
+        loop = asyncio.get_running_loop()
+        getattr(asyncio.BaseEventLoop, name)(loop, None if name != "set_debug" else True)
+
+    with caplog.at_level("WARNING", "llmcore.tools"):
+        Orchestrator(FakeModel().tool_call("set_it").text("Done."), [set_it]).run_sync("go")
+    assert "changes nothing on the event loop" in caplog.text

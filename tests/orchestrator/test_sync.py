@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from llmcore import background
+from llmcore.agent import Agent
 from llmcore.background import BackgroundLoop, shared_loop
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
@@ -313,6 +315,40 @@ def _interrupted() -> None:
     assert_valid(partial.messages)
     assert partial.messages[2].tool_results[0].text == "slow was stopped before it finished."
     assert len(getattr(caught.value, "attempts")) == 1  # noqa: B009  (the class itself has none)
+
+
+_ENDED: dict[str, Callable[[Orchestrator], Any]] = {
+    "run": lambda orchestrator: orchestrator.run_sync("go"),
+    "execute": lambda orchestrator: orchestrator.execute_sync("go", int),
+    "stream": lambda orchestrator: list(orchestrator.stream_sync("go")),
+    "chat": lambda orchestrator: Agent(orchestrator).chat_sync("go"),
+}
+
+
+@pytest.mark.parametrize("how", _ENDED)
+def test_an_interruption_when_the_run_has_just_ended_carries_the_result(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def pay() -> str:
+        return "paid"
+
+    def interrupted(call: Any, *_: object) -> Any:
+        raise KeyboardInterrupt
+
+    waiting: Any = vars(background)["_Call"]
+    wait = waiting.wait
+
+    def wait_and_be_interrupted(call: Any) -> None:
+        wait(call)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(waiting, "wait", wait_and_be_interrupted)
+    monkeypatch.setattr(background.BackgroundLoop, "_outcome", interrupted)
+    orchestrator = Orchestrator(FakeModel().tool_call("pay").text("5"), [pay])
+    with pytest.raises(KeyboardInterrupt) as caught:
+        _ENDED[how](orchestrator)
+    partial: RunResult = getattr(caught.value, "partial")  # noqa: B009  (the class itself has none)
+    assert [record.value for record in partial.tool_results] == ["paid"]
+    assert partial.content == "5"
+    assert len(getattr(caught.value, "attempts")) == 2  # noqa: B009  (the class itself has none)
 
 
 def test_closing_cancels_what_still_runs() -> None:

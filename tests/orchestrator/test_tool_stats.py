@@ -131,3 +131,9 @@ def test_none_is_no_error_and_mistakes_are_named() -> None:
         ToolStats().percentile(95)
     with pytest.raises(ConfigError, match="ToolStatistics counts RunResults and ToolRecords, not "):
         ToolStatistics("result")  # type: ignore[arg-type]  # what the test is about
+
+
+@pytest.mark.parametrize("part", ["x", None, 2, float("nan")])
+def test_a_percentile_that_is_none_is_told(part: Any) -> None:
+    with pytest.raises(ConfigError, match="from 0 to 1"):
+        ToolStats().percentile(part)

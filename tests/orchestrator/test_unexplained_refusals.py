@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import FallbackExhausted, Finished, RequestRefused
+from llmcore.types import FallbackExhausted, Finished, ModelNotFound, RequestRefused
 from tests.orchestrator.support import FAST, assert_valid, get_weather
 from tests.support.refusal_wordings import WORDINGS, Wording
 from tests.support.wire_server import Failure, Seen, Step, WireServer
@@ -158,3 +158,32 @@ async def test_a_request_without_tools_or_a_format_is_refused_once() -> None:
     assert isinstance(caught.value.__cause__, RequestRefused)
     assert "the server refused the request (HTTP 400)" in str(caught.value)
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("status", [302, 406, 410, 411, 418, 421, 423, 424, 426, 428, 431, 444, 451, 460, 498, 499])
+async def test_a_status_that_nobody_listed_is_a_refusal_as_well(status: int, streamed: bool) -> None:
+    with WireServer(refusing(Wording("tools", status, {"error": {"message": "Not like this."}}), weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            result = await ended(orchestrator, streamed, "Weather in Paris?")
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+    assert (result.content, result.degraded) == ("It is sunny.", False)
+    assert [attempt.mode for attempt in result.attempts] == ["native_tools", "json_schema", "json_schema"]
+    assert learnt["native_tools"] is False
+    assert_never_twice(server.requests)
+
+
+async def test_a_model_that_is_gone_is_not_asked_in_other_modes() -> None:
+    with WireServer([Failure(410, {"error": {"message": "This model has been retired."}})]) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            with pytest.raises(ModelNotFound):
+                await orchestrator.run("Weather in Paris?")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [408, 425])
+async def test_what_may_pass_is_sent_again(status: int) -> None:
+    with WireServer([Failure(status, {"error": {"message": "Not yet."}}), "Hello."]) as server:
+        async with Orchestrator(registry(server), strategies=FAST) as orchestrator:
+            assert (await orchestrator.run("Hi")).content == "Hello."
+    assert len(server.requests) == 2

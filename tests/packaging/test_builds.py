@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import inspect
 import os
+import subprocess
+import sys
 import threading
+from fnmatch import fnmatch
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,17 +31,18 @@ CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Bonn"}}\n</tool_
 
 def _modules(build: str) -> list[str]:
     """The modules that the table names: those `compiled`, or those left `interpreted`."""
-    interpreted = {path.removesuffix(".py").replace("/", ".") for path in TABLE["interpreted"]}
-    groups = tuple(pattern.partition("**")[0].replace("/", ".") for pattern in TABLE["modules"])
-    names = [module_name(path) for path in source_files() if path.name != "__init__.py" and module_name(path).startswith(groups)]
-    return [name for name in names if (name in interpreted) == (build == "interpreted")]
+    patterns = [pattern.replace("**/", "") for pattern in TABLE["modules"]]  # fnmatch's star goes on behind a slash
+    names = {module_name(path): path.name for path in source_files()}
+    paths = {name: f"{name.replace('.', '/')}.py" for name, file in names.items() if file != "__init__.py"}
+    found = {name: path for name, path in paths.items() if any(fnmatch(path, pattern) for pattern in patterns)}
+    return [name for name, path in found.items() if (path in TABLE["interpreted"]) == (build == "interpreted")]
 
 
 def test_the_info_tells_the_build() -> None:
     info = llmcore.build_info()
     assert info.version == llmcore.__version__
-    assert info.compiled == (("llmcore.normalizer",) if COMPILED else ())
-    assert ("compiled: llmcore.normalizer" if COMPILED else "pure Python") in str(info)
+    assert info.compiled == (("llmcore.normalizer", "llmcore.validator") if COMPILED else ())
+    assert ("compiled: llmcore.normalizer, llmcore.validator;" if COMPILED else "pure Python;") in str(info)
     assert info.python.split()[0] in {"CPython", "PyPy"}
 
 
@@ -72,6 +79,53 @@ def test_a_public_name_says_what_it_takes_and_what_it_is(name: str) -> None:
     assert inspect.getdoc(thing)
     if not (inspect.isclass(thing) and issubclass(thing, BaseException)):
         assert inspect.signature(thing) is not None
+
+
+@pytest.mark.parametrize("name", _modules("compiled"))
+def test_a_module_s_functions_take_what_its_source_says(name: str) -> None:
+    """Functions, and methods of classes; their docstrings are not compiled (docs/compiled.md)."""
+    module = import_module(name)
+    path = next(path for path in source_files() if module_name(path) == name)
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in module.__all__:
+            _assert_takes_what_is_written(getattr(module, node.name), node)
+
+
+def _assert_takes_what_is_written(thing: Any, node: ast.AST) -> None:
+    if isinstance(node, ast.ClassDef):
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef) and not method.name.startswith("_") and not method.decorator_list:
+                _assert_takes_what_is_written(getattr(thing, method.name), method)
+    elif isinstance(node, ast.FunctionDef):
+        given = node.args
+        named = [one.arg for one in [*given.posonlyargs, *given.args, *given.kwonlyargs]]
+        assert [one for one in inspect.signature(thing).parameters if one not in _starred(given)] == named, node.name
+
+
+def _starred(given: ast.arguments) -> set[str]:
+    return {one.arg for one in (given.vararg, given.kwarg) if one is not None}
+
+
+@pytest.mark.slow
+def test_nothing_warns_while_it_is_loaded_and_used() -> None:
+    """Of what is loaded before pytest makes errors of warnings."""
+    code = f"from llmcore import *; normalize({CALL!r}, [{{'name': 'weather', 'parameters': {{'type': 'object'}}}}])"
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd="/")
+
+
+def test_a_release_builds_for_every_python_that_is_promised() -> None:
+    release = pyproject()["tool"]["cibuildwheel"]
+    promised = [kind.rpartition(" ")[2] for kind in pyproject()["project"]["classifiers"] if "Python :: 3." in kind]
+    assert {f"cp{version.replace('.', '')}-*" for version in promised} <= set(release["build"].split())
+    assert release["environment"] == {"LLMCORE_COMPILE": "1"}
+
+
+@pytest.mark.slow
+def test_a_release_s_check_of_a_wheel_tells_the_builds_apart(tmp_path: Path) -> None:
+    command = pyproject()["tool"]["cibuildwheel"]["test-command"]
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    ran = subprocess.run(command, shell=True, cwd=tmp_path, env={**os.environ, "PATH": path}, check=False, capture_output=True)
+    assert (ran.returncode == 0) == COMPILED, ran.stderr
 
 
 def test_results_are_pickled_copied_and_shown_alike() -> None:

@@ -16,6 +16,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel, block_model_requests
 from llmcore.testing.replies import tool_call_body
 from llmcore.types import (
+    CallerError,
     ConfigError,
     Envelope,
     ImageBlock,
@@ -93,9 +94,9 @@ async def test_replies_come_in_order_then_the_default() -> None:
     assert [(await fake.complete(request())).raw for _ in range(4)] == ["one", "two", "later", "later"]
     assert (fake.call_count, len(fake.calls)) == (4, 4)
     fake.reset()
-    assert fake.last_request is None
+    with pytest.raises(CallerError, match="not asked yet"):
+        _ = fake.last_request
     assert (await fake.complete(request("again"))).raw == "one"
-    assert fake.last_request is not None
     assert fake.last_request.messages[0].text == "again"
 
 

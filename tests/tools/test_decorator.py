@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from llmcore import FakeModel, Orchestrator
 from llmcore.tools import Tool, as_tool, tool
 from llmcore.types import ToolDefinitionError
 
@@ -96,6 +97,23 @@ def test_a_method_without_its_object_is_an_error_that_says_so() -> None:
         _ = Map.add.definition
 
 
+def test_what_params_does_not_name_stays_as_the_signature_has_it() -> None:
+    @tool(params={"table": {"enum": ["a"]}})
+    def read(table: str, column: str, limit: int = 5) -> str:
+        return f"{table}.{column} {limit}"
+
+    schema = read.definition.parameters
+    assert schema["properties"] == {
+        "table": {"type": "string", "enum": ["a"]},
+        "column": {"type": "string"},
+        "limit": {"type": "integer", "default": 5},
+    }
+    assert schema["required"] == ["table", "column"]
+    assert tool(read, required=["table"]).definition.parameters["required"] == ["table", "column"]
+    model = FakeModel().tool_call("read", {"table": "a", "column": "b", "limit": 50}).text("ok")
+    assert Orchestrator(model, [read]).run_sync("x").tool_results[0].value == "a.b 50"
+
+
 def test_fragments_lay_over_what_the_signature_says() -> None:
     @tool(params={"city": {"description": "where", "enum": ["Rome"]}, "days": {"type": "string"}})
     def forecast(city: str, days: int = 1) -> None: ...
@@ -124,7 +142,6 @@ def test_a_type_as_params_is_the_one_argument() -> None:
     ("options", "message"),
     [
         ({"params": {"town": {"type": "string"}, "city": {}}}, r"declares \['town'\]"),
-        ({"params": {}}, r"needs \['city'\]"),
         ({"params": {"city": {}}, "required": ["town"]}, r"required names \['town'\]"),
         ({"params": int}, "type with fields"),
     ],

@@ -16,6 +16,7 @@ from pydantic import AfterValidator
 from llmcore.tools import RetryConfig, RunContext, Tool, ToolConfig, as_tool, current_tool_call_id, tool
 from llmcore.tools.execution import Outcome, ToolRun, run_call
 from llmcore.types import ImageBlock, RetryTool, TerminateLoop, TextBlock, ToolCall, ToolError
+from llmcore.types.telling import told_by
 
 pytestmark = pytest.mark.anyio
 
@@ -195,12 +196,12 @@ def test_back_off_grows_to_its_bound_with_jitter() -> None:
 
 
 async def gathered(run: ToolRun) -> list[Outcome]:
-    async with aclosing(run.run()) as outcomes:
+    async with aclosing(told_by(run.run)) as outcomes:
         return [outcome async for outcome in outcomes if isinstance(outcome, Outcome)]
 
 
 def run_of(count: int, function: Callable[[str], Any], config: ToolConfig) -> ToolRun:
-    cut_short: dict[str, Outcome] = {}
+    cut_short: dict[str, Callable[[], Outcome]] = {}
 
     async def run(made: ToolCall) -> Outcome:
         async def f() -> Any:
@@ -226,7 +227,10 @@ async def test_calls_run_in_parallel_up_to_the_limit() -> None:
 
     run = run_of(7, work, ToolConfig(max_parallel=3))
     came: list[Outcome] = []
-    async with asyncio.timeout(10), aclosing(run.run()) as outcomes:  # if nothing came before all had ended, this would hang
+    async with (
+        asyncio.timeout(10),
+        aclosing(told_by(run.run)) as outcomes,
+    ):  # if nothing came before all had ended, this would hang
         async for outcome in outcomes:
             assert isinstance(outcome, Outcome)
             came.append(outcome)
@@ -292,7 +296,7 @@ async def test_closing_early_stops_everything_and_every_call_has_one_outcome() -
         return call_id
 
     run = run_of(4, work, ToolConfig())
-    async with aclosing(run.run()) as outcomes:
+    async with aclosing(told_by(run.run)) as outcomes:
         first = await anext(outcomes)
     assert isinstance(first, Outcome)
     assert first.call.id == "c0"
@@ -341,7 +345,7 @@ async def test_a_thread_cut_short_is_told_of_and_begins_nothing_later(in_validat
     def checked(n: Annotated[int, AfterValidator(slow)]) -> None:
         ran.append(n)
 
-    cut_short: list[Outcome] = []
+    cut_short: list[Callable[[], Outcome]] = []
     function = checked if in_validator else slow
     arguments = {"n": 1} if in_validator else {"value": 1}
     task = asyncio.create_task(
@@ -355,5 +359,6 @@ async def test_a_thread_cut_short_is_told_of_and_begins_nothing_later(in_validat
     for _ in range(100):  # until the thread is free again, whatever it then does
         await asyncio.sleep(0.001)
     due = "not begun: the run ended before." if in_validator else "its thread cannot be stopped and may still be running."
-    assert cut_short[-1].text.endswith(due)
-    assert (cut_short[-1].ran, ran) == (not in_validator, [])
+    outcome = cut_short[-1]()
+    assert outcome.text.endswith(due)
+    assert (outcome.ran, ran) == (not in_validator, [])

@@ -15,7 +15,7 @@ from pydantic import AfterValidator
 
 from llmcore.tools import RetryConfig, RunContext, Tool, ToolConfig, as_tool, tool
 from llmcore.tools.execution import run_call
-from llmcore.types import TerminateLoop, Timeout, ToolDefinition, ToolError
+from llmcore.types import RetryTool, TerminateLoop, Timeout, ToolDefinition, ToolError
 from tests.tools.test_execution import CONTEXT, NO_WAIT, call, lambda_tool, outcome_of
 
 pytestmark = pytest.mark.anyio
@@ -192,6 +192,28 @@ def _raising(error: BaseException) -> Callable[[], Any]:
 
 async def test_an_error_of_any_length_is_shortened() -> None:
     assert len((await outcome_of(lambda_tool(ValueError("x" * 10_000)), max_result_chars=300)).text) < 420
+
+
+KEY = "sk-proj-Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError(f"401 for /v1?api_key={KEY}"), "ValueError: 401 for /v1?api_key=[secret]"),
+        (
+            ExceptionGroup("two", [OSError(KEY), OSError("full")]),
+            "ExceptionGroup: two (2 sub-exceptions): OSError: [secret]; OSError: full",
+        ),
+        (RetryTool(f"ask for another key than {KEY}"), f"ask for another key than {KEY}"),
+    ],
+    ids=["plain", "group", "written for the model"],
+)
+async def test_a_key_in_words_that_nobody_wrote_for_a_model_is_masked(error: Exception, told: str) -> None:
+    outcome = await outcome_of(lambda_tool(error))
+    assert outcome.text == told
+    assert outcome.error is not None
+    assert outcome.error.message == told
 
 
 async def test_an_async_tool_that_ignores_its_cancellation_is_left_behind_at_once() -> None:

@@ -103,7 +103,7 @@ def test_what_cannot_be_written_is_refused_with_the_reason(value: Any) -> None:
     [
         ("half \ud800", "half \\ud800"),
         (["half \udcff é"], '["half \\udcff é"]'),
-        ({"n": float("nan")}, '{"n":NaN}'),
+        ({"n": float("nan")}, '{"n":"NaN"}'),
         (10**5000, "1" + "0" * 5000),
         (OwnIteration([1, 2]), "[1,2]"),
     ],

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 import llmcore
 from llmcore.adapters.base import ModelCall
@@ -207,3 +207,41 @@ def test_what_is_made_of_our_own_values_is_what_a_check_would_make(kind: Any, fi
     for name, value in vars(again).items():
         if isinstance(value, list | dict) and name not in fields:
             assert value is not getattr(one, name)
+
+
+def test_what_holds_nothing_that_changes_is_shared_and_the_rest_is_not() -> None:
+    words, call = TextBlock(text="a"), ToolUseBlock(id="c", name="f", input={"a": [1]})
+    message = Message(role="assistant", content=[words, call])
+    copy = copied(message)
+    assert copy == message
+    assert copy.content is not message.content
+    assert copy.content[0] is words
+    other = copy.content[1]
+    assert isinstance(other, ToolUseBlock)
+    assert other is not call
+    assert other.input is not call.input
+    assert other.input == {"a": [1]}
+
+
+def test_a_type_is_shared_only_where_none_of_its_fields_may_change() -> None:
+    class Frozen(Value):
+        model_config = ConfigDict(frozen=True)
+
+        name: Literal["a"] | None = None
+        inner: TextBlock | None = None
+
+    class Listing(Frozen):
+        names: list[str] = Field(default_factory=list[str])
+
+    class Loose(Frozen):
+        anything: Any = None
+
+    class Changing(Value):
+        name: str = ""
+
+    flat = Frozen(inner=TextBlock(text="a"))
+    assert copied([flat])[0] is flat
+    for one in (Listing(names=["a"]), Loose(anything=["a"]), Changing(name="a")):
+        copy = copied([one])[0]
+        assert copy == one
+        assert copy is not one

@@ -88,3 +88,11 @@ def test_a_schema_put_in_by_a_copy_is_read_alike() -> None:
     assert tools.compiled[0].types("ratio") == ("number",)
     envelope = normalize('<tool_call>{"name": "turn", "arguments": {"ratio": 2}}</tool_call>', tools)
     assert validate(envelope, tools).ok
+
+
+def test_counts_that_are_text_are_sent_as_numbers() -> None:
+    inner = {"type": "string", "minLength": "3", "maxLength": 9}
+    given = {"type": "object", "properties": {"word": inner}}
+    assert standard_schema(given)["properties"]["word"] == {"type": "string", "minLength": 3, "maxLength": 9}
+    assert inner["minLength"] == "3"
+    assert standard_schema({"minItems": "few"}) == {"minItems": "few"}

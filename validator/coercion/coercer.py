@@ -24,9 +24,10 @@ from llmcore.types.numbers import whole
 from llmcore.validator.coercion.aliases import by_schema_names
 from llmcore.validator.coercion.conversions import CONVERSIONS, WAYS_TO_MEAN, Strictness
 from llmcore.validator.coercion.views import View, kinds_of, view_of
-from llmcore.validator.schema.compiled import MAX_ERRORS, CompiledSchema, survey
+from llmcore.validator.schema.compiled import MAX_ERRORS, CompiledSchema
 from llmcore.validator.schema.keywords import Run, TooMuchWork, json_key
 from llmcore.validator.schema.problems import Problem, join_path, type_name
+from llmcore.validator.schema.survey import survey
 
 __all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust"]
 

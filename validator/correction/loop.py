@@ -161,9 +161,14 @@ class CorrectionLoop:
         self._corrections: list[Correction] = []
         self._envelope = envelope
         self._review = self._judge(envelope, required)
-        self._seen = {_signature(envelope, self._review)}
+        self._seen = {_signature(envelope, self._review)} if self._review.problems else set[str]()
         self._refused: set[str] = set()
         self._outcome: Outcome | None = None if self._review.problems else "ok"
+
+    @property
+    def is_over(self) -> bool:
+        """Is there nothing to ask about?"""
+        return self._outcome is not None
 
     def next(self) -> Correction | None:
         """What to ask now, or None when the loop has ended."""
@@ -219,6 +224,16 @@ class CorrectionLoop:
         doubtful = all(problem.kind == "doubtful" for problem in self._review.problems)
         free = not self._required and self._output_type is None
         return doubtful and free and not self._review.report.runnable and bool(answer.source)
+
+    @property
+    def report(self) -> ValidationReport:
+        """That of the turn as it stands now."""
+        return self._review.report
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with it, with the calls or with the typed output."""
+        return self._review.problems
 
     @property
     def result(self) -> CorrectionResult:
@@ -390,8 +405,10 @@ def _ends_in_a_call(envelope: Envelope) -> bool:
 
 def _goes_on_behind_a_call(envelope: Envelope) -> bool:
     """Did a limit end the reply in words or thoughts behind its last call? They may have been about to take it back."""
+    if envelope.finish_reason != "length":
+        return False
     said = [block for block in envelope.blocks if not isinstance(block, TextBlock) or block.text.strip()]
-    if envelope.finish_reason != "length" or not any(isinstance(block, ToolUseBlock) for block in said):
+    if not any(isinstance(block, ToolUseBlock) for block in said):
         return False
     return isinstance(said[-1], TextBlock | ThinkingBlock)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from llmcore.types import Block, Envelope, Repair, ToolCall, ToolSet, ToolUseBlock
 from llmcore.types.copies import updated
-from llmcore.types.narrowing import is_object, object_in
+from llmcore.types.narrowing import is_list, is_object, object_in
 from llmcore.validator.report import ValidationReport
 from llmcore.validator.schema.keywords import json_key
 from llmcore.validator.schema.references import resolve_pointer
@@ -25,6 +25,9 @@ __all__ = ["Turn", "merged", "with_all_withdrawn"]
 
 _COUNTED = re.compile(r"(?:(?:call|tool|fc)(?:_[a-z]+)?[_-]?|functions?\.\S+:)?\d{1,3}")
 """Ids that say which call of its reply one is, and nothing else: another reply has the same ones."""
+
+_NEVER_RAN = frozenset({"withdrawn_call", "calls_limit"})
+"""Repairs that tell of calls which the turn holds no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,8 @@ def with_all_withdrawn(turn: Envelope, answer: Envelope) -> Envelope:
 
 
 def _with_notes(turn: Envelope, answer: Envelope, notes: list[Repair]) -> Envelope:
-    """The answer as the turn, with what it took back, and what an earlier answer had taken back."""
-    notes = [*(repair for repair in turn.repairs if repair.kind == "withdrawn_call"), *notes]
+    """The answer as the turn, with what it took back, and with the calls of earlier answers that did not run."""
+    notes = [*(repair for repair in turn.repairs if repair.kind in _NEVER_RAN), *notes]
     return updated(answer, {"repairs": [*answer.repairs, *notes]}) if notes else answer
 
 
@@ -128,11 +131,34 @@ def _filled(value: Any, schema: Any, root: Any) -> Any:
     reference = object_in(schema).get("$ref")
     if isinstance(reference, str):
         return _filled(value, resolve_pointer(root, reference), root) if is_object(value) else value
+    if is_list(value):
+        items = object_in(schema).get("items")
+        return [_filled(one, items, root) for one in value] if items else value
+    if not is_object(value):
+        return value
+    for way in (*_ways(schema, "anyOf", value, root), *_ways(schema, "oneOf", value, root)):
+        return _filled(value, way, root)
     properties = object_in(object_in(schema).get("properties"))
-    if not is_object(value) or not properties:
+    if not properties:
         return value
     defaults = {name: one["default"] for name, one in properties.items() if is_object(one) and "default" in one}
     return {**defaults, **{name: _filled(one, properties.get(name), root) for name, one in value.items()}}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if is_list(value) else []
+
+
+def _ways(schema: Any, keyword: str, value: Mapping[str, Any], root: Any) -> list[Any]:
+    """The one way of `anyOf` or `oneOf` that is an object with all of the value's keys; none where several are, or none is."""
+    found: list[Any] = []
+    for way in _list(object_in(schema).get(keyword)):
+        reference = object_in(way).get("$ref")
+        target = resolve_pointer(root, reference) if isinstance(reference, str) else way
+        properties = object_in(object_in(target).get("properties"))
+        if properties and value.keys() <= properties.keys():
+            found.append(target)
+    return found if len(found) == 1 else []
 
 
 def _blocks(blocks: Sequence[Block], gone: set[str], new: Sequence[ToolCall], changed: Iterable[ToolCall]) -> list[Block]:

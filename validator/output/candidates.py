@@ -65,6 +65,8 @@ class Found(NamedTuple):
     """What begins like a value, ends, and cannot be read; of its value nothing is known."""
     begun: Sequence[Candidate] = ()
     """What the end of the text broke off: values that are not complete, and what was begun and cannot be read."""
+    limit: str = ""
+    """The field of `Limits` that something is beyond and was not read for, if anything is."""
 
 
 def find_values(text: str, *, cut: bool) -> Found:
@@ -73,7 +75,7 @@ def find_values(text: str, *, cut: bool) -> Found:
     `cut`: the text may end inside a value, of which then only what is certain is read; else what is open is closed.
     """
     if len(text) > DEFAULT_LIMITS.text:
-        return Found([], [], [], unread=True)
+        return Found([], [], [], unread=True, limit="text")
     if (sound := _sound(text, 0, len(text), cut=cut)) is not None:
         return Found([replace(sound, alone=True)], [], [])
     return _Scan(text, cut).found()
@@ -102,6 +104,7 @@ class _Scan:
     def __init__(self, text: str, cut: bool) -> None:
         self.text, self.cut, self.broken, self.bracketed = text, cut, 0, 0
         self.unread = self.members_left = False
+        self.limit = ""
         self.left_open: list[Candidate] = []
         self.closed_unread: list[Candidate] = []
         self.waste = _WASTE_ALLOWED + _WASTE_PER_CHARACTER * len(text)
@@ -121,7 +124,7 @@ class _Scan:
         members_left = self.members_left or any(map(self._holds_members, self._between(containers)))
         begun = [*(value for value in values if not value.complete), *self._begun(containers)]
         unreadable = list(self._with_lead_ins(self.closed_unread, containers))
-        return Found(values, kept, self.reasoning, self.unread or members_left, members_left, unreadable, begun)
+        return Found(values, kept, self.reasoning, self.unread or members_left, members_left, unreadable, begun, self.limit)
 
     def _begun(self, containers: Sequence[Candidate]) -> Iterator[Candidate]:
         """What was begun before the end of the text and is no value: a bracket that none closes, and an answer of which there
@@ -268,6 +271,7 @@ class _Scan:
             reading = self._read_as_cut(start, reading)
             ran_out = not reading.complete
         if reading.error is not None and reading.error.endswith("_limit"):
+            self.limit = reading.error.removesuffix("_limit")
             return None, max(reading.end, start) + _LIMIT_WASTE  # how far it had read is not told
         if reading.error or not reading.values or not isinstance(reading.values[0], (dict, list)):
             return None, max(reading.end, start)

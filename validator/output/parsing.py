@@ -29,7 +29,8 @@ from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.replies.reasoning_spans import reasoning_spans
-from llmcore.types import CallerError, JsonSchema, OutputParseError, Repair, Safety
+from llmcore.types import DEFAULT_LIMITS, CallerError, JsonSchema, OutputParseError, Repair, Safety
+from llmcore.types.called import told
 from llmcore.types.narrowing import is_list
 from llmcore.validator.coercion.coercer import Strictness, settle, trust
 from llmcore.validator.coercion.views import view_of
@@ -85,6 +86,7 @@ def parse(text: str, output_type: type[T], *, strictness: Strictness = "safe", p
 def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> Any: ...
 
 
+@told
 def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> Any:
     """The value of `output_type` that `text` holds.
 
@@ -96,6 +98,7 @@ def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", parti
     return parse_detailed(text, output_type, strictness=strictness, partial=partial).value
 
 
+@told
 def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> ParseDetail:
     """As `parse`, and how the value was come by."""
     if strictness not in _ADMITTED:
@@ -371,6 +374,9 @@ class _Parse:
             problems = [unsound, *problems]
         elif found.unread:
             got = "text that begins like a value and cannot be read"
+            if found.limit:
+                most = getattr(DEFAULT_LIMITS, found.limit)
+                got = f"text that is not read, for it is beyond `Limits.{found.limit}` ({most:,})"
             problems = [Problem(kind="untrusted", expected="sound JSON", got=got, message=f"it holds {got}"), *problems]
         if not problems or (self.refused and len(problems) == 1 and not found.values):
             expected = described(self.schema.schema, self.schema.resolve)

@@ -2,30 +2,30 @@
 
 `compile_schema` converts and checks a schema (see `drafts`), and caches by its content. A `CompiledSchema` then
 judges any value in time bounded by a budget, whatever schema and value hold: not-a-number, recursion, doubling and
-slow patterns end in a recorded problem. The value's size is counted first; nothing is recursed into that is deeper
-than `Limits.depth`.
+slow patterns end in a recorded problem. The value's size is counted first (`survey`); nothing is recursed into that is
+deeper than `Limits.depth`.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from hashlib import sha256
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from cachetools import LRUCache
 from jsonschema.exceptions import ValidationError
 from referencing.jsonschema import EMPTY_REGISTRY
 
-from llmcore.types import DEFAULT_LIMITS, CompiledTool, JsonSchema, ToolDefinition, ToolDefinitionError
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types import CompiledTool, JsonSchema, ToolDefinition, ToolDefinitionError
+from llmcore.types.narrowing import is_object
 from llmcore.types.schema_shape import check_schema_shape
 from llmcore.validator.schema.drafts import MAX_SCHEMA_CHARACTERS, convert
 from llmcore.validator.schema.keywords import HardenedValidator, Run, TooMuchWork, Validator, current_run
-from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown
 from llmcore.validator.schema.quick import Checks
 from llmcore.validator.schema.references import resolve_pointer
+from llmcore.validator.schema.survey import survey
 from llmcore.validator.schema.wording import explain
 
 __all__ = [
@@ -33,11 +33,9 @@ __all__ = [
     "BASE_BUDGET",
     "MAX_ERRORS",
     "CompiledSchema",
-    "Survey",
     "check_tool",
     "check_tool_schema",
     "compile_schema",
-    "survey",
 ]
 
 ALIASES = "x-llmcore-aliases"
@@ -193,51 +191,3 @@ def _rank(problem: Problem) -> tuple[int, int]:
     """Near the root first, and there what is missing before what is wrong before what is too much."""
     levels = problem.path.count(".") + problem.path.count("[")
     return levels, _KINDS_IN_ORDER.index(problem.kind) if problem.kind in _KINDS_IN_ORDER else len(_KINDS_IN_ORDER)
-
-
-class Survey(NamedTuple):
-    """What one look over a value found: its size, whether it holds floats such as 5.0, and why no schema may be
-    asked."""
-
-    nodes: int
-    whole_floats: bool
-    problem: Problem | None
-
-
-def survey(value: Any, *, depth: int = DEFAULT_LIMITS.depth) -> Survey:
-    """Count a value's nodes and find what no schema may be asked about: numbers that are not finite, too deep nesting,
-    what is not JSON. One pass, level by level, no recursion."""
-    nodes, whole_floats = 0, False
-    level: list[tuple[Any, _Place | None]] = [(value, None)]
-    for _ in range(depth + 1):
-        below: list[tuple[Any, _Place | None]] = []
-        nodes += len(level)
-        for item, place in level:
-            if isinstance(item, str) or item is None:
-                continue
-            if is_object(item):
-                below += [(child, (place, key)) for key, child in item.items()]
-            elif is_list(item):
-                below += [(child, (place, index)) for index, child in enumerate(item)]
-            elif isinstance(item, float):
-                if not math.isfinite(item):
-                    return Survey(nodes, False, _unsound(place, "a finite number", cut(str(item), 40)))
-                whole_floats = whole_floats or item.is_integer()
-            elif not isinstance(item, int):
-                return Survey(nodes, False, _unsound(place, "a JSON value", type(item).__name__))
-        if not below:
-            return Survey(nodes, whole_floats, None)
-        level = below
-    return Survey(nodes, False, _unsound(None, f"at most {depth} levels of nesting", "more"))
-
-
-_Place = tuple[Any, "str | int"]
-
-
-def _unsound(place: _Place | None, expected: str, got: str) -> Problem:
-    steps: list[str | int] = []
-    while place is not None:
-        place, step = place
-        steps.append(step)
-    path = join_path(reversed(steps))
-    return Problem(kind="value", path=path, expected=expected, got=got, message=f"`{path}` must be {expected}, not {got}")

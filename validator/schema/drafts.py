@@ -15,19 +15,14 @@ from typing import Any
 
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.type_names import standard_type
+from llmcore.types.type_names import COUNTS, count_of, standard_type
 from llmcore.validator.schema.problems import shown
 from llmcore.validator.schema.references import IN_PLACE_LISTS, Path, check_in_place, pointer_to, resolve_pointer
-from llmcore.validator.schema.schema_checks import COUNTS, LISTS, MAPS, check_keywords, fail
+from llmcore.validator.schema.schema_checks import LISTS, MAPS, SINGLE, check_keywords, check_root, fail
 
 __all__ = ["MAX_SCHEMA_CHARACTERS", "convert"]
 
 MAX_SCHEMA_CHARACTERS = 500_000
-
-_SINGLE = (
-    "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "items", "contains", "propertyNames", "not",
-    "if", "then", "else",
-)  # fmt: skip
 
 _OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")
 
@@ -52,6 +47,7 @@ class _Conversion:
         self.references: list[tuple[JsonSchema, Path]] = []
 
     def run(self) -> JsonSchema:
+        check_root(self.root)
         self._drain()
         done = 0
         while done < len(self.references):  # a reference may lead to a place no keyword leads to: walk there too
@@ -112,7 +108,7 @@ class _Conversion:
 
 
 def _children(schema: JsonSchema, path: Path) -> Iterator[tuple[Any, Path]]:
-    for keyword in _SINGLE:
+    for keyword in SINGLE:
         if keyword in schema:
             yield schema[keyword], (*path, keyword)
     for keyword in LISTS:
@@ -142,9 +138,9 @@ def _modernise(schema: JsonSchema, old: bool) -> None:
         if isinstance(target := schema.pop(keyword, None), str):
             schema.setdefault("$ref", target)
     schema.pop("$recursiveAnchor", None)
-    for keyword in COUNTS:  # Gemini writes int64 as text
-        if isinstance(count := schema.get(keyword), str) and count.isascii() and count.isdigit() and len(count) < 10:
-            schema[keyword] = int(count)
+    for keyword in COUNTS:
+        if keyword in schema:
+            schema[keyword] = count_of(schema[keyword])
     if isinstance(schema.get("required"), bool):  # draft 3
         del schema["required"]
     if schema.pop("nullable", False) is True:

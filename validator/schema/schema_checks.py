@@ -11,26 +11,23 @@ from typing import Any
 
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.type_names import COUNTS
 from llmcore.validator.schema.patterns import PatternError, compile_pattern
 from llmcore.validator.schema.problems import join_path, shown
 from llmcore.validator.schema.references import IN_PLACE_LISTS, Path
 
-__all__ = ["COUNTS", "LISTS", "MAPS", "TYPES", "check_keywords", "fail"]
+__all__ = ["LISTS", "MAPS", "SINGLE", "TYPES", "check_keywords", "check_root", "fail"]
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 LISTS = (*IN_PLACE_LISTS, "prefixItems")
+SINGLE = (
+    "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "items", "contains", "propertyNames", "not",
+    "if", "then", "else",
+)  # fmt: skip
 MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-COUNTS = (
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "minProperties",
-    "maxProperties",
-    "minContains",
-    "maxContains",
-)
+_VOCABULARY = frozenset((*LISTS, *MAPS, *COUNTS, *SINGLE, "dependencies", "default", "const", "example", "discriminator"))
+_SAYS_A_TYPE = frozenset(("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "properties"))
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
@@ -41,7 +38,7 @@ def fail(path: Path, message: str) -> ToolDefinitionError:
 def check_keywords(schema: JsonSchema, path: Path) -> None:
     """Raises `ToolDefinitionError` for a keyword whose value cannot be one."""
     _check_type(schema, path)
-    for keyword in ("$ref", "pattern", "format"):
+    for keyword in ("$ref", "pattern", "format", "title", "description"):
         if keyword in schema and not isinstance(schema[keyword], str):
             raise fail((*path, keyword), f"must be a string, got {shown(schema[keyword])}")
     for keyword in COUNTS:
@@ -54,6 +51,20 @@ def check_keywords(schema: JsonSchema, path: Path) -> None:
         raise fail((*path, "multipleOf"), "must be greater than 0")
     _check_containers(schema, path)
     _check_patterns(schema, path)
+
+
+def check_root(schema: JsonSchema) -> None:
+    """Raises `ToolDefinitionError` for a whole schema that is only its properties, or has them under a misspelt keyword: it would
+    take any value. Keywords that nobody knows are allowed, such as `x-order`."""
+    if "properties" in schema:
+        return
+    for key, value in schema.items():
+        if key in _VOCABULARY or not is_object(value):
+            continue
+        if difflib.get_close_matches(key.lower(), ["properties"], 1, 0.8):
+            raise fail((key,), "unknown keyword; did you mean 'properties'?")
+        if not key.startswith(("$", "x-")) and not _SAYS_A_TYPE.isdisjoint(value):
+            raise fail((key,), "a property stands under 'properties': {'type': 'object', 'properties': {...}}")
 
 
 def _is_count(value: Any) -> bool:

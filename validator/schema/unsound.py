@@ -13,8 +13,8 @@ from decimal import Decimal
 
 from llmcore.types import Repair
 from llmcore.types.numbers import ExactFloat, exact_float
-from llmcore.validator.schema.compiled import survey
 from llmcore.validator.schema.problems import Problem, cut
+from llmcore.validator.schema.survey import survey
 
 __all__ = ["NUMBER_AS_TEXT", "huge_numbers_probed", "huge_numbers_quoted", "unsound_number"]
 

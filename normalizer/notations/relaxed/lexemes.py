@@ -12,7 +12,7 @@ from typing import Any
 from llmcore.normalizer.notations.refusals import DIGITS_LIMIT, NESTED_CALL, too_long
 from llmcore.normalizer.notations.relaxed.state import CLOSERS, Ended, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import starts_member
-from llmcore.types.numbers import Float, exact_float
+from llmcore.types.numbers import exact_float
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
 
@@ -176,7 +176,7 @@ def _int(token: str, base: int, digits: int) -> Any:
     return value
 
 
-def _float(token: str) -> Float:
+def _float(token: str) -> Any:
     value = exact_float(token)
     if math.isinf(value):
         raise Stop

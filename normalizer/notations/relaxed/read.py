@@ -13,7 +13,7 @@ The kinds of `Repair`, of this reader and of those around it:
 - coerced: arithmetic leading_zero
 - guess: inner_quotes smart_quotes missing_comma missing_colon key_separator comma bare_word bare_text key_of_words
   joined_strings literal windows_path escaped_closer missing_quote missing_delimiter code_block
-  code_block_words; also extra_comma between two others,
+  code_block_words omission; also extra_comma between two others,
   duplicate_key of two values, wrong_closer and extra_closer where members follow, number_notation with a plus sign
 - truncated: cut_member cut_string missing_closer
 """

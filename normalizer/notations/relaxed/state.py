@@ -45,6 +45,13 @@ CLOSERS = {
 """The quotes that may open a string, straight and typographic, and those that close it."""
 
 _COMMENTS_LOOKED_OVER = 2
+_OMITS = re.compile(
+    r"\.\.\.|\u2026|\b(?:truncated|omitted|abbreviated|shortened|elided|left out|not shown|for brevity|and so (?:on|forth)|etc)\b"
+    r"|^\W*(?:(?:and|with|plus|add) )?(?:the )?(?:(?:\d+|many|some|several) )?"
+    r"(?:more\b(?! than)|others\b|rest\b|remaining\b|continue)",
+    re.IGNORECASE,
+)
+"""A comment that says that something is missing where it stands."""
 _PLAIN_SPACE = re.compile(r"[ \t\r\n]*")
 _ANY_SPACE = re.compile(r"(?:[\s\ufeff\u200b]|\\[nrt](?![A-Za-z]))*+")  # also white space written as an escape
 _ODD = frozenset("/#\\\ufeff\u200b")
@@ -167,7 +174,10 @@ class State:
             if character not in _ODD and not character.isspace():
                 return
             if (after := self.comment_end(self.pos)) >= 0:
-                self.note("comment", self.text[self.pos : min(after, self.pos + 2 * SHOWN)])
+                said = self.text[self.pos : min(after, self.pos + 2 * SHOWN)]
+                self.note("comment", said)
+                if _OMITS.search(said) is not None:  # what was meant is not all written
+                    self.record("omission", said, None, "guess")
             elif (after := self._space_end(self.pos)) > self.pos:
                 if character not in " \t\r\n":
                     self.note("escaped_white_space" if character == "\\" else "white_space", character)

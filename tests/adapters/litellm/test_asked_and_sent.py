@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Endpoint
+from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.recording.recorder import Recorder
 from llmcore.types import CallerError, Request
@@ -125,6 +126,66 @@ async def test_claude_does_not_think_after_calls_without_reasoning(adapter: Lite
     assert "2000" not in json.dumps(seen.body)
     _, dropped = await sent(adapter, provider, messages=CALLED, thinking=2000, max_tokens=4000)
     assert dropped == set()  # a turn of the user's came between
+
+
+@pytest.mark.parametrize("model", ["gemini-2.5-flash", "gemini-2.5-pro", "gemini-3-pro-preview"])
+async def test_gemini_goes_on_thinking_after_calls(adapter: LiteLLMAdapter, model: str) -> None:
+    bodies = [
+        await sent(adapter, "gemini", model, messages=messages, thinking=2000) for messages in (CALLED[:1], CALLED[:-1], CALLED)
+    ]
+    configs = [seen.body["generationConfig"]["thinkingConfig"] for seen, _ in bodies]
+    assert configs[0] == configs[1] == configs[2]
+    assert not any("thinking" in dropped for _, dropped in bodies)
+
+
+@pytest.mark.parametrize("provider", ["gemini", "anthropic", "openai_compatible", "ollama"])
+@pytest.mark.parametrize("arguments", ["{}", '{"city": "Rome", "days": 1.10}'])
+async def test_a_call_that_was_made_three_times_goes_back_three_times(
+    adapter: LiteLLMAdapter, provider: str, arguments: str
+) -> None:
+    calls = [{"id": f"c{n}", "type": "function", "function": {"name": "get_weather", "arguments": arguments}} for n in range(3)]
+    results = [{"role": "tool", "tool_call_id": f"c{n}", "content": f"warm {n}"} for n in range(3)]
+    turn = [CALLED[0], {"role": "assistant", "content": None, "tool_calls": calls}, *results]
+    seen, _ = await sent(adapter, provider, tools=(WEATHER,), messages=turn)
+    history = json.dumps(seen.body.get("messages") or seen.body["contents"])
+    text = seen.sent.decode()
+    assert "llmcore-twin" not in text
+    if provider == "gemini":
+        parts = [part for message in seen.body["contents"] for part in message["parts"]]
+        made = [part[key] for part in parts for key in part if key.replace("_", "").lower() == "functioncall"]
+        assert [call["name"] for call in made] == ["get_weather"] * 3
+        assert sum(key.replace("_", "").lower() == "functionresponse" for part in parts for key in part) == 3
+    assert [history.count(f"warm {n}") for n in range(3)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "words"),
+    [
+        ("openai", "gpt-5", ["low", "medium", "high"]),
+        ("openai", "o3", ["low", "medium", "high"]),
+        ("xai", "grok-3-mini", ["low", "low", "high"]),
+        ("gemini", "gemini-3-pro-preview", ["low", "low", "high"]),
+        ("openai_compatible", "my-thinker", ["low", "medium", "high"]),
+        ("vllm", "my-thinker", ["low", "medium", "high"]),
+    ],
+)
+async def test_a_budget_is_sent_in_the_words_of_the_wire(provider: str, model: str, words: list[str]) -> None:
+    store = CapabilityStore()
+    if model == "my-thinker":
+        store.override(model, reasoning=True)
+    adapter = LiteLLMAdapter(store)
+    for budget, word in zip((1024, 8000, 30_000), words, strict=True):
+        seen, dropped = await sent(adapter, provider, model, thinking=budget)
+        config = object_in(seen.body.get("generationConfig")).get("thinkingConfig")
+        assert (object_in(config).get("thinkingLevel") or seen.body.get("reasoning_effort")) == word
+        assert dropped == {"thinking budget"}
+    await adapter.close()
+
+
+@pytest.mark.parametrize(("provider", "model"), [("openai_compatible", "my-model"), ("xai", "grok-4"), ("openai", "gpt-4o")])
+async def test_who_is_not_known_to_take_an_effort_gets_none(adapter: LiteLLMAdapter, provider: str, model: str) -> None:
+    seen, dropped = await sent(adapter, provider, model, thinking=4000)
+    assert ("reasoning_effort" in seen.body, dropped) == (False, {"thinking"})
 
 
 # Put in, or left out, without a word

@@ -149,3 +149,19 @@ def test_every_failure_says_where_it_happened(status: int, body: dict[str, str],
     assert type(failure) is kind
     assert str(failure).startswith("large at https://eu.example: ")
     assert body["message"] in str(failure)
+
+
+@pytest.mark.parametrize(
+    ("message", "body"),
+    [
+        ("AnthropicException - b'Sorry guv.'", None),
+        ("Error code: 400 - {'error': 'Sorry guv.'}", {"error": "Sorry guv."}),
+        ("Error code: 400 - {'error': 'Sorry guv.'}", "Sorry guv."),
+        ('{"error": "Sorry guv."}', None),
+        ('{"detail": "Sorry guv."}', None),
+    ],
+)
+def test_a_server_is_quoted_in_plain_words(message: str, body: Any) -> None:
+    told = str(classify(Made(message, 400, body=body)))
+    assert told.endswith("Sorry guv.")
+    assert not any(sign in told for sign in ("b'", "{", '"'))

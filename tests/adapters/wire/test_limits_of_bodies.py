@@ -16,6 +16,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.endings import body_of
 from llmcore.adapters.litellm.transport import install
+from llmcore.adapters.wire.extent import too_many_values
 from llmcore.adapters.wire.inflating import Inflater, UnknownEncoding, inflater_of
 from llmcore.adapters.wire.watching import Exchange, Watch
 from llmcore.normalizer import normalize
@@ -210,3 +211,37 @@ async def test_only_watched_requests_are_touched_and_secrets_of_their_urls_are_n
         assert watch.exchange is not None
         assert watch.exchange.url == "https://example.test/v1/chat/completions"
         assert (watch.exchange.body, watch.exchange.received) == (b"{}", 2)
+
+
+_MANY = 100_000
+_FLOODS = {
+    "choices": '{"choices": [' + "{}," * _MANY + "{}]}",
+    "parts": '{"candidates": [{"content": {"parts": [' + "{}," * _MANY + "{}]}}]}",
+    "content": '{"type": "message", "role": "assistant", "content": [' + "{}," * _MANY + '{}], "stop_reason": "end_turn"}',
+    "output": '{"object": "response", "status": "completed", "output": [' + "{}," * _MANY + "{}]}",
+    "usage": '{"choices": [{"message": {"content": "Hi"}}], "usage": {' + ",".join(f'"k{n}": 1' for n in range(_MANY)) + "}}",
+    "more than is parsed": '{"choices": [' + "{}," * 2_000_000 + "{}]}",
+}
+
+
+@pytest.mark.parametrize("ask", [whole, stream])
+@pytest.mark.parametrize("flood", _FLOODS)
+async def test_a_body_of_more_values_than_may_be_is_refused_by_the_limit(ask: Ask, flood: str) -> None:
+    body = _FLOODS[flood]
+    with WireServer([Raw([body.encode()])]) as server, pytest.raises(LLMCoreError, match="holds more than 65,536 values"):
+        await ask(LiteLLMAdapter(), server, "openai")
+
+
+async def test_an_event_of_more_values_than_may_be_ends_the_stream() -> None:
+    event = f"data: {_FLOODS['choices']}\n\ndata: [DONE]\n\n"
+    with (
+        WireServer([Raw([event.encode()], "text/event-stream")]) as server,
+        pytest.raises(LLMCoreError, match="holds more than 65,536 values"),
+    ):
+        await stream(LiteLLMAdapter(), server, "openai")
+
+
+def test_log_probabilities_are_not_counted() -> None:
+    choice = {"message": {"content": "Hi"}, "logprobs": {"content": [{"token": "a"}] * 10}}
+    assert too_many_values({"choices": [choice]}, Limits(values=8)) == ""
+    assert too_many_values({"choices": [choice]}, Limits(values=3)) != ""

@@ -45,6 +45,8 @@ NO_ENDS: list[dict[str, Any]] = [
     {"candidates": [{"finishReason": "FINISH_REASON_UNSPECIFIED"}]},
     {"message": {"tool_calls": [{"function": {"name": "f", "arguments": {"done": True}}}]}, "done": False},
     {"messageStart": {"role": "assistant"}},
+    {"type": "response.completed", "response": {"status": "in_progress"}},
+    {"type": "response.completed", "response": {"status": "queued"}},
 ]
 
 
@@ -165,3 +167,10 @@ def test_a_body_may_say_that_it_is_not_over(body: dict[str, Any]) -> None:
 def test_a_body_that_says_nothing_of_its_end_is_whole(body: dict[str, Any]) -> None:
     assert not says_it_is_not_over(body)
     assert is_whole_reply(body)
+
+
+@pytest.mark.parametrize("kind", ["response.completed", "response.incomplete", "response.failed"])
+@pytest.mark.parametrize("status", ["failed", "cancelled"])
+def test_the_status_of_a_response_is_its_end_whatever_the_event_is_called(kind: str, status: str) -> None:
+    end = judged({"type": kind, "response": {"status": status}})
+    assert (end.finished, end.word) == (True, status)

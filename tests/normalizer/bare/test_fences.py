@@ -140,3 +140,39 @@ def test_code_says_nothing_in_the_middle_of_a_line() -> None:
     """Nobody is asked what was meant by a line of a script."""
     envelope = read_every_way(f"So:\n```sh\ncurl -d '{PING}'\n```\nThat is it.")
     assert [miss.reason for miss in envelope.near_misses] == ["example"]
+
+
+@pytest.mark.parametrize("text", ["```python\n \n```", "``` \n\n\n```\n", "```" + " " * 500])
+@pytest.mark.parametrize("told", ["told", "not told"])
+def test_a_fence_of_white_space_is_content(text: str, told: str) -> None:
+    envelope = read_every_way(text, TOOLS if told == "told" else None)
+    assert envelope.content == text
+
+
+INFOS = ['json title="a"', "json main.json", "xml {.numberLines}", "{.json .numberLines}", "python{1,3}", "json // the call"]
+
+
+@pytest.mark.parametrize("sign", ["```", "~~~"])
+@pytest.mark.parametrize("body", [PING, f"<tool_call>{PING}</tool_call>"])
+@pytest.mark.parametrize("info", INFOS)
+@pytest.mark.parametrize("before", ["", "I look.\n\n"])
+def test_a_first_line_of_several_words_says_what_a_fence_holds(before: str, info: str, body: str, sign: str) -> None:
+    (call,) = read_every_way(f"{before}{sign}{info}\n{body}\n{sign}", chunkings=2).tool_calls
+    assert (call.name, call.complete, [repair.safety for repair in call.repairs]) == ("ping", True, [])
+
+
+@pytest.mark.parametrize("sign", ["```", "~~~"])
+@pytest.mark.parametrize("line", ["import tools", "x = 1", "x += 1", "for a in b:", "ping title='a'", 'json {"a": 1}', "Text: a"])
+def test_a_first_line_that_is_code_is_a_part_of_what_a_fence_holds(line: str, sign: str) -> None:
+    envelope = read_every_way(f"{sign}{line}\nping()\n{sign}", chunkings=2)
+    assert not envelope.tool_calls
+    assert [miss.reason for miss in envelope.near_misses] == ["example"]
+
+
+def test_a_call_on_the_first_line_of_a_fence_is_read() -> None:
+    for text in (
+        '```json {"name": "ping",\n"arguments": {}}\n```',
+        "```python ping()\n```",
+        "```Action: ping\nAction Input: {}\n```",
+    ):
+        assert [call.name for call in read_every_way(text, chunkings=2).tool_calls] == ["ping"]

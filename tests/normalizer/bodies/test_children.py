@@ -94,3 +94,33 @@ def test_entities_of_attributes_are_decoded(form: str) -> None:
 def test_one_line_of_tags_without_end_is_linear() -> None:
     envelope = read_every_way("<load><cargo>" + "<item>a</cargo>" * 400, TOOLS, chunkings=1)
     assert len(envelope.tool_calls) <= 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<load><note><![CDATA[a</note><cargo>tea</cargo></load>",
+        "<load><cargo>tea</cargo><note><![CDATA[a</note></load>",
+        "load\n<cargo>tea</cargo>\n<note><![CDATA[a</note>\n</load>",
+        "<load><cargo>tea</cargo><note><![CDATA[a]]>b<![CDATA[c</note></load>",
+        "<function=load><cargo>tea</cargo><note><![CDATA[a</note></function>",
+        "<tool_call>load<arg_key>cargo</arg_key><arg_value>tea</arg_value><arg_key>note</arg_key><arg_value><![CDATA[a</arg_value></tool_call>",
+        '<invoke name="load"><parameter name="cargo">tea</parameter><parameter name="note"><![CDATA[a</parameter></invoke>',
+    ],
+)
+def test_a_literal_that_never_ends_was_cut(text: str) -> None:
+    (call,) = read(text).tool_calls
+    assert not call.complete
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<load><cargo>tea</cargo><note>say <![CDATA[ first</note></load>",
+        "<function=load><parameter=cargo>tea</parameter><parameter=note>say <![CDATA[ first</parameter></function>",
+    ],
+)
+def test_a_text_that_speaks_of_a_literal_is_a_guess(text: str) -> None:
+    (call,) = read(text).tool_calls
+    assert (call.complete, (call.arguments or {})["note"]) == (True, "say <![CDATA[ first")
+    assert [(repair.kind, repair.safety) for repair in call.repairs] == [("literal_open", "guess")]

@@ -106,3 +106,74 @@ def test_a_name_behind_the_arguments_counts_less_than_one_before() -> None:
 )
 def test_where_several_keys_may_hold_the_arguments(value: Any) -> None:
     assert read(value) == [[("get_weather", _ARGUMENTS)]] * 3
+
+
+_NOTE = ToolSet([tool("note", ["title"], title="string", text="string", content="string"), tool("drop", ["user"], user="string")])
+_FORMS = ("{}", "<tool_call>{}</tool_call>", "[TOOL_CALLS][{}]", '{{"toolCalls": [{}], "content": ""}}', "```json\n{}\n```")
+
+
+@pytest.mark.parametrize("form", _FORMS)
+@pytest.mark.parametrize(
+    ("written", "arguments", "repairs"),
+    [
+        ('"arguments": {"title": "a"}, "parameters": {"text": "b"}', {"title": "a", "text": "b"}, ["arguments_merged"]),
+        ('"args": {"title": "a"}, "input": {"text": "b"}', {"title": "a", "text": "b"}, ["arguments_merged"]),
+        ('"arguments": {}, "parameters": {"title": "b"}', {"title": "b"}, ["arguments_merged"]),
+        ('"arguments": {"title": "a"}, "text": "b"', {"title": "a", "text": "b"}, ["arguments_merged"]),
+        ('"content": "c", "arguments": {"title": "a"}', {"title": "a", "content": "c"}, ["arguments_merged"]),
+        ('"arguments": null, "title": "b"', {"title": "b"}, ["arguments_merged"]),
+        ('"arguments": {"title": "a"}, "parameters": {"title": "b"}', {"title": "a"}, ["arguments_dropped"]),
+        ('"arguments": {"title": "a"}, "title": "b"', {"title": "a"}, ["arguments_dropped"]),
+        ('"arguments": {"title": "a"}, "input": "words"', {"title": "a"}, ["arguments_dropped"]),
+        ('"arguments": {"title": "a"}, "function": "drop"', {"title": "a"}, ["names_disagree"]),
+    ],
+)
+def test_what_stands_beside_the_arguments_is_never_lost_in_silence(
+    form: str, written: str, arguments: dict[str, Any], repairs: list[str]
+) -> None:
+    (call,) = read_every_way(form.format(f'{{"name": "note", {written}}}'), _NOTE, chunkings=2).tool_calls
+    assert (call.name, call.arguments) == ("note", arguments)
+    assert [repair.kind for repair in call.repairs if repair.safety == "guess"] == repairs
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '"arguments": {"title": "a"}, "parameters": {"title": "a"}',
+        '"arguments": {"title": "a"}, "parameters": {}',
+        '"arguments": {"title": "a"}, "input": null, "text": ""',
+        '"arguments": {"title": "a"}, "thought": "it is asked for", "id": "7", "type": "function", "index": 0',
+        '"arguments": {"title": "a"}, "parameters": {"type": "object", "properties": {"title": {"type": "string"}}}',
+        '"arguments": {"title": "a"}, "function": "note", "tool": "a server of ours"',
+    ],
+)
+def test_what_says_nothing_more_about_the_arguments_is_no_guess(written: str) -> None:
+    (call,) = read_every_way(f'<tool_call>{{"name": "note", {written}}}</tool_call>', _NOTE, chunkings=2).tool_calls
+    assert (call.name, call.arguments) == ("note", {"title": "a"})
+    assert all(repair.safety == "lossless" for repair in call.repairs)
+
+
+_UNKNOWN = ("nobody", {"a": 1})
+
+
+@pytest.mark.parametrize("form", ["{}", "<tool_call>{}</tool_call>", "```json\n{}\n```", "So:\n{}"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_in_a_list_of_calls_by_their_names_one_known_name_is_enough(order: int, form: str) -> None:
+    calls = [("get_weather", {"city": "Oslo"}), _UNKNOWN][::order]
+    envelope = read_every_way(form.format(json.dumps([{name: given} for name, given in calls])), chunkings=2)
+    assert [(call.name, call.arguments, call.known) for call in envelope.tool_calls] == [
+        (name, given, name != "nobody") for name, given in calls
+    ]
+
+
+@pytest.mark.parametrize("other", ["5", '{"a": 1}', '{"a": {}, "b": {}}', '"ping"'])
+def test_what_is_no_call_in_such_a_list_is_recorded(other: str) -> None:
+    envelope = read_every_way(f'[{{"get_weather": {{"city": "Oslo"}}}}, {other}]', chunkings=2)
+    assert [call.name for call in envelope.tool_calls] == ["get_weather"]
+    assert [miss.reason for miss in envelope.near_misses] == ["no_call_object"]
+
+
+@pytest.mark.parametrize("text", ['[{"a": {"b": 1}}, {"c": {}}]', '[{"a": {"get_weather": {"city": "Oslo"}}}]'])
+def test_a_list_of_objects_without_a_known_name_is_data(text: str) -> None:
+    envelope = read_every_way(text, chunkings=2)
+    assert (envelope.tool_calls, envelope.content) == ([], text)

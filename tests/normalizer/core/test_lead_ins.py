@@ -8,14 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from llmcore.normalizer.core import lead_in_denials as denials
 from llmcore.normalizer.core import lead_in_words as words
 from llmcore.normalizer.core import lead_ins
 from llmcore.normalizer.core.lead_ins import kind_of, sentence_before
 from tests.support.growth import assert_linear
 
 TABLES = {
-    "prohibition": words.PROHIBITION,
-    "refusal": words.REFUSAL,
+    "prohibition": denials.PROHIBITION,
+    "refusal": denials.REFUSAL,
+    "condition": denials.CONDITION,
     "form": words.FORM,
     "example": words.EXAMPLE,
     "report": words.REPORT,
@@ -47,6 +49,16 @@ PHRASES: dict[tuple[str, str], tuple[list[str], str]] = {
     ("refusal", "zh"): (["我不会执行它", "我们没有调用这个工具"], "我不会再等了"),
     ("refusal", "ja"): (["これは実行しません", "この関数は呼び出しません"], "雨は降りません"),
     ("refusal", "ko"): (["이것을 실행하지 않겠습니다", "그 함수는 호출하지 않습니다"], "비가 오지 않습니다"),
+    ("condition", "en"): (["If you agree", "After your approval"], "If you were here"),
+    ("condition", "de"): (["Sobald Sie bestätigen", "Mit deiner Zustimmung"], "Wenn es regnet"),
+    ("condition", "fr"): (["Si vous êtes d'accord", "Avec votre accord"], "Si la mer monte"),
+    ("condition", "es"): (["Cuando confirmes", "Con su permiso"], "Cuando llueve"),
+    ("condition", "pt"): (["Quando confirmar", "Após a sua confirmação"], "Quando chove"),
+    ("condition", "it"): (["Se sei d'accordo", "Dopo la tua conferma"], "Quando piove"),
+    ("condition", "ru"): (["Как только вы подтвердите", "С вашего разрешения"], "Когда идёт дождь"),
+    ("condition", "zh"): (["如果您同意", "您确认后"], "下雨后"),
+    ("condition", "ja"): (["よろしければ", "ご承認いただければ"], "雨が降れば"),
+    ("condition", "ko"): (["동의하시면", "승인 후"], "비가 오면"),
     ("form", "en"): (
         ["A call looks like this", "It is written as", "The structure of a request is", "Call it like"],
         "The look of the sea",
@@ -179,12 +191,18 @@ def test_the_anchors_find_what_the_expressions_find(monkeypatch: pytest.MonkeyPa
     assert found == [kind_of.__wrapped__(sentence) for sentence in sentences]
 
 
+_PHRASES_TRIED = settings().max_examples * 3 // 5
+
+
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(("table", "language"), [key for key in PHRASES if TABLES[key[0]][key[1]].anchors])
 def test_every_phrase_of_an_expression_holds_an_anchor(table: str, language: str) -> None:
     pattern = TABLES[table][language].pattern
     letters = sorted(set(pattern.lower()) - set("\\()[]{}?*+|^$<>:=!/_-0123456789") | set("abcdeiorst ',;"))
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+    @settings(
+        max_examples=_PHRASES_TRIED, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+    )
     @given(st.from_regex(re.compile(pattern, re.IGNORECASE), alphabet=st.sampled_from(letters)))
     def check(sentence: str) -> None:
         if re.search(pattern, sentence, re.IGNORECASE):
@@ -194,7 +212,9 @@ def test_every_phrase_of_an_expression_holds_an_anchor(table: str, language: str
     check()
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(
+    max_examples=_PHRASES_TRIED * 5, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
 @given(
     st.from_regex(
         words.LABEL, alphabet=st.sampled_from(sorted(set(words.LABEL.pattern.lower()) - set("\\()[]{}?*+|^$<>:=!/_-0123456789")))
@@ -264,7 +284,7 @@ def test_the_sentence_before(text: str, sentence: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ["a", "é", "中", "の", "한", " ", "\n", ".", ". ", "e.g. ", "`", "~", "-", "1. ", "*", "<", "not ", "not run ", "I ", "the log ", "would ", "以前", "、"])  # fmt: skip
+@pytest.mark.parametrize("unit", ["a", "é", "中", "の", "한", " ", "\n", ".", ". ", "e.g. ", "`", "~", "-", "1. ", "*", "<", "not ", "not run ", "I ", "the log ", "would ", "do not ", "I will not ", "if you ", "what was ", "не ", "以前", "、"])  # fmt: skip
 def test_a_long_text_costs_no_more_than_its_end(unit: str) -> None:
     def look(size: int) -> None:
         text = unit * (size // len(unit))

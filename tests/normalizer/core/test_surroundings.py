@@ -59,6 +59,30 @@ TABLE = {
     "in French marks": Row("Il y a «\u00a0\n{}\u00a0» ici.", CALL, "quoted", "quoted"),
     "in corner marks": Row("そこに「\n{}」とある。", CALL, "quoted", "quoted"),
     "in marks over two lines": Row("You wrote “so\n{}\nit is” there.", CALL, "quoted", "quoted"),
+    "in single curly marks": Row("It said ‘{}’ and left.", CALL, "quoted", "quoted"),
+    "in Swedish marks": Row("Modellen skrev ”{}” och slutade.", CALL, "quoted", "quoted"),
+    "in single German marks": Row("Das Modell schrieb ‚{}‘ und hielt an.", CALL, "quoted", "quoted"),
+    "in guillemets turned round": Row("Das Modell schrieb »{}« und hielt an.", CALL, "quoted", "quoted"),
+    "in Finnish marks": Row("Malli kirjoitti »{}» ja lopetti.", CALL, "quoted", "quoted"),
+    "in white corner marks": Row("モデルは『{}』と言った。", CALL, "quoted", "quoted"),
+    "in the marks of titles": Row("模型写了《{}》然后停止。", CALL, "quoted", "quoted"),
+    "behind words with an apostrophe": Row("The dogs’ turn:\n{}\nIt’s theirs.", CALL, CALL, CALL),
+    "in a comment of a line": _shown("x = 1\n// so: {}\ny = 2"),
+    "in a comment of several lines": _shown("/* {} */"),
+    "behind the sign of a comment": _shown("x = 1\n# {}\n"),
+    "in a heading": Row("## Now: {}", CALL, CALL, CALL),
+    "in an exception's line": _shown("ValueError: {}"),
+    "in a traceback": _shown('Traceback:\n  File "a.py", line 1\n    {}\nValueError: x'),
+    "an added line": Row("It is:\n\n-old\n+{}\n old", "quoted", "quoted", ""),
+    "a dropped line": Row("-{}\n+new", "quoted", "quoted", ""),
+    "behind a list's sign": Row("- {}\n", CALL, CALL, "mid_line"),
+    "in a script": _shown("<script>\n{}\n</script>"),
+    "in a text area": _shown("It is <textarea>{}</textarea> there."),
+    "in a verbatim environment": _shown("\\begin{verbatim}\n{}\n\\end{verbatim}"),
+    "in a listing": _shown("\\begin{lstlisting}[language=xml]\n{}\n\\end{lstlisting}"),
+    "behind a verbatim environment": Row("So \\begin{verbatim}x\\end{verbatim}:\n{}", CALL, CALL, CALL),
+    "in a cell of a table": _shown("| what | how |\n|---|---|\n| delete | {} |\n| keep | none |"),
+    "below a table": Row("| a | b |\n{}", CALL, CALL, CALL),
     "in triple marks": Row("x = '''{}'''", CALL, "quoted", "quoted"),
     "in triple double marks": Row('x = """{}"""', CALL, "quoted", "quoted"),
     "in marks without words outside": Row('"{}"', CALL, CALL, CALL),
@@ -73,6 +97,9 @@ TABLE = {
     "a refusal": Row("I will not call this:\n{}", CALL, GUESS, GUESS),
     "an example lead-in": Row("For example:\n{}", CALL, GUESS, GUESS),
     "an example lead-in, fenced": _shown("For example:\n```\n{}\n```", "example"),
+    "an answer below its question": Row("Q: What is it like?\nA: {}", CALL, GUESS, GUESS),
+    "an answer below its question, in Chinese": Row("问：怎么写？\n答：{}", CALL, GUESS, GUESS),
+    "an answer to nothing": Row("A: {}", CALL, CALL, CALL),
     "a report": Row("The log says:\n{}", CALL, GUESS, GUESS),
     "what is told": Row("The log says it is late:\n{}", CALL, CALL, CALL),
     "what might be done": Row("I would like to look:\n{}", CALL, CALL, CALL),
@@ -134,8 +161,43 @@ def test_block_quotes(sign: str) -> None:
         assert _found(f"You wrote:\n\n{quote}\n\nand no more.") == "quoted"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-11-23T10:00:01Z INFO model said ", "2026-11-23 10:00:01 For example: ", "Nov 23 10:00:01 host app: ", "Nov  3 10:00:01 host ",
+        "Mon Nov 23 10:00:01 host: ", "23/Nov/2026:10:00:01 ", "2026/11/23 10:00:01 ", "23.11.2026 10:00: ", "[2026-11-23 10:00:01] ",
+        "- 2026-11-23 10:00:01 ", "1. 2026-11-23 10:00:01 said: ", "10:00:01.123 ", "10:00:01 INFO ", "INFO 2026-11-23 ", "INFO: got ",
+        "[info] got: ", "[WARN ] got ", "ts=2026-11-23T10:00:01Z got: ", "127.0.0.1 - - [23/Nov/2026:10:00:01 +0000] ",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("form", FORMS)
+def test_lines_of_logs(line: str, form: str) -> None:
+    for before in ("", "Look:\n"):
+        assert _found(f"{before}{line}{FORMS[form]} to me\nSo it was.") == "quoted"
+
+
+@pytest.mark.parametrize(
+    "line", ["At 10:00:01 I call: ", "I info you: ", "INFO\n", "On 2026-11-23 10:00: ", "10:00: ", "Nov 23: "]
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_line_with_a_time_in_it_is_none_of_a_log(line: str, form: str) -> None:
+    assert _found(f"{line}{FORMS[form]}\nSo it is.") == CALL
+
+
 def test_three_signs_before_a_name_are_a_marker() -> None:
     assert _found('>>>get_weather\n{"city": "Oslo"}') == CALL
+
+
+@pytest.mark.parametrize(
+    "form", [JSON, f"[{JSON}]", 'get_weather(city="Oslo")', '[get_weather(city="Oslo")]', 'get_weather{"city": "Oslo"}']
+)
+def test_a_full_width_colon_is_a_colon(form: str) -> None:
+    assert _found(f"Now: {form}") == _found(f"我来查询\uff1a{form}") == _found(f"確認します\uff1a {form}") == CALL
+    assert _found(f"格式如下\uff1a{form}") == "example"
+
+
+def test_a_bare_form_behind_another_full_width_sign_is_a_near_miss() -> None:
+    assert _found(f"我来查询\u3002{JSON}") == "mid_line"
 
 
 def test_a_list_in_a_block_quote_is_a_near_miss() -> None:
@@ -150,6 +212,8 @@ def test_a_list_in_a_block_quote_is_a_near_miss() -> None:
         ("Wenn die Seite\n{}\nnoch da ist, warte ich.", GUESS),
         ("When the page is gone.\n{}\nis what I use.", CALL),
         ("When the page\n\n{}\n\nis gone, I wait.", GUESS),
+        ("Man sollte niemals\n{}\nschreiben.", GUESS),
+        ("Nobody should\n{}\nwrite", CALL),
         ("The page\n\n{}\nis gone, I wait.", CALL),
         ("The page\n{}\n\nis gone, I wait.", CALL),
         ("When the page\n{}\nIs it gone?", CALL),

@@ -259,3 +259,26 @@ def test_floods_are_linear(name: str) -> None:
     small = min(seconds(4_000) for _ in range(2))
     large = min(seconds(16_000) for _ in range(2))
     assert large < 8 * small + 0.1, (small, large)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<book_room>\nroom: Au\n<book_room>\nroom: Aula 3\n</book_room>",
+        "<book_room>\nroom: Au\nseats: 2\n<save_note>\ntitle: Aula 3\n</save_note>",
+        "<tool_call>\nname: book_room\narguments:\n  room: Au\n<tool_call>\nname: book_room\narguments:\n  room: Aula 3\n</tool_call>",
+    ],
+)
+def test_lines_that_the_next_call_ends_may_have_been_cut(text: str) -> None:
+    first, second = read_every_way(text, TOOLS).tool_calls
+    assert (first.arguments or {})["room"] == "Au"
+    assert [(repair.kind, repair.safety) for repair in first.repairs] == [("closer_missing", "guess")]
+    assert (second.complete, second.repairs) == (True, [])
+
+
+@pytest.mark.parametrize("beside", ["text: b", "parameters:\n  text: b", "title: b"])
+def test_what_stands_beside_the_key_of_all_arguments_is_recorded(beside: str) -> None:
+    text = f"<tool_call>\nname: save_note\narguments:\n  title: a\n{beside}\n</tool_call>"
+    (call,) = read_every_way(text, TOOLS).tool_calls
+    assert call.arguments == {"title": "a"}
+    assert [(repair.kind, repair.safety) for repair in call.repairs] == [("arguments_dropped", "guess")]

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.normalizer.dialects.reasoning import PAIRS
+from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
+from llmcore.normalizer.replies.envelopes import envelope_of_text, envelope_of_words_and_calls
 from llmcore.normalizer.text.engine import TextEngine
 from llmcore.normalizer.text.quick import read_quickly
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -36,6 +38,8 @@ SURROUNDINGS = {
     "a sentence": "I will look that up.\n{}",
     "a sentence on its line": "I will look that up: {}",
     "sentences around": "I will look that up.\n\n{}\n\nThat may take a while.",
+    "behind reasoning": "<think>\nThe user asks for [1] the weather.\n</think>\n\n{}",
+    "behind reasoning and a sentence": "<think>It <b>rains</b> {{there}}.</think>I will look that up.\n{}",
     "two calls": "{}\n{}",
     "two calls and words": "First this.\n{}\nThen that.\n{}\nAnd now it is done.",
     "brackets in the words": "A list [1], a set {{1, 2}} and x < y.\n{}",
@@ -59,7 +63,7 @@ def test_words_and_whole_calls_need_no_engine(name: str, place: str) -> None:
         assert quick is None
         return
     assert quick is not None
-    assert quick.content == engine.content
+    assert (quick.content, quick.reasoning) == (engine.content, engine.reasoning)
     assert [tuple(piece) for piece in quick.pieces] == [tuple(piece) for piece in engine.segments()]
     assert [(call.name, call.arguments, call.raw_arguments, call.span, call.dialect) for call in quick.calls] == [
         (call.name, call.arguments, call.raw_arguments, call.span, call.dialect) for call in engine.calls
@@ -79,8 +83,8 @@ _PAIRS: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_what_is_taken_is_what_the_engine_reads(name: str, before: str) -> None:
     row = DIALECTS[name]
-    for first, second in product(_PAIRS, _PAIRS):
-        text = before + row.write([first] if row.single else [first, second])
+    for first, second, write in product(_PAIRS, _PAIRS, (row.write, *row.also)):
+        text = before + write([first] if row.single else [first, second])
         quick = read(text)
         if quick is None:
             continue
@@ -92,6 +96,25 @@ def test_what_is_taken_is_what_the_engine_reads(name: str, before: str) -> None:
         ]
 
 
+@pytest.mark.parametrize("place", ["", "I will look that up.\n"])
+@pytest.mark.parametrize("name", ["harmony", "minicpm5"])
+def test_each_way_of_writing_has_a_shape(name: str, place: str) -> None:
+    """A header whose first words mostly stand in the prompt; values in sections of characters."""
+    row = DIALECTS[name]
+    for write in (row.write, *row.also):
+        assert read(place + write([("get_weather", GIVEN)])) is not None
+        assert read(place + write([("get_weather", GIVEN), ("get_weather", GIVEN)])) is not None
+
+
+@pytest.mark.parametrize("value", ["a ] b", "a ]] b", "]", "[1]", "a < b", "a ]]> b", "<call>", "]]"])
+def test_a_section_of_characters_ends_where_the_engine_ends_it(value: str) -> None:
+    text = DIALECTS["minicpm5"].write([("get_weather", {"city": value, "days": 3})])
+    quick, engine = read(text), TextEngine(TOOLS, listening=False, by_shape=False).read(text)
+    if quick is not None:
+        assert [(call.name, call.arguments) for call in quick.calls] == [(call.name, call.arguments) for call in engine.calls]
+    assert (quick is None) == ("<" in value or "]]>" in value)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -101,7 +124,10 @@ def test_what_is_taken_is_what_the_engine_reads(name: str, before: str) -> None:
         f'He wrote "{CALL}" and left.',
         f"> {CALL}",
         f"I call {CALL} now.",
-        f"<think>\nA thought.\n</think>\n{CALL}",
+        f"<think>\nA thought.\n{CALL}",
+        f"<think><think>\nA thought.\n</think>\n{CALL}",
+        f"<think>\nA thought.\n</think>\n</think>\n{CALL}",
+        f"<think>\nIt says <co>so</co>.\n</think>\n{CALL}",
         f"`code` first.\n{CALL}",
         f"{CALL}</tool_call>",
         f"{CALL}\n<tool_call>",
@@ -113,6 +139,48 @@ def test_what_is_taken_is_what_the_engine_reads(name: str, before: str) -> None:
 def test_whatever_else_may_stand_there_is_the_engines(text: str) -> None:
     assert read(text) is None
     read_every_way(text)
+
+
+_THOUGHTS = (
+    "",
+    "\n",
+    "\n\n",
+    " ",
+    "I think.",
+    "\nI think.\n",
+    "\n\nI think\n\n",
+    f"\nPerhaps {CALL}\n",
+    "\n```\ncode {\n",
+    "> a < b",
+)
+_BEHIND = (
+    "",
+    "\n",
+    "\n\nIt rains here today.",
+    "\n\nIt rains.",
+    " It rains.\n",
+    f"\n{CALL}",
+    f"\n\nI will look.\n{CALL}\nThat may take a while.",
+    "[1]",
+    "{",
+    "\n> x",
+)
+
+
+@pytest.mark.parametrize("finish", [None, "stop", "length"])
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair[0])
+def test_reasoning_that_opens_a_text_is_the_engines(pair: tuple[str, str], finish: str | None) -> None:
+    taken = 0
+    for thought, behind in product(_THOUGHTS, _BEHIND):
+        text = f"{pair[0]}{thought}{pair[1]}{behind}"
+        quick = read(text)
+        taken += quick is not None
+        if quick is not None:
+            got = envelope_of_words_and_calls(text, finish, quick)
+            engine = TextEngine(TOOLS, listening=False, by_shape=False).read(text, finish)
+            wanted = envelope_of_text(engine, finish)
+            assert (got, got.segments, got.blocks) == (wanted, wanted.segments, wanted.blocks)
+    assert taken >= len(_THOUGHTS) or pair[0] not in marker_table(None).unshared
 
 
 def test_limits_are_the_engines() -> None:

@@ -56,7 +56,6 @@ def test_every_way_of_writing_a_name_and_json_has_a_shape() -> None:
 def test_every_way_of_writing_arguments_as_tags_has_a_shape() -> None:
     written = {name for name, row in DIALECTS.items() if row.typed_by_schema} - set(JSON_SHAPED)
     assert written - set(TAGGED) == {
-        "minicpm5",  # values in CDATA
         "minimax_m3",  # values in elements
         "cline",  # begins with the name
         "name_line_tags",

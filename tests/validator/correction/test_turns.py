@@ -31,6 +31,8 @@ PAYING = ToolSet(
                     "amount": {"type": "number"},
                     "note": {"type": "string", "default": "-"},
                     "to": {"$ref": "#/$defs/Whom"},
+                    "by": {"anyOf": [{"$ref": "#/$defs/Whom"}, {"type": "null"}]},
+                    "over": {"type": "array", "items": {"$ref": "#/$defs/Whom"}},
                 },
                 "required": ["amount"],
                 "$defs": {"Whom": {"type": "object", "properties": {"bank": {"type": "string", "default": "ours"}}}},
@@ -52,18 +54,19 @@ def paid(first: Envelope, *answers: Envelope) -> tuple[list[Any], list[str]]:
     return [one.arguments for one in result.report.calls], [repair.kind for repair in result.envelope.repairs]
 
 
-@pytest.mark.parametrize(
-    ("kept", "again"),
-    [
-        ({"amount": 1}, {"amount": "1"}),
-        ({"amount": "1"}, {"amount": 1}),
-        ({"amount": 1}, {"amount": 1.0}),
-        ({"amount": 1}, {"amount": 1, "note": "-"}),
-        ({"amount": 1, "note": "-"}, {"amount": 1}),
-        ({"amount": 1, "to": {}}, {"to": {"bank": "ours"}, "amount": 1}),
-    ],
-    ids=str,
-)
+_ALIKE: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"amount": 1}, {"amount": "1"}),
+    ({"amount": "1"}, {"amount": 1}),
+    ({"amount": 1}, {"amount": 1.0}),
+    ({"amount": 1}, {"amount": 1, "note": "-"}),
+    ({"amount": 1, "note": "-"}, {"amount": 1}),
+    ({"amount": 1, "to": {}}, {"to": {"bank": "ours"}, "amount": 1}),
+    ({"amount": 1, "by": {}}, {"amount": 1, "by": {"bank": "ours"}}),
+    ({"amount": 1, "over": [{}]}, {"amount": 1, "over": [{"bank": "ours"}]}),
+]
+
+
+@pytest.mark.parametrize(("kept", "again"), _ALIKE, ids=str)
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_kept_call_that_is_written_in_another_way_runs_once(kept: Any, again: Any, order: int) -> None:
     calls, repairs = paid(pays(kept, {"amount": "x"}), pays(*[again, {"amount": 2}][::order]))

@@ -1,0 +1,72 @@
+"""Telling a listener what happens, from however deep within the work that makes it happen.
+
+Work that has something to tell is a coroutine that is given `tell` and awaits it with each event. Where nobody listens it is
+awaited as it is, with `silently`. Who listens reads `told_by(work)`: between two events the work stands still where it tells, and
+whoever leaves early has it left there. An event costs the same however deep it comes from.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from typing import Any, TypeVar, cast
+
+__all__ = ["Tell", "silently", "told_by"]
+
+E = TypeVar("E")
+Tell = Callable[[E], Awaitable[None]]
+"""Tells one event. It is awaited in the task of the work, and under no timeout: the time belongs to whoever listens."""
+
+
+class _Told:
+    """What the work waits for while its listener has an event: it is given to `told_by`, and never to the event loop."""
+
+    __slots__ = ("event",)
+
+    def __init__(self, event: object) -> None:
+        self.event = event
+
+    def __await__(self) -> Generator[Any, BaseException | None, None]:
+        thrown = yield self
+        if thrown is not None:
+            raise thrown
+
+
+_OVER = object()
+
+
+async def silently(event: object) -> None:
+    """Nobody listens."""
+
+
+async def told_by(work: Callable[[Tell[E]], Coroutine[Any, Any, object]]) -> AsyncGenerator[E, None]:
+    """The events that the work tells, as they come. What is thrown in, and leaving early, is raised where the work stands."""
+    coroutine = work(_Told)
+    try:
+        event = await _next_of(coroutine)
+        while event is not _OVER:
+            try:
+                yield cast("E", event)
+            except BaseException as error:
+                event = await _next_of(coroutine, error)
+            else:
+                event = await _next_of(coroutine)
+    finally:
+        coroutine.close()
+
+
+@types.coroutine
+def _next_of(coroutine: Coroutine[Any, Any, object], error: BaseException | None = None) -> Generator[Any, Any, object]:
+    """Carry the work on until it tells something: the event, or `_OVER`. What it waits for meanwhile, the event loop is given."""
+    try:
+        step = coroutine.send(error)  # thrown in, a GeneratorExit would close what is awaited, which then could not wait any more
+        while step.__class__ is not _Told:
+            try:
+                answer = yield step
+            except BaseException as thrown:
+                step = coroutine.throw(thrown)
+            else:
+                step = coroutine.send(answer)
+    except StopIteration:
+        return _OVER
+    return step.event

@@ -1,0 +1,82 @@
+"""Python statements beside a bare call: then the text is a program that the model shows, and not a call.
+
+Looked at are the first line above and below a call that is neither blank, a comment nor a call itself. Linear: of each at most
+`_REACH` characters are read, and a listener waits for one line.
+"""
+
+from __future__ import annotations
+
+import re
+
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.source import Steps
+
+__all__ = ["among_statements"]
+
+_REACH = 1024
+_LINE = 256
+_NAME = r"[A-Za-z_]\w{0,64}"
+_PLACE = rf"{_NAME}(?:\.{_NAME}|\[[^\]\n]{{0,64}}\])*+"
+_VALUE = r"(?:not )?[\w.()\[\]'\"]+"
+_TEST = rf"{_VALUE}(?:\s*(?:==|!=|[<>]=?|\b(?:in|is|and|or)\b).*)?"
+_END = r"\s*(?:#.*)?\Z"
+_STATEMENT = re.compile(
+    "|".join(
+        (
+            rf"import {_PLACE}(?: as {_NAME})?(?:, *{_PLACE})*{_END}",
+            rf"from \.*{_PLACE} import [\w(*]",
+            rf"{_PLACE}(?:, *{_PLACE})*(?:: *{_PLACE})? *(?:[-+*/%|&^]|//|\*\*)?=(?!=)",
+            rf"(?:async )?for {_NAME}(?:, *{_NAME})* in [^\s:]+(?:\(.*\))?:{_END}",
+            rf"(?:(?:el)?if|while) {_TEST}:{_END}",
+            rf"(?:async )?(?:def {_NAME}\(|with \S.*:{_END}|class {_NAME}[(:])",
+            rf"(?:else|try|finally|except(?: \S+(?: as {_NAME})?)?):{_END}",
+            rf"(?:return|raise|assert|del|yield|await) {_VALUE}{_END}",
+            rf"(?:pass|break|continue|return){_END}",
+            rf"@{_PLACE}(?:\(.*\))?{_END}",
+            r"print\(\s*+(?!default_api\.)(?P<printed>[\w.]*)",
+        )
+    )
+)
+_PASSED_OVER = re.compile(r"(?!print\()[A-Za-z_][\w.]{0,128}\(.*\)[\s;]*(?:#.*)?\Z|#|\Z")
+"""A line that is a call, a comment or blank."""
+_BEGINS = re.compile(r"[A-Za-z_@#]")
+
+
+def among_statements(reading: Reading, begin: int, end: int) -> Steps[bool]:
+    """Is what stands at `begin:end` a line of a program with other statements?"""
+    text = reading.src.text
+    above = text[max(reading.done, begin - _REACH) : begin]
+    if "\n" in above and _is_any_statement(reading, above.rpartition("\n")[0].splitlines()[::-1]):
+        return True
+    return (yield from _below(reading, end))
+
+
+def _is_any_statement(reading: Reading, lines: list[str]) -> bool:
+    """Is the first of these lines that says something a statement?"""
+    said = next((line for line in lines if _PASSED_OVER.match(line.strip()) is None), "")
+    return _is_statement(reading, said.strip())
+
+
+def _is_statement(reading: Reading, line: str) -> bool:
+    """Is it one that is no call? In a fence Gemini prints the calls that it makes."""
+    found = _STATEMENT.match(line)
+    return found is not None and not (reading.nested and found["printed"] and is_known(found["printed"], reading.tools))
+
+
+def _below(reading: Reading, end: int) -> Steps[bool]:
+    src, begun = reading.src, end
+    while begun - end < _REACH:
+        stop = src.text.find("\n", begun, begun + _LINE)
+        line = src.text[begun : stop if stop >= 0 else begun + _LINE].strip()
+        if begun > end and line and _BEGINS.match(line) is None:
+            return False
+        if stop < 0 and not src.final and len(src.text) - begun < _LINE:
+            yield None
+            continue
+        if begun > end and _PASSED_OVER.match(line) is None:
+            return _is_statement(reading, line)
+        if stop < 0:
+            return False
+        begun = stop + 1
+    return False

@@ -1,0 +1,311 @@
+"""What has been decided of a text: its pieces, the calls in it and all that is said of them; and how that is taken back.
+
+A call may turn out to be only shown after it was read. Whoever reads one that may be, stages the record first: what is decided
+from then on nobody hears of, until it is released or taken back (`core.showing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.looks import Looks
+from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, settled
+from llmcore.normalizer.core.places import Places
+from llmcore.normalizer.core.telling import Teller
+from llmcore.normalizer.core.unfinished import Unfinished, UnfinishedMark
+from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
+from llmcore.types.limits import Limits
+
+__all__ = ["Record", "Staged"]
+
+
+@dataclass(slots=True)
+class Staged:
+    """Where a reading stood before a call was read that may turn out to be only shown."""
+
+    done: int
+    pieces: list[Piece]
+    drafts: int
+    begun: int
+    near_misses: int
+    replaced: int
+    repairs: int
+    text_kind: SegmentKind
+    cut: bool
+    invented: bool
+    takes_calls: bool
+    needs_more_work: bool | None
+    said_anything: bool
+    unfinished: UnfinishedMark
+    teller: Teller | None
+
+
+class Record(Places):
+    """The record of one text. `names`: of the tools, None = not told which; `takes_calls`: may a call still stand here?"""
+
+    text_kind: SegmentKind = "content"
+    """What plain text is here: reasoning, in a block of it that never closes."""
+    cut = False
+    """Was a call, or the beginning of one, cut off by the text's end?"""
+    reasoning_closed = False
+    needs_more_work: bool | None = None
+    invented = False
+    """A result was written after a call: the model invented it, and later calls are guesses."""
+    begun: int = 0
+    """How many calls were begun, withdrawn ones too."""
+    _lead: tuple[int, int] | None = None
+    """An opener (start, end with white space) that is markup if a call begins right behind it."""
+    _next_call = -1
+    """Where the next call stands that the one that is being read swallowed: nothing behind it is classified yet."""
+
+    def __init__(self, names: frozenset[str] | None, limits: Limits, *, takes_calls: bool, listening: bool) -> None:
+        super().__init__()
+        self.names, self.limits, self.takes_calls, self.listening = names, limits, takes_calls, listening
+        self.looks = Looks()
+        self.drafts: list[Draft] = []
+        self.near_misses: list[NearMiss] = []
+        self.repairs: list[Repair] = []
+        self.replaced: list[Replaced] = []
+        self._unfinished = Unfinished()
+        self.teller = Teller(self.src) if listening else None
+
+    # ------------------------------------------------------------------ text
+
+    def text(self, to: int) -> None:
+        """Everything up to `to` is plain text of the current kind. What was told beyond `to` is reclassified later."""
+        if to > self.done:
+            if self._lead is not None and to == self._lead[1]:
+                self.text(self._lead[0])
+                self.take("markup", to)
+            else:
+                self.take(self.text_kind, to)
+
+    def markup(self, to: int) -> None:
+        """Everything from `done` up to `to` is markup."""
+        self.take("markup", to)
+
+    def take(self, kind: SegmentKind, to: int) -> None:
+        """Everything from `done` up to `to` is of this kind."""
+        start = self.done
+        if to > self._next_call >= 0:
+            to = self._next_call
+        if to <= start:
+            return
+        pieces = self.pieces
+        last = pieces[-1] if pieces else None
+        if last is not None and last[2] == kind and kind != "call":
+            pieces[-1] = (last[0], to, kind)
+        else:
+            pieces.append((start, to, kind))
+            if kind != "content" and self.teller is not None:
+                self.teller.interrupted(last)
+        self.done = to
+        if kind == "content" and not self._said_anything:
+            self._said_anything = not self.src.text[start:to].isspace()
+        if self.teller is not None:
+            self.teller.classified(kind, start, to)
+
+    def replace(self, start: int, end: int, text: str) -> None:
+        """The content of `start:end` reads as `text` (an envelope's own content, an unescaped answer)."""
+        self.replaced.append((start, end, text))
+        if self.teller is not None and text:
+            self.teller.instead(text)
+
+    def replacing(self, start: int, end: int) -> list[str]:
+        """What stretches within `start:end` read as."""
+        return replacing(self.replaced, start, end)
+
+    def withdraw(self, end: int) -> None:
+        """Everything up to `end` turns out to be reasoning, calls included (a closer of reasoning that had no opener). Each call
+        that a listener heard begin is over before it is withdrawn."""
+        self._finished(self._unfinished.withdrawn())
+        self.drafts.clear()
+        self.near_misses.clear()
+        self.replaced.clear()
+        self.needs_more_work = None
+        self.pieces = [(0, end, "reasoning")] if end else []
+        self._said_anything = False
+        self.done = end
+        if self.teller is not None:
+            self.teller.withdrawn(end)
+
+    def tell(self, end: int) -> None:
+        """For readers that wait: text before `end` is settled, a listener may hear it."""
+        if self.teller is not None:
+            self.teller.settled(self.text_kind, self.done, end if self._lead is None else min(end, self._lead[0]))
+
+    def tell_more(self, text: str, length: int) -> None:
+        """`text` has just come, the text is `length` long now, and all of it is settled."""
+        if self.teller is not None and (self.text_kind == "reasoning" or not self.teller.more(text, length)):
+            self.teller.settled(self.text_kind, self.done, length)
+
+    # ------------------------------------------------------------------ calls
+
+    def call(self, draft: Draft, id: str) -> ToolCall:
+        """The call that a draft has become."""
+        return ToolCall.trusted(
+            id=id,
+            name=draft.name,
+            arguments=draft.arguments,
+            raw_arguments=draft.raw,
+            dialect=draft.dialect,
+            span=(draft.start, draft.stop),
+            complete=draft.complete,
+            known=None if self.names is None else draft.name in self.names,
+            repairs=draft.repairs,
+        )
+
+    def delta(self, draft: Draft, json: str) -> None:
+        """More of the call's arguments, as JSON text."""
+        if self.teller is not None and json and draft.index >= 0:
+            draft.told = True
+            self.teller.arguments(draft.index, json)
+
+    def _finished(self, drafts: Sequence[Draft]) -> None:
+        if self.teller is not None:
+            for draft in drafts:
+                self.teller.call_finished(draft.index, self.call(draft, draft.id or f"call_{draft.index}"))
+
+    def line_over(self, *, words_follow: bool) -> None:
+        """The line of the calls that are held is over, or words follow them on it."""
+        self._finished(self._unfinished.line_over(words_follow=words_follow))
+
+    def reply_over(self) -> None:
+        """No more calls come."""
+        unfinished = self._unfinished
+        if self.invented:  # that says it all
+            self._finished(unfinished.all_over())
+        else:
+            self._finished(unfinished.reply_over(self.drafts, self.src.text, self.pieces, self.done))
+
+    def miss(self, start: int, end: int, name: str | None, reason: str) -> None:
+        """`start:end` looked like a call and was not taken as one."""
+        self.looks.failed()
+        self.note(start, end, name, reason)
+
+    def note(self, start: int, end: int, name: str | None, reason: str) -> None:
+        """Record a near miss."""
+        miss = NearMiss(span=(start, end), name=name, reason=reason)
+        if len(self.near_misses) < self.limits.near_misses and self.near_misses[-1:] != [miss]:
+            self.near_misses.append(miss)
+
+    def failed(self, characters: int = 0) -> None:
+        """A look-ahead over so many characters came to nothing."""
+        self.looks.failed(characters)
+
+    # ------------------------------------------------------------------ what was found out
+
+    def cut_off(self, at: int = -1) -> None:
+        """The text's end cut a call off. With `at`: where it began, and all of it is markup."""
+        self.cut = True
+        if at >= 0:
+            self.text(at)
+            self.take("markup", len(self.src.text))
+
+    def more_work(self, needed: bool | None) -> None:
+        """The model said whether it needs another turn."""
+        self.needs_more_work = needed
+
+    def close_reasoning(self) -> None:
+        """The reasoning is over: a closer that follows closes nothing."""
+        self.reasoning_closed = True
+
+    def leave_reasoning_open(self) -> None:
+        """Reasoning that never closes: plain text from here on is reasoning, up to a call."""
+        self.reasoning_closed = False
+        self.text_kind = "reasoning"
+
+    def answer_follows(self) -> None:
+        """Plain text from here on is content."""
+        self.text_kind = "content"
+
+    def result_follows(self) -> None:
+        """A result stands here. If a call stood before it, the model invented it."""
+        self.invented = self.invented or bool(self.drafts)
+
+    def distrust_rest(self) -> None:
+        """The model went on with a result of its own: nothing that follows is a call."""
+        self.answer_follows()
+        self.invented = True
+        self.takes_calls = False
+
+    @property
+    def leads(self) -> bool:
+        """Does an opener stand open that is markup if a call begins right behind it?"""
+        return self._lead is not None
+
+    def lead(self, start: int, end: int) -> None:
+        """The opener in `start:end` is markup if a call begins at `end`."""
+        self._lead = (start, end)
+
+    def drop_lead(self) -> None:
+        """The look behind that opener is over."""
+        self._lead = None
+
+    # ------------------------------------------------------------------ taken back
+
+    def stage(self) -> Staged:
+        """What is read from here on may be taken back: nobody hears of it until then."""
+        teller, self.teller = self.teller, None
+        pieces, self.pieces = self.pieces, self.pieces[-1:]  # only the last one is looked at, and a flood of calls stays linear
+        return Staged(
+            done=self.done,
+            pieces=pieces,
+            drafts=len(self.drafts),
+            begun=self.begun,
+            near_misses=len(self.near_misses),
+            replaced=len(self.replaced),
+            repairs=len(self.repairs),
+            text_kind=self.text_kind,
+            cut=self.cut,
+            invented=self.invented,
+            takes_calls=self.takes_calls,
+            needs_more_work=self.needs_more_work,
+            said_anything=self._said_anything,
+            unfinished=self._unfinished.mark(),
+            teller=teller,
+        )
+
+    def take_back(self, staged: Staged) -> None:
+        """What was read since then was only tried."""
+        del self.drafts[staged.drafts :], self.near_misses[staged.near_misses :]
+        del self.replaced[staged.replaced :], self.repairs[staged.repairs :]
+        self._unfinished.restore(staged.unfinished)
+        self.pieces, self.done, self.begun = staged.pieces, staged.done, staged.begun
+        self.text_kind, self.cut, self.invented = staged.text_kind, staged.cut, staged.invented
+        self.takes_calls, self.needs_more_work = staged.takes_calls, staged.needs_more_work
+        self._said_anything, self.teller = staged.said_anything, staged.teller
+
+    def release(self, staged: Staged) -> None:
+        """What was read since then stands: a listener hears of it."""
+        pieces, self.pieces, self.teller = self.pieces, staged.pieces, staged.teller
+        self.done, self._said_anything = staged.done, staged.said_anything
+        waiting, replaced = self.drafts[staged.drafts :], self.replaced[staged.replaced :]
+        unfinished = self._unfinished.ids()
+        for _, end, kind in pieces:
+            while kind == "call" and waiting and waiting[0].start < end:
+                draft = waiting.pop(0)
+                if self.teller is not None:
+                    self.teller.call_started(draft.index, draft.id, draft.name)
+                    self.delta(draft, draft.text)
+                if id(draft) not in unfinished:
+                    self._finished([draft])
+            self.take(kind, end)
+            while self.teller is not None and replaced and replaced[0][1] <= end:
+                self.teller.instead(replaced.pop(0)[2])
+
+    # ------------------------------------------------------------------ in the end
+
+    def overflowed(self, characters: int) -> None:
+        """So many characters came beyond the limit: they are content, unsearched."""
+        length = len(self.src.text)
+        self.miss(length, length + characters, None, "text_limit")
+        start = self.pieces.pop()[0] if self.pieces and self.pieces[-1][2] == "content" else length
+        self.pieces.append((start, length + characters, "content"))
+
+    def settle(self, source: str) -> list[Piece]:
+        """The pieces in the end; `source`: the text with what came beyond the limit."""
+        self.pieces = settled(self.pieces, source, self.replaced)
+        return self.pieces

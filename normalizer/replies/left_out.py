@@ -1,0 +1,22 @@
+"""The calls of a reply beyond `Limits.calls`: none of them may run, and each is recorded on the envelope.
+
+Up to `Limits.near_misses` of them are told with all that they said; one more record says how many others there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llmcore.types.envelope import Repair, ToolCall
+from llmcore.types.limits import Limits
+
+__all__ = ["CALLS_LIMIT", "left_out"]
+
+CALLS_LIMIT = "calls_limit"
+
+
+def left_out(calls: Sequence[ToolCall], limits: Limits) -> list[Repair]:
+    """The records of these calls, which are too many; the last one holds `{"more": n}` where not each has its own."""
+    told = [{"id": call.id, "name": call.name, "arguments": call.raw_arguments} for call in calls[: limits.near_misses]]
+    more = len(calls) - len(told)
+    records = [*told, {"more": more}] if more else told
+    return [Repair(kind=CALLS_LIMIT, before=before, safety="guess") for before in records]

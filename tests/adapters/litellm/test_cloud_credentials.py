@@ -1,0 +1,116 @@
+"""A cloud whose credentials are missing: one error in our words, at once, and nothing of LiteLLM's on stderr."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from llmcore.adapters.base import Endpoint
+from llmcore.adapters.litellm.engine import litellm_now
+from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.wire.watching import Watch
+from llmcore.orchestrator import Orchestrator
+from llmcore.types import DEFAULT_LIMITS, AuthenticationFailed, FallbackExhausted, RemoteServerError
+from tests.adapters.conftest import call_of
+from tests.adapters.litellm.test_failures import Made
+from tests.orchestrator.support import FAST
+
+CLAUDE = "anthropic.claude-3-5-sonnet-20240620-v1:0"
+
+
+@pytest.fixture(autouse=True)
+def nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", f"{tmp_path}/none")
+    monkeypatch.setenv("AWS_CONFIG_FILE", f"{tmp_path}/none")
+    monkeypatch.setenv("AWS_REGION_NAME", "us-east-1")
+
+
+def bedrock(**settings: str) -> Orchestrator:
+    model = {"provider": "bedrock", "model": CLAUDE, "base_url": "http://127.0.0.1:9", **settings}
+    return Orchestrator({"models": {"m": model}}, strategies=FAST)
+
+
+@pytest.mark.slow
+@pytest.mark.anyio
+@pytest.mark.parametrize("half", [False, True], ids=["none", "half of them"])
+async def test_bedrock_without_credentials_is_not_asked(
+    half: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if half:
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA0123456789012345")
+    async with bedrock() as orchestrator:
+        with pytest.raises(
+            AuthenticationFailed, match="nothing was sent, for want of AWS's credentials: set the variables"
+        ) as caught:
+            await orchestrator.run("hi")
+    assert len(caught.value.attempts) == 1
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.anyio
+async def test_bedrock_with_a_token_and_a_dead_port_is_a_failed_connection() -> None:
+    async with bedrock(api_key="bearer-0123456789") as orchestrator:
+        with pytest.raises(FallbackExhausted) as caught:
+            await orchestrator.run("hi")
+    assert isinstance(caught.value.__cause__, RemoteServerError)
+    assert "m at http://127.0.0.1:9: the connection failed" in str(caught.value.__cause__)
+
+
+class DefaultCredentialsError(Exception):
+    """Named as google-auth's."""
+
+
+@pytest.mark.parametrize("model", ["gemini-2.5-flash", "claude-sonnet-4-5@20250929"])
+@pytest.mark.parametrize("status", [None, 401, 500])
+def test_google_without_credentials(model: str, status: int | None) -> None:
+    call = call_of(Endpoint(provider="vertex_ai", model=model, alias="v"))
+    told = Made("Your default credentials were not found. To set them up, see the documentation", status or 500)
+    chained = Made("Something else", status or 500)
+    chained.__cause__ = DefaultCredentialsError("File gone.json was not found.")
+    for error in (told, chained):
+        ours = classify(error, call)
+        assert isinstance(ours, AuthenticationFailed)
+        assert str(ours).startswith(
+            "v at vertex_ai: nothing was sent, for want of Google's default credentials: set the variable"
+        )
+
+
+def test_a_gateway_without_credentials_of_its_own_is_a_server_that_failed() -> None:
+    call = call_of(Endpoint(provider="openai_compatible", model="m", base_url="http://127.0.0.1:9/v1"))
+    assert isinstance(classify(Made("Unable to locate credentials", 500), call), RemoteServerError)
+
+
+@pytest.mark.anyio
+async def test_tracebacks_of_a_call_of_ours_are_shown_at_debug_alone(caplog: pytest.LogCaptureFixture) -> None:
+    litellm_now()
+    log = logging.getLogger("LiteLLM")
+    before = log.level
+
+    def fail() -> None:
+        try:
+            raise ValueError("broken")
+        except ValueError:
+            log.exception("Failed to load")
+
+    try:
+        log.setLevel(logging.ERROR)
+        with Watch(DEFAULT_LIMITS, streamed=False, known=True).watching():
+            fail()
+            assert caplog.records == []
+            log.error("Without one")
+            log.setLevel(logging.DEBUG)
+            fail()
+        log.setLevel(logging.ERROR)
+        fail()
+    finally:
+        log.setLevel(before)
+    assert [record.getMessage() for record in caplog.records if record.name == "LiteLLM"][:3] == [
+        "Without one",
+        "Failed to load",
+        "Failed to load",
+    ]

@@ -1,0 +1,185 @@
+"""Calls of a sub-agent that wait: the asking run ends with them, and answers go down to it, also in another process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llmcore import Agent, Answer, Approve, Deny, FakeModel, Orchestrator, RunResult, tool
+from llmcore.types import CallerError
+from tests.orchestrator.support import assert_valid
+
+PEOPLE: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": "ask_people", "parameters": {"type": "object", "properties": {}}},
+}
+
+
+class Sub(Agent):
+    """Does it."""
+
+    done: list[str]
+
+    @tool
+    def pay(self, to: str) -> str:
+        """Pay."""
+        self.done.append(f"pay {to}")
+        return f"paid {to}"
+
+    @tool(requires_approval=True, summary="Wipe {disk}")
+    def wipe(self, disk: str) -> str:
+        """Wipe."""
+        self.done.append(f"wipe {disk}")
+        return f"wiped {disk}"
+
+
+def sub(done: list[str], model: FakeModel, **options: Any) -> Sub:
+    made = Sub(model, **options)
+    made.done = done
+    return made
+
+
+def paying_then_wiping() -> FakeModel:
+    return FakeModel().tool_call("pay", {"to": "Ann"}).tool_calls(("wipe", {"disk": "c"}), ("wipe", {"disk": "d"}))
+
+
+def waiting(done: list[str], *, deep: bool = False, keep_history: bool = False) -> RunResult:
+    inner = sub(done, paying_then_wiping()).as_tool(keep_history=keep_history)
+    if deep:
+        inner = Agent(FakeModel().tool_call("sub", {"message": "do"}), name="middle", tools=[inner]).as_tool()
+    name = "middle" if deep else "sub"
+    asking = Agent(FakeModel().tool_call(name, {"message": "do"}), tools=[inner])
+    result = asking.run_sync("Go")
+    return RunResult.model_validate_json(result.model_dump_json())
+
+
+def going_on(
+    done: list[str], *, deep: bool = False, keep_history: bool = False, replies: tuple[str, ...] = ("sub is done",)
+) -> Agent:
+    inner = sub(done, FakeModel(*replies)).as_tool(keep_history=keep_history)
+    if deep:
+        inner = Agent(FakeModel("middle is done"), name="middle", tools=[inner]).as_tool()
+    return Agent(FakeModel("all is done"), tools=[inner])
+
+
+@pytest.mark.parametrize("keep_history", [False, True])
+@pytest.mark.parametrize("deep", [False, True])
+def test_the_human_is_asked_and_nothing_is_done_twice(deep: bool, keep_history: bool) -> None:
+    done: list[str] = []
+    state = waiting(done, deep=deep, keep_history=keep_history)
+    assert done == ["pay Ann"]
+    assert [call.summary for call in state.approvals] == ["Wipe c", "Wipe d"]
+    assert [call.id for call in state.pending] == [call.id for call in state.approvals]
+    agent = going_on(done, deep=deep, keep_history=keep_history)
+    agent.load_messages(state)
+    result = agent.run_sync(answers={call.id: Approve() for call in state.approvals})
+    assert sorted(done) == ["pay Ann", "wipe c", "wipe d"]
+    assert (result.content, result.pending, result.open_calls) == ("all is done", [], [])
+    assert [record.content for record in result.tool_results] == ["middle is done" if deep else "sub is done"]
+    assert_valid(result.messages)
+    inner = result.runs[0].runs[0] if deep else result.runs[0]
+    assert [block.text for message in inner.messages for block in message.tool_results] == ["paid Ann", "wiped c", "wiped d"]
+
+
+def test_calls_without_an_answer_stay_with_what_was_done() -> None:
+    done: list[str] = []
+    state = waiting(done)
+    first, second = state.approvals
+    agent = going_on(done)
+    same = agent.run_sync(state)
+    assert [call.id for call in same.pending] == [first.id, second.id]
+    half = agent.run_sync(RunResult.model_validate_json(same.model_dump_json()), answers={first.id: Approve()})
+    assert [call.id for call in half.pending] == [second.id]
+    assert done == ["pay Ann", "wipe c"]
+    whole = agent.run_sync(RunResult.model_validate_json(half.model_dump_json()), answers={second.id: Deny("in use")})
+    assert done == ["pay Ann", "wipe c"]
+    assert whole.content == "all is done"
+    assert "in use" in whole.runs[0].messages[-2].tool_results[1].text
+
+
+def test_a_call_elsewhere_within_an_agent() -> None:
+    asking = Agent(
+        FakeModel().tool_call("agent", {"message": "?"}).text("ok"),
+        tools=[Agent(FakeModel().tool_call("ask_people").text("7"), tools=[PEOPLE])],
+    )
+    state = asking.run_sync("Go")
+    (call,) = state.calls_elsewhere
+    assert asking.chat_sync(answers={call.id: Answer("seven")}) == "ok"
+
+
+def test_the_agents_own_answer_may_be_given_in_its_place() -> None:
+    done: list[str] = []
+    state = waiting(done)
+    own = state.open_calls[0]
+    assert own.stage == "within"
+    result = going_on(done).run_sync(state, answers={own.id: Answer("I did it by hand")})
+    assert result.messages[2].tool_results[0].text == "I did it by hand"
+    for wrong in (Approve(), Deny()):
+        with pytest.raises(CallerError, match="waits for answers to"):
+            going_on(done).run_sync(state, answers={own.id: wrong})
+
+
+def test_whoever_goes_on_without_answers_tells_the_model_what_was_done() -> None:
+    done: list[str] = []
+    agent = going_on(done)
+    agent.load_messages(waiting(done))
+    said = agent.run_sync("Never mind.").messages[2].tool_results[0].text
+    assert "(wipe), which was not run" in said
+    assert "had run before: pay" in said
+    assert done == ["pay Ann"]
+
+
+def test_answers_that_do_not_fit_are_the_callers_error_and_lose_nothing() -> None:
+    done: list[str] = []
+    state = waiting(done)
+    first, second = state.approvals
+    agent = going_on(done)
+    with pytest.raises(CallerError, match="do not fit") as caught:
+        agent.run_sync(state, answers={first.id: Approve(arguments={"disc": 1})})
+    assert [call.id for call in caught.value.partial.pending] == [first.id, second.id]
+    assert done == ["pay Ann"]
+    result = agent.run_sync(caught.value.partial, answers={first.id: Approve(), second.id: Approve()})
+    assert result.content == "all is done"
+
+
+def test_a_process_that_dies_while_the_agent_goes_on_does_not_begin_it_anew() -> None:
+    done: list[str] = []
+    state, states = waiting(done), list[str]()
+
+    def save(saved: RunResult) -> None:
+        states.append(saved.model_dump_json())
+
+    going_on(done).run_sync(state, answers={call.id: Approve() for call in state.approvals}, checkpoint=save)
+    assert sorted(done) == ["pay Ann", "wipe c", "wipe d"]
+    for text in states[:-1]:
+        saved = RunResult.model_validate_json(text)
+        again: list[str] = []
+        result = going_on(again).run_sync(saved)
+        assert again == []
+        assert_valid(result.messages)
+        said = result.messages[2].tool_results[0].text
+        assert "is unknown" in said or said == "sub is done"
+
+
+def test_what_else_the_turn_calls_runs_and_a_run_within_is_in_the_asking_runs_save_points() -> None:
+    done: list[str] = []
+    states: list[RunResult] = []
+    inner = sub(done, paying_then_wiping())
+    other = tool(lambda: "x", name="other", description="Other.")
+    asking = FakeModel().tool_calls(("sub", {"message": "do"}), ("other", {}))
+    result = Orchestrator(asking, [inner, other], checkpoint=states.append, max_parallel_tools=1).run_sync("Go")
+    assert [record.name for record in result.tool_results] == ["other"]
+    assert [call.name for call in result.pending] == ["wipe", "wipe"]
+    assert states[-1].pending == result.pending
+    assert result.messages_as_openai()[-2]["content"] == "x" or "wait for somebody" in str(result.messages_as_openai())
+
+
+def test_a_call_that_was_started_cannot_be_denied() -> None:
+    done: list[str] = []
+    states: list[RunResult] = []
+    agent = sub(done, FakeModel().tool_call("pay", {"to": "Ann"}).text("ok"), checkpoint=states.append)
+    agent.run_sync("Pay")
+    started = next(state for state in states if state.open_calls)
+    with pytest.raises(CallerError, match="may have taken effect, so it cannot be denied"):
+        agent.run_sync(started, answers={started.open_calls[0].id: Deny("no")})

@@ -1,0 +1,77 @@
+"""What enters a history as it stands: exactly what would come out of mending unchanged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llmcore.run.copies import MAX_DEPTH, is_fit, mended
+from llmcore.types import Envelope, Message, TextBlock, ToolCall, ToolUseBlock
+from llmcore.types.numbers import exact_loads
+
+_LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(categories=None), max_size=4)
+_VALUES = st.recursive(
+    _LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+)
+
+
+@given(_VALUES)
+def test_a_look_and_the_mending_agree(value: Any) -> None:
+    copied, found = mended(value)
+    assert is_fit(value) == (not found)
+    if not found:
+        assert copied == value
+
+
+def nested(depth: int) -> Any:
+    value: Any = "x"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "\ud800",
+        {"\udfff": 1},
+        {1: "a key that is no text"},
+        [float("nan")],
+        {"a": 10**5000},
+        {"a": (1, [float("inf")])},
+        nested(MAX_DEPTH + 2),
+        {"a": object()},
+        Message(role="user", content=[TextBlock(text="a\ud800")]),
+        Envelope(toolCalls=[ToolCall(id="c", name="f", arguments={"a": ["\ud800"]})]),
+    ],
+)
+def test_what_has_to_be_mended_is_not_fit(value: Any) -> None:
+    assert not is_fit(value)
+    assert mended(value)[1]
+
+
+def test_in_doubt_it_is_mended_which_loses_nothing() -> None:
+    value = {"a": exact_loads("[1.10]")}
+    assert not is_fit(value)
+    assert mended(value) == (value, [])
+
+
+def test_what_holds_itself_is_not_fit() -> None:
+    value: list[Any] = []
+    value.append(value)
+    assert not is_fit(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        nested(MAX_DEPTH - 2),
+        {"é": ["ü", 1.5, None, True, (2,)]},
+        Message(role="assistant", content=[ToolUseBlock(id="c", name="f", input={"a": [{"b": "c"}]})]),
+    ],
+)
+def test_what_can_be_encoded_is_fit(value: Any) -> None:
+    assert is_fit(value)

@@ -1,0 +1,63 @@
+"""A system prompt, a stop sequence, or our own room for an answer, refused: the same mode without it, at once and from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmcore.models import ModelRegistry
+from llmcore.orchestrator import Orchestrator
+from llmcore.types import FallbackExhausted
+from tests.orchestrator.support import FAST, get_weather
+from tests.support.wire_server import Failure, Seen, WireServer
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+def orchestrator(server: WireServer, provider: str = "vllm", model: str = "gemma", **options: Any) -> Orchestrator:
+    settings = {"provider": provider, "model": model, "base_url": server.base_url(provider), "api_key": "sk-0123456789ab"}
+    return Orchestrator(ModelRegistry.from_dict({"models": {"m": settings}}), [get_weather], strategies=FAST, **options)
+
+
+def refusing(refuses: Callable[[Seen], bool], words: str) -> Callable[[Seen], Any]:
+    return lambda seen: Failure(400, {"error": {"message": words}}) if refuses(seen) else "Good day."
+
+
+@pytest.mark.parametrize("words", ["System role not supported", "This model does not support system messages."])
+async def test_a_system_prompt_goes_into_the_first_message(words: str) -> None:
+    def has_system(seen: Seen) -> bool:
+        return any(message["role"] == "system" for message in seen.body["messages"])
+
+    with WireServer(refusing(has_system, words)) as server:
+        async with orchestrator(server, system="Be brief.") as made:
+            first, second = await made.run("Hello"), await made.run("Hello again")
+    assert [first.content, second.content] == ["Good day."] * 2
+    assert [attempt.mode for attempt in first.attempts] == ["native_tools"] * 2
+    assert [seen.body["messages"] for seen in server.requests][1:] == [
+        [{"role": "user", "content": f"Be brief.\n\n{said}"}] for said in ("Hello", "Hello again")
+    ]
+    assert second.attempts[0].dropped == ["place of the system prompt"]
+
+
+async def test_a_stop_that_is_refused_in_words_is_left_out() -> None:
+    with WireServer(refusing(lambda seen: "stop" in seen.body, "stop sequences unsupported by this engine")) as server:
+        async with orchestrator(server) as made:
+            result = await made.run("Hello", stop=["END"])
+            again = await made.run("Hello", stop=["END"])
+    assert ([attempt.mode for attempt in result.attempts], result.attempts[1].dropped) == (["native_tools"] * 2, ["stop"])
+    assert len(again.attempts) == 1
+
+
+async def test_our_own_room_is_made_smaller_and_the_callers_is_not() -> None:
+    words = "max_tokens: {} > 4096, which is the maximum allowed number of output tokens for claude-3-haiku-20240307"
+    script = refusing(lambda seen: seen.body["max_tokens"] > 4096, words)
+    with WireServer(script) as server:
+        async with orchestrator(server, "anthropic", "claude-3-haiku-20240307") as made:
+            with pytest.raises(FallbackExhausted):
+                await made.run("Hello", max_tokens=8000)
+            asked = len(server.requests)
+            first, second = await made.run("Hello"), await made.run("Hello")
+    assert [first.content, second.content] == ["Good day."] * 2
+    assert [seen.body["max_tokens"] for seen in server.requests[asked:]] == [8192, 4096, 4096]

@@ -1,0 +1,61 @@
+"""What a value is, before any schema is asked about it: one pass, which every call takes. Linear; raises nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from llmcore.types import DEFAULT_LIMITS
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import is_float
+from llmcore.validator.schema.problems import Problem, cut, join_path
+
+__all__ = ["Survey", "survey"]
+
+_Place = tuple[Any, "str | int"]
+"""(the place around it, or None; the key or index in it)"""
+
+
+class Survey(NamedTuple):
+    """What one look over a value found: its size, whether it holds floats such as 5.0, and why no schema may be
+    asked."""
+
+    nodes: int
+    whole_floats: bool
+    problem: Problem | None
+
+
+def survey(value: Any, *, depth: int = DEFAULT_LIMITS.depth) -> Survey:
+    """Count a value's nodes and find what no schema may be asked about: numbers that are not finite, too deep nesting,
+    what is not JSON. One pass, level by level, no recursion."""
+    nodes, whole_floats = 0, False
+    level: list[tuple[Any, _Place | None]] = [(value, None)]
+    for _ in range(depth + 1):
+        below: list[tuple[Any, _Place | None]] = []
+        nodes += len(level)
+        for item, place in level:
+            if isinstance(item, str) or item is None:
+                continue
+            if is_object(item):
+                below += [(child, (place, key)) for key, child in item.items()]
+            elif is_list(item):
+                below += [(child, (place, index)) for index, child in enumerate(item)]
+            elif is_float(item):
+                if not math.isfinite(item):
+                    return Survey(nodes, False, _unsound(place, "a finite number", cut(str(item), 40)))
+                whole_floats = whole_floats or item.is_integer()
+            elif not isinstance(item, int):
+                return Survey(nodes, False, _unsound(place, "a JSON value", type(item).__name__))
+        if not below:
+            return Survey(nodes, whole_floats, None)
+        level = below
+    return Survey(nodes, False, _unsound(None, f"at most {depth} levels of nesting", "more"))
+
+
+def _unsound(place: _Place | None, expected: str, got: str) -> Problem:
+    steps: list[str | int] = []
+    while place is not None:
+        place, step = place
+        steps.append(step)
+    path = join_path(reversed(steps))
+    return Problem(kind="value", path=path, expected=expected, got=got, message=f"`{path}` must be {expected}, not {got}")
