@@ -93,11 +93,15 @@ def test_a_module_s_functions_take_what_its_source_says(name: str) -> None:
 
 def _assert_takes_what_is_written(thing: Any, node: ast.AST) -> None:
     if isinstance(node, ast.ClassDef):
+        if COMPILED and issubclass(thing, tuple):
+            return  # a NamedTuple is no class of mypyc's own: its methods are objects that tell no signature
         for method in node.body:
             if isinstance(method, ast.FunctionDef) and not method.name.startswith("_") and not method.decorator_list:
                 _assert_takes_what_is_written(getattr(thing, method.name), method)
     elif isinstance(node, ast.FunctionDef):
         given = node.args
+        if COMPILED and not all(isinstance(default, ast.Constant) for default in [*given.defaults, *given.kw_defaults] if default):
+            return  # mypyc writes no signature where a default is no literal (get_text_signature in mypyc/doc_generation)
         named = [one.arg for one in [*given.posonlyargs, *given.args, *given.kwonlyargs]]
         assert [one for one in inspect.signature(thing).parameters if one not in _starred(given)] == named, node.name
 
