@@ -100,7 +100,9 @@ def _assert_takes_what_is_written(thing: Any, node: ast.AST) -> None:
                 _assert_takes_what_is_written(getattr(thing, method.name), method)
     elif isinstance(node, ast.FunctionDef):
         given = node.args
-        if COMPILED and not all(isinstance(default, ast.Constant) for default in [*given.defaults, *given.kw_defaults] if default):
+        if COMPILED and not all(
+            isinstance(default, ast.Constant) for default in [*given.defaults, *given.kw_defaults] if default
+        ):
             return  # mypyc writes no signature where a default is no literal (get_text_signature in mypyc/doc_generation)
         named = [one.arg for one in [*given.posonlyargs, *given.args, *given.kwonlyargs]]
         assert [one for one in inspect.signature(thing).parameters if one not in _starred(given)] == named, node.name
