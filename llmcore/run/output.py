@@ -6,7 +6,7 @@ as text, in a response format or as a call of `final_result` (which is never run
 `OutputSpec.read` reads it, so that parsing, repair and re-ask are one path for all types, modes and wires.
 
 A type that takes the text itself (`str`, `int | str`, `Any`) takes all of it: only a wrapper that is the whole message,
-perhaps in a fence, is one; one in prose is what the prose speaks of.
+perhaps in a fence and behind words that do nothing but name the answer, is one; one in other prose is what that speaks of.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["OutputSpec", "take_final_call"]
 
 _HEAD = 200  # of a text, within which it shows how it begins
-_FENCE = re.compile(r"\s*(?:```\w*\s*)?")
+_WORD = 10  # letters, of the longest words that name an answer
 _KEY = f'{{"{WRAPPER}":'
 _BETWEEN_CALLS = ", "
 """Between the values of several calls of the output tool: a list of answers where one was asked for."""
@@ -102,6 +102,7 @@ class OutputSpec:
 
         begins = _may_be_wrapped(text)
         if self.asked_wrapped and (begins or f'"{WRAPPER}"' in text):
+            text = text.rstrip("`~")  # a fence that is half closed
             found = parse_detailed(text, self.wrapped_type, partial=True)
             takes_all = not (begins and _is_whole(found, text)) and self._whole_text(text) is not None
             if not takes_all and is_object(found.value) and WRAPPER in found.value:
@@ -158,11 +159,11 @@ def _is_wrapper(value: Any) -> bool:
 
 
 def _is_whole(detail: ParseDetail, text: str) -> bool:
-    """Is the value all that the message says?"""
-    from llmcore.validator.output.candidates import is_whole
+    """Is the value all that the message says, words that name the answer apart?"""
+    from llmcore.validator.output.candidates import is_whole, stands_alone
 
     found = next((repair for repair in detail.repairs if repair.kind == "found_in_text"), None)
-    return found is None or is_whole(text, *found.before)
+    return found is None or is_whole(text, *found.before) or stands_alone(text, *found.before)
 
 
 def _wrapping(output_type: Any) -> Any:
@@ -176,7 +177,7 @@ def _wrapping(output_type: Any) -> Any:
 def _is_broken_wrapper(text: str) -> bool:
     """Is it the object that was asked for and nothing else, but cut, damaged or given
     more than once? As a text it would keep its braces."""
-    from llmcore.validator.output.candidates import find_values, is_whole
+    from llmcore.validator.output.candidates import find_values, is_whole, stands_alone
 
     head = _head(text)
     if not head.startswith(_KEY):
@@ -186,20 +187,22 @@ def _is_broken_wrapper(text: str) -> bool:
         between = [text[one.end : other.start] for one, other in pairwise(found.values)]
         return all(gap.strip() == _BETWEEN_CALLS.strip() for gap in between)
     first = next(iter(found.values or found.begun), None)
-    if first is None or not is_whole(text, first.start, first.end):
+    if first is None or not (is_whole(text, first.start, first.end) or stands_alone(text, first.start, first.end)):
         return False
     return not first.complete or any(repair.safety in ("guess", "truncated") for repair in first.repairs)
 
 
 def _may_be_wrapped(text: str) -> bool:
-    """Does a text begin like `{"result":`, perhaps in a fence?"""
+    """Does a text begin like `{"result":`, perhaps in a fence or behind words that name the answer, the last of them begun?"""
     head = _head(text)
-    return head.startswith(_KEY) or _KEY.startswith(head)
+    return head.startswith(_KEY) or _KEY.startswith(head) or (len(head) < _WORD and head.isalpha())
 
 
 def _head(text: str) -> str:
-    """How a text begins, without a fence and white space."""
-    return re.sub(r"\s", "", text[_FENCE.match(text).end() :][:_HEAD])  # type: ignore[union-attr]  # it always matches
+    """How a text begins, without words that name the answer, a fence and white space."""
+    from llmcore.validator.output.candidates import named_until
+
+    return re.sub(r"\s", "", text[named_until(text) :].lstrip("`~")[:_HEAD])
 
 
 @lru_cache(maxsize=256)

@@ -117,10 +117,8 @@ def _asked(output_type: Any, data: Any) -> str:
 def _forms(output_type: Any, data: Any) -> dict[str, str]:
     asked = _asked(output_type, data)
     bare = data if isinstance(data, str) else json.dumps(data)
-    forms = {"asked": asked, "bare": bare, "fenced": f"```json\n{asked}\n```", "open": f"```json\n{asked}"}
-    if not isinstance(data, str) or output_type not in (str, {"type": "string"}):  # a text says all of what is said
-        forms["spoken"] = f"Here it is:\n```json\n{asked}\n```"
-    return forms
+    fenced = f"```json\n{asked}\n```"
+    return {"asked": asked, "bare": bare, "fenced": fenced, "open": f"```json\n{asked}", "named": f"Here it is:\n{fenced}"}
 
 
 def _same(got: Any, value: Any) -> bool:
@@ -155,12 +153,13 @@ async def test_every_type_comes_out_of_a_call_of_the_output_tool(name: str, tool
         assert fake.call_count == 1
 
 
-@pytest.mark.parametrize("by_tool", [False, True], ids=["text", "tool"])
+@pytest.mark.parametrize("form", ["asked", "named", "call"])
 @pytest.mark.parametrize("name", TYPES)
-async def test_every_type_streams_and_no_partial_value_shows_the_wrapper(name: str, by_tool: bool) -> None:
+async def test_every_type_streams_and_no_partial_value_shows_the_wrapper(name: str, form: str) -> None:
     output_type, data, value = TYPES[name]
     asked = _asked(output_type, data)
-    reply: Any = called("final_result", json.loads(asked)) if by_tool else asked
+    named = f"Sure! Here is the answer as JSON:\n```json\n{asked}\n```"
+    reply: Any = {"asked": asked, "named": named, "call": called("final_result", json.loads(asked))}[form]
     seen: list[Any] = []
     result: Any = None
     async for event in Orchestrator(FakeModel(reply, chunk_size=1)).stream("go", output_type):
@@ -169,7 +168,7 @@ async def test_every_type_streams_and_no_partial_value_shows_the_wrapper(name: s
         result = getattr(event, "result", result)
     assert _same(result.output, value)
     if "result" not in name:
-        assert not any("result" in str(one) for one in seen), seen
+        assert not any(words in str(one) for one in seen for words in ("result", "Sur", "Her")), seen
 
 
 async def test_a_long_wrapped_text_is_shown_as_it_grows() -> None:

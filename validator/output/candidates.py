@@ -24,7 +24,17 @@ from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.output.lead_ins import LeadIn, lead_in, taken_back
 
-__all__ = ["LIKE_JSON", "MAX_CANDIDATES", "Candidate", "Found", "find_values", "is_whole", "only_fence", "stands_alone"]
+__all__ = [
+    "LIKE_JSON",
+    "MAX_CANDIDATES",
+    "Candidate",
+    "Found",
+    "find_values",
+    "is_whole",
+    "named_until",
+    "only_fence",
+    "stands_alone",
+]
 
 _WASTE_PER_CHARACTER = 4
 _WASTE_ALLOWED = 20_000
@@ -420,6 +430,12 @@ _NAMED = re.compile(
 )
 """All that may stand before a value for it to be certain that it is the answer and no draft, item or quotation."""
 _CLOSED = re.compile(r"[\s*_]*+(?P<mark>`{3,}|~{3,}|`)?[\s*_]*+(?:</[\w:-]++>\s*+)*+")
+
+
+def named_until(text: str) -> int:
+    """How far a text does nothing but name the answer that follows, and open its fence."""
+    found = _NAMED.match(text)
+    return found.end() if found else 0
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
