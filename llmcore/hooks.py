@@ -39,6 +39,10 @@ class Veto:
 
     reason: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise ConfigError("Veto.reason must be text: what the model is told of why the tool does not run")
+
 
 @dataclass(slots=True)
 class StreamedSoFar:

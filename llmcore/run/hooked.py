@@ -94,14 +94,25 @@ def _refused(hook: str, words: str) -> ConfigError:
 
 
 def _read(hook: str, kind: type[Model], value: Model) -> Model:
-    """What a hook gave back as a copy of our own; a model's `model_copy` validates nothing, so this does."""
+    """What a hook gave back as a copy of our own; a model's `model_copy` validates nothing, so this does, at every depth."""
     try:
-        checked = kind.model_validate({name: getattr(value, name) for name in kind.model_fields})
+        checked = kind.model_validate({name: _sound(getattr(value, name)) for name in kind.model_fields})
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise _refused(hook, f"{kind.__name__}.{where} of what it returned: {problem['msg']}") from None
+        raise _unsound(hook, error) from None
     return refusing(checked, lambda words: _refused(hook, f"in the {kind.__name__} it returned, {words}"))
+
+
+def _unsound(hook: str, error: ValidationError) -> ConfigError:
+    problem = error.errors(include_url=False)[0]
+    where = ".".join(map(str, problem["loc"]))
+    return _refused(hook, f"{error.title}.{where} of what it returned: {problem['msg']}")
+
+
+def _sound(value: Any) -> Any:
+    """The value with each model in it validated: pydantic takes a model that stands in another as it is."""
+    if isinstance(value, BaseModel):
+        return type(value).model_validate({name: _sound(getattr(value, name)) for name in type(value).model_fields})
+    return [_sound(item) for item in value] if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType]  # any list
 
 
 # --- requests ---------------------------------------------------------------------------------------------------------
@@ -114,10 +125,14 @@ async def hooked_request(hooks: HookChain, request: Request, told: Iterable[Told
     known = {offered.name: offered._tool for offered in shown.tools}  # pyright: ignore[reportPrivateUsage]  # of this module
     changed = await hooks.before_request(shown)
     try:
+        if hooks.has(hook):
+            changed = changed.model_copy(update={"messages": _sound(changed.messages)})
         changed = resolve_request(changed, {})
         left = [_told(given, known) for given in changed.tools]
     except CallerError as error:
         raise _refused(hook, str(error)) from error
+    except ValidationError as error:
+        raise _unsound(hook, error) from None
     _check_request(hook, request, changed, [definition.name for _, definition in left])
     return updated(changed, {"tools": ()}), left
 
@@ -249,10 +264,10 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
             hook, f"it returned an outcome of the call {given.call.id!r} for {call.id!r}; change the outcome that it was given"
         )
     try:
-        content = ToolResultBlock(tool_use_id=call.id, content=given.content).content
+        content = _sound(ToolResultBlock(tool_use_id=call.id, content=given.content).content)
         given = replace(given, call=call, content=content, ran=outcome.ran)
         return agreeing_outcome(before, given, max_chars)
-    except ConfigError:  # of a block that is none
+    except (ConfigError, ValidationError):  # of a block that is none
         raise _refused(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None
     except UnwritableResult as error:
         raise _refused(hook, f"the outcome's `value`: {error}") from error
