@@ -28,6 +28,7 @@ from llmcore.types import CallerError, ConfigError, Reply, Request, Usage
 from llmcore.types.bounds import is_amount
 from llmcore.types.called import Kind, check_kinds, in_words
 from llmcore.types.copies import copied
+from llmcore.types.of_tests import of_test
 from llmcore.types.wordings import described
 
 __all__ = ["FakeModel"]
@@ -236,6 +237,13 @@ class FakeModel:
         yield {"llmcore": {"usage": usage.model_dump() if usage else None, "ended": whole}}
 
     async def _answer(self, call: ModelCall) -> Any:
+        try:
+            return await self._answered(call)
+        except AssertionError as error:
+            of_test(error)
+            raise
+
+    async def _answered(self, call: ModelCall) -> Any:
         number = len(self.requests)
         self.requests.append(call.request)
         self.calls.append(call)
@@ -258,10 +266,11 @@ class FakeModel:
         given = f"{len(self._replies)} {'reply' if len(self._replies) == 1 else 'replies'}"
         last = repr(self._last_answer)
         last = last if len(last) <= _SHOWN else f"{last[:_SHOWN]}..."
-        return ConfigError(
+        words = (
             f"FakeModel was given {given} and this is request {len(self.requests)}, {why(call)}; add a reply, or a default. "
             f"The last reply was {last if self._last_answer is not None else 'none'}"
         )
+        return of_test(ConfigError(words))
 
     def _usage(self, request: Request, answer: Any) -> Usage | None:
         if self._usage_each is not None or self._count_tokens is None:

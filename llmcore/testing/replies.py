@@ -30,6 +30,7 @@ from llmcore.types import (
 from llmcore.types.copies import made
 from llmcore.types.narrowing import is_list, object_in, objects_in
 from llmcore.types.numbers import exact_json
+from llmcore.types.of_tests import of_test
 from llmcore.types.usage import NO_USAGE
 from llmcore.types.wordings import described
 
@@ -184,9 +185,9 @@ def raise_if_error(answer: Any) -> None:
     assertion is nobody's reply: it stays what it is."""
     if isinstance(answer, type) and issubclass(answer, BaseException):
         answer = answer("an error scripted for a test")
-    if isinstance(answer, LLMCoreError | AssertionError) or (
-        isinstance(answer, BaseException) and not isinstance(answer, Exception)
-    ):
+    if isinstance(answer, AssertionError):
+        raise of_test(answer)
+    if isinstance(answer, LLMCoreError) or (isinstance(answer, BaseException) and not isinstance(answer, Exception)):
         raise answer
     if isinstance(answer, Exception):
         raise classify(answer) from answer

@@ -43,6 +43,7 @@ from llmcore.types import (
     ToolStarted,
 )
 from llmcore.types.copies import copied, made
+from llmcore.types.of_tests import is_of_test
 from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, bounded
 from llmcore.types.telling import Tell
 
@@ -230,7 +231,10 @@ class _Try:
         except BaseException:
             self._is_over = True
             raise
-        return self._told(settled) if isinstance(settled, Raised) else settled
+        outcome = self._told(settled) if isinstance(settled, Raised) else settled
+        if outcome.raised is not None and is_of_test(outcome.raised):
+            raise outcome.raised
+        return outcome
 
     async def _answer(self) -> Outcome:
         """Preprocess, function, postprocess, and in the end the value in words: in a thread, where the tool is sync."""

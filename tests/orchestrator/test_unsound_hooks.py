@@ -9,6 +9,8 @@ import pytest
 from llmcore import ConfigError, FakeModel, Hooks, Orchestrator, Veto
 from tests.orchestrator.support import add, called
 
+pytestmark = pytest.mark.anyio
+
 
 def _with(model: Any, **changes: Any) -> Any:
     return model.model_copy(update=changes)

@@ -1,0 +1,70 @@
+"""What a fake model of an inner run has to say to the test comes out of the outer run, however the two are tied together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmcore import Agent, ConfigError, FakeModel, Orchestrator, RunContext, tool
+
+pytestmark = pytest.mark.anyio
+
+
+class Inner(Agent):
+    """Knows the rivers."""
+
+
+def _within_an_agent(inner: FakeModel) -> Any:
+    return Inner(inner)
+
+
+def _within_a_tool(inner: FakeModel) -> Any:
+    @tool(name="inner")
+    async def ask(message: str, context: RunContext[Any]) -> str:
+        """Ask another model."""
+        return (await Orchestrator(inner).run(message, parent=context)).content
+
+    return ask
+
+
+def _within_a_sync_tool(inner: FakeModel) -> Any:
+    @tool(name="inner")
+    def ask(message: str) -> str:
+        """Ask another model."""
+        return Orchestrator(inner).run_sync(message).content
+
+    return ask
+
+
+def _checked(request: Any) -> str:
+    assert "Oslo" in request.messages[-1].text, "the inner run was not told the city"
+    return "ok"
+
+
+_TIES = [_within_an_agent, _within_a_tool, _within_a_sync_tool]
+
+
+@pytest.mark.parametrize("tied", _TIES)
+async def test_a_failed_assertion_in_an_inner_run_fails_the_test(tied: Callable[[FakeModel], Any]) -> None:
+    outer = FakeModel().tool_call("inner", {"message": "Paris?"}).text("all fine")
+    with pytest.raises(AssertionError, match="not told the city"):
+        await Orchestrator(outer, [tied(FakeModel(_checked))]).run("go")
+
+
+@pytest.mark.parametrize("tied", _TIES)
+async def test_an_inner_fake_without_a_reply_left_fails_the_test(tied: Callable[[FakeModel], Any]) -> None:
+    outer = FakeModel().tool_call("inner", {"message": "Paris?"}).text("all fine")
+    with pytest.raises(ConfigError, match="FakeModel was given 0 replies"):
+        await Orchestrator(outer, [tied(FakeModel())]).run("go")
+
+
+async def test_an_assertion_of_a_tool_is_the_tools_error() -> None:
+    def check(number: int) -> int:
+        """Check a number."""
+        assert number > 3, "too small"
+        return number
+
+    result = await Orchestrator(FakeModel().tool_call("check", {"number": 1}).text("done"), [check]).run("go")
+    assert result.tool_results[0].error is not None
