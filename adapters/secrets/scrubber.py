@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from llmcore.adapters.secrets.spellings import Span, found, united
+from llmcore.types.keys import HIDDEN, is_placeholder, keys_in
 from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["HIDDEN", "SECRET_HEADERS", "Scrubber", "is_placeholder", "is_secret_name", "looks_secret"]
 
-HIDDEN = "[secret]"
 SECRET_HEADERS = frozenset(
     {
         "api-key",
@@ -42,52 +42,10 @@ _SECRET_FIELD = re.compile(
 _SECRET_NAME = re.compile(rf"{_SECRET_FIELD.pattern}|(?:^|_)(?:key|token|auth|code|credentials?|pass|pwd|sig|signature|bearer)$")
 _HARMLESS_NAME = re.compile(r"(?:^|_)(?:cache|idempotency|sort|partition|route|routing)_key$")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_MIN_LENGTH = 8
-_PLAIN_LENGTH = 16
-"""A shorter one is a key only if it mixes letters with digits or both cases."""
-_PLACEHOLDER_WORD = re.compile(
-    "a|abc|abc123|an|any|anything|api|apikey|bar|bearer|change|changeme|cpp|demo|dummy|empty|example|fake|foo|free|here|ignored"
-    "|insert|is|keys?|llama|llamacpp|lm|local|localhost|me|mock|my|na|needed|no|none|not|nothing|null|ollama|openai|optional|pk"
-    "|placeholder|random|replace|required|sample|secret|sk|some|string|studio|test|testing|this|token|undefined|unset|unused"
-    "|use|vllm|with|xyz|you|your"
-)
-_DIGITS_IN_ORDER = "01234567890123456789"
-_NO_WORD = re.compile(r"[^A-Za-z0-9]+")
-_DIGIT_OR_MASK = re.compile(r"[0-9*]")
 _DOTS = ("...", "\N{HORIZONTAL ELLIPSIS}")
 _LEFT_OVER = (6, 12)
 """So many characters of a secret that was cut are hidden: half of it, within these bounds. Its first few may be those of all
 keys of a provider."""
-
-_ANY, _MIXED = False, True
-_PATTERNS = (
-    (re.compile(r"(?i)\b((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,512}"), _MIXED),
-    (re.compile(r"(?i)([?&](?:key|api[_-]?key|access_token|token|sig|signature)=)[^&\s\"'<>]{1,512}"), _ANY),
-    (re.compile(r"()\b(?:sk|pk|rk|gsk|xai|hf|pplx|nvapi|ghp|glpat)[-_][A-Za-z0-9_*-]{6,512}"), _MIXED),
-    (re.compile(r"()\bAIza[A-Za-z0-9_-]{20,60}"), _ANY),
-    (re.compile(r"()\b(?:AKIA|ASIA)[A-Z0-9]{12,32}\b"), _ANY),
-    (re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]{1,15}://)[^\s/?#@:\"'<>]{0,256}:[^\s/?#@\"'<>]{1,512}(?=@)"), _ANY),
-)
-"""What looks like a key; the first group stays. Where ordinary words would fit as well ("basic arithmetic",
-"hf_hub_download"), only what is mixed as keys are."""
-
-
-def is_placeholder(text: str) -> bool:
-    """Is it no key but what stands in for one, or too short or too plain to be one?"""
-    if len(text) < _MIN_LENGTH or len(set(text)) < 3:
-        return True
-    words = [word for word in _NO_WORD.split(text.lower()) if word]
-    if all(_PLACEHOLDER_WORD.fullmatch(word) or word in _DIGITS_IN_ORDER or len(set(word)) == 1 for word in words):
-        return True
-    return len(text) < _PLAIN_LENGTH and not _is_mixed(text)
-
-
-def _is_mixed(text: str) -> bool:
-    """Letters and digits, or letters of both cases other than in one capitalised word; a key that is shown in part has
-    stars."""
-    if _DIGIT_OR_MASK.search(text):
-        return not text.isdigit()
-    return text[1:] not in (text[1:].lower(), text[1:].upper())
 
 
 def looks_secret(text: str) -> bool:
@@ -130,7 +88,7 @@ class Scrubber:
 
     def spans(self, text: str) -> list[Span]:
         """Where in the text there is something to take out."""
-        return united([*found(text, self._secrets), *_cut_short(text, self._secrets), *_alike(text)])
+        return united([*found(text, self._secrets), *_cut_short(text, self._secrets), *keys_in(text)])
 
     def value(self, value: Any) -> Any:
         """A JSON value with every str scrubbed, keys of objects included, and the fields that hold secrets hidden; a
@@ -164,15 +122,6 @@ class Scrubber:
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Headers without the secret ones."""
         return {name: self.text(value) for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
-
-
-def _alike(text: str) -> Iterator[Span]:
-    """What looks like a key."""
-    for pattern, mixed in _PATTERNS:
-        for match in pattern.finditer(text):
-            start, end = match.end(1), match.end()
-            if not mixed or (_is_mixed(text[start:end]) and not is_placeholder(text[start:end])):
-                yield start, end
 
 
 def _cut_short(text: str, secrets: Iterable[str]) -> Iterator[Span]:

@@ -53,6 +53,12 @@ def updated(model: Model, changes: Mapping[str, Any]) -> Model:
     return _built(model, {**model.__dict__, **changes}, changes.keys())
 
 
+def _without_keys(text: str) -> str:
+    from llmcore.types.keys import without_keys  # its expressions are compiled where one is first asked for
+
+    return without_keys(text)
+
+
 class Value(BaseModel):
     """Base of the public types. What validates one is built when one is first validated: a process that reads one reply needs
     few of them.
@@ -80,6 +86,13 @@ class Value(BaseModel):
                 raise self.raises(mistake_in(error, _name(self), type(self).__pydantic_fields__, self.instead)) from error
 
         __init__.__pydantic_base_init__ = True  # so that nothing calls it where JSON is read
+
+    def __repr__(self) -> str:
+        """As pydantic writes it, without what looks like a key: it ends up in logs."""
+        return _without_keys(super().__repr__())
+
+    def __str__(self) -> str:
+        return _without_keys(super().__str__())
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:

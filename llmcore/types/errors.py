@@ -87,7 +87,7 @@ class LLMCoreError(Exception):
     Every error can be copied and sent to another process, with its fields, `partial` and `attempts`, unless a value that
     a tool returned to the run (`partial.tool_results`) cannot. Its cause goes along as it is when it is ours or a plain
     builtin exception; of any other the name and the text. Its message can be encoded, whatever a server or a hook put
-    into it, and is at most `MAX_MESSAGE` characters long.
+    into it, is at most `MAX_MESSAGE` characters long and shows nothing that looks like a key.
     """
 
     partial: Any = None
@@ -142,7 +142,11 @@ _PLAIN = (str, bytes, int, float, bool, type(None))
 
 
 def _sayable(arg: Any) -> Any:
-    return encodable(bounded(arg, MAX_MESSAGE)) if isinstance(arg, str) else arg
+    if not isinstance(arg, str):
+        return arg
+    from llmcore.types.keys import without_keys  # its expressions are compiled with the first error, not by every import
+
+    return without_keys(encodable(bounded(arg, MAX_MESSAGE)))
 
 
 def _made(kind: type[E], args: tuple[Any, ...], fields: Mapping[str, Any] = MappingProxyType({})) -> E:
