@@ -141,10 +141,16 @@ def made(kind: type[Model], **fields: Any) -> Model:
             values[name] = make()
     new, put = kind.__new__(kind), object.__setattr__
     put(new, "__dict__", values)
-    put(new, "__pydantic_fields_set__", {*fields})
+    put(new, "__pydantic_fields_set__", _given_names(kind, tuple(fields)) if kind in _FROZEN else {*fields})
     put(new, "__pydantic_extra__", None)
     put(new, "__pydantic_private__", _copied(private))
     return new
+
+
+@lru_cache(maxsize=1024)
+def _given_names(kind: type[BaseModel], names: tuple[str, ...]) -> set[str]:
+    """The names of the fields that were given. What cannot change shares them: a set of its own would be half of its memory."""
+    return {*names}
 
 
 @lru_cache(maxsize=256)
@@ -165,10 +171,10 @@ def _defaults_of(kind: type[BaseModel]) -> tuple[dict[str, Any], list[tuple[str,
 def _built(model: Model, fields: dict[str, Any], given: Set[str]) -> Model:
     """Another one, of these fields, which are all that it has."""
     kind, put = model.__class__, object.__setattr__
-    private = model.__pydantic_private__
+    private, names = model.__pydantic_private__, model.__pydantic_fields_set__
     made = kind.__new__(kind)
     put(made, "__dict__", fields)
-    put(made, "__pydantic_fields_set__", model.__pydantic_fields_set__ | given)
+    put(made, "__pydantic_fields_set__", names if kind in _FROZEN and given <= names else names | given)
     put(made, "__pydantic_extra__", model.__pydantic_extra__)
     put(made, "__pydantic_private__", None if private is None else private.copy())
     return made
