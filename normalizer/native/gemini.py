@@ -95,6 +95,10 @@ class GeminiReader:
         yield CallEnd(key)
 
 
+_SERVERS_WORDS = "Malformed function call:"
+"""Which Gemini's servers put before what the model wrote."""
+
+
 def _first_candidate(body: dict[str, Any]) -> dict[str, Any]:
     for candidate in dicts(body["candidates"]):
         if candidate.get("index") in (0, None):
@@ -109,7 +113,7 @@ def _finish(body: dict[str, Any], candidate: dict[str, Any]) -> Iterator[Piece]:
     word = _word(_twin(candidate, "finishReason", "finish_reason"))
     message = as_text(_twin(candidate, "finishMessage", "finish_message"))
     if word == "MALFORMED_FUNCTION_CALL" and message:
-        yield FailedGeneration(message)
+        yield FailedGeneration(message.removeprefix(_SERVERS_WORDS).lstrip())
     if word:
         yield FinishWord(word)
 
