@@ -18,7 +18,8 @@ from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
 from llmcore.run.unknown_calls import not_found
 from llmcore.tools import RunContext, Tool, ToolConfig
-from llmcore.tools.execution import Outcome, ToolRun, run_call, synthetic, unfinished
+from llmcore.tools.execution import Outcome, run_call, synthetic, unfinished
+from llmcore.tools.tool_run import ToolRun
 from llmcore.types import Event, ToolCall, ToolStarted
 from llmcore.types.copies import copied
 from llmcore.types.telling import Tell

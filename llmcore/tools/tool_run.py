@@ -1,0 +1,116 @@
+"""The calls of one turn, at the same time within a limit, each carried out by a runner: their outcomes as they come, and those
+of calls that did not get to one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from llmcore.tools.config import ToolConfig
+from llmcore.tools.execution import Outcome, unfinished
+from llmcore.tools.leaving import leave
+from llmcore.types import ToolCall, ToolStarted
+from llmcore.types.telling import Tell
+
+__all__ = ["ToolRun"]
+
+_STOPPING = 0.5
+"""Seconds for the calls of a turn to end when they are stopped; each leaves behind at once what does not."""
+
+
+class ToolRun:
+    """The calls of one turn. `run` tells the outcomes as they come; `outcomes` has them all, in call order, at any end.
+
+    `listening`: `run` also tells what the runner tells meanwhile (`tell`), at once and in order.
+
+    `cut_short`: by id, what tells the outcomes of calls that are begun, should they not get to another (see `run_call`).
+    `runner(call)` gives a call's outcome; it is asked once per call. With `abort` the first error is raised after the
+    others were stopped (arguments the model can correct are no such error); a `TerminateLoop` stops them too and is
+    found in its outcome.
+    """
+
+    def __init__(
+        self,
+        calls: Sequence[ToolCall],
+        runner: Callable[[ToolCall], Awaitable[Outcome]],
+        config: ToolConfig,
+        cut_short: Mapping[str, Callable[[], Outcome]],
+        *,
+        listening: bool = False,
+    ) -> None:
+        self._listening = listening
+        self._news: deque[ToolStarted] = deque()
+        self._woken: asyncio.Future[None] | None = None
+        self._calls = list(calls)
+        self._cut_short = cut_short
+        self._runner = runner
+        self._config = config
+        self._done: dict[int, Outcome] = {}
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """One for each call, in call order; synthetic for those that did not finish."""
+        done, cut = self._done, self._cut_short
+        return [done.get(at) or cut.get(call.id, partial(unfinished, call))() for at, call in enumerate(self._calls)]
+
+    def tell(self, started: ToolStarted) -> None:
+        self._news.append(started)
+        if self._woken is not None and not self._woken.done():
+            self._woken.set_result(None)
+
+    async def run(self, tell: Tell[Outcome | ToolStarted]) -> None:
+        """Run them, once."""
+        if len(self._calls) == 1 and not self._listening:  # no task: 10 us less
+            await tell(self._keep(0, await self._runner(self._calls[0])))
+        elif self._calls:
+            await self._in_parallel(tell)
+
+    async def _in_parallel(self, tell: Tell[Outcome | ToolStarted]) -> None:
+        room = asyncio.Semaphore(self._config.max_parallel)
+
+        async def run(call: ToolCall) -> Outcome:
+            async with room:
+                return await self._runner(call)
+
+        tasks = {asyncio.create_task(run(call)): index for index, call in enumerate(self._calls)}
+        try:
+            while tasks:
+                await self._something(tasks)
+                while self._news:
+                    await tell(self._news.popleft())
+                for task in [task for task in tasks if task.done()]:
+                    outcome = self._keep(tasks.pop(task), task.result())
+                    await tell(outcome)
+                    if outcome.ended:
+                        return
+        finally:
+            await self._stop(tasks)
+
+    async def _something(self, tasks: Iterable[asyncio.Task[Outcome]]) -> None:
+        """Wait until a task has ended, or told something."""
+        if not self._listening:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            return
+        self._woken = asyncio.get_running_loop().create_future()
+        if not self._news:
+            waited: list[asyncio.Future[Any]] = [*tasks, self._woken]
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+
+    async def _stop(self, tasks: dict[asyncio.Task[Outcome], int]) -> None:
+        """Cancel what still runs; keep the outcome of what had ended unseen."""
+        if not tasks:
+            return
+        await leave(*tasks, seconds=_STOPPING)
+        for task, index in tasks.items():
+            if task.done() and not task.cancelled() and task.exception() is None:
+                self._done[index] = task.result()
+
+    def _keep(self, index: int, outcome: Outcome) -> Outcome:
+        self._done[index] = outcome
+        error = outcome.error
+        if error is not None and error.type != "validation" and self._config.errors == "abort":
+            raise error
+        return outcome
