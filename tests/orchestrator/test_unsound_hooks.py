@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def _outcome(outcome: Any, content: list[Any]) -> Any:
     return outcome
 
 
-_UNSOUND: dict[str, tuple[str, Any]] = {
+_UNSOUND: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "no content of a message": ("before_request", lambda r: _with(r, messages=[_with(m, content=5) for m in r.messages])),
     "no text of a block": ("before_request", lambda r: _with(r, messages=[_blocks(m, text=None) for m in r.messages])),
     "no messages": ("before_request", lambda r: _with(r, messages=None)),
@@ -44,19 +45,22 @@ _UNSOUND: dict[str, tuple[str, Any]] = {
     "no name of a call": ("on_response", lambda e: _calls(e, name=5)),
     "no id of a call": ("on_response", lambda e: _calls(e, id=None)),
     "no arguments of a call": ("on_response", lambda e: _calls(e, arguments="{}")),
+    "no content of a result": ("on_tool_response", lambda m: _blocks(m, content=None)),
+    "no text in a result": ("on_tool_response", _texts),
+}
+_UNSOUND_OF_TOOLS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "no call": ("before_tool_run", lambda call, context: 5),
     "no arguments": ("before_tool_run", lambda call, context: _with(call, arguments=5)),
     "no reason": ("before_tool_run", lambda call, context: Veto(None)),  # type: ignore[arg-type]  # that it is refused is the test
     "no outcome": ("after_tool_run", lambda call, outcome: 5),
     "no text of an outcome": ("after_tool_run", lambda call, one: _outcome(one, [_with(b, text=None) for b in one.content])),
-    "no content of a result": ("on_tool_response", lambda m: _blocks(m, content=None)),
-    "no text in a result": ("on_tool_response", _texts),
 }
 
 
-@pytest.mark.parametrize("what", _UNSOUND)
+@pytest.mark.parametrize("what", [*_UNSOUND, *_UNSOUND_OF_TOOLS])
 async def test_what_cannot_be_is_refused_and_the_hook_named(what: str) -> None:
-    name, hook = _UNSOUND[what]
+    unsound: dict[str, tuple[str, Any]] = {**_UNSOUND, **_UNSOUND_OF_TOOLS}
+    name, hook = unsound[what]
     model = FakeModel(called("add", {"a": 1, "b": 2}), "done")
     with pytest.raises(ConfigError, match="Veto" if what == "no reason" else name):
         await Orchestrator(model, [add], hooks=Hooks(**{name: hook})).run("go")
