@@ -222,7 +222,8 @@ class TurnAttempt:
             detail=detail,
         )
         self._call = call
-        check_context(self._state.settings.context, config, call, self._catalog.adapter(config))
+        bound, seconds_left = self._state.settings.context, self._state.ledger.seconds_left
+        await check_context(bound, config, call, self._catalog.adapter(config), seconds_left)
         self._state.refused.check(self._catalog.adapter(config), call)
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail, plan.deployment)
         scope = self._requests.begins(attempt, call)

@@ -11,10 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, get_origin, get_type_hints
 
-from llmcore.run.within import within
+from llmcore.run.within import thread_within, within
 from llmcore.tools import RunContext
-from llmcore.tools.leaving import Raised
-from llmcore.tools.threads import ThreadCall
 from llmcore.types import ConfigError
 from llmcore.types.called import naming
 
@@ -50,10 +48,7 @@ class CallersFunction:
     async def _called(self, seconds: float | None, call: Callable[[], Any]) -> Any:
         if is_async(self.function):
             return await within(seconds, call())
-        try:
-            given = await within(seconds, ThreadCall(call).result())
-        except Raised as raised:
-            raise raised.error from raised.error.__cause__
+        given = await thread_within(seconds, call)
         return await within(seconds, given) if inspect.isawaitable(given) else given
 
 

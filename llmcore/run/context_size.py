@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from llmcore.adapters.base import NOTHING_SENT, ModelCall
 from llmcore.models import ModelConfig, needs_of
+from llmcore.run.within import thread_within
 from llmcore.types import ConfigError, ContextOverflow, Request
 from llmcore.types.called import naming
 
@@ -41,13 +43,16 @@ def context_bound(most: Any, counter: Any) -> ContextBound:
     return ContextBound(most, counter)
 
 
-def check_context(bound: ContextBound, config: ModelConfig, call: ModelCall, adapter: object) -> None:
-    """Raises `ContextOverflow`, and `ConfigError` where the counter gives no number."""
+async def check_context(
+    bound: ContextBound, config: ModelConfig, call: ModelCall, adapter: object, seconds: float | None
+) -> None:
+    """Raises `ContextOverflow`, `ConfigError` where the counter gives no number, and `Timeout` where it has none within
+    `seconds`: it may be slow (a tokenizer loads its tables at first), so it runs in a thread."""
     window = config.context_window
     if bound.most is None and window is None:
         return
     counter = bound.counter or getattr(adapter, "counted_tokens", None)
-    counted = None if counter is None else _counted(counter, call.request)
+    counted = None if counter is None else await thread_within(seconds, partial(_counted, counter, call.request))
     tokens = needs_of(call.request, tools=True).tokens if counted is None else counted
     about = "about " if counted is None else ""
     if bound.most is not None and tokens > bound.most:

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from llmcore.run.output import OutputSpec
-from llmcore.run.within import within
-from llmcore.tools.leaving import Raised
-from llmcore.tools.threads import ThreadCall
+from llmcore.run.within import thread_within
 
 __all__ = ["with_types_code"]
 
@@ -22,14 +20,4 @@ T = TypeVar("T")
 async def with_types_code(output: OutputSpec | None, seconds: float | None, function: Callable[[], T]) -> T:
     """What the function gives, which may run the code of the type. Raises what it raises, and `Timeout` when the deadline,
     `seconds` from now, passes meanwhile: then it is left behind in its thread, and what it gives at last is dropped."""
-    if output is None or not output.runs_code:
-        return function()
-    try:
-        call = ThreadCall(function)
-    except RuntimeError:  # the system gives no more threads
-        return function()
-    try:
-        value: T = await within(seconds, call.result())
-    except Raised as raised:
-        raise raised.error from raised.error.__cause__
-    return value
+    return function() if output is None or not output.runs_code else await thread_within(seconds, function)

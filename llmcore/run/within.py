@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from llmcore.adapters.base import NOTHING_SENT
+from llmcore.tools.leaving import Raised
+from llmcore.tools.threads import ThreadCall
 from llmcore.types import Timeout
 
-__all__ = ["GRACE", "within"]
+__all__ = ["GRACE", "thread_within", "within"]
 
 T = TypeVar("T")
 GRACE = 0.5
@@ -33,3 +35,17 @@ async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
             unsent = error.__cause__ is not None and NOTHING_SENT in error.__cause__.args
             raise Timeout(f"the run's deadline has passed{f'; {NOTHING_SENT}' if unsent else ''}", status=None) from error
         raise
+
+
+async def thread_within(seconds: float | None, function: Callable[[], T]) -> T:
+    """What the function gives in a thread of its own, so that it may block. Raises what it raises, and `Timeout` when the
+    deadline, `seconds` from now, passes meanwhile: then it is left behind, and what it gives at last is dropped."""
+    try:
+        call = ThreadCall(function)
+    except RuntimeError:  # the system gives no more threads
+        return function()
+    try:
+        value: T = await within(seconds, call.result())
+    except Raised as raised:
+        raise raised.error from raised.error.__cause__
+    return value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from llmcore.adapters.base import Endpoint
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
-from llmcore.types import ConfigError, ContextOverflow, Request
+from llmcore.types import ConfigError, ContextOverflow, Request, Timeout
 from tests.orchestrator.support import assert_valid, stack
 
 pytestmark = pytest.mark.anyio
@@ -85,3 +87,21 @@ async def test_a_counter_that_gives_no_number_ends_the_run() -> None:
 
     with pytest.raises(ConfigError, match="gave 'many', which is no number of tokens"):
         await Orchestrator(FakeModel("ok"), token_counter=many, max_context_tokens=5).run("go")
+
+
+async def test_a_slow_counter_ends_by_the_deadline_and_holds_up_nobody() -> None:
+    release, ticks = threading.Event(), 0
+
+    def slow(request: Request) -> int:
+        release.wait(10)
+        return 1
+
+    orchestrator = Orchestrator(FakeModel("never"), max_context_tokens=1000, token_counter=slow)
+    running = asyncio.ensure_future(orchestrator.run("go", deadline=0.2))
+    while not running.done():
+        await asyncio.sleep(0.01)
+        ticks += 1
+    release.set()
+    with pytest.raises(Timeout, match="deadline"):
+        await running
+    assert ticks > 5
