@@ -11,7 +11,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import RunContext
-from llmcore.types import Budget, ConfigError, LimitExceeded, RateLimited, RetryConfig, Timeout, ToolError
+from llmcore.types import Budget, ConfigError, LimitExceeded, RateLimited, RequestRefused, RetryConfig, Timeout, ToolError
 from tests.orchestrator.support import assert_valid
 
 pytestmark = pytest.mark.anyio
@@ -98,8 +98,9 @@ async def test_its_error_is_the_tools_error_and_its_partial_result_is_kept() -> 
     result = await Orchestrator(outer_model(), [asking(inner)]).run("Go")
     assert result.tool_results[0].error is not None
     assert [record.content for record in result.runs[0].tool_results] == ["a bone"]
+    refused = FakeModel().default_error(RequestRefused("no"))
     with pytest.raises(ToolError):
-        await Orchestrator(outer_model(), [asking(Orchestrator(FakeModel(), [dig]))], tool_errors="abort").run("Go")
+        await Orchestrator(outer_model(), [asking(Orchestrator(refused, [dig]))], tool_errors="abort").run("Go")
 
 
 async def test_the_outer_deadline_holds_within() -> None:
