@@ -14,51 +14,32 @@ import argparse
 import asyncio
 import json
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import llmcore
+from benchmarks.loopback import KEY, MODEL, registry, served
 from benchmarks.timing import conditions, no_gc, table
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.engine import litellm
-from llmcore.models import ModelConfig, ModelRegistry
 from llmcore.types import Message, Request, ToolDefinition
 
 __all__ = ["main"]
 
-_SERVER = """
-import sys, threading
-from tests.support.wire_server import WireServer
-from tests.support.wires import Turn
-text = "The pump in hall two stopped twice during the night shift. " * 10
-turn = Turn(text, calls=[("file_report", {"title": "Pump", "priority": 2})], chunk=6)
-with WireServer([turn]) as server:
-    print(server.base_url("openai"), flush=True)
-    sys.stdin.read()
-"""
+_SCRIPT = """[Turn(
+    "The pump in hall two stopped twice during the night shift. " * 10,
+    calls=[("file_report", {"title": "Pump", "priority": 2})],
+    chunk=6,
+)]"""
 _PARAMETERS = {"type": "object", "properties": {"title": {"type": "string"}, "priority": {"type": "integer"}}}
 _TOOL = ToolDefinition(name="file_report", description="File a report.", parameters=_PARAMETERS)
 _QUESTION = "Report the pump in hall two."
 _SECONDS_TO_SETTLE = 0.5
-_MODEL, _KEY = "some-model", "sk-loopback"
 
 Ask = Callable[[bool], Awaitable[None]]
 """One request, whole or streamed (True), that ends when its answer is read and checked."""
-
-
-@contextmanager
-def _server() -> Generator[str]:
-    """The base URL of a server in a process of its own."""
-    command = [sys.executable, "-c", _SERVER]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        process.terminate()
 
 
 def _checked(name: str, arguments: Any) -> None:
@@ -70,9 +51,9 @@ async def _peer(base_url: str) -> Ask:
     module = await litellm()
     tool = {"type": "function", "function": {"name": _TOOL.name, "description": _TOOL.description, "parameters": _PARAMETERS}}
     asked: dict[str, Any] = {
-        "model": f"openai/{_MODEL}",
+        "model": f"openai/{MODEL}",
         "api_base": base_url,
-        "api_key": _KEY,
+        "api_key": KEY,
         "messages": [{"role": "user", "content": _QUESTION}],
         "tools": [tool],
         "timeout": 60,
@@ -96,13 +77,9 @@ async def _peer(base_url: str) -> Ask:
     return ask
 
 
-def _registry(base_url: str) -> ModelRegistry:
-    return ModelRegistry([ModelConfig(alias="m", provider="openai", model=_MODEL, base_url=base_url, api_key=_KEY)])
-
-
 def _adapter(base_url: str) -> Ask:
     """The adapter alone, and what reads its reply."""
-    adapter, endpoint = LiteLLMAdapter(), _registry(base_url).get("m").endpoint
+    adapter, endpoint = LiteLLMAdapter(), registry(base_url).get("m").endpoint
     request = Request(messages=[Message(role="user", content=_QUESTION)], tools=[_TOOL])
     call = ModelCall(endpoint=endpoint, request=request, mode="native_tools")
     tools = llmcore.ToolSet([_TOOL])
@@ -123,7 +100,7 @@ def _adapter(base_url: str) -> Ask:
 
 def _orchestrator(base_url: str) -> Ask:
     """All layers: one run whose call is returned, not executed."""
-    orchestrator = llmcore.Orchestrator(_registry(base_url), [_TOOL])
+    orchestrator = llmcore.Orchestrator(registry(base_url), [_TOOL])
 
     async def ask(streamed: bool) -> None:
         result = None
@@ -187,7 +164,7 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=100, help="requests of a batch, all at once")
     given = parser.parse_args()
     print(conditions(), end="\n\n", flush=True)
-    with _server() as base_url:
+    with served(_SCRIPT) as base_url:
         asyncio.run(_measured(base_url, given))
 
 

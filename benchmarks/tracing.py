@@ -1,6 +1,9 @@
-"""What it costs to observe a run: one with one tool and a final answer, whose model answers at once, so that nothing else takes time.
+"""What it costs to observe a run: one with one tool and a final answer.
 
     python -m benchmarks.tracing [--rounds 40] [--before COMMIT]
+
+Twice: with a model that answers at once, so that nothing else takes time, and with one on loopback, as every real run sends requests
+(the CPU of this process; the server is one of its own).
 
 Beside a run that nobody observes: one with an observer that does nothing at each point, with logs at DEBUG into a handler that drops
 them, with OpenTelemetry's spans, and with its metrics as well (the SDK, spans in batches to an exporter that drops them). `--before`:
@@ -19,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.loopback import registry, served
 from benchmarks.timing import best_of, conditions, table
 
 __all__ = ["main"]
@@ -32,16 +36,20 @@ async def add(a: int, b: int) -> int:
     return a + b
 
 
-def orchestrator(**options: Any) -> Any:
-    from llmcore import FakeModel, Orchestrator, Request
+def fake() -> Any:
+    from llmcore import FakeModel, Request
     from llmcore.testing.replies import tool_call_body
 
     def reply(request: Request) -> Any:
         done = sum(message.role == "assistant" for message in request.messages)
         return "The sum is 5." if done else tool_call_body([("add", {"a": 2, "b": 3})], "", done)
 
-    model = FakeModel(default=reply)
-    model.usage(input_tokens=20, output_tokens=8)
+    return FakeModel(default=reply).usage(input_tokens=20, output_tokens=8)
+
+
+def orchestrator(model: Any, **options: Any) -> Any:
+    from llmcore import Orchestrator
+
     return Orchestrator(model, [add], **options)
 
 
@@ -91,8 +99,8 @@ def logged(work: Callable[[], object]) -> Callable[[], object]:
     return worked
 
 
-def measured(rounds: int, *, alone: bool) -> dict[str, float]:
-    """CPU seconds of a run, by what observes it."""
+def measured(model: Any, rounds: int, *, alone: bool = False) -> dict[str, float]:
+    """CPU seconds of a run of the model, by what observes it."""
     with asyncio.Runner() as runner:
 
         async def several(of: Any) -> None:
@@ -102,10 +110,10 @@ def measured(rounds: int, *, alone: bool) -> dict[str, float]:
         def working(of: Any) -> Callable[[], object]:
             return lambda: runner.run(several(of))
 
-        works = {"nobody": working(orchestrator())}
+        works = {"nobody": working(orchestrator(model))}
         if not alone:
             works["logs at DEBUG"] = logged(works["nobody"])
-            works |= {name: working(orchestrator(observers=one)) for name, one in observers().items()}
+            works |= {name: working(orchestrator(model, observers=one)) for name, one in observers().items()}
         return {name: seconds / _RUNS for name, seconds in best_of(works, rounds, 0.01).items()}
 
 
@@ -144,13 +152,15 @@ def main() -> None:
     parser.add_argument("--before", metavar="COMMIT")
     parser.add_argument("--alone", action="store_true", help="print the seconds of a run that nobody observes")
     args = parser.parse_args()
-    times = measured(args.rounds, alone=args.alone)
     if args.alone:
-        print(times["nobody"])
+        print(measured(fake(), args.rounds, alone=True)["nobody"])
         return
     print(conditions())
-    rows = [[name, f"{spent * 1e6:.0f} us", f"{spent / times['nobody']:.3f}x"] for name, spent in times.items()]
-    print(table(["observed by", "CPU of a run", "beside nobody"], rows))
+    with served() as base_url:
+        for title, model in (("a model that answers at once", fake()), ("a server on loopback", registry(base_url))):
+            times = measured(model, args.rounds)
+            rows = [[name, f"{spent * 1e6:.0f} us", f"{spent / times['nobody']:.3f}x"] for name, spent in times.items()]
+            print("", table([f"{title}: observed by", "CPU of a run", "beside nobody"], rows), sep="\n")
     if args.before:
         before(args.before, args.rounds)
 
