@@ -20,9 +20,9 @@ from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.litellm.endings import body_of, ending_of
 from llmcore.adapters.litellm.engine import check_package, close_clients, litellm
 from llmcore.adapters.litellm.failures import classify, failed_generation, is_clean, recordable, with_servers_status
-from llmcore.adapters.litellm.loop_ends import without_worker
 from llmcore.adapters.litellm.stream_waits import StreamWaits
 from llmcore.adapters.litellm.taken import ask
+from llmcore.adapters.litellm.unheard import unheard
 from llmcore.adapters.litellm.usage import read_usage, usage_in
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.outgoing import Outgoing
@@ -87,7 +87,7 @@ class LiteLLMAdapter:
         started = time.perf_counter()
         answer, failure = None, None
         try:
-            with watch.watching(), without_worker(module):
+            with watch.watching(), unheard(module):
                 answer = await self._asked(module, call, prepared, watch)
         except Exception as error:
             failure = error
@@ -130,11 +130,11 @@ class LiteLLMAdapter:
         held: list[dict[str, Any]] = []
         waits = StreamWaits(call)
         try:
-            with watch.watching(), without_worker(module):
+            with watch.watching(), unheard(module):
                 answer = await waits.on(self._asked(module, call, prepared, watch))
             async with aclosing(_source(prepared, watch, answer)) as source:
                 while True:
-                    with watch.watching(), without_worker(module):
+                    with watch.watching(), unheard(module):
                         event = await waits.on(anext(source, None))
                     if event is None:
                         break

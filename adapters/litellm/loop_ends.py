@@ -9,16 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import importlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Any
 
-__all__ = ["at_exit", "at_loop_end", "end_worker", "exit_first", "give_each_loop_a_worker", "without_worker"]
-
-_LISTENERS = ("callbacks", "success_callback", "failure_callback", "_async_success_callback", "_async_failure_callback")
-"""The lists of LiteLLM where its users put their callbacks."""
+__all__ = ["at_exit", "at_loop_end", "end_worker", "exit_first", "give_each_loop_a_worker"]
 
 _ends: dict[asyncio.AbstractEventLoop, AsyncGenerator[None, None]] = {}
 """Held here, for loops know their generators weakly. A generator knows its loop, so that a weak key would not help."""
@@ -60,20 +54,6 @@ def exit_first() -> None:
     for function in _exits:
         atexit.unregister(function)
         atexit.register(function)
-
-
-@contextmanager
-def without_worker(module: Any) -> Generator[None, None, None]:
-    """LiteLLM starts no worker for the calls that are made in here, unless it has callbacks of its users to call."""
-    if any(getattr(module, name, None) for name in _LISTENERS):
-        yield
-        return
-    internal: ContextVar[bool] = importlib.import_module("litellm._internal_context").is_internal_call  # told to nobody
-    before = internal.set(True)
-    try:
-        yield
-    finally:
-        internal.reset(before)
 
 
 def give_each_loop_a_worker(one: Any) -> None:

@@ -9,11 +9,7 @@ import sys
 import pytest
 
 from llmcore.adapters.litellm import loop_ends
-from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.engine import litellm
-from tests.adapters.conftest import call_of, endpoint_at
 from tests.packaging.tree import ROOT
-from tests.support.wire_server import WireServer
 
 _ON_THREE_LOOPS = """
 import asyncio, gc, logging, sys
@@ -59,21 +55,6 @@ def test_runs_on_one_loop_after_the_other_are_quiet(provider: str, listening: st
         timeout=120,
     )
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("provider", ["openai", "anthropic"])
-async def test_a_call_leaves_no_task_behind(adapter: LiteLLMAdapter, provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = await litellm()
-    for name in loop_ends._LISTENERS:  # pyright: ignore[reportPrivateUsage]  # other tests may have left callbacks of their own
-        monkeypatch.setattr(module, name, [])
-    with WireServer(["Hi"]) as server:
-        before = asyncio.all_tasks()
-        await adapter.complete(call_of(endpoint_at(server, provider)))
-        async for _ in adapter.stream(call_of(endpoint_at(server, provider))):
-            pass
-        await asyncio.sleep(0.05)  # LiteLLM starts some that end by themselves
-    assert asyncio.all_tasks() == before
 
 
 def test_a_loop_that_was_only_closed_is_forgotten() -> None:
