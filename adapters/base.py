@@ -11,7 +11,6 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -25,8 +24,7 @@ from llmcore.adapters.secrets.urls import checked_url, shown_url
 from llmcore.types import AttemptReason, CallWriter, JsonSchema, OutputMode, Reply, Request, ToolDefinition
 from llmcore.types.bounds import Amount
 from llmcore.types.copies import Value
-from llmcore.types.headers import check_header_value, check_headers
-from llmcore.types.narrowing import is_object
+from llmcore.types.headers import Headers, check_header_value
 
 __all__ = ["NOTHING_SENT", "Adapter", "ApiKey", "BaseUrl", "Capabilities", "Endpoint", "ModelCall", "Prices", "SecretHeaders"]
 
@@ -41,21 +39,9 @@ def _usable_key(key: SecretStr) -> SecretStr:
     return key
 
 
-def _usable_headers(headers: dict[str, str]) -> dict[str, str]:
-    check_headers("extra_headers", headers)
+def _remembered(headers: dict[str, str]) -> dict[str, str]:
     remember(header_secrets(headers))
     return headers
-
-
-def _revealed(value: object) -> object:
-    """Headers with the values that were given as `SecretStr`."""
-    if not is_object(value):
-        return value
-    return {name: text.get_secret_value() if isinstance(text, SecretStr) else text for name, text in value.items()}
-
-
-def _hidden(headers: dict[str, str]) -> dict[str, SecretStr]:
-    return {name: SecretStr(value) for name, value in headers.items()}
 
 
 ApiKey = Annotated[SecretStr, AfterValidator(_usable_key)]
@@ -63,11 +49,8 @@ ApiKey = Annotated[SecretStr, AfterValidator(_usable_key)]
 BaseUrl = Annotated[str, AfterValidator(checked_url), PlainSerializer(shown_url)]
 """A server's URL, with http:// or https://. One with a user name, a password or a key is refused; parameters of its query are
 not shown."""
-SecretHeaders = Annotated[
-    dict[str, str], BeforeValidator(_revealed), AfterValidator(_usable_headers), PlainSerializer(_hidden, dict[str, SecretStr])
-]
-"""Headers by name, any of which may hold a key: their values are `SecretStr` in what is dumped. `ConfigError` for one that
-cannot be sent."""
+SecretHeaders = Annotated[Headers, AfterValidator(_remembered)]
+"""Headers as those of a request; from now on no log shows what they hold."""
 
 
 class Prices(Value):

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, PlainSerializer, SecretStr
 
 from llmcore.types.errors import ConfigError
+from llmcore.types.narrowing import is_object
 
-__all__ = ["check_header_value", "check_headers"]
+__all__ = ["Headers", "check_header_value", "check_headers"]
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A header's name (RFC 9110, section 5.6.2)."""
@@ -37,3 +41,26 @@ def check_headers(where: str, headers: Mapping[str, str]) -> None:
         if not _NAME.fullmatch(name):
             raise ConfigError(f"{where}: {name[:40]!r} is no name of a header")
         check_header_value(f"{where}: the value of {name[:40]!r}", value)
+
+
+def _checked(headers: dict[str, str]) -> dict[str, str]:
+    check_headers("extra_headers", headers)
+    return headers
+
+
+def _revealed(value: object) -> object:
+    """Headers with the values that were given as `SecretStr`."""
+    if not is_object(value):
+        return value
+    return {name: text.get_secret_value() if isinstance(text, SecretStr) else text for name, text in value.items()}
+
+
+def _hidden(headers: dict[str, str]) -> dict[str, SecretStr]:
+    return {name: SecretStr(value) for name, value in headers.items()}
+
+
+Headers = Annotated[
+    dict[str, str], BeforeValidator(_revealed), AfterValidator(_checked), PlainSerializer(_hidden, dict[str, SecretStr])
+]
+"""Headers by name, any of which may hold a key: their values are `SecretStr` in what is dumped. `ConfigError` for one that
+cannot be sent."""

@@ -13,7 +13,7 @@ from llmcore.types.bounds import Amount, PositiveAmount, PositiveCount
 from llmcore.types.copies import Value
 from llmcore.types.errors import ConfigError, ToolDefinitionError
 from llmcore.types.given_messages import given_messages
-from llmcore.types.headers import check_headers
+from llmcore.types.headers import Headers
 from llmcore.types.messages import Message, TextBlock
 from llmcore.types.narrowing import is_object
 from llmcore.types.others_words import bounded
@@ -83,7 +83,7 @@ class Request(Value):
 
     `thinking`: False/True, or the number of tokens the model may think. `deadline` is in seconds from the call. `tools` hold
     anything `ToolSet` takes. `extra_body` and `extra_headers` go to the provider as they are; a header that cannot be sent
-    raises `ConfigError`.
+    raises `ConfigError`, and what is dumped of a `Request` (`model_dump_json`) hides the headers' values.
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, hide_input_in_errors=True)  # headers may hold keys
@@ -103,7 +103,7 @@ class Request(Value):
     output_type: Any = None
     deadline: PositiveAmount | None = None
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any], repr=False)
-    extra_headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
+    extra_headers: Headers = Field(default_factory=dict[str, str], repr=False)
 
     if TYPE_CHECKING:  # messages may be given in forms that the field does not have
 
@@ -125,12 +125,6 @@ class Request(Value):
     def _one_is_a_list(cls, value: Any) -> Any:
         """OpenAI's API takes a single text as well."""
         return [value] if isinstance(value, str) else value
-
-    @field_validator("extra_headers")
-    @classmethod
-    def _can_be_sent(cls, value: dict[str, str]) -> dict[str, str]:
-        check_headers("extra_headers", value)
-        return value
 
     @field_validator("tools", mode="before")
     @classmethod
