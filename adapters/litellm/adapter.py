@@ -19,7 +19,8 @@ from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.litellm.endings import body_of, ending_of
 from llmcore.adapters.litellm.engine import check_package, close_clients, litellm
-from llmcore.adapters.litellm.failures import classify, failed_generation, is_clean, recordable, with_servers_status
+from llmcore.adapters.litellm.error_facts import failed_generation, is_clean, recordable, with_servers_status
+from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.stream_waits import StreamWaits
 from llmcore.adapters.litellm.taken import ask
 from llmcore.adapters.litellm.unheard import unheard

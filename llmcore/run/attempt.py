@@ -20,12 +20,12 @@ from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
-from llmcore.run.choices import RunModels, admitted_tools, ignores_tools, is_prose
+from llmcore.run.choices import RunModels, admitted_tools
 from llmcore.run.context_size import check_context
-from llmcore.run.contrast import Contrast
 from llmcore.run.correcting import Correcting
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
+from llmcore.run.learning import Learning
 from llmcore.run.modes import build_call
 from llmcore.run.observing import Requests
 from llmcore.run.output import take_final_call
@@ -41,8 +41,6 @@ from llmcore.run.verdict import (
     cut_shown,
     first_call_alone,
     forced_calls_alone,
-    no_call,
-    no_json,
     refuse_empty,
     unusable,
     without_calls,
@@ -73,8 +71,6 @@ from llmcore.validator import CorrectionLoop, CorrectionResult, ParseDetail
 __all__ = ["Accepted", "TurnAttempt"]
 
 T = TypeVar("T")
-
-_JSON_MODES = frozenset({"json_schema", "json_object"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +118,7 @@ class TurnAttempt:
         self._final: ToolCall | None = None
         self._correcting: Correcting | None = None
         self._has_asked = False
-        self._contrast = Contrast()
+        self._learning = Learning(models, state)
         self._call: ModelCall | None = None
         self._checked: Checked | None = None
         self._requests = Requests(state.watch)
@@ -160,15 +156,22 @@ class TurnAttempt:
                 reason, detail = "reask", ""
             for event in await self._accept(loop.result):
                 await tell(event)
-            self._learn_by_contrast(config, plan)
+            if self.accepted is not None and self._call is not None:
+                self._learning.answered(config, plan, self._call, obeyed=self._obeyed(self.accepted))
 
     async def _judged_first(self, config: ModelConfig, plan: Plan) -> CorrectionLoop:
         """The loop that corrects a turn, whose first reply has come."""
         loop = await self._typed(lambda: self._loop(self._request))
         self._judged(loop)
-        self._refuse_ignored(config, plan, loop)
+        if self._call is not None and (failure := self._learning.ignoring(config, plan, self._call, self._request, loop)):
+            self._state.ledger.finish(self._state.ledger.attempts[-1], failure=failure)
+            raise failure
         await self._ask_validators(loop)
         return loop
+
+    def _obeyed(self, accepted: Accepted) -> bool:
+        """Did the reply do what its mode asks for: a call, or the typed value?"""
+        return bool(accepted.envelope.tool_calls) or (self._state.settings.output is not None and accepted.is_final)
 
     async def _added(self) -> Sequence[Message]:
         """What was added to the run since this turn's last request; what was there before its first entered with the turn."""
@@ -234,7 +237,7 @@ class TurnAttempt:
                 await sending.out(self._telling(sending, scope.telling(tell)))
         except BaseException as error:
             self._state.refused.note(self._catalog.adapter(config), call, error)
-            self._contrast.refused((plan.model, plan.deployment), call, can, error)
+            self._learning.refused(plan, call, can, error)
             self._broken_off(sending, attempt, error)
             raise
         self._requests.reply = sending.envelope
@@ -311,7 +314,7 @@ class TurnAttempt:
             dropped=sending.dropped,
         )
         if broken_off(envelope) is None:
-            self._learn(config, call, envelope)
+            self._learning.came(config, call, envelope)
         envelope = await hooked_reply(self._hooks, envelope)
         envelope = without_failed_call(envelope, typed=self._state.settings.output is not None)
         failure = broken_off(envelope)
@@ -464,57 +467,6 @@ class TurnAttempt:
             return self._read(output.text_of(final))
         except OutputParseError:
             return None
-
-    def _learn(self, config: ModelConfig, call: ModelCall, envelope: Envelope) -> None:
-        """What the reply shows of the endpoint: that it takes tools, or ignores what it was asked for."""
-        can = self._models.can(config)
-        if call.mode in _JSON_MODES and getattr(can, call.mode) is not False and is_prose(envelope.source):
-            self._models.learn(config, call.mode, works=False)
-        if call.mode != "native_tools" or not envelope.tool_calls:
-            return
-        if any(made.dialect == "native" for made in envelope.tool_calls):
-            if can.native_tools is None:
-                self._models.learn(config, "native_tools", works=True)
-            if can.emits_text_calls and not config.expect_xml:
-                self._models.learn(config, "emits_text_calls", works=False)
-        elif can.emits_text_calls is None and can.native_tools is not True:  # else it is the slip of one reply
-            self._models.learn(config, "emits_text_calls", works=True)
-
-    def _refuse_ignored(self, config: ModelConfig, plan: Plan, loop: CorrectionLoop) -> None:
-        """Raises `ModelError` for a reply that cannot be used and by its form comes from an endpoint that ignores what the mode
-        asks for: asked again in the same words it would say the same, so the next mode is asked at once, where there is one."""
-        if loop.is_over:
-            return
-        result = loop.result
-        is_cut = result.envelope.truncated or result.envelope.finish_reason == "length"
-        if is_cut or not self._models.may_change_mode(config.alias):
-            return
-        modes = self._models.modes(config.alias)
-        if not set(modes) - {plan.mode}:
-            return
-        if not self._state.ledger.attempts_left(config.alias):  # a re-ask is all that is left
-            return
-        if plan.mode in _JSON_MODES and plan.mode not in modes:
-            failure = no_json(result, typed=self._state.settings.output is not None)
-        elif self._call and plan.mode == "native_tools" and ignores_tools(self._call, result.envelope, self._models.can(config)):
-            self._contrast.ignored((plan.model, plan.deployment))
-            if self._request.tool_choice in ("auto", "none"):
-                return  # only a value was asked for: the model is told first what is wrong with its words
-            failure = no_call(result, typed=self._state.settings.output is not None)
-        else:
-            return
-        self._state.ledger.finish(self._state.ledger.attempts[-1], failure=failure)
-        raise failure
-
-    def _learn_by_contrast(self, config: ModelConfig, plan: Plan) -> None:
-        """An answer came where another mode had been refused or ignored: that is what the endpoint does not take."""
-        if not self._contrast or self.accepted is None or self._call is None:
-            return
-        place, can = (plan.model, plan.deployment), self._models.can(config)
-        typed = self._state.settings.output is not None and self.accepted.is_final
-        obeyed = bool(self.accepted.envelope.tool_calls) or typed
-        for capability in self._contrast.proven(place, self._call, can, obeyed=obeyed):
-            self._models.learn(config, capability, works=False)
 
 
 def _fit(sending: Sending) -> Envelope:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities import LEARNABLE, CapabilityStore
-from llmcore.adapters.litellm.failures import SERVERS_WORDS
+from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
 from llmcore.adapters.litellm.refusals import refuses_as_it_is
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig

@@ -13,15 +13,8 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.failures import (
-    ROWS,
-    Row,
-    classify,
-    error_body,
-    failed_generation,
-    is_clean,
-    shown_text,
-)
+from llmcore.adapters.litellm.error_facts import error_body, failed_generation, is_clean, shown_text
+from llmcore.adapters.litellm.failures import ROWS, Row, classify
 from llmcore.adapters.litellm.waits import retry_after
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types import (

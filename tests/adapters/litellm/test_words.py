@@ -8,7 +8,8 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.failures import classify, with_servers_status
+from llmcore.adapters.litellm.error_facts import with_servers_status
+from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.words import key_words, said_by_server, without_tips
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator

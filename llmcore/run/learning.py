@@ -1,0 +1,82 @@
+"""What the attempts of one turn teach of the endpoints they asked: by the form of a reply, and by contrast.
+
+A server that refuses a capability in words that we know teaches it in layer 4; here is what has no such words.
+"""
+
+from __future__ import annotations
+
+from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.fallback import Plan
+from llmcore.models import ModelConfig
+from llmcore.run.choices import RunModels, ignores_tools, is_prose
+from llmcore.run.contrast import Contrast
+from llmcore.run.state import RunState
+from llmcore.run.verdict import no_call, no_json
+from llmcore.types import Envelope, LLMCoreError, Request
+from llmcore.validator import CorrectionLoop
+
+__all__ = ["Learning"]
+
+_JSON_MODES = frozenset({"json_schema", "json_object"})
+
+
+class Learning:
+    """Of one turn."""
+
+    def __init__(self, models: RunModels, state: RunState) -> None:
+        self._models = models
+        self._state = state
+        self._contrast = Contrast()
+
+    def refused(self, plan: Plan, call: ModelCall, can: Capabilities, error: BaseException) -> None:
+        """A request failed."""
+        self._contrast.refused((plan.model, plan.deployment), call, can, error)
+
+    def came(self, config: ModelConfig, call: ModelCall, envelope: Envelope) -> None:
+        """A whole reply shows of its endpoint that it takes tools, or ignores what it was asked for."""
+        can = self._models.can(config)
+        if call.mode in _JSON_MODES and getattr(can, call.mode) is not False and is_prose(envelope.source):
+            self._models.learn(config, call.mode, works=False)
+        if call.mode != "native_tools" or not envelope.tool_calls:
+            return
+        if any(made.dialect == "native" for made in envelope.tool_calls):
+            if can.native_tools is None:
+                self._models.learn(config, "native_tools", works=True)
+            if can.emits_text_calls and not config.expect_xml:
+                self._models.learn(config, "emits_text_calls", works=False)
+        elif can.emits_text_calls is None and can.native_tools is not True:  # else it is the slip of one reply
+            self._models.learn(config, "emits_text_calls", works=True)
+
+    def ignoring(
+        self, config: ModelConfig, plan: Plan, call: ModelCall, request: Request, loop: CorrectionLoop
+    ) -> LLMCoreError | None:
+        """The failure of a reply that cannot be used and by its form comes from an endpoint that ignores what the mode asks for:
+        asked again in the same words it would say the same, so the next mode is asked at once, where there is one."""
+        if loop.is_over:
+            return None
+        result = loop.result
+        is_cut = result.envelope.truncated or result.envelope.finish_reason == "length"
+        if is_cut or not self._models.may_change_mode(config.alias):
+            return None
+        modes = self._models.modes(config.alias)
+        if not set(modes) - {plan.mode}:
+            return None
+        if not self._state.ledger.attempts_left(config.alias):  # a re-ask is all that is left
+            return None
+        typed = self._state.settings.output is not None
+        if plan.mode in _JSON_MODES and plan.mode not in modes:
+            return no_json(result, typed=typed)
+        if plan.mode != "native_tools" or not ignores_tools(call, result.envelope, self._models.can(config)):
+            return None
+        self._contrast.ignored((plan.model, plan.deployment))
+        if request.tool_choice in ("auto", "none"):
+            return None  # only a value was asked for: the model is told first what is wrong with its words
+        return no_call(result, typed=typed)
+
+    def answered(self, config: ModelConfig, plan: Plan, call: ModelCall, *, obeyed: bool) -> None:
+        """An answer was accepted where another mode had been refused or ignored: that is what the endpoint does not take.
+        `obeyed`: it made a call, or gave the typed value."""
+        if not self._contrast:
+            return
+        for capability in self._contrast.proven((plan.model, plan.deployment), call, self._models.can(config), obeyed=obeyed):
+            self._models.learn(config, capability, works=False)
