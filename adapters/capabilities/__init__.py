@@ -6,7 +6,7 @@ and `redis_facts` share it with other processes.
 
 from __future__ import annotations
 
-from llmcore.adapters.capabilities.facts import DAY, LEARNABLE, PARAMETERS, Fact, SharedFacts, is_learnable
+from llmcore.adapters.capabilities.facts import DAY, LEARNABLE, PARAMETERS, TRIAL, Fact, SharedFacts, is_learnable
 from llmcore.adapters.capabilities.file_facts import FileFacts
 from llmcore.adapters.capabilities.known import known_capabilities
 from llmcore.adapters.capabilities.redis_facts import RedisFacts
@@ -16,6 +16,7 @@ __all__ = [
     "DAY",
     "LEARNABLE",
     "PARAMETERS",
+    "TRIAL",
     "CapabilityStore",
     "Fact",
     "FileFacts",

@@ -1,7 +1,7 @@
 """What can be learnt of an endpoint: the names, one fact, and the interface through which processes share facts.
 
-A fact is a yes or a no about one capability or one request parameter, with the time at which it was learnt. Nothing else is
-shared: no prompt, no reply, no key.
+A fact is a yes or a no about one capability or one request parameter, with the time at which it was learnt, and whether it was
+seen more than once. Nothing else is shared: no prompt, no reply, no key.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import NamedTuple, Protocol, cast, runtime_checkable
 from llmcore.adapters.base import Capabilities
 from llmcore.types import ConfigError
 
-__all__ = ["DAY", "LEARNABLE", "PARAMETERS", "Fact", "SharedFacts", "check_name", "fact_of", "is_learnable"]
+__all__ = ["DAY", "LEARNABLE", "PARAMETERS", "TRIAL", "Fact", "SharedFacts", "check_name", "fact_of", "is_learnable"]
 
 DAY = 86_400.0
+TRIAL = 300.0
+"""Seconds for which what one refusal taught is believed; then it is tried again, and what is refused again is proven."""
 LEARNABLE = frozenset(name for name, field in Capabilities.model_fields.items() if field.annotation == (bool | None))
 """The yes/no capabilities."""
 PARAMETERS = frozenset(
@@ -45,10 +47,12 @@ PARAMETERS = frozenset(
 
 
 class Fact(NamedTuple):
-    """One thing learnt of an endpoint. `learnt_at` is wall-clock time in seconds, so that processes can compare."""
+    """One thing learnt of an endpoint. `learnt_at` is wall-clock time in seconds, so that processes can compare. `proven`: it is
+    believed until it is forgotten; else it was seen once, and is believed for a short time only."""
 
     value: bool
     learnt_at: float
+    proven: bool = True
 
 
 @runtime_checkable
@@ -86,11 +90,13 @@ def check_name(name: str) -> None:
 
 
 def fact_of(entry: object) -> Fact | None:
-    """A fact from what another process wrote, a pair of a boolean and a number; None for what is none."""
-    pair = cast("Sequence[object]", entry) if isinstance(entry, tuple | list) else ()
-    if len(pair) != 2:
+    """A fact from what another process wrote, a boolean, a number and perhaps another boolean; None for what is none."""
+    parts = cast("Sequence[object]", entry) if isinstance(entry, tuple | list) else ()
+    if len(parts) not in (2, 3):
         return None
-    value, learnt_at = pair
-    if not isinstance(value, bool) or isinstance(learnt_at, bool) or not isinstance(learnt_at, int | float):
+    value, learnt_at, proven = *parts[:2], parts[2] if len(parts) == 3 else True
+    if not (isinstance(value, bool) and isinstance(proven, bool)):
         return None
-    return Fact(value, float(learnt_at)) if math.isfinite(learnt_at) else None
+    if isinstance(learnt_at, bool) or not isinstance(learnt_at, int | float):
+        return None
+    return Fact(value, float(learnt_at), proven) if math.isfinite(learnt_at) else None

@@ -1,9 +1,9 @@
 """Learnt facts in Redis, for processes on several machines. Needs the extra `redis`, which is imported at the first use.
 
-One hash holds everything: a field is an endpoint's key and a name, its value a yes or no and the time. Each exchange opens a
-connection of its own, in a thread: there are few (one load in half a minute, one save when something was learnt), and so
-nothing is tied to an event loop or survives a fork. A script on the server merges, so that of two facts the later one stands
-whoever saves last; the hash is bounded, and gone when nothing was learnt for a whole TTL.
+One hash holds everything: a field is an endpoint's key and a name, its value a yes or no, the time, and `once` where it is not
+proven. Each exchange opens a connection of its own, in a thread: there are few (one load in half a minute, one save when
+something was learnt), and so nothing is tied to an event loop or survives a fork. A script on the server merges, so that of two
+facts the later one stands whoever saves last; the hash is bounded, and gone when nothing was learnt for a whole TTL.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ from llmcore.types.narrowing import is_list
 __all__ = ["RedisFacts"]
 
 _SCHEMES = ("redis", "rediss", "unix")
+_ONCE = " once"
+"""Stands behind the time of a fact that is not proven."""
 _MERGE = """
-local function time_of(text) return tonumber(string.match(text, ' (.+)$')) or 0 end
+local function time_of(text) return tonumber(string.match(text, ' (%S+)')) or 0 end
 local ttl, most = tonumber(ARGV[1]), tonumber(ARGV[2])
 for i = 3, #ARGV, 2 do
     local old = redis.call('HGET', KEYS[1], ARGV[i])
@@ -104,7 +106,7 @@ class RedisFacts:
             text
             for key, found in facts.items()
             for name, fact in found.items()
-            for text in (json.dumps([key, name]), f"{int(fact.value)} {fact.learnt_at!r}")
+            for text in (json.dumps([key, name]), f"{int(fact.value)} {fact.learnt_at!r}{'' if fact.proven else _ONCE}")
         ]
         with self._connected() as client:
             client.eval(_MERGE, 1, self._name, max(1, round(self._ttl)), self._maxsize, *entries)
@@ -149,8 +151,8 @@ def _entry(field: str, value: str) -> tuple[str, str, Fact] | None:
     """An entry of the hash; None for what is none of ours."""
     try:
         place: Any = json.loads(field)
-        said, _, learnt_at = value.partition(" ")
-        fact = fact_of(({"1": True, "0": False}.get(said), float(learnt_at)))
+        said, _, learnt_at = value.removesuffix(_ONCE).partition(" ")
+        fact = fact_of(({"1": True, "0": False}.get(said), float(learnt_at), not value.endswith(_ONCE)))
     except ValueError:
         return None
     if fact is None or not is_list(place) or len(place) != 2 or not all(isinstance(part, str) for part in place):

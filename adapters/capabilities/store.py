@@ -2,7 +2,8 @@
 
 Order of trust: told by the user > learnt (per endpoint, forgotten after 24 hours) > our provider table > LiteLLM's table >
 optimistic defaults (None = try it). Capabilities belong to the endpoint (base URL and model), not to the model: two servers of
-the same model differ.
+the same model differ. What one refusal taught a run is believed for some minutes, then tried again: the server may have quoted
+the user's words, or refused something else. What is refused again is proven, and believed until it is forgotten.
 
 Reads are synchronous, of this process only, and cost a few dict look-ups. `refresh` and `publish` share what was learnt with
 other processes through a backend; runs call them by `keep_up` and `publish`. Nothing a backend does or fails to do ends a run:
@@ -21,7 +22,7 @@ from typing import Any
 from cachetools import TLRUCache, TTLCache
 
 from llmcore.adapters.base import Capabilities, Endpoint
-from llmcore.adapters.capabilities.facts import DAY, LEARNABLE, Fact, SharedFacts, check_name, fact_of, is_learnable
+from llmcore.adapters.capabilities.facts import DAY, LEARNABLE, TRIAL, Fact, SharedFacts, check_name, fact_of, is_learnable
 from llmcore.adapters.capabilities.file_facts import FileFacts
 from llmcore.adapters.capabilities.known import known_capabilities
 from llmcore.adapters.capabilities.redis_facts import RedisFacts
@@ -55,9 +56,10 @@ class CapabilityStore:
     """What endpoints can do.
 
     `table` gives what is known beforehand (an adapter's `capabilities`, by default our tables). `ttl`: seconds after which a
-    learnt fact is forgotten. `backend` shares what is learnt: a `SharedFacts`, the URL of a Redis (`redis://host/0`) or the path
-    of a file. `fresh_for`: seconds for which a run is content with what was last read from it; a backend that failed is left
-    alone as long. `patience`: seconds that one exchange with it may take. `clock` gives wall-clock seconds. Raises `ConfigError`.
+    learnt fact is forgotten; `trial`: after which one that was seen once is tried again. `backend` shares what is learnt: a
+    `SharedFacts`, the URL of a Redis (`redis://host/0`) or the path of a file. `fresh_for`: seconds for which a run is content
+    with what was last read from it; a backend that failed is left alone as long. `patience`: seconds that one exchange with it
+    may take. `clock` gives wall-clock seconds. Raises `ConfigError`.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class CapabilityStore:
         *,
         table: Callable[[Endpoint], Capabilities] = known_capabilities,
         ttl: float = DAY,
+        trial: float = TRIAL,
         maxsize: int = 10_000,
         backend: SharedFacts | str | os.PathLike[str] | None = None,
         fresh_for: float = 30.0,
@@ -73,6 +76,7 @@ class CapabilityStore:
     ) -> None:
         self._table = table
         self._clock = clock
+        self._trial = trial
         self._backend = shared_facts(backend) if isinstance(backend, str | os.PathLike) else backend
         if self._backend is not None and not isinstance(self._backend, SharedFacts):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise ConfigError("a backend of capabilities has the methods load() and save(facts), or is a Redis URL or a path")
@@ -126,20 +130,21 @@ class CapabilityStore:
 
     # What is learnt
 
-    def record_success(self, endpoint: Endpoint, capability: str) -> None:
+    def record_success(self, endpoint: Endpoint, capability: str, *, proven: bool = True) -> None:
         """The endpoint was seen to do it. Raises `ConfigError` for what is no capability, with the nearest one."""
-        self._learn(endpoint, capability, True)
+        self._learn(endpoint, capability, True, proven)
 
-    def record_failure(self, endpoint: Endpoint, capability: str) -> None:
+    def record_failure(self, endpoint: Endpoint, capability: str, *, proven: bool = True) -> None:
         """The endpoint refused it, or ignored it. `capability`: one of `LEARNABLE`, or of `PARAMETERS`, the request parameters
-        that are left out once they were refused. Raises `ConfigError` for any other name, with the nearest one."""
-        self._learn(endpoint, capability, False)
+        that are left out once they were refused. `proven=False`: it was seen once, and is believed for `trial` seconds; a second
+        time after these proves it. Raises `ConfigError` for any other name, with the nearest one."""
+        self._learn(endpoint, capability, False, proven)
 
     def learnt(self, endpoint: Endpoint) -> dict[str, bool]:
-        """What was learnt of an endpoint and is not yet forgotten, by capability or parameter."""
+        """What was learnt of an endpoint and is believed at present, by capability or parameter."""
         if not self._names:
             return {}
-        key = endpoint.key
+        key, latest = endpoint.key, self._clock() - self._trial
         with self._lock:
             names = self._names.get(key)
             if names is None:
@@ -147,7 +152,7 @@ class CapabilityStore:
             found = {name: fact for name in names if (fact := self._facts.get((key, name))) is not None}
             if not found:
                 del self._names[key]
-            return {name: fact.value for name, fact in found.items()}
+            return {name: fact.value for name, fact in found.items() if fact.proven or fact.learnt_at > latest}
 
     def forget(self, endpoint: Endpoint) -> None:
         """Drop what was learnt of an endpoint until now, in this process; overrides stay."""
@@ -157,19 +162,26 @@ class CapabilityStore:
                 self._facts.pop((endpoint.key, name), None)
                 self._unshared.pop((endpoint.key, name), None)
 
-    def _learn(self, endpoint: Endpoint, capability: str, value: bool) -> None:
+    def _learn(self, endpoint: Endpoint, capability: str, value: bool, proven: bool) -> None:
         check_name(capability)
-        key, fact = (endpoint.key, capability), Fact(value, self._clock())
+        key, fact = (endpoint.key, capability), Fact(value, self._clock(), proven)
         with self._lock:
             self._keep(key, fact)
             if self._backend is not None:
-                self._unshared[key] = fact
+                self._unshared[key] = self._facts.get(key, fact)
 
     def _keep(self, key: _Name, fact: Fact) -> None:
         known = self._facts.get(key)
         if known is None or known.learnt_at <= fact.learnt_at:
-            self._facts[key] = fact
+            self._facts[key] = fact if known is None else self._with_earlier(known, fact)
             self._names[key[0]].add(key[1])
+
+    def _with_earlier(self, known: Fact, fact: Fact) -> Fact:
+        """The later fact, which the earlier one may prove; within the time of a trial runs that were under way say it again."""
+        if fact.proven or known.value != fact.value:
+            return fact
+        again = fact.learnt_at >= known.learnt_at + self._trial
+        return fact._replace(proven=True) if known.proven or again else known
 
     # What is shared
 

@@ -51,9 +51,10 @@ class RunModels:
         return self._catalog.registry.get(model).at(deployment)
 
     def learn(self, config: ModelConfig, capability: str, *, works: bool) -> None:
-        """Record what an endpoint showed."""
-        store = self._catalog.store
-        (store.record_success if works else store.record_failure)(config.endpoint, capability)
+        """Record what an endpoint showed. What takes a way from it is not proven by one reply."""
+        store, takes_away = self._catalog.store, works == (capability == "emits_text_calls")
+        record = store.record_success if works else store.record_failure
+        record(config.endpoint, capability, proven=not takes_away)
         _log.info("learnt of %s: %s is %s", config.alias, capability, works)
         self._can.pop(_place(config), None)
 

@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.capabilities import CapabilityStore, Fact
+from llmcore.adapters.capabilities import DAY, TRIAL, CapabilityStore, Fact
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.modes import usable_modes
@@ -145,6 +145,28 @@ async def test_an_unknown_model_completes_a_call_and_the_next_request_goes_strai
         second = await _ask(made(server, restarted), tool_choice, streamed)
         assert (second.content, _modes(second)) == (SUNNY, [learnt] * 2)
         assert not any("tools" in seen.body for seen in server.requests[asked:])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("explained", [True, False], ids=["explained", "unexplained"])
+async def test_one_refusal_is_believed_for_minutes_a_second_one_for_a_day(explained: bool, streamed: bool, made: Made) -> None:
+    words = "this model does not support tools" if explained else "Not like this."
+    refusal, refuses = Failure(400, {"error": {"message": words}}), True
+    now = 1_000_000.0
+    store = CapabilityStore(clock=lambda: now)
+    with WireServer(_behind(lambda seen: refusal if refuses and "tools" in seen.body else None)) as server:
+        orchestrator = made(server, store)
+        assert _modes(await _ask(orchestrator, "auto", streamed)) == ["native_tools", *["json_schema"] * 2]
+        now += TRIAL - 1
+        assert _modes(await _ask(orchestrator, "auto", streamed)) == ["json_schema"] * 2
+        now += 1
+        assert _modes(await _ask(orchestrator, "auto", streamed)) == ["native_tools", *["json_schema"] * 2]
+        now += DAY - 1
+        assert _modes(await _ask(orchestrator, "auto", streamed)) == ["json_schema"] * 2
+        now += 1
+        refuses = False
+        assert _modes(await _ask(orchestrator, "auto", streamed))[0] == "native_tools"
 
 
 class Weather(BaseModel):

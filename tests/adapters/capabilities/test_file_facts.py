@@ -38,6 +38,14 @@ async def test_of_two_facts_the_later_one_stands_whoever_saves_last(tmp_path: Pa
     assert await facts.load() == {"k": {"images": Fact(True, now - 1), "streaming": Fact(False, now)}}
 
 
+async def test_whether_it_is_proven_goes_along(tmp_path: Path) -> None:
+    facts, now = FileFacts(tmp_path / "f"), time.time()
+    seen_once, proven = Fact(False, now - 0.5, proven=False), Fact(False, now)
+    await facts.save({"k": {"native_tools": seen_once, "images": seen_once}})
+    await facts.save({"k": {"native_tools": proven, "images": Fact(False, now - 1)}})
+    assert await facts.load() == {"k": {"native_tools": proven, "images": seen_once}}
+
+
 async def test_it_is_bounded_and_old_facts_go(tmp_path: Path) -> None:
     facts, now = FileFacts(tmp_path / "f", maxsize=3), time.time()
     await facts.save(

@@ -52,6 +52,14 @@ async def test_of_two_facts_the_later_one_stands_whoever_saves_last(url: str) ->
     assert (await facts.load())["k"]["native_tools"] == Fact(False, now)
 
 
+async def test_whether_it_is_proven_goes_along(url: str) -> None:
+    facts, now = RedisFacts(url), time.time()
+    seen_once, proven = Fact(False, now - 0.5, proven=False), Fact(False, now)
+    await facts.save({"k": {"native_tools": seen_once, "images": seen_once}})
+    await facts.save({"k": {"native_tools": proven, "images": Fact(False, now - 1)}})
+    assert await facts.load() == {"k": {"native_tools": proven, "images": seen_once}}
+
+
 async def test_it_is_bounded_and_the_latest_stand(url: str) -> None:
     facts, now = RedisFacts(url, maxsize=3), time.time()
     for at in (4, 1, 3, 2, 5):

@@ -16,6 +16,7 @@ from llmcore.adapters.capabilities import (
     DAY,
     LEARNABLE,
     PARAMETERS,
+    TRIAL,
     CapabilityStore,
     Fact,
     FileFacts,
@@ -172,6 +173,60 @@ def test_what_was_learnt_is_forgotten_after_a_day() -> None:
     clock.now += 2
     assert store.learnt(LOCAL) == {}
     assert store.get(LOCAL).native_tools is None
+
+
+def test_what_was_refused_once_is_tried_again_and_proven_when_it_is_refused_again() -> None:
+    clock = Clock()
+    store = CapabilityStore(clock=clock)
+    for wait, believed in ((0, True), (TRIAL - 1, True), (1, False), (DAY / 2, False)):
+        if not wait:
+            store.record_failure(LOCAL, "native_tools", proven=False)
+        clock.now += wait
+        assert store.learnt(LOCAL) == ({"native_tools": False} if believed else {})
+    store.record_failure(LOCAL, "native_tools", proven=False)
+    clock.now += DAY - 1
+    assert store.get(LOCAL).native_tools is False
+    clock.now += 2
+    assert store.learnt(LOCAL) == {}
+
+
+def test_refusals_of_runs_that_were_under_way_prove_nothing_of_each_other() -> None:
+    clock = Clock()
+    store = CapabilityStore(clock=clock)
+    for _ in range(3):
+        store.record_failure(LOCAL, "native_tools", proven=False)
+        clock.now += TRIAL / 2 - 1
+    assert store.learnt(LOCAL) == {}
+
+
+def test_a_success_between_two_refusals_begins_anew() -> None:
+    clock = Clock()
+    store = CapabilityStore(clock=clock)
+    store.record_failure(LOCAL, "native_tools", proven=False)
+    clock.now += TRIAL
+    store.record_success(LOCAL, "native_tools")
+    clock.now += TRIAL
+    assert store.learnt(LOCAL) == {"native_tools": True}
+    store.record_failure(LOCAL, "native_tools", proven=False)
+    clock.now += TRIAL
+    assert store.learnt(LOCAL) == {}
+
+
+@pytest.mark.anyio
+async def test_two_processes_prove_it_together() -> None:
+    shared, clock = Shared(), Clock()
+    one, other = (CapabilityStore(backend=shared, clock=clock) for _ in range(2))
+    one.record_failure(LOCAL, "native_tools", proven=False)
+    await one.publish()
+    await other.refresh()
+    assert other.learnt(LOCAL) == {"native_tools": False}
+    clock.now += TRIAL
+    assert other.learnt(LOCAL) == {}
+    other.record_failure(LOCAL, "native_tools", proven=False)
+    await other.publish()
+    await one.refresh()
+    clock.now += TRIAL
+    assert one.learnt(LOCAL) == other.learnt(LOCAL) == {"native_tools": False}
 
 
 def test_a_later_fact_stands() -> None:
