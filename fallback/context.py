@@ -19,7 +19,7 @@ _FAULT = 500
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The next attempt: which model (alias), in which mode, why (`detail`: the recorded problem), after how many
-    seconds, at which of the model's deployments.
+    seconds, at which of the model's deployments, without which of the request's `additions` (`RequestRefused`).
 
     What a strategy leaves out is filled in: of `reason` and `detail`, what the plan changes, and the latest failure; of
     `deployment`, the one that is asked at present, or the first of another model that is well.
@@ -31,6 +31,7 @@ class Plan:
     detail: str = ""
     wait: float = 0.0
     deployment: str = ""
+    without: frozenset[str] = frozenset()
 
     @property
     def place(self) -> str:

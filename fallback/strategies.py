@@ -52,7 +52,8 @@ class OtherDeployment:
         models, model, mode = context.models, context.plan.model, context.plan.mode
         place = min(self._left(context), key=lambda name: models.resting(model, name))
         modes = models.modes(model, place)
-        return Plan(model, mode if mode in modes else modes[0], "retry", context.problem, deployment=place)
+        kept = mode if mode in modes else modes[0]
+        return Plan(model, kept, "retry", context.problem, deployment=place, without=context.plan.without)
 
     def _left(self, context: FallbackContext) -> list[str]:
         tried = context.places_tried(context.plan.model)
@@ -90,7 +91,7 @@ class Retry:
 
     def execute(self, context: FallbackContext) -> Plan:
         wait, place = self._when(context.failure, context, self.random())
-        return Plan(context.plan.model, context.plan.mode, "retry", context.problem, wait, place)
+        return Plan(context.plan.model, context.plan.mode, "retry", context.problem, wait, place, context.plan.without)
 
     def _when(self, failure: LLMCoreError, context: FallbackContext, jitter: float) -> tuple[float, str]:
         """After how many seconds, and at which place: another one where that is ready sooner."""
@@ -124,6 +125,9 @@ class OtherMode:
     makes another request: that is tried first, once for each capability. So it is after a server's own fault (500) that comes
     again and again in one mode, when it is not retried any more. The last attempt that a refused model has left
     is made in its last mode, which most servers take: text.
+
+    Where nobody knows what was refused, that mode is asked once more without what we added to the request (`additions`), one
+    after the other, or all at once where no more than one attempt is left: the server may have no system role.
     """
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
@@ -131,23 +135,33 @@ class OtherMode:
         return may_help and self._next(context) is not None
 
     def execute(self, context: FallbackContext) -> Plan:
-        mode = self._next(context)
-        assert mode is not None  # can_handle said so
-        return Plan(context.plan.model, mode, "mode", context.problem, deployment=context.plan.deployment)
+        found = self._next(context)
+        assert found is not None  # can_handle said so
+        mode, without = found
+        return Plan(context.plan.model, mode, "mode", context.problem, deployment=context.plan.deployment, without=without)
 
-    def _next(self, context: FallbackContext) -> OutputMode | None:
+    def _next(self, context: FallbackContext) -> tuple[OutputMode, frozenset[str]] | None:
+        now, failure = context.plan, context.failure
         if self._same_mode_may_do(context):
-            return context.plan.mode
+            return now.mode, now.without
+        unexplained = isinstance(failure, RequestRefused)
+        attempts = context.ledger.attempts_left(now.model)
+        usable, left = self._modes(context)
+        if left and not (unexplained and failure.additions and now.mode == usable[-1]):
+            is_refused = isinstance(failure, CapabilityRefused | RequestRefused) or context.fails_by_its_mode
+            is_last = is_refused and attempts <= 1 + unexplained  # the second one is that without our additions
+            return left[-1] if is_last else left[0], frozenset()
+        if unexplained and failure.additions:
+            return now.mode, now.without.union(failure.additions[:1] if attempts > 1 else failure.additions)
+        return None
+
+    def _modes(self, context: FallbackContext) -> tuple[Sequence[OutputMode], list[OutputMode]]:
+        """The modes in which the model may be asked, and those of them that were not tried."""
         model = context.plan.model
         if not context.mode_matters or not context.models.may_change_mode(model):
-            return None
+            return [context.plan.mode], []
         usable = context.models.modes(model, context.plan.deployment)
-        left: list[OutputMode] = [mode for mode in usable if not context.was_tried(model, mode)]
-        if not left:
-            return None
-        is_refused = isinstance(context.failure, CapabilityRefused | RequestRefused) or context.fails_by_its_mode
-        is_last = is_refused and context.ledger.attempts_left(model) == 1
-        return left[-1] if is_last else left[0]
+        return usable, [mode for mode in usable if not context.was_tried(model, mode)]
 
     def _same_mode_may_do(self, context: FallbackContext) -> bool:
         failure, mode = context.failure, context.plan.mode

@@ -188,6 +188,7 @@ MISTRAL = Provider(
     ),
     ids=IdRule(characters="A-Za-z0-9", length=9, exact=True, source="Mistral's recorded errors: a-z, A-Z, 0-9, length 9"),
     names=_OPENAI_FORM,
+    dropped=frozenset({"stream_options"}),
     raw_body=frozenset({"tool_choice"}),  # LiteLLM drops a named tool silently; the API takes OpenAI's form
 )
 

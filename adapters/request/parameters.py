@@ -122,7 +122,7 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     _add_extras(prepared, call, capabilities)
     _move_to_body(prepared, call)
     prepared.streamed["stream"] = True
-    if "stream_options" not in capabilities.unsupported_parameters:
+    if not _is_left_out(prepared, capabilities, "stream_options"):
         prepared.streamed["stream_options"] = {"include_usage": True}  # else most servers count no tokens of a stream
     return prepared
 

@@ -211,6 +211,8 @@ class TurnAttempt:
         """
         request, tools = await self._asked(request, tools)
         can = self._models.can(config)
+        if plan.without:
+            can = updated(can, {"unsupported_parameters": can.unsupported_parameters | plan.without})
         output = self._state.settings.output
         call = build_call(
             config,

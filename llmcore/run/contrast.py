@@ -1,5 +1,6 @@
-"""What one turn proves of an endpoint by contrast: it refused or ignored one mode, and answered the same request in another.
-So what only the first one sent is what it does not take, whatever words it found for that.
+"""What one turn proves of an endpoint by contrast: it refused or ignored one request, and answered another for the same.
+So what only the first one sent is what it does not take, whatever words it found for that. Of several refusals that is the least
+that explains them all.
 
 Nothing is learnt of what is known to work, nor from a refusal that speaks of a schema: another schema may do.
 """
@@ -7,9 +8,12 @@ Nothing is learnt of what is known to work, nor from a refusal that speaks of a 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.refusals import refuses_as_it_is
+from llmcore.adapters.request.additions import additions
 from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.types import RequestRefused
 from llmcore.types.narrowing import is_object
@@ -25,7 +29,7 @@ class Contrast:
     """What was refused or ignored in this turn, until an answer in another mode proves it."""
 
     def __init__(self) -> None:
-        self._refused: dict[_Place, list[str]] = {}
+        self._refused: dict[_Place, list[Sequence[str]]] = {}
         self._ignored: set[_Place] = set()
 
     def __bool__(self) -> bool:
@@ -36,9 +40,10 @@ class Contrast:
         """A request failed; a refusal that was not understood is kept in mind."""
         if not isinstance(error, RequestRefused) or not refuses_as_it_is(error.status) or _OF_A_SCHEMA.search(str(error).lower()):
             return
+        error.additions = additions(call, can)
         asked = _decisive(call, can)
-        if asked and getattr(can, asked, None) is None:
-            self._refused.setdefault(place, []).append(asked)
+        decisive = [asked] if asked and getattr(can, asked, None) is None else []
+        self._refused.setdefault(place, []).append([*decisive, *error.additions])
 
     def ignored(self, place: _Place) -> None:
         """Words came where a native call was required: a tool's, or that of the output tool."""
@@ -47,11 +52,23 @@ class Contrast:
     def proven(self, place: _Place, call: ModelCall, can: Capabilities, *, obeyed: bool) -> list[str]:
         """The capabilities that the place is now known to lack, since `call` was answered. `obeyed`: by a call, or the typed
         value."""
-        found = [name for name in self._refused.pop(place, []) if name != _decisive(call, can)]
+        taken = {_decisive(call, can), *additions(call, can)}
+        found = _causes([name for name in names if name not in taken] for names in self._refused.pop(place, []))
         if place in self._ignored and obeyed and call.mode != "native_tools":
             self._ignored.discard(place)
             found.append("native_tools")
         return list(dict.fromkeys(found))
+
+
+def _causes(refused: Iterable[Sequence[str]]) -> list[str]:
+    """The fewest names of which each refused request held one: first those that alone explain one, then what explains most."""
+    left, found = [names for names in refused if names], list[str]()
+    while left:
+        alone = next((names[0] for names in left if len(names) == 1), None)
+        cause = alone or Counter(name for names in left for name in names).most_common(1)[0][0]
+        found.append(cause)
+        left = [names for names in left if cause not in names]
+    return found
 
 
 def _decisive(call: ModelCall, can: Capabilities) -> str | None:

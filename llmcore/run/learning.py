@@ -78,5 +78,6 @@ class Learning:
         `obeyed`: it made a call, or gave the typed value."""
         if not self._contrast:
             return
-        for capability in self._contrast.proven((plan.model, plan.deployment), call, self._models.can(config), obeyed=obeyed):
+        can = call.capabilities or self._models.can(config)
+        for capability in self._contrast.proven((plan.model, plan.deployment), call, can, obeyed=obeyed):
             self._models.learn(config, capability, works=False)

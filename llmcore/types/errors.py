@@ -269,7 +269,10 @@ class CapabilityRefused(ProviderError):
 class RequestRefused(ProviderError):
     """The server refused the request (400, 422, ...) and did not say of what in it, in words that we know: another output
     mode may do, or another model. The same request is not sent again; where another mode is answered, that proves what was
-    refused, and it is learnt."""
+    refused, and it is learnt. `additions`: what of the request was ours, and can be said otherwise (`stream_options`,
+    `system_message`); set within a run."""
+
+    additions: Sequence[str] = ()
 
 
 class Timeout(ProviderError):

@@ -1,0 +1,33 @@
+"""What of a request is our own addition, not what was asked for, and can be said otherwise: the first suspects where a server
+refuses a request in words that nobody knows."""
+
+from __future__ import annotations
+
+from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.providers import provider_of
+from llmcore.adapters.request.output import output_plan, tools_of
+from llmcore.adapters.request.prompting import instructions
+
+__all__ = ["additions"]
+
+_ROLES = ("openai-chat", "ollama")
+"""The wires on which a system prompt is a message, of a role that a template may not have; on the others it is a field."""
+
+
+def additions(call: ModelCall, can: Capabilities) -> tuple[str, ...]:
+    """What such a request holds of them, by the names of `Capabilities.unsupported_parameters`, in the order in which they are
+    best left out: `stream_options` costs the count of tokens; without `system_message` its text opens the first message of the
+    user's."""
+    provider = provider_of(call.endpoint)
+    found = (
+        ("stream_options", call.streamed and provider.wire == "openai-chat" and "stream_options" not in provider.dropped),
+        ("system_message", provider.wire in _ROLES and provider.takes_system_messages and _has_system(call, can)),
+    )
+    return tuple(name for name, is_sent in found if is_sent and name not in can.unsupported_parameters)
+
+
+def _has_system(call: ModelCall, can: Capabilities) -> bool:
+    if call.request.system or any(message.role == "system" for message in call.request.messages):
+        return True
+    plan = output_plan(call, can)
+    return bool(instructions(call, tools_of(call, plan), plan))
