@@ -140,6 +140,14 @@ class CapabilityStore:
         time after these proves it. Raises `ConfigError` for any other name, with the nearest one."""
         self._learn(endpoint, capability, False, proven)
 
+    def suppose(self, endpoint: Endpoint, capability: str) -> None:
+        """Nobody asked the endpoint for it, and it is likely to refuse it: that is believed for `trial` seconds, unless something
+        was learnt of it before. It proves nothing. Raises `ConfigError` as the others do."""
+        with self._lock:
+            is_known = (endpoint.key, capability) in self._facts
+        if not is_known:
+            self._learn(endpoint, capability, False, proven=False)
+
     def learnt(self, endpoint: Endpoint) -> dict[str, bool]:
         """What was learnt of an endpoint and is believed at present, by capability or parameter."""
         if not self._names:

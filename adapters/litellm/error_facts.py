@@ -271,15 +271,16 @@ def facts_of(
     unsent = getattr(error, "llmcore_unsent", False) is True
     told = said_by_server(_clean(shown.partition(_TRACEBACK)[0], scrubber))
     words = (body.get("code"), body.get("type"), body.get("status"), getattr(error, "code", None))
+    codes = frozenset(str(word).lower() for word in words if word is not None)
     return Facts(
         status=status if isinstance(status, int) else None,
         kinds=frozenset(_class_names(error)),
-        codes=frozenset(str(word).lower() for word in words if word is not None),
+        codes=codes,
         param=str(body.get("param") or getattr(error, "param", None) or ""),
         text=said,
         message=without_tips(told) if unsent else told,
         retry_after=retry_after(error, body),
-        capability=refused_capability(said, str(body.get("param") or ""), call),
+        capability=refused_capability(said, str(body.get("param") or ""), call, codes),
         connection=not body and not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not beneath.isdisjoint(_TIMEOUTS),
         speaks_of_model=isinstance(inner, str) and _MODEL.search(inner[:MAX_WORDS]) is not None,

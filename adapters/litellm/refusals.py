@@ -1,19 +1,21 @@
 """Which capability a server says it does not have, read from its error text.
 
-Servers refuse in words, not codes, so the words are data: the first phrase that occurs names the capability (a field of
-`Capabilities`, or a request parameter). What a server quotes of the request is taken out first: a user may write the
-same words. Sources: error texts of the providers' and servers' own code and recorded replies.
+Servers refuse in words, seldom by codes, so the words are data: the first phrase that occurs names the capability (a field of
+`Capabilities`, or a request parameter), if the request asked for it: of what was not in the request nothing was refused,
+whatever the words (a server that makes its formats by tools says that it has no tools). What a server quotes of the request is
+taken out first: a user may write the same words. Sources: error texts of the providers' and servers' own code and recorded
+replies.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.secrets.spellings import unescaped, united
-from llmcore.types import ToolDefinition
+from llmcore.types import Block, ImageBlock, Message, ToolDefinition, ToolResultBlock
 from llmcore.types.narrowing import is_list, is_object
 
 __all__ = [
@@ -68,7 +70,6 @@ PHRASES: tuple[tuple[str, str], ...] = (
     ("system message must be at the beginning", "system_place"),  # Qwen's chat template
     ("system message must be the first", "system_place"),
     ("only the first message can be a system", "system_place"),
-    ("'messages.0.role' does not support 'system'", "system_message"),  # o1-mini
 )
 
 _CONDITION = r"(?! (?:with|without|when|while|together|alongside|beside|in|if|unless|yet in)\b)"
@@ -81,6 +82,7 @@ _NO_TOOLS = re.compile(
 _NO_SYSTEM = re.compile(
     r"\b(?:system|developer) (?:role|prompt|message|instruction)s?\b[^.;:\n]{0,40}\bnot (?:supported|enabled|available|allowed)\b"
     r"|\b(?:not|n't) support (?:a |the )?(?:system|developer) (?:role|prompt|message|instruction)s?\b"
+    r"|\bmessages[.\[]\d{1,6}\]?\.role'? does not support '(?:system|developer)'"  # o1-mini
 )
 """The same of a system prompt, in any place."""
 _NO_STREAMS = re.compile(
@@ -119,6 +121,9 @@ CANNOT_BE_MADE = (
 )
 """Servers' own faults (500) by which the same request would fail again: no grammar or no prompt can be made of it."""
 
+_CODES = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter"})
+"""OpenAI's codes for the same as the words below, about the `param` beside them: its words may be others ("Your organization must
+be verified to stream this model")."""
 _UNSUPPORTED = (
     "not support",
     "unsupported",
@@ -164,23 +169,31 @@ _NAMED = re.compile(
 """Quoted, as Anthropic names a field, as Azure does, or as the subject of a plain sentence, where it is no common word."""
 
 
-def refused_capability(text: str, param: str, call: ModelCall | None) -> str | None:
-    """The capability refused by an error whose message is `text` (lower case) about the request parameter `param`."""
-    for phrase, capability in PHRASES:
-        if phrase in text:
-            return capability
+def refused_capability(text: str, param: str, call: ModelCall | None, codes: Collection[str] = ()) -> str | None:
+    """The capability refused by an error whose message is `text` (lower case) about the request parameter `param`; `codes`: what
+    the server calls the error."""
+    told = _told(text, param, call, codes)
+    return next((name for name in told if name is not None and (call is None or _asks_for(name, call))), None)
+
+
+def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str]) -> Iterator[str | None]:
+    """What the words name, the surest first."""
+    yield from (capability for phrase, capability in PHRASES if phrase in text)
     if any(phrase in text for phrase in _OF_THE_FORMAT):
-        return _format_asked(call)
+        yield _format_asked(call)
     if _NO_SYSTEM.search(text):
-        return "system_message"
+        yield "system_message"
     if _TOO_MUCH_ROOM in text and (call is None or call.request.max_tokens is None):
-        return "max_tokens"
+        yield "max_tokens"
     if _NO_STREAMS.search(text):
-        return "streaming"
+        yield "streaming"
     if _NO_TOOLS.search(text):
-        return "native_tools"
-    if not any(word in text for word in _UNSUPPORTED):
-        return None
+        yield "native_tools"
+    if any(word in text for word in _UNSUPPORTED) or (param and not _CODES.isdisjoint(codes)):
+        yield _parameter_named(text, param, call)
+
+
+def _parameter_named(text: str, param: str, call: ModelCall | None) -> str | None:
     found = _NAMED.search(text)
     spoken = next((name for words, name in _SPOKEN if words in text), "")
     named = re.split(r"[.\[]", param)[0] or (next(filter(None, found.groups())) if found else spoken)
@@ -189,6 +202,29 @@ def refused_capability(text: str, param: str, call: ModelCall | None) -> str | N
     if named == "tool_choice" and call is not None and is_object(call.request.tool_choice):
         return "tool_choice_named"
     return _BY_PARAMETER.get(named) or (named if named in _PARAMETERS else None)
+
+
+_OF_TOOLS = frozenset({"native_tools", "schema_with_tools", "parallel_tools", "tool_choice_required", "tool_choice_named"})
+_OF_FORMATS = frozenset({"json_schema", "json_object"})
+
+
+def _asks_for(capability: str, call: ModelCall) -> bool:
+    """Does the request hold what it takes the capability for? Of what is not looked into here it may."""
+    tools = call.mode == "native_tools" and (call.tools or call.output_schema is not None)
+    if capability in _OF_TOOLS:
+        return bool(tools)
+    if capability in _OF_FORMATS:
+        return call.mode in _OF_FORMATS or call.output_schema is not None or "response_format" in call.request.extra_body
+    if capability == "images":
+        return any(isinstance(part, ImageBlock) for message in call.request.messages for part in _parts(message))
+    return capability not in ("streaming", "stream_options") or call.streamed
+
+
+def _parts(message: Message) -> Iterator[Block]:
+    for block in message.content:
+        yield block
+        if isinstance(block, ToolResultBlock):
+            yield from block.content
 
 
 def _format_asked(call: ModelCall | None) -> str:

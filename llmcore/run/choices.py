@@ -58,6 +58,11 @@ class RunModels:
         _log.info("learnt of %s: %s is %s", config.alias, capability, works)
         self._can.pop(_place(config), None)
 
+    def suppose(self, config: ModelConfig, capability: str) -> None:
+        """What was not asked for is taken to be refused, until it is tried."""
+        self._catalog.store.suppose(config.endpoint, capability)
+        self._can.pop(_place(config), None)
+
     def check_price(self, config: ModelConfig) -> None:
         """Raises `ConfigError` for a model without a price under a cost budget, by whatever way it was chosen."""
         if self._priced_only and not self._catalog.is_priced(config):

@@ -79,5 +79,10 @@ class Learning:
         if not self._contrast:
             return
         can = call.capabilities or self._models.can(config)
-        for capability in self._contrast.proven((plan.model, plan.deployment), call, can, obeyed=obeyed):
+        found = self._contrast.proven((plan.model, plan.deployment), call, can, obeyed=obeyed)
+        for capability in found:
             self._models.learn(config, capability, works=False)
+        if call.mode == "text" and not _JSON_MODES.isdisjoint(found):  # the other was passed over, for want of attempts
+            for mode in _JSON_MODES - set(found):
+                if getattr(can, mode) is None:
+                    self._models.suppose(config, mode)

@@ -35,6 +35,17 @@ def _no_streams(seen: Seen) -> bool:
 
 REFUSALS: dict[str, tuple[Callable[[Seen], bool], Any]] = {
     "by its parameter": (_no_streams, {"error": {"message": "Unsupported value.", "param": "stream"}}),
+    "by OpenAI": (
+        _no_streams,
+        {
+            "error": {
+                "message": "Your organization must be verified to stream this model. Please go to the settings.",
+                "type": "invalid_request_error",
+                "param": "stream",
+                "code": "unsupported_value",
+            }
+        },
+    ),
     "in words": (_no_streams, {"error": {"message": "Streaming is not supported for this model"}}),
     "with tools": (_no_streams, {"error": {"message": "Function calling in streaming mode is not allowed."}}),
     "its options": (_no_options, {"detail": [{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]}),

@@ -112,6 +112,31 @@ async def test_the_next_run_goes_straight_to_what_was_answered(wording: Wording,
     assert [(attempt.failure, attempt.mode) for attempt in second.attempts] == [(None, first.attempts[-1].mode)] * 2
 
 
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+async def test_the_next_run_goes_straight_to_text_where_tools_and_formats_are_refused(streamed: bool) -> None:
+    with WireServer(refusing(Wording("tools", 400, {"message": "No."}), weather, "response_format")) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            first = await ended(orchestrator, streamed, "Weather in Paris?")
+            second = await ended(orchestrator, streamed, "Weather in Paris, again?")
+    assert first.content == second.content == "It is sunny."
+    assert [(attempt.failure, attempt.mode) for attempt in second.attempts] == [(None, "text")] * 2
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+async def test_a_format_that_is_refused_in_words_that_speak_of_tools_is_learnt(streamed: bool) -> None:
+    """A server that makes its formats by tools."""
+    wording = Wording("response_format", 400, {"error": {"message": "this model does not support tools"}})
+    with WireServer(refusing(wording, weather, "tools")) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            first = await ended(orchestrator, streamed, "Weather in Paris?")
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+            second = await ended(orchestrator, streamed, "Weather in Paris?")
+    assert (first.content, first.attempts[-1].mode) == ("It is sunny.", "text")
+    assert learnt["native_tools"] is learnt["json_schema"] is False
+    assert {attempt.failure for attempt in second.attempts} == {None}
+    assert_never_twice(server.requests[: len(first.attempts)])
+
+
 async def test_a_refusal_of_one_schema_or_of_what_is_known_to_work_teaches_nothing() -> None:
     of_a_schema = Wording("tools", 400, {"error": {"message": "Invalid schema for function 'get_weather': no."}})
     with WireServer(refusing(of_a_schema, weather)) as server:

@@ -199,6 +199,19 @@ def test_refusals_of_runs_that_were_under_way_prove_nothing_of_each_other() -> N
     assert store.learnt(LOCAL) == {}
 
 
+def test_what_is_only_supposed_proves_nothing() -> None:
+    clock = Clock()
+    store = CapabilityStore(clock=clock)
+    store.suppose(LOCAL, "json_object")
+    assert store.learnt(LOCAL) == {"json_object": False}
+    clock.now += TRIAL
+    store.suppose(LOCAL, "json_object")
+    assert store.learnt(LOCAL) == {}
+    store.record_success(LOCAL, "json_object")
+    store.suppose(LOCAL, "json_object")
+    assert store.learnt(LOCAL) == {"json_object": True}
+
+
 def test_a_success_between_two_refusals_begins_anew() -> None:
     clock = Clock()
     store = CapabilityStore(clock=clock)

@@ -13,6 +13,7 @@ from llmcore.adapters.litellm.failures import classify
 from llmcore.types import (
     CapabilityRefused,
     ContextOverflow,
+    ImageBlock,
     Message,
     QuotaExceeded,
     RemoteServerError,
@@ -27,6 +28,11 @@ from tests.adapters.litellm.test_failures import Made
 
 ENDPOINT = Endpoint(provider="openai_compatible", model="m")
 ASKED = 'Our manual says:\nthis model does not support tools, and "image input is not supported". Why?'
+
+
+def with_image(text: str) -> Request:
+    image = ImageBlock(data="iVBORw0KGgo=", media_type="image/png")
+    return Request(messages=[Message(role="user", content=[TextBlock(text=text), image])])
 
 
 def meaning(message: str, call: ModelCall | None, **body: Any) -> Any:
@@ -112,7 +118,7 @@ def test_a_parameter_that_the_body_names_teaches() -> None:
 
 
 def test_a_quotation_beside_the_servers_own_words_does_not_hide_them() -> None:
-    error = meaning(f"This model does not support image input. You wrote: {ASKED}", call_of(ENDPOINT, ASKED))
+    error = meaning(f"This model does not support image input. You wrote: {ASKED}", call_of(ENDPOINT, with_image(ASKED)))
     assert isinstance(error, CapabilityRefused)
     assert error.capability == "images"
 
@@ -154,9 +160,58 @@ def test_half_a_quotation_and_half_of_the_servers_words_teach_nothing(words: str
     ],
 )
 def test_words_of_servers_name_what_was_asked_for(mode: str, words: str, capability: str) -> None:
-    error = meaning(words, call_of(ENDPOINT, mode=mode))
+    error = meaning(words, call_of(ENDPOINT, mode=mode, streamed=capability == "streaming"))
     assert isinstance(error, CapabilityRefused)
     assert error.capability == capability
+
+
+NO_TOOLS = "registry.ollama.ai/library/gemma does not support tools"
+NO_FORMAT = "'response_format' of type 'json_schema' is not supported"
+
+
+@pytest.mark.parametrize(
+    ("words", "fields", "capability"),
+    [
+        (NO_TOOLS, {"mode": "json_schema"}, None),
+        ("Tool calling is not supported for this model", {"mode": "json_object"}, None),
+        ("tool_choice is unsupported", {"mode": "text"}, None),
+        (NO_TOOLS, {"tools": ()}, None),
+        (NO_TOOLS, {"tools": (), "output_schema": {"type": "string"}}, "native_tools"),
+        (NO_FORMAT, {}, None),
+        (NO_FORMAT, {"mode": "text"}, None),
+        (NO_FORMAT, {"output_schema": {"type": "string"}}, "json_schema"),
+        (f"{NO_FORMAT}, and this model does not support tools", {}, "native_tools"),
+        ("this model does not support image input", {}, None),
+        ("non-streaming is not supported", {}, None),
+        ("Streaming is not supported", {"streamed": True}, "streaming"),
+    ],
+)
+def test_of_what_was_not_asked_for_nothing_was_refused(words: str, fields: dict[str, Any], capability: str | None) -> None:
+    error = meaning(words, call_of(ENDPOINT, **fields))
+    assert isinstance(error, CapabilityRefused if capability else RequestRefused)
+    assert getattr(error, "capability", None) == capability
+
+
+@pytest.mark.parametrize(
+    ("param", "code", "words", "capability"),
+    [
+        ("stream", "unsupported_value", "Your organization must be verified to stream this model. Please go to: x", "streaming"),
+        ("reasoning_effort", "unsupported_value", "Your organization must be verified for that.", "reasoning"),
+        ("tools", "unsupported_parameter", "Not with this model.", "native_tools"),
+        (
+            "messages[0].role",
+            "unsupported_value",
+            "'messages[0].role' does not support 'system' with this model",
+            "system_message",
+        ),
+        ("stream", "invalid_value", "Must be a boolean.", None),
+        ("", "unsupported_value", "Your organization must be verified.", None),
+    ],
+)
+def test_openais_codes_say_that_a_parameter_is_not_taken(param: str, code: str, words: str, capability: str | None) -> None:
+    error = meaning(words, call_of(ENDPOINT, streamed=True), param=param or None, code=code)
+    assert isinstance(error, CapabilityRefused if capability else RequestRefused)
+    assert getattr(error, "capability", None) == capability
 
 
 @pytest.mark.parametrize(
@@ -208,7 +263,7 @@ def test_what_claude_refuses_beside_thinking_is_learnt(words: str, capability: s
     ],
 )
 def test_the_plainest_sentences_are_understood(words: str, capability: str) -> None:
-    refused = meaning(words, call_of(ENDPOINT))
+    refused = meaning(words, call_of(ENDPOINT, output_schema={"type": "string"}))
     assert isinstance(refused, CapabilityRefused)
     assert refused.capability == capability
 
