@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from llmcore.fallback.ledger import Ledger
 from llmcore.fallback.remedies import PATIENCE, TRIES, remedies
-from llmcore.types import AttemptReason, LLMCoreError, OutputMode, QuotaExceeded, RemoteServerError
+from llmcore.types import (
+    AttemptReason,
+    CallerError,
+    LLMCoreError,
+    OutputMode,
+    Overloaded,
+    QuotaExceeded,
+    RemoteServerError,
+    Timeout,
+)
 
 __all__ = ["FallbackContext", "Models", "Plan", "best_place", "first_well", "resting"]
 
@@ -124,6 +134,17 @@ class FallbackContext:
         nothing; a template or a grammar that breaks on what a mode sends says 500, in any words."""
         failures = [one for plan, one in zip(self.tried, self.failures, strict=True) if plan.model == self.plan.model]
         return len(failures) > 1 and all(isinstance(one, RemoteServerError) and one.status == _FAULT for one in failures)
+
+    def faults(self, model: str) -> Counter[str]:
+        """How many times each place of the model failed in this turn by a fault of its own; a rate limit is none."""
+        failed = zip(self.tried, self.failures, strict=True)
+        is_fault = (RemoteServerError, Timeout, Overloaded)
+        return Counter(plan.deployment for plan, failure in failed if plan.model == model and isinstance(failure, is_fault))
+
+    def hopeless(self, model: str) -> set[str]:
+        """The places of the model that waiting does not help: without quota, or without the model."""
+        failed = zip(self.tried, self.failures, strict=True)
+        return {plan.deployment for plan, failure in failed if plan.model == model and isinstance(failure, CallerError)}
 
     def spent_accounts(self) -> list[object]:
         """The accounts that were found to be without quota in this turn."""

@@ -94,14 +94,19 @@ class Retry:
         return Plan(context.plan.model, context.plan.mode, "retry", context.problem, wait, place, context.plan.without)
 
     def _when(self, failure: LLMCoreError, context: FallbackContext, jitter: float) -> tuple[float, str]:
-        """After how many seconds, and at which place: another one where that is ready sooner."""
-        models, model, here = context.models, context.plan.model, context.plan.deployment
-        wait = self._wait(failure, context, jitter)
-        sooner = best_place(models, model)
-        rest = models.resting(model, sooner)
-        if sooner == here or rest >= wait or context.plan.mode not in models.modes(model, sooner):
-            return wait, here
-        return min(wait, max(rest, self.backoff.delay(1, jitter))), sooner
+        """After how many seconds, and at which place: the one that is ready first. One that failed again and again in this turn
+        comes after any that will be ready in time: it may be dead, where another only asked to wait."""
+        models, now = context.models, context.plan
+        left, faults = context.ledger.seconds_left, context.faults(now.model)
+        most = self.max_wait if left is None else left
+        ways: list[tuple[float, str]] = []
+        for place in models.deployments(now.model):
+            if place == now.deployment:
+                ways.append((self._wait(failure, context, jitter), place))
+            elif now.mode in models.modes(now.model, place) and place not in context.hopeless(now.model):
+                pause = self.backoff.delay(max(1, faults[place]), jitter)
+                ways.append((max(models.resting(now.model, place), pause), place))
+        return min(ways, key=lambda way: (way[0] > most, max(0, faults[way[1]] - 1), way[0], way[1] != now.deployment))
 
     def _wait(self, failure: LLMCoreError, context: FallbackContext, jitter: float) -> float:
         told = failure.retry_after if isinstance(failure, RateLimited | Overloaded) else None

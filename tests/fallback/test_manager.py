@@ -314,6 +314,33 @@ def test_the_deployment_that_is_ready_first_is_waited_for() -> None:
     assert 0.5 <= plan.wait < 0.6
 
 
+DEAD, BUSY = RemoteServerError("502"), RateLimited("slow", retry_after=2.0)
+
+
+@pytest.mark.parametrize(
+    ("failures", "rests", "following"),
+    [
+        ((DEAD, BUSY), {"b": 2.0}, "a"),  # one fault may pass
+        ((DEAD, BUSY, DEAD), {"b": 1.5}, "b"),
+        ((Timeout("late"), BUSY, DEAD), {"b": 30.0}, "b"),
+        ((Overloaded("busy"), BUSY, DEAD), {"b": 600.0}, "a"),  # nobody waits so long
+        ((DEAD, DEAD, DEAD), {}, "b"),
+        ((BUSY, QuotaExceeded("spent"), BUSY), {"a": 2.0}, "a"),
+        ((BUSY, ModelNotFound("?"), BUSY), {"a": 2.0}, "a"),
+    ],
+)
+def test_a_place_that_fails_again_and_again_is_not_retried_while_another_will_be_ready(
+    failures: tuple[LLMCoreError, ...], rests: dict[str, float], following: str
+) -> None:
+    table = Table(places={"m": ["a", "b"]}, rests={("m", name): rest for name, rest in rests.items()})
+    context = FallbackContext(table, Ledger(Budget(attempts=9)), FIRST)
+    for failure, place in zip(failures, "aba", strict=False):
+        context.plan = Plan("m", "native_tools", "retry", "it failed", deployment=place)
+        context.failed(failure)
+    context.ledger.start_turn()
+    assert FallbackManager().next_plan(context).deployment == following
+
+
 async def test_other_failures_stay_with_the_deployment() -> None:
     assert await places_after(ModelError("bad")) == [("m@a", 0)]
     assert await places_after(CapabilityRefused("no", capability="native_tools")) == [("m@a", 0)]

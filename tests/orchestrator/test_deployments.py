@@ -77,6 +77,23 @@ async def test_a_single_place_is_waited_for_and_the_wait_is_told(
     assert [event.deployment for event in events if isinstance(event, AttemptStarted)] == ["a", "a"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("seconds", ["1", "2"])
+async def test_the_place_that_asked_to_wait_is_asked_again_beside_a_dead_one(seconds: str, streamed: bool) -> None:
+    with WireServer(["never"]) as gone:
+        pass
+    with WireServer([limited(**{"Retry-After": seconds}), "Hello."]) as busy:
+        async with Orchestrator(models(gone, busy)) as orchestrator:
+            if streamed:
+                events = [event async for event in orchestrator.stream("Hi", deadline=20)]
+                result = next(event.result for event in events if isinstance(event, Finished))
+            else:
+                result = await orchestrator.run("Hi", deadline=20)
+    assert result.content == "Hello."
+    assert [one.deployment for one in result.attempts] == ["a", "b", "a", "b"]
+
+
 # Without sockets
 
 
