@@ -23,10 +23,10 @@ from llmcore.run.catalog import Catalog
 from llmcore.run.context_size import context_bound
 from llmcore.run.interjections import Interjections
 from llmcore.run.observing import Observer, Observers
-from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness, check_options
+from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness
 from llmcore.run.result import RunResult
 from llmcore.run.saving import checkpoint_of
-from llmcore.run.settings import TOOL_OPTIONS, resolve, tool_settings, validators_of
+from llmcore.run.settings import TOOL_OPTIONS, checked_options, resolve, tool_settings, validators_of
 from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import ToolConfig, ToolErrors
@@ -133,16 +133,18 @@ class Orchestrator:
         checkpoint: Callable[[RunResult[Any]], Any] | None = None,
     ) -> None:
         options = {
-            "system": system,
+            **({} if system is None else {"system": system}),
             "budget": budget,
             "strictness": strictness,
             "max_tool_turns": max_tool_turns,
             "max_parallel_tools": max_parallel_tools,
             "tool_timeout": tool_timeout,
             "tool_errors": tool_errors,
+            "output_validators": output_validators,
+            "max_context_tokens": max_context_tokens,
             "checkpoint": checkpoint,
         }
-        check_options("Orchestrator", options)
+        system = checked_options("Orchestrator", options).get("system")
         check_kinds(
             "Orchestrator",
             {"capabilities": capabilities, "enforce_limits": enforce_limits, "name": name},
@@ -159,7 +161,8 @@ class Orchestrator:
         from llmcore.run.logbook import Logbook
         from llmcore.run.loop import Machinery
 
-        self._catalog = Catalog(models, capabilities=capabilities, adapter=adapter)
+        known = isinstance(models, Catalog)  # of an agent whose options changed
+        self._catalog = models if known else Catalog(models, capabilities=capabilities, adapter=adapter)
         self._machinery = Machinery(
             catalog=self._catalog,
             hooks=HookChain(hooks),

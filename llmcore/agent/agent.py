@@ -16,8 +16,18 @@ from typing import Any, Literal, Self, TypeVar, Unpack, cast, overload
 
 from llmcore.agent.as_tool import agent_tool
 from llmcore.agent.core import Core
-from llmcore.agent.members import adopt, check_class, is_own, method_of, methods_of, options_of, tools_of
-from llmcore.agent.options import INSTEAD, AgentOptions, Emit, check
+from llmcore.agent.members import (
+    adopt,
+    check_class,
+    is_own,
+    method_of,
+    methods_of,
+    options_of,
+    options_set,
+    refuse_misspelt_option,
+    tools_of,
+)
+from llmcore.agent.options import INSTEAD, OPTIONS, AgentOptions, Emit, checked
 from llmcore.agent.talk import Talk, as_messages, from_json, said_as, system_blocks, to_json
 from llmcore.agent.telling import Teller
 from llmcore.background import refuse_to_block, run_in_background, shared_loop
@@ -25,8 +35,9 @@ from llmcore.hooks import Hooks
 from llmcore.orchestrator import Models, Orchestrator
 from llmcore.run.callers_code import CallersFunction
 from llmcore.run.loop import Run
-from llmcore.run.options import PER_RUN, RunOptions, check_options
+from llmcore.run.options import PER_RUN, RunOptions
 from llmcore.run.result import RunResult
+from llmcore.run.settings import checked_options
 from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_source import is_provider
 from llmcore.tools import RunContext, Tool
@@ -39,6 +50,7 @@ from llmcore.types.tools import tools_in
 __all__ = ["Agent"]
 
 T = TypeVar("T")
+_OPTIONS = frozenset(OPTIONS)
 _OF_CHATS = PER_RUN - {"tools"}
 """Options of a run that a chat passes on: tools are bound to the conversation."""
 Said = str | Message | Sequence[Message | Mapping[str, Any]] | RunResult[Any]
@@ -60,9 +72,10 @@ class Agent:
     - **Options** are class attributes or arguments by name, which win: everything that an `Orchestrator` and its runs take
       (`system`, `tools`, `hooks`, `budget`, `max_tool_turns`, `tool_choice`, `max_tokens`, `thinking`, `max_context_tokens`,
       `deps`, ...), and `client`, `model`, `socket_emit`, `messages` (what was said before), `name`, `description`,
-      `output_type`, `log` (a function of a line). A chat's own options win over both. `client` is what an orchestrator takes as
-      models (a registry, a path, a name, a `FakeModel`), or an orchestrator, whose models, connections and tools it then
-      shares. Where the client is an adapter, that is the one model there is, whatever `model` says.
+      `output_type`, `log` (a function of a line). A chat's own options win over both. One that is set on the object later
+      (`self.system = ...`) holds from its next chat on; where its models come from stays. `client` is what an orchestrator
+      takes as models (a registry, a path, a name, a `FakeModel`), or an orchestrator, whose models, connections and tools it
+      then shares. Where the client is an adapter, that is the one model there is, whatever `model` says.
     - **Tools** are the methods under `@tool`, inherited ones too, then those of `tools`. An agent among them is a tool as well.
     - **Hooks** are the methods called as `Hooks` has them, or marked (`@hook.before_tool_run`); they are asked before those of
       `hooks`.
@@ -104,14 +117,29 @@ class Agent:
         kind = type(self).__name__
         placed = {"client": client, "model": model, "socket_emit": socket_emit}
         given = {name: value for name, value in placed.items() if value is not None}
-        settings: dict[str, Any] = {**options_of(type(self)), **options, **given}
-        check(kind, settings)
+        own = options_set(self)
+        settings = checked(kind, {**options_of(type(self)), **own, **options, **given})
         self.name = settings.get("name") or kind
-        self._core = Core.of(kind, settings, {*options, *given})
+        self._core = Core.of(kind, settings, {*own, *options, *given})
         self._talk = Talk(settings.get("messages") or ())
         self._called("system_messages")  # so that what does not fit is told now
         self._called("finalize_response")
         Hooks.of(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        core: Core | None = None if name.startswith("_") else self.__dict__.get("_core")
+        kind = type(self).__name__
+        if core is None or name == "messages":
+            super().__setattr__(name, value)
+        elif name in _OPTIONS:
+            value = kind if name == "name" and value is None else value
+            core = core.changed(kind, name, value)
+            super().__setattr__(name, core.settings["tools"] if name == "tools" else value)
+            self._core = core
+        else:
+            if not callable(value) and not hasattr(type(self), name):
+                refuse_misspelt_option(kind, name)
+            super().__setattr__(name, value)
 
     @property
     def messages(self) -> list[Message]:
@@ -278,9 +306,9 @@ class Agent:
     def _orchestrator(self) -> Orchestrator:
         """The orchestrator with this object's methods. Asked for where a chat has begun, for then schemas can be made."""
         core, talk = self._core, self._talk
-        if talk.orchestrator is None:
+        if talk.orchestrator is None or talk.bound_by is not core:
             own = core.base.beside(tools_of(self), self._tools_beside(), hooks=Hooks.of(self))
-            talk.orchestrator = own.beside(hooks=core.settings.get("hooks", ()))
+            talk.orchestrator, talk.bound_by = own.beside(hooks=core.settings.get("hooks", ())), core
         return talk.orchestrator
 
     def _tools_beside(self) -> Any:
@@ -301,8 +329,9 @@ class Agent:
 
     def _begun(self, message: Said | None, output_type: Any, options: Mapping[str, Any], *, listening: bool) -> _Chat:
         """The chat, checked as far as it can be at once."""
-        given = dict(options) if output_type is None else {**options, "output_type": output_type}
-        check_options("chat", {name: value for name, value in given.items() if name != "output_type"})
+        given = checked_options("chat", options)
+        if output_type is not None:
+            given["output_type"] = output_type
         if isinstance(message, Request):
             raise CallerError("a chat takes text or messages, not a Request; what it holds beside them are options")
         history = given.pop("message_history", None)
@@ -395,8 +424,9 @@ class Agent:
         return self._made_of(dict(vars(self)))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """As a copy, with copies of the attributes. Models and connections are shared."""
-        return self._made_of({name: copy.deepcopy(value, memo) for name, value in vars(self).items() if name != "_core"})
+        """As a copy, with copies of the attributes. Options, and with them models and connections, are shared."""
+        own = {name: value for name, value in vars(self).items() if name != "_core" and name not in _OPTIONS}
+        return self._made_of({**vars(self), **{name: copy.deepcopy(value, memo) for name, value in own.items()}})
 
     def _made_of(self, attributes: dict[str, Any]) -> Self:
         made = type(self).__new__(type(self))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, cast
 
-from llmcore.agent.options import ONLY_ORCHESTRATORS, orchestrators, per_run
+from llmcore.agent.options import ONLY_ORCHESTRATORS, checked, orchestrators, per_run
 from llmcore.hooks import HookChain
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Models, Orchestrator
 from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import Tool
-from llmcore.types import ConfigError, ToolSet
+from llmcore.types import CallerError, ConfigError, ToolSet
 from llmcore.types.tools import LiveTools, tools_given
 
 __all__ = ["Core"]
@@ -34,26 +34,70 @@ class Core:
     @classmethod
     def of(cls, kind: str, settings: Mapping[str, Any], given: Collection[str]) -> Core:
         """Raises `CallerError` for a client that is none, and for options that do not go with it."""
-        client: Any = settings.get("client")
-        model: str | None = settings.get("model")
-        if client is None:
-            client, model = model, None
+        client = _client(settings)
         if client is None:
             raise ConfigError(
                 f"{kind} has no model: write {kind}('groq/llama-3.3-70b-versatile'), a registry or an adapter in its place, or "
                 "give the class a `client`"
             )
-        HookChain(settings.get("hooks"))  # so that what does not fit is told now, as for an orchestrator
-        settings = {**settings, "tools": _kept(settings.get("tools", ()))}
-        ToolSource(settings["tools"])
+        settings = _usable({"tools": (), **settings})
         if isinstance(client, Orchestrator):
-            if settled := sorted(ONLY_ORCHESTRATORS & settings.keys()):
-                raise ConfigError(f"{kind}: `{settled[0]}` is settled by the orchestrator that was given as client")
-            return cls(settings, client, False, _run_options(settings, model, whole=True), given)
-        if not isinstance(client, str | Mapping | PathLike | ModelRegistry):
-            model = None  # an adapter, which is the one model there is
+            _refuse_settled(kind, settings)
+            return cls(settings, client, False, _run_options(settings, whole=True), given)
         base = Orchestrator(cast("Models", client), **orchestrators(settings))
-        return cls(settings, base, True, _run_options(settings, model, whole=False), given)
+        return cls(settings, base, True, _run_options(settings, whole=False), given)
+
+    def changed(self, kind: str, name: str, value: Any) -> Core:
+        """With this option in place of what it was; models, connections and what is known of endpoints stay. Raises `CallerError`
+        for a value that does not fit, and for an option that says which models and connections there are."""
+        if value is self.settings.get(name):
+            return self
+        if name in _OF_MODELS or (name == "model" and self.settings.get("client") is None):
+            raise ConfigError(
+                f"{kind}: `{name}` is settled when the object is made: give it to super().__init__(..., {name}=...), or as an "
+                "attribute of the class"
+            )
+        try:
+            return self._with(kind, name, value)
+        except CallerError as error:
+            raise type(error)(
+                f"{error}. `{name}` is an option of every agent: call an attribute of your own otherwise"
+            ) from error
+
+    def _with(self, kind: str, name: str, value: Any) -> Core:
+        settings, base = {**self.settings, **_usable(checked(kind, {name: value}))}, self.base
+        if self.owns_base:
+            told = {option: set_to for option, set_to in orchestrators(settings).items() if option not in _OF_MODELS}
+            base = Orchestrator(cast("Models", base._catalog), **told)  # pyright: ignore[reportPrivateUsage]  # the same models
+        else:
+            _refuse_settled(kind, {name: value})
+        per_run = _run_options(settings, whole=not self.owns_base)
+        return replace(self, settings=settings, base=base, per_run=per_run, given={*self.given, name}, tool=None)
+
+
+_OF_MODELS = frozenset({"client", "adapter", "capabilities"})
+
+
+def _client(settings: Mapping[str, Any]) -> Any:
+    """Where the models are: the client, else the model that is named alone."""
+    client = settings.get("client")
+    return settings.get("model") if client is None else client
+
+
+def _usable(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, with tools that may be read more than once. Raises `CallerError` for tools and hooks that are none, as an
+    orchestrator would."""
+    HookChain(settings.get("hooks"))
+    if "tools" not in settings:
+        return dict(settings)
+    tools = _kept(settings["tools"])
+    ToolSource(tools)
+    return {**settings, "tools": tools}
+
+
+def _refuse_settled(kind: str, settings: Mapping[str, Any]) -> None:
+    if settled := sorted(ONLY_ORCHESTRATORS & settings.keys()):
+        raise ConfigError(f"{kind}: `{settled[0]}` is settled by the orchestrator that was given as client")
 
 
 def _kept(tools: Any) -> Any:
@@ -62,6 +106,10 @@ def _kept(tools: Any) -> Any:
     return cast("Any", tools) if may_be_read_again else tuple(tools_given(cast("object", tools)))
 
 
-def _run_options(settings: Mapping[str, Any], model: str | None, *, whole: bool) -> dict[str, Any]:
+def _run_options(settings: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
     options = {name: value for name, value in per_run(settings, whole=whole).items() if name != "model"}
-    return options if model is None else {**options, "model": model}
+    client, model = settings.get("client"), settings.get("model")
+    may_choose = isinstance(
+        client, str | Mapping | PathLike | ModelRegistry | Orchestrator
+    )  # an adapter is the one model there is
+    return {**options, "model": model} if may_choose and model is not None else options

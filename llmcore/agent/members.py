@@ -15,14 +15,24 @@ from functools import lru_cache, update_wrapper
 from types import FunctionType, MethodType
 from typing import Any, cast
 
-from llmcore.agent.options import INSTEAD, OPTIONS, check
+from llmcore.agent.options import INSTEAD, OPTIONS, checked
 from llmcore.hooks import check_members
 from llmcore.run.callers_code import CallersFunction
 from llmcore.tools import Tool
 from llmcore.tools.tool import is_tool
 from llmcore.types import ConfigError, ToolDefinitionError
 
-__all__ = ["adopt", "check_class", "is_own", "method_of", "methods_of", "options_of", "tools_of"]
+__all__ = [
+    "adopt",
+    "check_class",
+    "is_own",
+    "method_of",
+    "methods_of",
+    "options_of",
+    "options_set",
+    "refuse_misspelt_option",
+    "tools_of",
+]
 
 _SEEDS_NAMES = {"system_messages": "_system_messages", "finalize_response": "_finalize_response"}
 _NEAR = 0.9
@@ -72,6 +82,25 @@ def options_of(kind: type) -> dict[str, Any]:
         if given is not None:
             found[name] = given
     return found
+
+
+def options_set(agent: object) -> dict[str, Any]:
+    """The options that were set on an object itself before it was made as an agent."""
+    return {name: value for name, value in vars(agent).items() if name in OPTIONS and value is not None}
+
+
+def refuse_misspelt_option(kind: str, name: str) -> None:
+    """Raises `ConfigError` for an attribute of an object whose name is almost an option's, which it would set in vain."""
+    if (near := _almost_an_option(name)) is not None:
+        raise ConfigError(f"{kind}.{name} is no option; did you mean {near!r}? Call it _{name} if it is the object's own")
+
+
+@lru_cache(maxsize=1024)
+def _almost_an_option(name: str) -> str | None:
+    near = get_close_matches(name, OPTIONS, n=1, cutoff=_NEAR)
+    if not near or name in OPTIONS or name == near[0].removesuffix("s").partition("_")[0]:  # one `message` is no misspelling
+        return None
+    return near[0]
 
 
 def methods_of(agent: object, given: Collection[str]) -> dict[str, Any]:
@@ -127,7 +156,7 @@ def check_class(kind: type, agent: type) -> None:
         for name, seeds in _SEEDS_NAMES.items():
             if seeds in vars(base) and name in vars(base):
                 raise ConfigError(f"{base.__name__} has {name} and {seeds}, which are the same: keep one")
-    check(kind.__name__, options_of(kind))
+    checked(kind.__name__, options_of(kind))
 
 
 def _heirs(kind: type, agent: type) -> Iterable[type]:

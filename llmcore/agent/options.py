@@ -15,15 +15,16 @@ from llmcore.hooks import Hooks, HooksGiven
 from llmcore.orchestrator import INSTEAD as OF_ORCHESTRATORS
 from llmcore.orchestrator import OWN_KINDS, Orchestrator
 from llmcore.run.options import INSTEAD as OF_RUNS
-from llmcore.run.options import PER_RUN, OptionsOfRuns, check_options
+from llmcore.run.options import PER_RUN, OptionsOfRuns
 from llmcore.run.result import RunResult
+from llmcore.run.settings import checked_options
 from llmcore.tools.web_search import Searcher
 from llmcore.types import ConfigError, Message, Request
 from llmcore.types.called import Kind, check_kinds
 from llmcore.types.requests import OptionsOfAnyModel
 from llmcore.types.wordings import unknown
 
-__all__ = ["INSTEAD", "ONLY_ORCHESTRATORS", "OPTIONS", "AgentOptions", "Emit", "check", "orchestrators", "per_run"]
+__all__ = ["INSTEAD", "ONLY_ORCHESTRATORS", "OPTIONS", "AgentOptions", "Emit", "checked", "orchestrators", "per_run"]
 
 Emit = Callable[[dict[str, Any]], Any]
 """Told of what happens: one JSON object at a time. May be async."""
@@ -55,7 +56,7 @@ class AgentOptions(OptionsOfAnyModel, OptionsOfRuns, _Own, total=False):
 
 _OF_ORCHESTRATOR = inspect.signature(Orchestrator).parameters.keys() - {"models", "tools", "hooks", "system"}
 ONLY_ORCHESTRATORS = _OF_ORCHESTRATOR - PER_RUN - {"name"}
-_PER_CHAT = {"message_history", "parent"}
+_PER_CHAT = {"message_history", "parent", "answers"}
 OPTIONS = sorted(({"client", "socket_emit"} | PER_RUN | _OF_ORCHESTRATOR | _Own.__annotations__.keys()) - _PER_CHAT)
 INSTEAD: Mapping[str, str] = {
     **{name: words for name, words in {**OF_ORCHESTRATORS, **OF_RUNS}.items() if name not in OPTIONS},
@@ -65,6 +66,7 @@ INSTEAD: Mapping[str, str] = {
     "message_history": "what was said before is `messages`; `message_history` is an option of each chat",
     "history": "what was said before is `messages`",
     "parent": "it is an option of each chat",
+    "answers": "they are an option of each chat",
     "emit": "it is `socket_emit`",
     "on_event": "it is `socket_emit`",
     "logger": "it is `log`, a function of a line",
@@ -86,13 +88,17 @@ _KINDS = {
 }
 
 
-def check(thing: str, given: Mapping[str, Any]) -> None:
-    """Raises `ConfigError` for an option that does not exist, and for a value that is none of its option's."""
+_OF_RUNS = PER_RUN - _KINDS.keys()
+
+
+def checked(thing: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, those of runs as a run has them. Raises `ConfigError` for one that does not exist, and for a value that is
+    none of its option's."""
     for name in given:
         if name not in OPTIONS:
             raise ConfigError(unknown(thing, "option", name, OPTIONS, INSTEAD))
     check_kinds(thing, given, _KINDS)
-    check_options(thing, {name: value for name, value in given.items() if name in PER_RUN and name not in _KINDS})
+    return {**given, **checked_options(thing, {name: value for name, value in given.items() if name in _OF_RUNS})}
 
 
 def orchestrators(given: Mapping[str, Any]) -> dict[str, Any]:

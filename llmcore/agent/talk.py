@@ -34,6 +34,8 @@ class Talk:
         self.set(given)
         self.is_open = False
         self.orchestrator: Orchestrator | None = None
+        self.bound_by: object = None
+        """The agent's options and client of which that one was made."""
 
     def set(self, given: Any) -> None:
         """Go on from messages, or from a result. Raises `CallerError`."""

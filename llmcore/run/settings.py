@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
 
-from pydantic import ValidationError
+from pydantic import PydanticUndefinedAnnotation, ValidationError
 
 from llmcore.run.callers_code import CallersFunction
 from llmcore.run.context_size import ContextBound, context_bound
@@ -44,6 +44,7 @@ __all__ = [
     "Toolbox",
     "check_allowed",
     "check_choice",
+    "checked_options",
     "resolve",
     "resolve_request",
     "tool_settings",
@@ -192,6 +193,38 @@ class RunSettings:
     checkpoint: CallersFunction | None = None
 
 
+def checked_options(thing: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of runs that are given before there is a run, as a run has them. Raises `ConfigError` for the first that does not
+    exist, or that no run could go by.
+
+    An output type that names what is not defined yet passes: it may be defined when the run begins.
+    """
+    check_options(thing, options)
+    fields = {name: value for name, value in options.items() if name in _FIELDS}
+    read_fields: dict[str, Any] = {}
+    try:
+        if fields:
+            request = _owned(Request.model_validate({"messages": thing, **fields}))
+            read_fields = {name: getattr(request, name) for name in fields}
+        for name, read in _READ.items():
+            if options.get(name) is not None:
+                read(options[name])
+    except ValidationError as error:
+        raise ConfigError(mistake_in(error, thing, Request.model_fields)) from None
+    except TypeError as error:
+        raise ConfigError(f"{thing}: its options cannot be read: {error}") from None
+    except CallerError as error:
+        if not _names_what_is_to_come(error.__cause__):
+            if type(error) is not CallerError:
+                raise
+            raise ConfigError(f"{thing}: {error}") from error.__cause__
+    return {**options, **read_fields}
+
+
+def _names_what_is_to_come(error: BaseException | None) -> bool:
+    return isinstance(error, PydanticUndefinedAnnotation) or getattr(error, "code", None) == "class-not-fully-defined"
+
+
 def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
     """The request with the options laid over it, as a copy that shares no data with what was given. Raises `CallerError` naming
     what does not fit or cannot be encoded."""
@@ -223,6 +256,9 @@ def _resolved(given: Given | None, options: Mapping[str, Any]) -> tuple[Request,
     if not request.messages:
         raise CallerError("the request holds no messages; give text, or at least one message")
     return request, len(request.messages if isinstance(given, RunResult) else before)
+
+
+_FIELDS = REQUEST_OPTIONS - {"tools", "output_type"}
 
 
 def _saved(*given: Given | None) -> RunResult[Any] | None:
@@ -286,6 +322,16 @@ def resolve(
         resumed=came.resumed,
         checkpoint=checkpoint_of(options.get("checkpoint", checkpoint)),
     )
+
+
+_READ: Mapping[str, Callable[[Any], object]] = {  # the last: it may be one that cannot be judged yet
+    "interjections": interjections_of,
+    "output_validators": lambda given: validators_of(given),
+    "checkpoint": checkpoint_of,
+    "max_context_tokens": lambda given: context_bound(given, None),
+    "output_type": OutputSpec.of,
+}
+"""How a run reads the options that are no fields of its request and have no `Kind`."""
 
 
 def check_choice(request: Request, toolbox: Toolbox, config: ToolConfig) -> None:

@@ -59,8 +59,8 @@ def mistake_in(error: ValidationError, thing: str, known: Collection[str] = (), 
     problem = min(problems, key=lambda one: one["type"] != "extra_forbidden")
     where = _where(problem["loc"])
     if problem["type"] == "extra_forbidden":
-        if "." in where:
-            return f"{thing}.{where}: there is no such field"
+        if len(problem["loc"]) > 1:
+            return f"{thing}.{where}: there is no field {str(problem['loc'][-1])[:_MAX_SHOWN]!r}"
         return unknown(thing, "field", where, known, instead)
     if problem["type"] == "missing":
         return f"{thing} needs `{where}`"
