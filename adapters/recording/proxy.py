@@ -28,7 +28,7 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.secrets.scrubber import Scrubber
-from llmcore.types import definition_of
+from llmcore.types import ToolDefinitionError, definition_of
 from llmcore.types.narrowing import is_object, object_in, objects_in
 from llmcore.types.numbers import exact_json, exact_loads
 
@@ -237,4 +237,12 @@ def _tools(request: Any) -> list[dict[str, Any]]:
     for tool in objects_in(object_in(request).get("tools")):
         declared = objects_in(tool.get("functionDeclarations")) or objects_in(tool.get("function_declarations"))
         tools += declared or [tool]
-    return [tool for tool in tools if tool.get("name") or tool.get("function")]
+    return [tool for tool in tools if _is_function(tool)]
+
+
+def _is_function(tool: Mapping[str, Any]) -> bool:
+    """Is it a tool of the caller's that `definition_of` reads? Those of the provider's own are part of the request alone."""
+    try:
+        return bool(definition_of(tool).name)
+    except ToolDefinitionError:
+        return False

@@ -43,7 +43,9 @@ _KEYS = frozenset({*_READ_KEYS, "type", "title", "function", "custom", "toolSpec
 _MEAN_PARAMETERS = frozenset({"params", "schema", "args", "arguments", "properties", "input"})
 _NEAR = 0.8
 _EXAMPLE_KEYS = frozenset({"input", "output", "description"})
+_WEB_SEARCHES = ("web_search", "google_search", "googlesearch", "websearch", "browser_search")
 _MAX_SCHEMA_STEPS = 64
+_MAX_SHOWN = 20
 _MAX_KEYS = 1024  # whose types are kept: models make up keys without end
 
 
@@ -110,11 +112,13 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
         if isinstance(inner := given.get(key), Mapping):
             body = cast("Mapping[str, Any]", inner)
             break
-    name = body.get("name") or body.get("type")
-    if not isinstance(name, str):
-        raise ToolDefinitionError(f"a tool without a name: expected an OpenAI or Anthropic tool dict, got keys {sorted(given)}")
-    _refuse_misspelt(name, body)
     schema: object = _first(body, *_SCHEMA_KEYS)
+    if schema is None:
+        _refuse_hosted(given, body)
+    name = body.get("name")
+    if not isinstance(name, str):
+        raise ToolDefinitionError(f"a tool without a name: expected an OpenAI or Anthropic tool dict, got keys {_keys(given)}")
+    _refuse_misspelt(name, body)
     if is_object(schema) and is_object(schema.get("json")):
         schema = schema["json"]
     if schema is None:
@@ -139,6 +143,29 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
         )
     except ValidationError as error:
         raise ToolDefinitionError(mistake_in(error, f"tool {name!r}")) from None
+
+
+def _refuse_hosted(given: Mapping[str, Any], body: Mapping[str, Any]) -> None:
+    """Raises `ToolDefinitionError` for a tool without a schema that some provider has built in (`{"type": "web_search"}`,
+    `{"googleSearch": {}}`): as a function that takes nothing it would be called and never run."""
+    kind, only = given.get("type"), next(iter(given)) if len(given) == 1 else None
+    if kind == "custom" or only == "custom":
+        fix = "write a function with one parameter of type string for it"
+        raise ToolDefinitionError(f"tool {body.get('name')!r} takes free text, which other models cannot give: {fix}")
+    if isinstance(kind, str) and kind not in ("function", *TYPES):
+        named = kind
+    elif isinstance(only, str) and only not in _KEYS and is_object(given[only]) and "name" not in given[only]:
+        named = only
+    else:
+        return
+    way = "ask for it by `extra_body={'tools': [...]}` of a run, which goes out as it is, in place of all tools"
+    if any(word in named.lower() for word in _WEB_SEARCHES):
+        way = "give `allow_web_search=True` to the run, which is the provider's own search or the function `web_search`"
+    raise ToolDefinitionError(f"the tool {named!r} is built into some providers and is no function: leave it out, and {way}")
+
+
+def _keys(given: Mapping[str, Any]) -> list[str]:
+    return sorted(map(str, given))[:_MAX_SHOWN]
 
 
 def _refuse_misspelt(name: str, body: Mapping[str, Any]) -> None:

@@ -311,7 +311,7 @@ def test_a_key_that_is_nearly_one_that_is_read_is_told(given: dict[str, Any], to
 
 
 def test_keys_of_the_providers_own_pass() -> None:
-    search = {"type": "web_search_20250305", "name": "web_search", "max_uses": 3, "cache_control": {"type": "ephemeral"}}
+    search = {"name": "search", "input_schema": OBJECT, "defer_loading": True, "cache_control": {"type": "ephemeral"}}
     remote = {
         "name": "n",
         "inputSchema": OBJECT,
@@ -321,4 +321,39 @@ def test_keys_of_the_providers_own_pass() -> None:
         "title": "N",
     }
     made = [as_tool(one) for one in (search, remote)]
-    assert [(one.name, one.options.read_only) for one in made] == [("web_search", False), ("n", True)]
+    assert [(one.name, one.options.read_only) for one in made] == [("search", False), ("n", True)]
+
+
+@pytest.mark.parametrize(
+    ("given", "way"),
+    [
+        ({"type": "web_search"}, "allow_web_search=True"),
+        ({"type": "web_search_20250305", "name": "web_search", "max_uses": 3}, "allow_web_search=True"),
+        ({"googleSearch": {}}, "allow_web_search=True"),
+        ({"type": "code_interpreter", "container": {"type": "auto"}}, "extra_body={'tools': [...]}"),
+        ({"type": "file_search", "vector_store_ids": ["v"]}, "extra_body={'tools': [...]}"),
+        ({"type": "bash_20250124", "name": "bash"}, "extra_body={'tools': [...]}"),
+        ({"type": "mcp", "server_label": "s", "server_url": "u"}, "extra_body={'tools': [...]}"),
+        ({"codeExecution": {}}, "extra_body={'tools': [...]}"),
+        ({"type": "custom", "name": "sql"}, "one parameter of type string"),
+        ({"type": "custom", "custom": {"name": "sql", "format": {"type": "text"}}}, "one parameter of type string"),
+    ],
+)
+def test_a_tool_that_a_provider_has_built_in_is_no_function_that_takes_nothing(given: dict[str, Any], way: str) -> None:
+    with pytest.raises(ToolDefinitionError) as caught:
+        Orchestrator(FakeModel("x"), [given])
+    assert way in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"name": "now"},
+        {"type": "function", "function": {"name": "now"}},
+        {"type": "custom", "name": "now", "input_schema": OBJECT},
+        {"type": "tool", "name": "now", "parameters": OBJECT},
+        {"toolSpec": {"name": "now", "inputSchema": {"json": OBJECT}}},
+    ],
+)
+def test_a_function_that_takes_nothing_is_one(given: dict[str, Any]) -> None:
+    assert as_tool(given).name == "now"

@@ -60,7 +60,12 @@ def function_tools(offered: Iterable[Any]) -> Iterator[Any]:
             name = _function_name(one)
             if name is not None and name not in seen:
                 seen.add(name)
-                yield one
+                yield {"name": name} if _takes_free_text(one) else one
+
+
+def _takes_free_text(tool: Any) -> bool:
+    """Is it one of OpenAI's custom tools? Its calls are those of a tool of that name; of arguments it says nothing."""
+    return object_in(tool).get("type") == "custom" and "input_schema" not in tool
 
 
 def _function_name(tool: Any) -> str | None:

@@ -61,6 +61,17 @@ def test_bytes_pass_and_are_kept_bit_for_bit(tmp_path: Path) -> None:
     assert lines(path)[0]["exchanges"][0]["sse"].encode("utf-8", "surrogateescape") == got
 
 
+def test_tools_that_the_provider_runs_are_no_tools_of_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    own = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+    tools = [own, {"type": "web_search_20250305", "name": "web_search"}, {"type": "code_interpreter"}, {"name": 3}]
+    with WireServer([Raw([b"{}"], "application/json")]) as server, proxied(server, path) as proxy:
+        httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m", "tools": tools})
+    (line,) = lines(path)
+    assert [tool["function"]["name"] for tool in line["tools"]] == ["f"]
+    assert line["exchanges"][0]["request"]["tools"] == tools
+
+
 def test_an_error_passes_and_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     failure = Failure(429, {"error": {"message": "slow"}}, {"retry-after": "3"})

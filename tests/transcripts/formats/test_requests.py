@@ -26,6 +26,10 @@ REQUESTS: list[tuple[Any, list[Any] | None]] = [
     ({"toolConfig": {"tools": [BEDROCK, {"cachePoint": {"type": "default"}}]}}, [BEDROCK]),
     ({"body": {"tools": [OPENAI]}, "headers": {}}, [OPENAI]),
     ({"tools": [{"type": "web_search"}]}, []),
+    (
+        {"tools": [{"type": "custom", "custom": {"name": "sql"}}, {"type": "custom", **ANTHROPIC}]},
+        [{"name": "sql"}, {"type": "custom", **ANTHROPIC}],
+    ),
     ({"tools": [OPENAI, OPENAI]}, [OPENAI]),
     ({"tools": []}, None),
     ({"messages": []}, None),
