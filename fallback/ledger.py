@@ -23,6 +23,7 @@ from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitEx
 from llmcore.types.copies import assign, made
 from llmcore.types.others_words import MAX_MESSAGE, bounded
 from llmcore.types.usage import NO_USAGE
+from llmcore.types.wordings import dollars
 
 __all__ = ["Ledger"]
 
@@ -221,7 +222,7 @@ class Ledger:
         if budget.tokens is not None and tokens >= budget.tokens:
             raise LimitExceeded(f"the budget of {budget.tokens} tokens is spent ({tokens} were used)")
         if budget.cost is not None and self._cost >= budget.cost:
-            raise LimitExceeded(f"the budget of {budget.cost:g} US dollars is spent ({self._cost:.6f} were used)")
+            raise LimitExceeded(f"the budget of {dollars(budget.cost)} is spent ({dollars(self._cost)} were used)")
 
     def check_for_those_below(self) -> None:
         """As `check`, asked by a run within this one. What is refused then ends this run too: see `check_refused_below`."""

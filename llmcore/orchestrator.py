@@ -345,7 +345,7 @@ class Orchestrator:
         source, own = self._tools, options.get("tools")
         if is_provider(own):
             source, options = source.beside(own), {name: given for name, given in options.items() if name != "tools"}
-        settings = resolve(request, options, tools=source.snapshot(), **self._defaults)
+        settings = resolve(request, options, tools=source.snapshot(), more_tools=source.is_open, **self._defaults)
         return Run(settings, self._machinery, source, listening=listening)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from llmcore.cli.output import json_text, write
+from llmcore.types.wordings import dollars
 
 if TYPE_CHECKING:
     from llmcore.models import ModelConfig
@@ -86,4 +87,4 @@ def _told(known: bool | None) -> str:
 
 
 def _price(price: float | None) -> str:
-    return "?" if price is None else f"${price:g}"
+    return "?" if price is None else dollars(price)

@@ -306,7 +306,7 @@ class Run:
             self._toolbox = self._toolbox.now()
             return self._toolbox
         state, request = self.state, self.state.settings.request
-        toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools)
+        toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools, more=True)
         if self._search is not None and toolbox.get(self._search.name) is None:
             toolbox = toolbox.extended([self._search])
         if not state.tool_turns:

@@ -33,7 +33,7 @@ from llmcore.types import ToolResult as ToolEvent
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonObject, JsonText, json_data
 from llmcore.types.narrowing import is_object
-from llmcore.types.wordings import described
+from llmcore.types.wordings import described, dollars
 
 __all__ = ["RepairRecord", "RunEvent", "RunResult", "ToolFailure", "ToolRecord"]
 
@@ -251,7 +251,7 @@ class RunResult(Value, Generic[T]):
             names = list(dict.fromkeys(_cut(record.name, 20) for record in self.tool_results))
             more = ", ..." if len(names) > _SHOWN_TOOLS else ""
             parts.append(f"{_counted(len(self.tool_results), 'tool call')} ({', '.join(names[:_SHOWN_TOOLS])}{more})")
-        cost = "" if self.usage.cost is None else f" ${self.usage.cost:.4g}"
+        cost = "" if self.usage.cost is None else f" {dollars(self.usage.cost)}"
         parts.append(f"{self.usage.input_tokens}+{self.usage.output_tokens} tokens{cost}")
         flags = {
             "output": self.has_output,

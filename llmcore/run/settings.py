@@ -94,15 +94,16 @@ class Toolbox:
             return self
         return self._anew()
 
-    def extended(self, tools: Iterable[object], *, judged: bool = False) -> Toolbox:
-        """These, with a run's own. One of those stands in for one of these only when it says so (`Tool.replacing`).
+    def extended(self, tools: Iterable[object], *, judged: bool = False, more: bool = False) -> Toolbox:
+        """These, with a run's own. One of those stands in for one of these only when it says so (`Tool.replacing`); there must be
+        one of that name then, unless there may be `more` of these, which a function tells in other turns.
 
         Raises `ToolDefinitionError`; not where that was `judged` when the run began, and a registry changed since.
         """
         own = Toolbox.of(tools)
         for tool in () if judged else own:
             known = self._tools.get(tool.name)
-            if known is None and tool.replaces:
+            if known is None and tool.replaces and not more:
                 raise ToolDefinitionError(
                     f"the run's tool {tool.name!r} is to replace one, but there are only {list(self._tools)}"
                 )
@@ -112,7 +113,7 @@ class Toolbox:
                     "let it stand in for that one in this run, or tool(f).renamed('...') to have both"
                 )
         both = Toolbox((self._tools | own._tools).values())
-        return both._following(self._sources + own._sources, lambda: self.now().extended(tools, judged=True))
+        return both._following(self._sources + own._sources, lambda: self.now().extended(tools, judged=True, more=more))
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -283,6 +284,7 @@ def resolve(
     options: Mapping[str, Any],
     *,
     tools: Toolbox,
+    more_tools: bool = False,
     system: Any,
     budget: Budget | None,
     deps: Any,
@@ -292,7 +294,8 @@ def resolve(
     token_counter: Callable[[Request], Any] | None = None,
     checkpoint: Callable[..., Any] | None = None,
 ) -> RunSettings:
-    """Everything a run needs to know, from the orchestrator's defaults and the call's options. Raises `CallerError`s."""
+    """Everything a run needs to know, from the orchestrator's defaults and the call's options. `more_tools`: a function tells
+    others in each turn. Raises `CallerError`s."""
     check_options("run", options)
     request, history = _resolved(given, options)
     if request.system is None and system is not None:
@@ -305,7 +308,7 @@ def resolve(
         system=request.system if isinstance(request.system, str) else "",
     )
     request = updated(request, {"messages": came.messages})
-    toolbox = tools.extended(request.tools) if request.tools else tools
+    toolbox = tools.extended(request.tools, more=more_tools) if request.tools else tools
     return RunSettings(
         request=request,
         toolbox=toolbox,

@@ -44,20 +44,21 @@ class ToolSource:
 
     def snapshot(self) -> Toolbox:
         """Those that can be told without asking a function."""
-        return _joined([part.known() for part in self._parts])
+        return _joined([part.known() for part in self._parts], more=self.is_open)
 
     async def now(self, context: RunContext[Any], seconds: float | None) -> Toolbox:
         """Those of the turn that begins. Raises what a provider raises, and `ToolDefinitionError` for what it gives."""
-        return _joined([await part.now(context, seconds) for part in self._parts])
+        return _joined([await part.now(context, seconds) for part in self._parts], more=self.is_open)
 
 
-def _joined(boxes: Sequence[Toolbox]) -> Toolbox:
+def _joined(boxes: Sequence[Toolbox], *, more: bool) -> Toolbox:
+    """`more`: in other turns there may be others."""
     first, *others = boxes
     for own in others:
-        if first.is_none and not any(tool.replaces for tool in own):
+        if first.is_none and (more or not any(tool.replaces for tool in own)):
             first = own
         elif not own.is_none:
-            first = first.extended(own)
+            first = first.extended(own, more=more)
     return first
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from decimal import Decimal
 from difflib import get_close_matches
 
 from pydantic import ValidationError
 
-__all__ = ["described", "hint", "meant", "mistake_in", "unknown"]
+__all__ = ["described", "dollars", "hint", "meant", "mistake_in", "unknown"]
 
 _MAX_SHOWN = 40
 _ALIKE = 0.85  # of two names one of which is a slip of the other
@@ -51,6 +52,16 @@ def described(value: object) -> str:
     if isinstance(value, int | float) or value is None or (isinstance(value, str) and len(value) <= _MAX_SHOWN):
         return repr(value)
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+def dollars(amount: float) -> str:
+    """To the cent, and small amounts to four digits: never in powers of ten."""
+    if amount >= _TO_THE_CENT:
+        return f"${amount:.2f}"
+    return f"${Decimal(f'{amount:.4g}'):f}"
+
+
+_TO_THE_CENT = 100
 
 
 def mistake_in(error: ValidationError, thing: str, known: Collection[str] = (), instead: Mapping[str, str] | None = None) -> str:

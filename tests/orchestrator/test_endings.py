@@ -214,7 +214,7 @@ async def test_tokens_nobody_counted_are_estimated_where_a_budget_hangs_on_them(
 
 async def test_a_budget_of_cost_is_kept_by_the_endpoints_prices() -> None:
     fake = FakeModel(call_body(2), call_body(2), endpoint=PRICED)
-    with pytest.raises(LimitExceeded, match=r"budget of 5 US dollars is spent \(8") as caught:
+    with pytest.raises(LimitExceeded, match=r"budget of \$5 is spent \(\$8") as caught:
         await Orchestrator(fake, [add]).run("go", budget=Budget(cost=5))
     assert caught.value.partial.usage.cost == 8.0
 

@@ -93,6 +93,26 @@ def test_the_replaced_tool_keeps_its_place_and_a_new_name_can_replace_too() -> N
     assert as_tool(other_add).replacing().renamed("add").replaces
 
 
+def test_a_runs_tool_stands_in_for_one_that_a_function_gives() -> None:
+    def given() -> list[object]:
+        return [add] if len(fake.requests) < 2 else []  # not in every turn
+
+    fake = (
+        FakeModel()
+        .tool_call("add", {"a": 1, "b": 2})
+        .tool_call("add", {"a": 1, "b": 2})
+        .tool_call("add", {"a": 1, "b": 2})
+        .text(".")
+    )
+    result = Orchestrator(fake, given).run_sync("go", tools=[as_tool(other_add).renamed("add").replacing()])
+    assert [record.content for record in result.tool_results] == [str(other_add(1, 2))] * 3
+
+    fake.reset()
+    own = as_tool(other_add).renamed("add").replacing()
+    result = Orchestrator(fake, given).run_sync("go", tools=lambda: [own])
+    assert [record.content for record in result.tool_results] == [str(other_add(1, 2))] * 3
+
+
 def test_replacing_what_is_not_there_is_an_error() -> None:
     with pytest.raises(ToolDefinitionError, match=r"'other_add' is to replace one, but there are only \['add'\]"):
         Orchestrator(FakeModel("x"), [add]).run_sync("go", tools=[as_tool(other_add).replacing()])
