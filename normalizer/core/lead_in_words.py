@@ -69,72 +69,87 @@ LABEL = re.compile(
 QUESTION = re.compile(r"^\W*(?:Q|F|P|D|В|问|問|質問|질문|문)\s?[:：]", re.MULTILINE)
 ANSWER = re.compile(r"\W*(?:A|R|О|答|答え|回答|답|답변)\s?[:：]\W*\Z")
 """The signs of a question and of its answer, in the letters of the ten languages."""
+_WRITTEN_EN = r"(?:written|spelled|spelt|formatted|encoded|serialized|serialised|represented)"
+_LIKE_THIS_EN = r"(?:this|that|these|those|so|the\s+following|follows)"
 FORM: dict[str, Row] = {
     "en": Row(
         "like writ spel form enco seri repr synt stru temp shap nota usag made buil",
-        r"\blooks?\s+(?:\w+\s+){0,2}?like\b|(?<!\bnot\s)(?<!n['’]t\s)\b(?:is|are|be|gets?)\s+(?:\w+\s+)?(?:written|spelled|spelt|formatted|encoded|serialized|serialised|represented)\b(?!\s+by\b)"
-        r"|\bcall(?:ed)?\s+(?:it|them|\w+)\s+like\b|\blike\s+so\b|\blike(?:\s+this)?:\W*\Z|\bthe\s+(?:\w+\s+){0,2}?(?:syntax|format|structure|usage|notation)\b[^.]*\b(?:is|are)(?:\s+(?:as\s+follows|the\s+following|like\s+this|this))?\W*\Z"
-        r"|\b(?:has|have|takes?)\s+(?:the\s+following|this)\s+(?:form|format|shape|structure|syntax)\b"
-        r"|\bin\s+(?:this|the\s+following)\s+(?:form|format|syntax|notation|shape)\W*\Z|\bhere(?:['’]s|\s+is)\s+(?:the|its?)\s+(?:\w+\s+)?(?:syntax|template)\b|\bhow\s+(?:\w+\s+){1,4}(?:writes?|spells?|formats?|encodes?|(?:is|are)\s+(?:made|built|formed))\b",
+        rf"\blooks?\s+(?:\w+\s+){{0,2}}?like(?:\s+{_LIKE_THIS_EN}(?:\s+(?:in|for|with|when|on|under|as|inside)\b[^,;]*)?)?\W*\Z"
+        rf"|\b(?:what|how)\b[^,;]*\blooks?\s+like\b[^,;]*\Z|(?<!\bnot\s)(?<!n['’]t\s)\b(?:is|are|be|gets?)\s+(?:\w+\s+)?{_WRITTEN_EN}\s+"
+        rf"(?:as\s+follows|(?:as|like)(?:\s+{_LIKE_THIS_EN})?|so|thus|this\s+way|in\s+(?:this|the\s+following)\s+\w+)\W*\Z|\bhow\b[^,;]*\b(?:is|are|gets?)\s+(?:\w+\s+)?{_WRITTEN_EN}\W*\Z"
+        rf"|\bcall(?:ed)?\s+(?:it|them|\w+)\s+like(?:\s+{_LIKE_THIS_EN})?\W*\Z|\blike\s+so\b|\blike(?:\s+this)?:\W*\Z|\bthe\s+(?:\w+\s+){{0,2}}?(?:syntax|format|structure|usage|notation)\b[^.]*\b(?:is|are)(?:\s+(?:as\s+follows|the\s+following|like\s+this|this))?\W*\Z"
+        r"|\b(?:has|have|takes?)\s+(?:the\s+following|this)\s+(?:form|format|shape|structure|syntax)\b[^,;]*\Z"
+        r"|\bin\s+(?:this|the\s+following)\s+(?:form|format|syntax|notation|shape)\W*\Z|\bhere(?:['’]s|\s+is)\s+(?:the|its?)\s+(?:\w+\s+)?(?:syntax|template)(?:\s+(?:for|of|to)\b[^,;]*)?\W*\Z"
+        r"|\bhow\s+(?:\w+\s+){1,4}(?:writes?|spells?|formats?|encodes?|(?:is|are)\s+(?:made|built|formed))\b[^,;]*\Z",
     ),
     "de": Row(
-        "sieh sähe schr gesc laut form folg synt",
-        r"\bsieht\b[^.]{0,80}\baus\b|\bsieh[t]?\s+so\b|\bsähe\b[^.]{0,80}\baus\b|\bso\s+sieht\b|\bschreibt\s+(?:man|sich)\b|\b(?:wird|werden|ist|sind)\s+(?:\w+\s+){0,3}geschrieben\b|\bgeschrieben\s+(?:wird|werden)\b|\blautet\s+(?:die|das)\s+(?:syntax|format)\b"
+        "sieh sähe auss schr gesc laut form folg synt",
+        r"\bs(?:ieht|ähe)\b(?:[^.,;]{0,60}?\W)?(?:so|wie\s+folgt|folgendermaßen|wie|etwa)\b[^.,;]{0,40}?\baus\b(?!,?\s+(?:als|dass|wenn|ob))|\bwie\b[^.;]{0,60}\baussieht\b|\b(?:so|wie)\s+sieht\b[^,;]*\Z"
+        r"|\bschreibt\s+(?:man|sich)\b|\b(?:wird|werden|ist|sind)\s+(?:\w+\s+){0,2}?(?:so|wie|als|folgendermaßen)\s+(?:\w+\s+){0,2}?geschrieben\b|\b(?:so|wie)\s+(?:wird|werden)\s+(?:\w+\s+){0,3}?geschrieben\b"
+        r"|\bwie\b[^,;]*\bgeschrieben\s+(?:wird|werden)\b|\blautet\s+(?:die|das)\s+(?:syntax|format)\b"
         r"|\b(?:das\s+format|die\s+(?:syntax|schreibweise|form))\s+(?:ist|lautet)(?:\s+(?:wie\s+folgt|so|folgende\w*|dies\w*))?\W*\Z|\bhat\s+(?:die\s+)?(?:folgende|diese)\s+form\b|\bin\s+dieser\s+form\b|\bwie\s+folgt\s+aufgebaut\b",
     ),
     "fr": Row(
-        "ress écri form synt pren prés",
-        r"\bressembl\w+|\bs['’]écri\w+|\bon\s+(?:l['’])?écri\w+|\ba\s+(?:la|cette)\s+forme\b|\bse\s+présente\s+(?:ainsi|comme|sous)\b|\bla\s+syntaxe\s+est\b|\ble\s+format\s+(?:\w+\s+)?est\b|\bsous\s+(?:cette|la)\s+forme\b|\bprend\s+la\s+forme\b",
+        "ress quoi écri form synt pren prés",
+        r"\bressembl\w+\s+(?:\w+\s+)?à\s*(?:ceci|cela|ça|ce\s+qui\s+suit|celui-ci|celle-ci)\b|\bressembl\w+\s+à\W*\Z|\bà\s+quoi\s+(?:\w+\s+)*?ressembl\w+"
+        r"|\bs['’]écri(?:t|vent|rait|ra)\b|\bon\s+(?:l['’])?écri(?:t|ra|rait)\b|\ba\s+(?:la|cette)\s+forme\b|\bse\s+présente\s+(?:ainsi|comme|sous)\b"
+        r"|\b(?:la\s+syntaxe|le\s+format)\s+(?:\w+\s+)?est(?:\s+(?:(?:le|la)\s+suivante?|celui-ci|celle-ci|ainsi|comme\s+suit))?\W*\Z|\bsous\s+(?:cette|la)\s+forme\W*\Z|\bprend\s+la\s+forme\b",
     ),
     "es": Row(
         "ve verí escr form sint así qued luce aspe",
-        r"\bse\s+ve(?:ría)?\b|\bse\s+escrib\w+|\btiene\s+(?:est[ae]|(?:el|la)\s+siguiente)\s+(?:forma|formato|aspecto)\b|\b(?:la\s+sintaxis|el\s+formato)\s+(?:\w+\s+)?es\b|\bes\s+así\W*\Z|\basí\s+se\s+ve\b|\bqueda(?:ría)?\s+así\b|\bluce\s+así\b",
+        r"\bse\s+ve(?:ría)?\s+(?:\w+\s+){0,2}?(?:así|como\s+(?:esto|sigue|est[ea]|lo\s+siguiente)|de\s+(?:est[ea]|la\s+siguiente)\s+(?:modo|manera|forma))\W*\Z|\bcómo\s+se\s+ve\b"
+        r"|\bse\s+escrib(?:e|en|iría|irían)\b|\btiene\s+(?:est[ae]|(?:el|la)\s+siguiente)\s+(?:forma|formato|aspecto)\b"
+        r"|\b(?:la\s+sintaxis|el\s+formato)\s+(?:\w+\s+)?es(?:\s+(?:(?:el|la)\s+siguiente|est[ea]|así|como\s+sigue))?\W*\Z|(?<!\bsi\s)\bes\s+así\W*\Z|\basí\s+se\s+ve\b|\bqueda(?:ría)?\s+así\W*\Z|\bluce\s+así\W*\Z",
     ),
     "pt": Row(
         "pare escr fica form assi aspe sint",
-        r"\bse\s+parece\b|\bparece-se\s+com\b|\bescreve-se\b|\bse\s+escreve\b|\bfica\s+assim\b|\btem\s+(?:est[ae]|[oa]\s+seguinte)\s+(?:forma|formato|aspec?to)\b"
-        r"|\b(?:o\s+formato|a\s+sintaxe)\s+(?:\w+\s+)?é(?:\s+(?:[oa]\s+seguinte|est[ae]|assim))?\W*\Z|\bé\s+(?:escrit[oa]\s+)?assim\W*\Z",
+        r"\b(?:se\s+parece|parece-se)\s+com(?:\s+(?:isto|isso|est[ea]|o\s+seguinte))?\W*\Z|\bescreve-se\b|\bse\s+escreve\b|\bfica\s+assim\W*\Z|\btem\s+(?:est[ae]|[oa]\s+seguinte)\s+(?:forma|formato|aspec?to)\b"
+        r"|\b(?:o\s+formato|a\s+sintaxe)\s+(?:\w+\s+)?é(?:\s+(?:[oa]\s+seguinte|est[ae]|assim))?\W*\Z|(?<!\bse\s)\bé\s+(?:escrit[oa]\s+)?assim\W*\Z|\bassim\s+que\s+se\s+escreve\b",
     ),
     "it": Row(
         "scri form appa aspe così sint",
-        r"\bsi\s+scrive\b|\bha\s+(?:quest[oa]|(?:il|la)\s+seguente)\s+(?:forma|formato|aspetto)\b|\bappare\s+così\b"
+        r"\bsi\s+scrive\b|\bha\s+(?:quest[oa]|(?:il|la)\s+seguente)\s+(?:forma|formato|aspetto)\b|\bappare\s+così\W*\Z"
         r"|\b(?:il\s+formato|la\s+sintassi)\s+(?:\w+\s+)?è(?:\s+(?:(?:il|la)\s+seguente|quest[oa]|così))?\W*\Z"
-        r"|\b(?:viene|è|va)\s+(?:scritt[oa]|fatt[oa])\s+così\b|\bè\s+così\W*\Z",
+        r"|\b(?:viene|è|va)\s+(?:scritt[oa]|fatt[oa])\s+così\b|(?<!\bse\s)\bè\s+così\W*\Z",
     ),
     "ru": Row(
         "выгл запи пише вид виде синт форм",
-        r"\bвыгляд\w+|\bзаписыва\w+|\bпишется\b|\bимеет\s+(?:(?:такой|следующий)\s+)?вид\b|\bформат\s+(?:\w+\s+)?(?:следующ\w+|так\w+)|\bв\s+таком\s+виде\b|\bсинтаксис\s+так\w+|\bв\s+(?:следующем|таком)\s+формате\b",
+        r"\bвыгляд\w+\s+(?:\w+\s+){0,2}?(?:так|следующим\s+образом|таким\s+образом|как(?:\s+это|\s+следующее)?)\W*\Z|\bкак\s+(?:\w+\s+){0,2}?выгляд\w+|\bзаписыва(?:ется|ются)\b|\bпишется\b"
+        r"|\bимеет\s+(?:такой|следующий)\s+вид\b|\bимеет\s+вид\W*\Z|\bформат\s+(?:\w+\s+)?(?:следующ\w+|так\w+)|\bв\s+таком\s+виде\W*\Z|\bсинтаксис\s+так\w+|\bв\s+(?:следующем|таком)\s+формате\b",
     ),
     "zh": Row(
         "",
-        r"格式如下|格式为|格式是|形如|写法|语法如下|语法是|语法为|这样写|写成|长这样|如下所示的格式|的形式|看起来(?:是|像)|样子",
+        r"格式如下|格式为\W*\Z|格式是\W*\Z|形如|写法(?:是|为|如下)?\W*\Z|语法如下|语法是|语法为|这样写|写成(?:这样|如下|以下|下面)?[^，。,]{0,4}\Z|长这样|如下所示的格式|(?:如下|以下|这样|下面)[^，。,]{0,4}的形式"
+        r"|看起来(?:是|像)(?:这样|如下|以下|下面)|看起来(?:是|像)\W*\Z|(?<!看)样子\W*\Z",
     ),
     "ja": Row(
         "",
-        r"のように書|のように記述|次のような(?:形|文字列|出力|テキスト)|(?:形式|構文|書式|書き方|文法)は|のような形|と書き|のようになります",
+        r"のように書|のように記述|次のような(?:形|文字列|出力|テキスト)|(?:形式|構文|書式|書き方|文法)は(?:次|以下|下記|こう|このよう|\W*\Z)|のような形|と書き(?!込)|(?:次|以下|下記|この)のようになります",
     ),
     "ko": Row(
         "",
-        r"(?:형식|구문|문법)은|다음과\s*같은\s*형[식태]|이런\s*형태|이렇게\s*생겼|처럼\s*씁|(?:이렇게|다음과\s*같이)\s*(?:씁|쓰|작성)|호출\S{0,2}\s*다음과\s*같",
+        r"(?:형식|구문|문법)은\s*(?:다음|아래|이렇|이와|\W*\Z)|다음과\s*같은\s*형[식태]|이런\s*형태|이렇게\s*생겼|처럼\s*씁|(?:이렇게|다음과\s*같이)\s*(?:씁|쓰|작성)|호출\S{0,2}\s*다음과\s*같",
     ),
 }
+"""What a call looks like. These lose the call, so each phrase must leave nothing else to mean: `It looks like the page is unused:`,
+`The file is encoded in Latin 1:` and `Sieht so aus, als ...` are said before calls that are meant."""
 EXAMPLE: dict[str, Row] = {
     "en": Row(
         "exam inst supp imag hypo cons take g draf illu solu samp such assu",
         r"\bfor\s+(?:example|instance)\b|\be\.\s?g\.|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)?\s+(?:\w+\s+){0,3}?examples?\b|\ban?\s+(?:\w+\s+){0,2}?example\b|\bsuch\s+as\W*\Z|(?<!\bI\s)\bassume\s+(?:that\s+)?(?:the|an?|this)\b"
-        r"|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)\s+(?:\w+\s+){0,2}?samples?(?:\s+\w+){0,2}\W*\Z|\bsuppose\b|\bconsider\b|\btake\s+(?:this|the\s+following)\b|\bimagine\b|\bhypothetical\w*|\ba\s+draft\b|\bdraft\s+of\b|\billustrat\w+|\bsolution\b",
+        r"|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)\s+(?:\w+\s+){0,2}?samples?(?:\s+\w+){0,2}\W*\Z|\bsuppose\b|\bconsider\b|\btake\s+(?:this|the\s+following)\b|\bimagine\b|\bhypothetical\w*|\b(?:is|as|only|just)\s+(?:(?:only|just)\s+)?a\s+draft\b|\bdraft\s+of\s+(?:the|an?)\s+(?:\w+\s+)?(?:call|request|command|reply|answer)\b|\A\W*(?:(?:an?|the|my)\s+)?draft\W*\Z|\billustrat\w+|\bsolution\b",
     ),
     "de": Row(
         "beis ange etwa b entw illu lösu must wäre",
-        r"\bzum\s+beispiel\b|\bz\.\s?B\.|\bbeispielsweise\b|\b(?:ein|eines|folgende|folgendes|dieses|hier|nachfolgend|nachstehend|unten)\s+(?:\w+\s+)?beispiel(?:aufruf)?\b|\bwie\s+etwa\W*\Z|\bwäre\W*\Z|\betwa\s+so\b|\bangenommen\b|\bentwurf\b|\billustration\b|\b(?:muster)?lösung\b",
+        r"\bzum\s+beispiel\b|\bz\.\s?B\.|\bbeispielsweise\b|\b(?:ein|eines|folgende|folgendes|dieses|hier|nachfolgend|nachstehend|unten)\s+(?:\w+\s+)?beispiel(?:aufruf)?\b|\bwie\s+etwa\W*\Z|\bwäre\W*\Z|\betwa\s+so\b|\bangenommen\b|\b(?:ist|wäre|als|nur)\s+(?:(?:nur|erst)\s+)?(?:ein|der)\s+(?:\w+\s+)?entwurf\b|\bentwurf\s+(?:des|eines|für\s+(?:den|einen))\s+(?:\w+\s+)?(?:aufruf|befehl)\w*|\A\W*(?:(?:ein|der|mein)\s+)?entwurf\W*\Z|\billustration\b|\b(?:muster)?lösung\b",
     ),
     "fr": Row(
         "exem supp imag pren cons ex illu brou fict solu que",
-        r"\bprenons\b|\bconsidérons\b|\bpar\s+exemple\b|\b(?:(?:un|cet)\s+|l['’])exemple\b|\bp\.\s?ex\.|\btel(?:le)?s?\s+que\W*\Z|\bsupposons\b|\bimaginons\b|\billustration\b|\bbrouillon\b|\bficti\w+|\bsolution\b",
+        r"\bprenons\b|\bconsidérons\b|\bpar\s+exemple\b|\b(?:(?:un|cet)\s+|l['’])exemple\b|\bp\.\s?ex\.|\btel(?:le)?s?\s+que\W*\Z|\bsupposons\b|\bimaginons\b|\billustration\b|\b(?:est|comme)\s+un\s+(?:simple\s+)?brouillon\b|\bbrouillon\s+(?:de\s+(?:l['’]|la\s+)?|d['’]un\s+)(?:appel|requête|commande)\b|\A\W*(?:(?:un|le|mon)\s+)?brouillon\W*\Z|\bficti\w+|\bsolution\b",
     ),
     "es": Row(
         "ejem supo imag ej borr solu ilus como",
-        r"\bpor\s+ejemplo\b|\b(?:un|este|el\s+siguiente)\s+ejemplo\b|\bp\.\s?ej\.|\b(?:llamada|petición)\s+como\W*\Z|\bsupongamos\b|\bimagina\b|\bborrador\b|\bsolución\b|\bilustraci\w+",
+        r"\bpor\s+ejemplo\b|\b(?:un|este|el\s+siguiente)\s+ejemplo\b|\bp\.\s?ej\.|\b(?:llamada|petición)\s+como\W*\Z|\bsupongamos\b|\bimagina\b|\b(?:es|como|sólo|solo)\s+(?:(?:sólo|solo)\s+)?(?:un\s+)?borrador\b|\bborrador\s+de\s+(?:(?:la|una)\s+)?(?:llamada|petición|solicitud)\b|\A\W*(?:(?:un|el|mi)\s+)?borrador\W*\Z|\bsolución\b|\bilustraci\w+",
     ),
     "pt": Row(
         "exem supo imag como",
@@ -148,8 +163,14 @@ EXAMPLE: dict[str, Row] = {
         "напр прим допу пред обра",
         r"\bнапример\b|\bпример\w*|\bк\s+примеру\b|\bобраз(?:ец|цы|цом)\b|\bдопустим\b|\bпредположим\b",
     ),
-    "zh": Row("", r"(?:一个|以下|下面|如下)[^，。,]{0,6}?(?:示例|例子|样例)|草稿|示意|例如|比如|举个例子|举例|譬如|假设|假如"),
-    "ja": Row("", r"見本|下書き|例えば|たとえば|の一?例(?:です|は)|これは例|以下(?:は|に)(?:例|サンプル)|例を|例として|仮に"),
+    "zh": Row(
+        "",
+        r"(?:一个|以下|下面|如下)[^，。,]{0,6}?(?:示例|例子|样例)|(?:是|为|一份|一个)[^，。,]{0,4}草稿|^\W*草稿\W*\Z|示意|例如|比如|举个例子|举例|譬如|假设|假如",
+    ),
+    "ja": Row(
+        "",
+        r"見本|下書き(?:です|の(?:呼び出し|例)|\W*\Z)|例えば|たとえば|の一?例(?:です|は)|これは例|以下(?:は|に)(?:例|サンプル)|例を|例として|仮に",
+    ),
     "ko": Row("", r"예를\s*(?:들|보)|예시|예컨대|의\s*예입니다|샘플\s*호출|가령"),
 }
 REPORT: dict[str, Row] = {
@@ -201,7 +222,7 @@ REPORT: dict[str, Row] = {
     ),
     "zh": Row(
         "",
-        r"有人|当时|(?:根据|按照)(?:日志|记录|文档)|(?:助手|模型)[^，。,]{0,6}(?:写|输出|发)的(?:是|内容)|(?:日志|文件|页面|文档|用户|模型|助手|消息|邮件|附件|记录|手册)[^，。,]{0,16}(?:写着|写道|显示|包含|说|记录|输出|里有|中有|是这样|如下)|模型[^，。,]{0,12}(?:用|写成|输出)|[A-Za-z][\w.-]*\s*(?:用|使用|写成|会写)",
+        r"(?<!没)有人|当时|(?:根据|按照)(?:日志|记录|文档)|(?:助手|模型)[^，。,]{0,6}(?:写|输出|发)的(?:是|内容)|(?:日志|文件|页面|文档|用户|模型|助手|消息|邮件|附件|记录|手册)[^，。,]{0,16}(?:写着|写道|显示|包含|说|记录|输出|里有|中有|是这样|如下)|模型[^，。,]{0,12}(?:用|写成|输出)|[A-Za-z][\w.-]*\s*(?:用|使用|写成|会写)",
     ),
     "ja": Row(
         "",
@@ -218,7 +239,9 @@ POSSIBLE: dict[str, Row] = {
         r"\b(?:I|we|you|one|it|they|he|she|that|this|which|someone)(?:['’]d\b|\s+(?:would|could|might|may)\b)(?!\s+(?:like|love|need|prefer)\b)(?:\s+\w+){0,3}?\W*(?:\w+\W+){0,5}\W*\Z|\bshould\s+(?:I|we)\b|\b(?:could|might)\s+(?:\w+\s+){0,2}?(?:write|say|send|emit|output|produce|contain)\W*(?:\w+\W*){0,2}\Z"
         r"|(?<!\bI\s)\b(?:copy|paste|type|enter)\s+(?:this|that|it|the\s+following)\b[^,;]*\Z|\bif\s+(?:you|I|we)\b[^,:]*\Z|\bdo\s+you\s+want\s+me\b|\bshall\s+I\b",
     ),
-    "de": Row("würd könn soll", r"\b(?:würde|würdest|könnte|könnten|könntest|würden|soll\s+ich|sollte\s+ich|sollen\s+wir)\b"),
+    "de": Row(
+        "würd könn soll", r"(?<!\bals\s)\b(?:würde|würdest|könnte|könnten|könntest|würden|soll\s+ich|sollte\s+ich|sollen\s+wir)\b"
+    ),
     "fr": Row(
         "dois voul souh sera pour devr appe fera enve écri util lanc exéc supp donn ress",
         r"\b(?:pourriez|pourrions|dois-je|voulez-vous|souhaitez-vous|"

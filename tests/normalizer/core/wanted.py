@@ -22,6 +22,11 @@ WANTED: dict[str, list[str]] = {
         "You confirmed, so I run it:\n{}",
         "Got it. Nothing wrong with that.\n{}",
         "**Step 2: check the weather**\n\n{}",
+        "It looks like it is unused:\n{}",
+        "It looks like this page is out of date:\n{}",
+        "The file is encoded in Latin 1:\n{}",
+        "The page is badly written:\n{}",
+        "Here is the template page:\n{}",
     ],
     "de": [
         "Klar, ich schaue sofort nach!\n\n{}",
@@ -32,6 +37,10 @@ WANTED: dict[str, list[str]] = {
         "Sie müssen nichts ausführen, das mache ich:\n{}",
         "Gerne. Einen Augenblick bitte …\n{}",
         "Wie im Beispiel gewünscht, frage ich für Oslo an:\n{}",
+        "Es sieht so aus, als würde das niemand brauchen:\n{}",
+        "Die Seite sieht verwaist aus:\n{}",
+        "Das ist schlecht geschrieben:\n{}",
+        "Den Entwurf von gestern also:\n{}",
     ],
     "fr": [
         "Bien sûr ! Je vérifie tout de suite.\n\n{}",
@@ -41,6 +50,10 @@ WANTED: dict[str, list[str]] = {
         "Voici la météo demandée, un instant.\n{}",
         "Ne vous inquiétez pas, je lance la recherche :\n{}",
         "Comme dans votre exemple, je prends Oslo :\n{}",
+        "Cela ressemble à une panne :\n{}",
+        "Le format est mauvais :\n{}",
+        "Ça ne ressemble plus à rien :\n{}",
+        "Le brouillon d'hier, donc :\n{}",
     ],
     "es": [
         "¡Claro! Déjame consultar el tiempo.\n\n{}",
@@ -49,6 +62,10 @@ WANTED: dict[str, list[str]] = {
         "No tienes que ejecutar nada, lo hago yo:\n{}",
         "Perfecto, ahora mismo lo miro.\n{}",
         "El ejemplo era Lima, pero vives en Oslo, así que voy a buscar:\n{}",
+        "La página se ve abandonada:\n{}",
+        "Si es así:\n{}",
+        "El formato es antiguo:\n{}",
+        "Borro el borrador:\n{}",
     ],
     "pt": [
         "Claro! Vou verificar o tempo agora.\n\n{}",
@@ -57,6 +74,8 @@ WANTED: dict[str, list[str]] = {
         "Você não precisa executar nada, eu chamo:\n{}",
         "Um momento, por favor.\n{}",
         "Perfeito, já consulto.\n{}",
+        "Se parece inútil, melhor olhar:\n{}",
+        "Se é assim:\n{}",
     ],
     "it": [
         "Certo, controllo subito il meteo.\n\n{}",
@@ -65,6 +84,8 @@ WANTED: dict[str, list[str]] = {
         "Non devi eseguire nulla, lo chiamo io:\n{}",
         "Un attimo, per favore.\n{}",
         "Va bene! Faccio la richiesta.\n{}",
+        "Se è così:\n{}",
+        "Il formato è vecchio:\n{}",
     ],
     "ru": [
         "Конечно! Сейчас посмотрю погоду.\n\n{}",
@@ -73,6 +94,8 @@ WANTED: dict[str, list[str]] = {
         "Вам не нужно ничего запускать, я вызову сам:\n{}",
         "Минутку, пожалуйста.\n{}",
         "Как в вашем примере, запрашиваю Осло:\n{}",
+        "Страница выглядит заброшенной:\n{}",
+        "Дом имеет вид на море:\n{}",
     ],
     "zh": [
         "好的,我马上查一下天气。\n\n{}",
@@ -82,6 +105,9 @@ WANTED: dict[str, list[str]] = {
         "没问题,正在查询:\n{}",
         "请稍等。\n{}",
         "不要着急,我现在调用:\n{}",
+        "看样子没有人用了:\n{}",
+        "看起来像是没用了:\n{}",
+        "这种写法有误:\n{}",
     ],
     "ja": [
         "もちろんです!すぐに天気を調べます。\n\n{}",
@@ -90,6 +116,8 @@ WANTED: dict[str, list[str]] = {
         "何も実行しなくて大丈夫です、私が呼び出します:\n{}",
         "少々お待ちください。\n{}",
         "例のとおりオスロで検索します:\n{}",
+        "この形式は古いです:\n{}",
+        "メモと書き込みがあります:\n{}",
     ],
     "ko": [
         "물론이죠! 바로 날씨를 확인하겠습니다.\n\n{}",
@@ -98,5 +126,6 @@ WANTED: dict[str, list[str]] = {
         "아무것도 실행하지 않으셔도 됩니다, 제가 호출하겠습니다:\n{}",
         "잠시만요.\n{}",
         "예시처럼 오슬로를 조회할게요:\n{}",
+        "형식은 오래되었습니다:\n{}",
     ],
 }
