@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ACTION", "CONDITION", "NOT_FORBIDDEN", "PROHIBITION", "REFUSAL", "Row"]
+__all__ = ["ACTION", "CONDITION", "DESCRIBED", "NOT_FORBIDDEN", "PROHIBITION", "REFUSAL", "Row"]
 
 
 class Row(NamedTuple):
@@ -95,6 +95,17 @@ NOT_FORBIDDEN: dict[str, str] = {
 }
 """What stands before a negation that forbids the reader nothing: the speaker is its subject (`I don't use the cache, so:`), it tells a
 purpose or a condition (`To avoid calling it twice:`), or that nobody has to."""
+DESCRIBED: dict[str, str] = {
+    "en": r"(?:\b(?:is|are|was|were|been|gets?)|['’]s)\s+(?:never|not)\s+(?!to\b|meant|supposed|intended|allowed)",
+    "de": r"\b(?:wird|werden|wurden?|ist|sind)\b[^,;:]*\b(?:nicht|nie|niemals)\b(?![^,;:]*(?:\bzu\s|\w{2}zu\w))"
+    r"|\b(?:nicht|nie|niemals)\b[^,;:]*\w(?:t|en)\s+(?:wird|wurden?|ist|sind)\W*\Z",
+    "fr": r"\bn['’](?:est|était|a|ont|avait)\b|\bne\s+(?:sont|seront|sera|fut|furent)\b",
+    "es": r"\bno\s+(?:se\s+(?!deb|pued)(?:\w+[ae]n?\b|ha)|es|está|fue|ha\s+sido)\b",
+    "pt": r"\bnão\s+(?:se\s+(?!dev|pod)\w+[ae]m?|é|está|foi)\b",
+    "it": r"\bnon\s+(?:(?!va|vanno|dev)\w+\s+)?\w+(?:at|it|ut)[oaie]\b",
+    "ru": r"\bне\s+(?:\w+\s+)?\w+(?:ется|ются|лся|лась|лось|лись)\b",
+}
+"""What is said of a thing, and need not forbid the call behind it (`The page is never called:`): that is doubtful."""
 
 _IT_EN = r"(?:it|this|that|them|these|those|the\s+following|(?:the|any|such\s+an?|an?)\s+(?:tool|function|command|call))\b"
 _NOT_DE = r"(?:nicht|nie|niemals|keinesfalls)"

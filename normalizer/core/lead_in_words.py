@@ -13,6 +13,7 @@ from llmcore.normalizer.core.lead_in_denials import Row
 __all__ = [
     "ANNOUNCEMENT",
     "ANSWER",
+    "ASSISTANT",
     "EXAMPLE",
     "FORM",
     "LABEL",
@@ -21,6 +22,7 @@ __all__ = [
     "QUESTION",
     "REPORT",
     "SHOWING",
+    "USER",
 ]
 
 
@@ -32,7 +34,7 @@ ANNOUNCEMENT: dict[str, str] = {
     "es": r"\b(?:voy\s+a|vamos\s+a|déjame|déjeme|permíteme|permítame|necesito|tengo\s+que|debo)\b(?P<es>(?:\W+\w+){0,4})",
     "pt": r"\b(?:vou|vamos|deixe-me|preciso)\b(?P<pt>(?:\W+\w+){0,4})",
     "it": r"\b(?:vado\s+a|lasciami|fammi|devo|sto\s+per)\b(?P<it>(?:\W+\w+){0,4})",
-    "ru": r"\b(?:сейчас\s+(?:\w+)|я\s+\w+(?:ю|у|м)\b|давайте\b|позвольте\b|\w+(?:ю|лю|жу|чу|шу)\b)(?P<ru>(?:\W+\w+){0,4})",
+    "ru": r"\b(?:сейчас\s+(?:\w+)|я\s+\w+(?:ю|у|м)\b|давайте\b|позвольте\b|\b(?!следующ|данн|последн|прошл|вчераш|предыдущ|\w+(?:цию|нную)\b)\w+(?:ю|лю|жу|чу|шу)\b)(?P<ru>(?:\W+\w+){0,4})",
     "zh": r"(?:我来|我将|让我|我会|我要|我先|我现在|我去|我马上|我需要|我帮)(?P<zh>[^，。,]{0,12})",
     "ja": r"(?P<ja>[^。、]{0,24})(?:します|てみます|ましょう)",
     "ko": r"(?P<ko>[^.,]{0,24})(?:겠습니다|할게요|볼게요)",
@@ -47,28 +49,69 @@ SHOWING = re.compile(
 """Verbs of an announcement that announces no call."""
 LABEL_ANCHORS = (
     "exam samp usag synt form docs docu doku temp sche beis aufb vorl verw exem modè util ejem sint plan uso esem prim прим синт форм доку шабл испо "
-    "wron bad inco fals schl must faux mauv mal mode erra inco sbag непр неве обра don dont do neve corr sche erro"
+    "wron bad inco fals schl must faux mauv mal mode erra inco sbag непр неве обра don dont do neve corr sche erro "
+    "outp inpu call repl resp resu answ requ ausg eing aufr antw erge sort entr répo résu appe sali resp saíd resu cham usci rice risp risu chia выво ввод отве резу вызо "
+    "list snip figu fig abbi abb code рису рис лист"
+)
+_ARTICLE = r"(?:an?|the|from\s+the|ein|eine|das|die|der|aus\s+der|un|une|le|la|el|del?|um|uma|uno?)\s+"
+_WHICH = (  # "expected", too: what is expected is not done
+    r"(?:another|first|second|third|fourth|next|further|one\s+more|more|additional|simple|minimal|short|basic|full|complete|quick|other|worked|concrete|typical|possible|expected|desired|"
+    r"(?:weiter|erst|zweit|dritt|einfach|kurz|nächst|ander|möglich|konkret|vollständig|erwartet|gewünscht)e[sr]?|noch\s+ein|"
+    r"autre|premi(?:er|ère)|deuxième|second[eo]?|troisième|nouve(?:l|au)|nov[ao]|otr[oa]|primera?|segund[oa]|tercera?|nuev[oa]|outr[oa]|primeir[oa]|terceir[oa]|altr[oa]|prim[oa]|terz[oa]|ulteriore|nuov[oa]|"
+    r"ещ[её](?:\s+один)?|друг(?:ой|ие)|перв(?:ый|ая)|втор(?:ой|ая)|трет(?:ий|ья)|прост(?:ой|ая)|ожидаем(?:ый|ая|ое))\s+"
+    r"|(?:另一个|另外一个|又一个|第[一二三四五\d]{1,2}个|简单|完整|[別别]の|もう(?:一つ|1つ|ひとつ)の|次の|第[一二三\d]{1,2}の|簡単な|또\s*다른|다른|(?:첫|두|세)\s*번째|간단한)\s*"
+)
+_NUMBER = (
+    r"(?:(?:\s+|\s*(?=[\d#№①-⑳一二三四五六七八九十]))(?:#|no\.?|nr\.?|nº|n°|№|number|nummer|numéro|número|numero|номер)?\s*"
+    r"(?:\d{1,3}[a-z]?|[ivx]{1,4}|[a-h]|[①-⑳]|[一二三四五六七八九十]{1,2})(?:\s?(?:/|of|von|de|из)\s?\d{1,3})?[.)]?(?!\w))"
+)
+_EXAMPLE_NOUN = (
+    r"examples?(?:\s+(?:tool\s+|function\s+)?(?:call|usage|output|reply|response|format))?|"
+    r"samples?(?:\s+(?:tool\s+|function\s+)?(?:call|output|input|reply|response))?|(?:ein)?beispiele?|beispiel(?:aufruf|ausgabe|eingabe|antwort)|"
+    r"exemples?(?:\s+d['’](?:appel|utilisation|entrée)|\s+de\s+(?:sortie|réponse))?|ejemplos?(?:\s+de\s+(?:llamada|uso|salida|entrada|respuesta))?|"
+    r"exemplos?(?:\s+de\s+(?:chamada|uso|saída|entrada|resposta))?|esempi?o?(?:\s+di\s+(?:chiamata|uso|output|risposta))?|примеры?(?:\s+(?:вызова|вывода|ответа))?|образец(?:\s+вызова)?|"
+    r"(?:调用|使用|输出|输入|回答)?(?:示例|例子|样例)(?:调用|输出|输入|回答)?|范例|(?:呼び出し|使用|出力|入力|回答)?例|サンプル|(?:호출\s*|사용\s*|출력\s*|입력\s*)?예(?:시|제)?"
+)
+_EXPECTED = (
+    r"(?:expected|desired)\s+(?:\w+\s+)?(?:output|input|call|reply|response|result|answer|request)s?|(?:erwartete|gewünschte)[srn]?\s+(?:ausgabe|eingabe|aufruf|antwort|ergebnis)|"
+    r"(?:sortie|entrée|réponse|résultat|appel)s?\s+attendue?s?|(?:salida|respuesta|resultado|llamada)\s+esperad[oa]|(?:saída|resposta|resultado|chamada)\s+esperad[oa]|"
+    r"(?:uscita|output|risposta|risultato|chiamata)\s+(?:previst|attes)[oa]|ожидаем(?:ый|ое)\s+(?:вывод|ввод|ответ|результат|вызов)|(?:预期|期望|预计)的?(?:输出|结果|回答|调用)|"
+    r"(?:期待される|期待する|想定される|想定)(?:出力|結果|呼び出し|回答)|(?:예상|기대)(?:되는)?\s*(?:출력|결과|호출|응답)"
+)
+_NUMBERED_NOUN = (
+    r"listing|snippet|figure|fig\.?|abbildung|abb\.?|figura|code\s+example|рисунок|рис\.?|листинг|图|代码|リスト|図|그림"
 )
 LABEL = re.compile(
-    r"\W*(?:(?:an?|the|from\s+the|ein|eine|das|die|der|aus\s+der|un|une|le|la|el|del?|um|uma|uno?)\s+)*"
-    r"(?:examples?(?:\s+(?:tool\s+|function\s+)?(?:call|usage|output|reply|response|format))?|"
-    r"samples?(?:\s+(?:tool\s+|function\s+)?(?:call|output|reply|response))?|usage|syntax|format|docs|"
+    rf"\W*(?:{_ARTICLE})*(?:"
+    rf"(?:{_WHICH})?(?:{_EXAMPLE_NOUN}){_NUMBER}?|(?:{_EXPECTED}){_NUMBER}?|(?:{_NUMBERED_NOUN}){_NUMBER}|"
+    r"usage|syntax|format|docs|"
     r"documentation|template|schema|(?:wrong|bad|incorrect)(?:\s+(?:way|call|format|usage))?|don['’]?ts?|do\s+not|"
-    r"beispiele?|beispielaufruf|dokumentation|aufbau|syntax|format|vorlage|verwendung|falsch|schlecht|muster|"
-    r"exemples?(?:\s+d['’](?:appel|utilisation))?|syntaxe|modèle|utilisation|faux|incorrecte?|mauvais|"
-    r"ejemplos?(?:\s+de\s+(?:llamada|uso))?|sintaxis|formato|plantilla|uso|documentación|incorrecto|mal|"
-    r"exemplos?(?:\s+de\s+(?:chamada|uso))?|sintaxe|modelo|documentação|errado|incorreto|"
-    r"esempi?o?(?:\s+di\s+(?:chiamata|uso))?|sintassi|modello|documentazione|sbagliato|errato|"
+    r"dokumentation|aufbau|syntax|format|vorlage|verwendung|falsch|schlecht|muster|"
+    r"syntaxe|modèle|utilisation|faux|incorrecte?|mauvais|"
+    r"sintaxis|formato|plantilla|uso|documentación|incorrecto|mal|"
+    r"sintaxe|modelo|documentação|errado|incorreto|"
+    r"sintassi|modello|documentazione|sbagliato|errato|"
     r"(?:good|bad|gut|schlecht|bon|mauvais|bueno|malo)e?s?\s+(?:call|example|beispiel|exemple|ejemplo)s?|"
-    r"примеры?|(?:пример|образец)\s+вызова|образец|синтаксис|формат|документация|шаблон|использование|неправильно|неверно|"
-    r"(?:调用|使用)?(?:示例|例子|样例)(?:调用)?|格式|语法|文档|用法|模板|(?:错误|正确)(?:写法|示例|用法)?|好的例子|坏的例子|"
-    r"(?:呼び出し|使用)?例|構文|形式|書式|サンプル|悪い例|良い例|正しい例|誤った例|誤り|使い方|"
-    r"(?:호출\s*|사용\s*|잘못된\s*|올바른\s*)?예시?|형식|문법|구문|사용법|문서|템플릿)(?:\s?[(（][^()（）]{0,40}[)）])?\W*\Z",
+    r"синтаксис|формат|документация|шаблон|использование|неправильно|неверно|"
+    r"格式|语法|文档|用法|模板|(?:错误|正确)(?:写法|示例|用法)?|好的例子|坏的例子|"
+    r"構文|形式|書式|悪い例|良い例|正しい例|誤った例|誤り|使い方|"
+    r"(?:잘못된|올바른)\s*예시?|형식|문법|구문|사용법|문서|템플릿)(?:\s?[(（][^()（）]{0,40}[)）])?\W*\Z",
     re.IGNORECASE,
 )
 QUESTION = re.compile(r"^\W*(?:Q|F|P|D|В|问|問|質問|질문|문)\s?[:：]", re.MULTILINE)
 ANSWER = re.compile(r"\W*(?:A|R|О|答|答え|回答|답|답변)\s?[:：]\W*\Z")
 """The signs of a question and of its answer, in the letters of the ten languages."""
+USER = re.compile(
+    r"^\W*(?:user|human|customer|nutzer(?:in)?|benutzer(?:in)?|mensch|utilisateur|usuari[oa]|usuári[oa]|utilizador|utente|"
+    r"пользователь|用户|使用者|ユーザー?|사용자)(?:\s\d{1,3})?\W{0,4}[:：]",
+    re.IGNORECASE | re.MULTILINE,
+)
+ASSISTANT = re.compile(
+    r"^\W*(?:assistant|ai|bot|model|agent|assistentin|assistent|modell|agente|asistente|assistente|modelo|modello|modèle|"
+    r"ассистент|помощник|модель|助手|助理|模型|アシスタント|モデル|어시스턴트|모델)(?:\s\d{1,3})?\W{0,4}[:：]",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Who speaks in the lines of a transcript."""
 _WRITTEN_EN = r"(?:written|spelled|spelt|formatted|encoded|serialized|serialised|represented)"
 _LIKE_THIS_EN = r"(?:this|that|these|those|so|the\s+following|follows)"
 FORM: dict[str, Row] = {

@@ -6,7 +6,8 @@ only show (`The syntax is:`). `lead_in_words` and `lead_in_denials` hold the phr
 Kinds, in the order in which they win: the speaker's word that this call is not made (`I will not run it`), a prohibition (`do not
 run`), both unless the sentence goes on to what the speaker does instead (`never mind the docs; I run it`); consent that the call
 waits for (`if you agree`), an announcement (`I'll look`), a form (`looks like`) or a label (`Example:`), and what only mentions:
-an example (`for instance`), a report that ends in its verb (`the log says`), what might be done (`I would`).
+a report that ends in its verb (`the log says`), what might be done (`I would`), a statement (`this was sent yesterday:`, `models
+write it this way:`, `use this template:`), an example (`for instance`).
 
 Most sentences hold no word of any phrase: a look-up of their words tells. Expressions are compiled when a sentence first needs
 them.
@@ -19,12 +20,14 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from llmcore.normalizer.core import lead_in_denials as denials
+from llmcore.normalizer.core import lead_in_statements as statements
 from llmcore.normalizer.core import lead_in_words as words
 
 __all__ = ["LeadIn", "announces", "answers", "kind_of", "sentence_before"]
 
-LeadIn = Literal["strict", "example"]
-"""`strict`: what follows is shown. `example`: it may be meant."""
+LeadIn = Literal["strict", "mention", "statement", "example"]
+"""`strict`: what follows is shown. The others: it may be meant, and special tokens after an `example` are. After a `statement` a
+fence is doubtful as well; after the others it shows what it holds."""
 
 _REACH = 320
 """Characters before a call in which its lead-in may stand."""
@@ -34,6 +37,11 @@ _WRAPPER = re.compile(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40
 """The opener of any wrapper, made-up ones too."""
 _WRAPPER_SIGNS = ("<", "&lt;")
 _SHELL_WRAPPER = re.compile(r"\b[A-Z_]{4,40}>>>\Z")
+_BLOCK = re.compile(
+    r"</?(?:summary|details|h[1-6]|p|div|li|ul|ol|d[dtl]|t[dhr]|label|legend|caption|figcaption|figure|center|br|hr)\b[^<>]{0,128}>"
+)
+_INLINE = re.compile(r"</?(?:b|strong|i|em|u|span|small|mark|font)\b[^<>]{0,128}>")
+"""Tags of HTML around words: those that end a line, and those within one."""
 _SENTENCE_ENDS = (". ", "? ", "! ", ".\n", "… ", "\n", "。", "！", "？")  # the full-width ones are meant
 _ABBREVIATED = re.compile(r"(?<![\w-])(?:[^\W\d_]|e\.g|i\.e|etc|bzw|vgl)\Z", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -47,8 +55,25 @@ _TABLES = {
     "example": words.EXAMPLE,
     "report": words.REPORT,
     "possible": words.POSSIBLE,
+    "past": statements.PAST,
+    "manner": statements.MANNER,
+    "template": statements.TEMPLATE,
 }
-_SPEAKER = {"announcement": words.ANNOUNCEMENT, "action": denials.ACTION, "not forbidden": denials.NOT_FORBIDDEN}
+_SPEAKER = {
+    "announcement": words.ANNOUNCEMENT,
+    "action": denials.ACTION,
+    "not forbidden": denials.NOT_FORBIDDEN,
+    "described": denials.DESCRIBED,
+}
+_KINDS: dict[str, LeadIn] = {
+    "report": "mention",
+    "possible": "mention",
+    "past": "statement",
+    "manner": "statement",
+    "template": "statement",
+    "example": "example",
+}
+"""What a table's phrase makes of a call that nothing else decides about; the first that fits counts."""
 _Rows = dict[str, set[str]]
 """Table -> the languages whose row may fit."""
 
@@ -81,7 +106,10 @@ def sentence_before(text: str, start: int, at: int) -> str:
 
     Layout between it and `at`, list signs, and the openers of a fence or a wrapper are no part of it.
     """
-    before = text[max(start, at - _REACH) : at].rstrip(_LAYOUT)
+    before = text[max(start, at - _REACH) : at]
+    if "</" in before:
+        before = _INLINE.sub("", _BLOCK.sub("\n", before))
+    before = before.rstrip(_LAYOUT)
     while (framed := _framing(before)) < len(before):
         before = before[:framed].rstrip(_LAYOUT)
     begin, most = 0, len(before)
@@ -120,25 +148,25 @@ def kind_of(sentence: str) -> LeadIn | None:
     if denied >= 0 and not _acts(sentence[denied:]):
         return kind
     if _fits("condition", rows, sentence) is not None:
-        return "example"
+        return "mention"
     if denied >= 0:
         return None
     if _says("announcement", sentence):
         return None
     if ("label" in rows and words.LABEL.match(sentence) is not None) or _fits("form", rows, sentence) is not None:
         return "strict"
-    return "example" if any(_fits(table, rows, sentence) is not None for table in ("example", "report", "possible")) else None
+    return next((kind for table, kind in _KINDS.items() if _fits(table, rows, sentence) is not None), None)
 
 
 def _denied(rows: _Rows, sentence: str) -> tuple[int, LeadIn]:
     """Where a refusal or a prohibition ends, -1 when there is none, and what it makes of the call."""
     refused = _fits("refusal", rows, sentence)
     if refused is not None:
-        return refused.end(), "example"
+        return refused.end(), "mention"
     forbidden = _fits("prohibition", rows, sentence)
     if forbidden is None or _says("not forbidden", sentence[: forbidden.start()]):
         return -1, "strict"
-    return forbidden.end(), "strict"
+    return forbidden.end(), "mention" if _says("described", sentence) else "strict"
 
 
 def _acts(rest: str) -> bool:
@@ -175,9 +203,12 @@ def announces(sentence: str) -> bool:
 
 
 def answers(sentence: str, before: str) -> LeadIn | None:
-    """Is it the sign of an answer (`A:`) to a question (`Q: ...`) in the text before the call? The answer shows an example."""
-    asked = words.ANSWER.match(sentence) is not None and words.QUESTION.search(before) is not None
-    return "example" if asked else None
+    """Is it the sign of an answer (`A:`) to a question (`Q: ...`) in the text before the call? Then it shows an example. Stand a
+    line of the user's and one of the assistant's before it? They are of a transcript, which mentions the call."""
+    if words.ANSWER.match(sentence) is not None and words.QUESTION.search(before) is not None:
+        return "example"
+    asked = words.USER.search(before)
+    return "mention" if asked is not None and words.ASSISTANT.search(before, asked.end()) is not None else None
 
 
 def _says(rows: str, sentence: str) -> bool:

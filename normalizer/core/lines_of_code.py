@@ -7,20 +7,30 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["in_line_of_code"]
+__all__ = ["in_line_of_code", "is_stamped"]
 
 _LIST_SIGN = r"(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _LEVEL = "(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)"
+_CLOCK = r"\d{1,2}:\d\d:\d\d"
 _TIMES = (
     r"\d{4}([-/.])\d\d\1\d\d[T _]\d\d:\d\d",
     r"\d\d([-/.])\d\d\2\d{4},?[T _]\d\d:\d\d",
+    rf"\d\d[-/.]\d\d(?:\.?,?[ ]|T){_CLOCK}",  # without a year, as are the next two
+    rf"\d\d([-/.])\d\d\3\d\d,?[ ]{_CLOCK}",
+    rf"[IWEFD]\d{{4}}[ ]{_CLOCK}",  # glog
+    rf"\d{{8}}[T _-](?:\d{{6}}|{_CLOCK})",
     r"\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d",
-    rf"(?:[A-Z][a-z]{{2}},?[ ])?{_MONTH}[ ]{{1,2}}\d{{1,2}}[ ]\d\d:\d\d:\d\d",
-    r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?[\]) ]",
+    rf"\d{{1,2}}[ -]{_MONTH}(?:[ -]\d{{2,4}})?,?[ ]{_CLOCK}",
+    rf"(?:[A-Z][a-z]{{2}},?[ ])?{_MONTH}[ -]{{1,2}}\d{{1,2}}(?:,?[ ]\d{{4}})?,?[ ]{_CLOCK}",
+    rf"{_CLOCK}(?:[.,]\d{{1,9}})?(?:Z|[ ]?[AP]M)?[\]) |]",
+    r"\d{4}年\d{1,2}月\d{1,2}日[ ]?\d{1,2}(?::\d\d|[时時点])",
+    r"1[4-9]\d{8}(?:\d{3}|\.\d{1,9})?[\]) |:,]",  # seconds since 1970
+    r"[ ]{0,5}\d{1,7}\.\d{6}[\]]",  # the kernel's, since it began
+    r"\+\d{1,6}(?:\.\d{1,6})?m?s\b",
 )
 _LOG = (
-    rf"[\[(]?(?:{'|'.join(_TIMES)})",
+    rf"(?:<\d{{1,3}}>(?:1[ ])?)?[\[(]?(?:{'|'.join(_TIMES)})",  # syslog begins with how urgent it is
     r"\d{1,3}(?:\.\d{1,3}){3}[ ]\S{1,64}[ ]\S{1,64}[ ]\[",  # a web server's: whom it answered
     rf"\[(?:{_LEVEL}|{_LEVEL.lower()})[ ]?\]",
     rf"{_LEVEL}(?=[: |-])",
@@ -30,12 +40,19 @@ _CODE = (
     r"//(?!/)|/\*",
     r"#[ \t]*\Z",  # with words it may be a heading
     r"[A-Za-z_][\w.]{0,64}(?:Error|Exception):",
+    r"\[\^[\w-]{1,32}\]:",  # a footnote
 )
 _BEGINS = re.compile(rf"\s*(?:{_LIST_SIGN}(?:{'|'.join(_LOG)})|{'|'.join(_CODE)})")
+_STAMPED = re.compile(rf"[\[(]?(?:{'|'.join(_TIMES)})")
 _CHANGES = ("+", "-")
 """Directly before a call: a list's sign has a blank behind it."""
 _IN_TRACEBACK = re.compile(r'[ \t]*File "[^"\n]{1,256}", line \d')
 _ABOVE = 512
+
+
+def is_stamped(sentence: str) -> bool:
+    """Does it begin as a line of a log does, with a time?"""
+    return _STAMPED.match(sentence) is not None
 
 
 def in_line_of_code(text: str, begin: int, line: int, at: int) -> bool:

@@ -18,8 +18,8 @@ from functools import cache
 from itertools import islice
 from typing import Literal
 
-from llmcore.normalizer.core.lead_ins import announces, answers, kind_of, sentence_before
-from llmcore.normalizer.core.lines_of_code import in_line_of_code
+from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of, sentence_before
+from llmcore.normalizer.core.lines_of_code import in_line_of_code, is_stamped
 from llmcore.normalizer.core.source import Source, Steps
 
 __all__ = [
@@ -304,7 +304,9 @@ class Surroundings:
             return _IN_TABLE
         quotation = _open_quotation(text, at, start) if form != "token" else None
         sentence = sentence_before(text, start, at)
-        if (kind := kind_of(sentence) or answers(sentence, text[max(start, at - _LINE) : at])) is not None:
+        if (kind := _lead_in(sentence, text[max(start, at - _LINE) : at])) is not None:
+            if form == "token" and kind != "strict" and _open_quotation(text, at, start) is not None:
+                return UNANNOUNCED
             led = _led_in(kind, form, sentence, fenced)
             return led if led.shown or quotation is None else replace(led, quotation=quotation)
         if quotation is not None:
@@ -378,13 +380,18 @@ def _begins_quotation(text: str, mark: int, begin: int, at: int) -> bool:
     )  # French puts a space behind it
 
 
+def _lead_in(sentence: str, above: str) -> LeadIn | None:
+    """What the last sentence of the text `above` a call says of it."""
+    return kind_of(sentence) or answers(sentence, above) or ("mention" if is_stamped(sentence) else None)
+
+
 def _led_in(kind: str, form: Form, sentence: str, fenced: bool) -> Standing:
     """What a lead-in of this kind makes of a form."""
-    if fenced:
+    if fenced and kind != "statement":
         return _EXAMPLE
     if kind == "example" and form == "token":
         return UNANNOUNCED
-    if kind == "example" or form == "token":
+    if kind != "strict" or form == "token":
         return Standing(doubt="example_lead_in", words=sentence)
     return _EXAMPLE
 

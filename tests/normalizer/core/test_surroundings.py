@@ -94,13 +94,23 @@ TABLE = {
     "a strict lead-in, fenced": _shown("The syntax is:\n```\n{}\n```", "example"),
     "a prohibition": Row("Do not run this:\n{}", GUESS, "example", "example"),
     "a label": Row("**Example:**\n\n{}", GUESS, "example", "example"),
-    "a refusal": Row("I will not call this:\n{}", CALL, GUESS, GUESS),
+    "a refusal": Row("I will not call this:\n{}", GUESS, GUESS, GUESS),
     "an example lead-in": Row("For example:\n{}", CALL, GUESS, GUESS),
     "an example lead-in, fenced": _shown("For example:\n```\n{}\n```", "example"),
     "an answer below its question": Row("Q: What is it like?\nA: {}", CALL, GUESS, GUESS),
     "an answer below its question, in Chinese": Row("问：怎么写？\n答：{}", CALL, GUESS, GUESS),
     "an answer to nothing": Row("A: {}", CALL, CALL, CALL),
-    "a report": Row("The log says:\n{}", CALL, GUESS, GUESS),
+    "a report": Row("The log says:\n{}", GUESS, GUESS, GUESS),
+    "a report, fenced": _shown("The log says:\n```\n{}\n```", "example"),
+    "a report in quotation marks": Row('The log says "{}" there.', CALL, "quoted", "quoted"),
+    "what was run": Row("Das wurde vorhin ausgeführt:\n{}", GUESS, GUESS, GUESS),
+    "what was run, fenced": Row("Das wurde vorhin ausgeführt:\n```\n{}\n```", GUESS, GUESS, GUESS),
+    "how calls are written": Row("Models write a call this way:\n{}", GUESS, GUESS, GUESS),
+    "a template": Row("Usa esta plantilla:\n{}", GUESS, GUESS, GUESS),
+    "a thing nobody calls": Row("The page is never called:\n{}", GUESS, GUESS, GUESS),
+    "a transcript": Row("User: Delete it.\nAssistant: {}", GUESS, GUESS, GUESS),
+    "a transcript that goes on": Row("用户：删除它。\n助手：好的。\n{}", GUESS, GUESS, GUESS),
+    "the sign of one speaker": Row("Assistant: {}", CALL, CALL, CALL),
     "what is told": Row("The log says it is late:\n{}", CALL, CALL, CALL),
     "what might be done": Row("I would like to look:\n{}", CALL, CALL, CALL),
     "an announcement of an example": Row("I'll fetch the page, for example:\n{}", CALL, CALL, CALL),
@@ -168,6 +178,9 @@ def test_block_quotes(sign: str) -> None:
         "Mon Nov 23 10:00:01 host: ", "23/Nov/2026:10:00:01 ", "2026/11/23 10:00:01 ", "23.11.2026 10:00: ", "[2026-11-23 10:00:01] ",
         "- 2026-11-23 10:00:01 ", "1. 2026-11-23 10:00:01 said: ", "10:00:01.123 ", "10:00:01 INFO ", "INFO 2026-11-23 ", "INFO: got ",
         "[info] got: ", "[WARN ] got ", "ts=2026-11-23T10:00:01Z got: ", "127.0.0.1 - - [23/Nov/2026:10:00:01 +0000] ",
+        "03-12 08:00:01 INFO agent: ", "12.03. 08:00:01 ", "[08:00:01] bot: ", "08:00:01 | worker | ", "8:00:01 AM ", "12 Mar 2026 08:00:01 ",
+        "Mar-12 08:00:01 ", "I0312 08:00:01.123456 7 a.cc:1] ", "20260312T080001Z ", "<13>Mar 12 08:00:01 host app: ", "1741766401 agent ",
+        "[1741766401.25] ", "[    0.123456] app: ", "+0.25s got: ", "2026年3月12日 08:00:01 ", "[^1]: ",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("form", FORMS)
@@ -177,11 +190,29 @@ def test_lines_of_logs(line: str, form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["At 10:00:01 I call: ", "I info you: ", "INFO\n", "On 2026-11-23 10:00: ", "10:00: ", "Nov 23: "]
+    "line",
+    [
+        "At 10:00:01 I call: ",
+        "I info you: ",
+        "INFO\n",
+        "On 2026-11-23 10:00: ",
+        "10:00: ",
+        "Nov 23: ",
+        "03-12: ",
+        "1234567890: ",
+        "2026年3月12日: ",
+        "[1]: ",
+    ],
 )
 @pytest.mark.parametrize("form", FORMS)
 def test_a_line_with_a_time_in_it_is_none_of_a_log(line: str, form: str) -> None:
     assert _found(f"{line}{FORMS[form]}\nSo it is.") == CALL
+
+
+@pytest.mark.parametrize("line", ["03-12 08:00:01 INFO agent said", "[08:00:01] bot:", "Mar 12 08:00:01 host app: wrote"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_call_below_a_line_of_a_log_is_a_guess(line: str, form: str) -> None:
+    assert _found(f"{line}\n{FORMS[form]}") == GUESS
 
 
 def test_three_signs_before_a_name_are_a_marker() -> None:
