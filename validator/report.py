@@ -40,6 +40,7 @@ _DOUBTS = {
     "within_a_sentence": "one within a sentence",
     "between_sentences": "one that the sentences around it talk about",
     "fence_between_sentences": "one in a fence between two texts",
+    "within_value": "one that may be what a value of the call before it says",
 }
 """What a guess is about that no argument is to blame for: where the call stands."""
 _GUESSED = {
@@ -54,6 +55,8 @@ _GUESSED = {
     "index_gap": ("items counted without a gap", "a gap: items of {} are missing"),
     "items_of_several_names": ("items of one name", "items of several names in {}"),
     "text_for_yaml": ("YAML", "text that is none: {} was cut at the known keys"),
+    "closer_missing": ("a closer behind each value", "none: where {} ends cannot be told"),
+    "holds_call": ("values without calls", "a whole call in {}"),
     "text_dropped": ("arguments only", "text beside them that belongs to no parameter"),
 }
 """What a model can act on, by the kind of the guess: expected, got. `{}` is the parameter."""

@@ -157,9 +157,10 @@ def enter_tag(
     repairs: list[Repair],
     *,
     over: bool,
+    sealed: bool = False,
 ) -> Steps[bool]:
     """Enter the call of an element that is told by its name alone, if a bare form may stand there; `call.raw`: what it held. One
-    of whose values was cut is not whole."""
+    of whose values was cut is not whole. `sealed`: as in `Reading.end`."""
     begin, end = span
     complete = complete and all(repair.safety != "truncated" for repair in repairs)
     reason = refusal(reading, (yield from placed(reading, span, [call], over=over)), [call])
@@ -167,7 +168,7 @@ def enter_tag(
         reading.miss(begin, end, call.name, reason)
         return False
     draft = reading.begin(begin, call.name, dialect)
-    reading.end(draft, end, call.arguments, call.raw or "", complete=complete, repairs=repairs)
+    reading.end(draft, end, call.arguments, call.raw or "", complete=complete, repairs=repairs, sealed=sealed)
     return True
 
 

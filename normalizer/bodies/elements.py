@@ -57,6 +57,7 @@ COMMON_WORDS = frozenset(("tool", "call", "action"))
 WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
 """Elements around calls."""
 
+_WRAPPER = re.compile(WRAPPERS)
 _TAG_END = 1024
 _OPEN_TAG = re.compile(r"""(?:<(?:[^<>"]++|"[^"\n>]*+"?)*+)?\Z""")
 _ANGLE = re.compile("[<>]")
@@ -73,6 +74,8 @@ _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)
 _FIRST_CHILD = re.compile(_CHILD)
 _OPENER = re.compile(r"<([^\s<>=/]{1,64}+)[\s=>]")
 _NEVER = "<(?!)"
+_CALL_BEHIND = r"(?:(?<=>)|[^<>]{0,272}>)(?=\s{0,16}</?[A-Za-z_])"
+"""What stands behind the beginning of an opener, where a call opens within a value."""
 _NAMELESS = frozenset(("parameter", "param", "argument", "arg"))
 """Elements that say that they are an argument, and not which."""
 
@@ -214,15 +217,16 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
 
 
 @lru_cache(maxsize=64)
-def _children(end: str, *others: str, again: str = _NEVER, elements: bool = False) -> Grammar:
+def _children(end: str, *others: str, again: str = _NEVER, wrapper: str = _NEVER, elements: bool = False) -> Grammar:
     """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends. `again`: where one may
-    begin, the opener of the next call. `elements`: of a tool."""
+    begin, the opener of the next call; `wrapper`: that of an element around calls. `elements`: of a tool."""
 
     @lru_cache(maxsize=256)
     def closers(key: str) -> re.Pattern[str]:
-        return tags(rf"(?P<own></{re.escape(key)}>)", end, *others)
+        return tags(rf"(?P<own></{re.escape(key)}>)", end, f"(?P<again>{again}{_CALL_BEHIND})", *others)
 
-    return Grammar(item=tags(again, _CHILD, end, *others), value=closers, elements=elements, nameless=_NAMELESS)
+    child = _CHILD if wrapper == _NEVER else _CHILD.replace("<(?P<key>", f"<(?!{wrapper[1:]})(?P<key>")
+    return Grammar(item=tags(again, child, end, wrapper, *others), value=closers, elements=elements, nameless=_NAMELESS)
 
 
 def _whole_tag(src: Source, start: int) -> Steps[None]:
@@ -358,10 +362,14 @@ def _opener(reading: Reading, call: ElementCall) -> str:
 
 def _children_grammar(reading: Reading, call: ElementCall, holder: str) -> Grammar:
     ns, again = re.escape(call.space), _opener(reading, call)
+    tool = reading.tool(call.name)
+    wrapper = _NEVER if tool is not None and any(map(_WRAPPER.fullmatch, tool.properties)) else f"<{ns}{WRAPPERS}>"
     own = rf"</{ns}(?:invoke|function|tool_call{f'|{re.escape(call.tag)}' if call.tag else ''})>"
     if holder:
-        return _children(f"(?P<end></{re.escape(holder)}>)", own, "</function_calls>", again=again)
-    return _children(f"(?P<end>{own})", f"</{ns}{WRAPPERS}>", again=again, elements=call.tag == call.name)
+        end = f"(?P<end></{re.escape(holder)}>)"
+        return _children(end, own, "</function_calls>", again=again, wrapper=wrapper)
+    elements = call.tag == call.name
+    return _children(f"(?P<end>{own})", f"</{ns}{WRAPPERS}>", again=again, wrapper=wrapper, elements=elements)
 
 
 def _declined(reading: Reading, call: ElementCall, end: int, reason: str) -> bool:

@@ -51,6 +51,10 @@ _DECLARED = {
 }
 
 
+_UNSEALED = frozenset(("closer_missing", "literal_open", "text_dropped"))
+"""Repairs of a body in which it is not certain where each value ends."""
+
+
 def _unquoted(key: str) -> str:
     return key.strip().strip("\"'").strip()
 
@@ -125,6 +129,13 @@ class Parameters:
     """Where the closer of the call begins, -1 when there was none."""
     literal_open: bool = False
     """Is there a `<![CDATA[` that never ends?"""
+    holds_closer: bool = False
+    """Does the closer of a call or of a wrapper stand in a value?"""
+
+    @property
+    def sealed(self) -> bool:
+        """Does it show where each value ends: by its own closer, as the call does?"""
+        return self.closed and self.whole and all(repair.kind not in _UNSEALED for repair in self.repairs)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -241,7 +252,9 @@ def _value(
         keeps=grammar.keeps_line_breaks,
         peels=bool(grammar.peeled),
         may_look=reading.try_again,
+        looks=reading.looks,
     )
+    found.holds_closer = found.holds_closer or value.holds_closer
     if value.holds_call:
         found.repairs.append(Repair(kind=HOLDS_CALL, path=key, safety="guess"))
     found.literal_open = found.literal_open or value.literal_open
@@ -256,7 +269,8 @@ def _value(
     if value.group == "again" and not value.is_literal:
         found.repairs.append(Repair(kind="closer_missing", path=key, safety="truncated"))
     elif not value.closed and value.group is not None:
-        found.repairs.append(Repair(kind="closer_missing", path=key, safety="lossless" if text.strip() else "guess"))
+        certain = text.strip() and not value.in_doubt
+        found.repairs.append(Repair(kind="closer_missing", path=key, safety="lossless" if certain else "guess"))
     if grammar.known_keys and tool is not None and key not in tool.properties:
         found.repairs.append(Repair(kind="key_guessed", path=key, after=key, safety="guess"))
     return value.end
@@ -343,8 +357,8 @@ def finish_parameters(reading: Reading, draft: Draft, body: int, found: Paramete
     complete = not found.cut or (found.first >= 0 and is_whole(reading, tool, arguments, last_closed=found.whole))
     repairs = [*found.repairs, *peeled]
     if complete and not found.closed:
-        repairs.append(Repair(kind="closer_missing"))
+        repairs.append(Repair(kind="closer_missing", safety="guess" if found.holds_closer else "lossless"))
     raw = reading.src.text[body : found.end if found.stop < 0 else found.stop].strip()
     read = found.entries.read() if arguments is found.arguments else arguments
-    reading.end(draft, found.end, read, raw, complete=complete, repairs=repairs)
+    reading.end(draft, found.end, read, raw, complete=complete, repairs=repairs, sealed=found.sealed)
     return True

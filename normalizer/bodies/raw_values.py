@@ -1,10 +1,10 @@
 """One value as raw text: where it ends, and what a listener hears of it while it comes.
 
-A value ends at its own closer, or, when that is missing, at the next complete parameter opener or the closer of the call,
-whichever comes first; never within `<![CDATA[...]]>`. A closer of the call whose opener stands in the value belongs to it: the
-value speaks of a call. Only where nothing else ends the value does that closer. One line break after the opening tag belongs to
-the format; if there was one, so does one before the closing tag. Where the closer is missing, white space from the last line
-break on is layout.
+A value ends at its own closer; never within `<![CDATA[...]]>`. The closer of a call or of a wrapper belongs to the value when its
+opener stands in it, or when the value's own closer comes behind it: the value speaks of calls. Only where its own closer is
+missing does the value end at the next complete parameter opener or at such a closer, whichever comes first. One line break after
+the opening tag belongs to the format; if there was one, so does one before the closing tag. Where the closer is missing, white
+space from the last line break on is layout.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END, joined
-from llmcore.normalizer.core.source import Source, Steps
+from llmcore.normalizer.core.looks import Looks
+from llmcore.normalizer.core.source import Source, Steps, past
 
 __all__ = ["RawValue", "read_value", "trimmed"]
 
@@ -25,6 +26,8 @@ _HEAD = 24  # so far into a value a literal may begin that is all of it
 _SIGN = re.compile("<(?!<)")  # what ends a value begins so
 _WRONG_CLOSER = re.compile(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
 _CLOSER_TAG = re.compile(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
+_CLOSERS = re.compile(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
+"""What may stand behind the closer of a call without being a word: other closers, tokens and white space."""
 _MAY_BE_PEELED = ("<value>", "</arg_key>")
 
 
@@ -41,6 +44,10 @@ class RawValue:
     literal_open: bool
     holds_call: bool = False
     """A whole call of the same form stands in it, and its own closer behind that."""
+    holds_closer: bool = False
+    """The closer of a call or of a wrapper stands in it."""
+    in_doubt: bool = False
+    """Its own closer is missing, and whether the closer that ended it did so cannot be told."""
 
 
 def trimmed(text: str, *, closed: bool) -> str:
@@ -74,15 +81,16 @@ def read_value(
     keeps: bool,
     peels: bool,
     may_look: Callable[[], bool],
+    looks: Looks,
 ) -> Steps[RawValue]:
     """Read the value at `start`; `ends`: what may end it. `stream`: a listener, who hears of a string whose opening quote was
     told. `cdata`: literals count. `keeps`: its line breaks are its own. `peels`: an element around it may be taken off.
-    `may_look`: may it be looked for its closer behind a call that stands in it?"""
+    `may_look`: may it be looked for its closer behind a call that stands in it? `looks`: what looks to the text's end cost."""
     found = ends.search(src.text, start)
     if (
         found is not None
         and (not cdata or src.text.find(CDATA, start, found.start()) < 0)
-        and (found.lastgroup == "own" or (found.lastgroup != "again" and not _closes_within(src.text, start, found)))
+        and found.lastgroup in ("own", "parameter")
     ):  # all there, as values mostly are
         stop, group = found.start(), found.lastgroup or "other"
         closed = group == "own"
@@ -92,13 +100,13 @@ def read_value(
         return RawValue(text, found.end() if closed else stop, group, closed, is_literal=False, literal_open=False)
     found = None  # a match keeps the text it was found in
     heard = _Heard(src, start, stream, keeps=keeps, peels=peels)
-    return (yield from _read(src, start, ends, heard, may_look, cdata=cdata, keeps=keeps))
+    search = _Search(src, ends, looks, may_look)
+    return (yield from _read(search, start, heard, cdata=cdata, keeps=keeps))
 
 
-def _read(
-    src: Source, start: int, ends: re.Pattern[str], heard: _Heard, may_look: Callable[[], bool], *, cdata: bool, keeps: bool
-) -> Steps[RawValue]:
+def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: bool) -> Steps[RawValue]:
     """As `read_value`, while the value comes, or of one that holds a literal or a call."""
+    src, ends = search.src, search.ends
     position, literal, literal_open, behind = start, "", False, start
     if cdata:
         inner = yield from _literal_at(src, start)
@@ -109,7 +117,7 @@ def _read(
                 heard.finish(literal)
                 return RawValue(literal, len(src.text), None, closed=False, is_literal=False, literal_open=True)
             position = behind = close + len(CDATA_END)
-    begun, holds_call = position, False
+    begun = position
     stop, group, end = -1, None, -1
     first_inner: tuple[int, str] | None = None
     while stop < 0:
@@ -132,11 +140,11 @@ def _read(
         if at < 0:
             stop, group, end = found.start(), found.lastgroup or "other", found.end()
             found = None  # a match keeps the text it was found in
-            if group == "again" and may_look():
+            if group not in ("own", "parameter"):
                 heard.hold()
-                own = yield from _closer_behind(src, end, ends)
+                own = yield from search.own_closer(end, begun_again=group == "again")
                 if own is not None:
-                    stop, group, end, holds_call = own[0], "own", own[1], True
+                    stop, group, end = own[0], "own", own[1]
             break
         found = None  # a match keeps the text it was found in
         close = yield from _literal_end(src, at + len(CDATA), None)
@@ -151,28 +159,80 @@ def _read(
     text = raw if keeps else trimmed(raw, closed=closed)
     text = literal + joined(text) if literal and text.strip() else literal if behind > start else joined(text) if cdata else text
     heard.finish(text)
+    literal_open = literal_open or CDATA in literal  # one begun within another: the first was never closed
     stop = len(src.text) if stop < 0 else stop
-    return RawValue(text, end if closed else stop, group, closed, behind > start, literal_open, holds_call)
+    value = RawValue(text, end if closed else stop, group, closed, behind > start, literal_open)
+    value.holds_call, value.holds_closer, value.in_doubt = search.passed_call, search.passed_closer, search.in_doubt
+    return value
 
 
-def _closer_behind(src: Source, start: int, ends: re.Pattern[str]) -> Steps[tuple[int, int] | None]:
-    """Where the value's own closer stands behind calls that are whole, the first of which opened before `start`; None where the
-    text, or the call that the value is of, ends before it."""
-    position, depth = start, 1
-    while True:
-        found = ends.search(src.text, position)
-        if found is None:
-            if src.final:
-                return None
+class _Search:
+    """The search for a value's own closer behind what may have ended the value."""
+
+    __slots__ = ("_looks", "_may_look", "ends", "in_doubt", "passed_call", "passed_closer", "src")
+
+    def __init__(self, src: Source, ends: re.Pattern[str], looks: Looks, may_look: Callable[[], bool]) -> None:
+        self.src, self.ends, self._looks, self._may_look = src, ends, looks, may_look
+        self.passed_call = self.passed_closer = self.in_doubt = False
+
+    def own_closer(self, start: int, *, begun_again: bool) -> Steps[tuple[int, int] | None]:
+        """Where the closer stands that is the value's own; None where it is missing. Before `start` the next call opens
+        (`begun_again`), or something was closed."""
+        if begun_again:
+            found = (yield from self._behind_calls(start)) if self._may_look() else None
+            self.passed_call = found is not None
+            return found
+        found = yield from self._behind_closers(start)
+        self.passed_closer, self.passed_call = found is not None, self.passed_call and found is not None
+        return found
+
+    def _next(self, position: int) -> Steps[re.Match[str] | None]:
+        """What may end a value, at or behind `position`."""
+        src = self.src
+        while (found := self.ends.search(src.text, position)) is None and not src.final:
             position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
             yield None
-            continue
-        if depth == 0 and found.lastgroup == "own":
-            return found.span()
-        if depth == 0 and found.lastgroup == "end":
-            return None
-        depth += (found.lastgroup == "again") - (found.lastgroup == "end")
-        position, found = found.end(), None  # a match keeps the text it was found in
+        return found
+
+    def _behind_calls(self, start: int) -> Steps[tuple[int, int] | None]:
+        """Behind calls that are whole, the first of which opened before `start`; None where the text, or the call that the value
+        is of, ends before it."""
+        position, depth = start, 1
+        while (found := (yield from self._next(position))) is not None:
+            if depth == 0 and found.lastgroup == "own":
+                return found.span()
+            if depth == 0 and found.lastgroup == "end":
+                return None
+            depth += (found.lastgroup == "again") - (found.lastgroup == "end")
+            position, found = found.end(), None  # a match keeps the text it was found in
+        return None
+
+    def _behind_closers(self, start: int) -> Steps[tuple[int, int] | None]:
+        """Behind closers, the first of which ended before `start`. With nothing but closers up to the next call or the end, the
+        first one has ended the call. Behind words the value's closer may stand, and calls before it."""
+        position, depth, words = start, 0, False
+        while (found := (yield from self._next(position))) is not None:
+            group, span = found.lastgroup, found.span()
+            found = None  # a match keeps the text it was found in
+            words = words or past(_CLOSERS, self.src.text, position) < span[0]
+            if words and self._looks.too_many_left_open:
+                self.in_doubt = True
+                return None
+            if group == "own" and depth == 0:
+                self.in_doubt = False
+                return span
+            if group == "parameter" and depth == 0:  # the call goes on
+                self.in_doubt = True
+                return None
+            if group == "again":
+                if not words:
+                    return None
+                depth, self.passed_call = depth + 1, True
+            self.in_doubt = self.in_doubt or (group == "end" and depth == 0 and words)  # what was closed before, if not the call?
+            depth -= group == "end" and depth > 0
+            position = span[1]
+        self._looks.never_closed()
+        return None
 
 
 def _closes_within(text: str, start: int, closer: re.Match[str]) -> bool:

@@ -43,10 +43,14 @@ _BEFORE = re.compile(
 """Openers that stand before the one of a call: of a section, of a message, of a separator."""
 _REACH = 256
 _TELLING = 24  # of an opener and what stands behind it
-_ESCAPING = ("{", "[", "(")
+_GOES_ON = re.compile(r"(?:[^\w<]++|<[^<>\n]{1,64}+>)*+\w(?:[^<]++|<(?![^<>\s]))*+<[^<>\s]")
+"""Words, and markup behind them."""
+_ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
+"""What arguments begin with in a notation with escapes: a bracket, or, in a call of Python, a string or a keyword."""
 _MAY_OPEN = re.compile(r"[<\[{(]")
 _LINES = re.compile(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
-"""YAML: a line that begins with an opener is in a block, or has ended the call."""
+"""YAML: a line that begins with an opener is in a block, or has ended the call; so is one before a line as deep as it is."""
+_LINE_BEHIND = re.compile(r"[^\n]*+\n(?:[ \t]*+\n)*+([ \t]*+)\S")
 
 
 class _Said(Protocol):
@@ -68,10 +72,12 @@ class _Asked(Protocol):
 
 
 class BegunAgain(NamedTuple):
-    """Where the next call begins, and what the text before it says; -1 when it was not looked for any more."""
+    """Where the next call begins, and what the text before it says; -1 when it was not looked for any more. `goes_on`: words and
+    a closer of the first call follow, which speaks of the next one in a value or was begun again; that cannot be told."""
 
     at: int
     drafts: list[Draft]
+    goes_on: bool = False
 
 
 def openers_before(text: str, start: int, at: int) -> int:
@@ -105,7 +111,7 @@ def _found(text: str, start: int, end: int, head: str, names: frozenset[str] | N
 
 def _is_trusted(arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> bool:
     """Does the call show by its notation where each of its values ends?"""
-    if not complete or arguments is None or not raw.lstrip().startswith(_ESCAPING):
+    if not complete or arguments is None or _ESCAPING.match(raw) is None:
         return False
     return not repairs or all(repair.safety in ("lossless", "coerced") for repair in repairs)
 
@@ -116,8 +122,15 @@ def _places(reading: _Asked, start: int, end: int, raw: str) -> Iterator[int]:
     if head is None:
         return
     for at in islice(_found(text, head.end(), end, head[0], reading.names), _PLACES):
-        if not (in_lines and text[max(start, text.rfind("\n", start, at)) : at].isspace()):
+        if not (in_lines and _in_block(text, max(start, text.rfind("\n", start, at)), at)):
             yield at
+
+
+def _in_block(text: str, line: int, at: int) -> bool:
+    """Does what stands at `at`, in the line of YAML behind the line break at `line`, belong to a block of text?"""
+    before, behind = text[line:at], _LINE_BEHIND.match(text, at)
+    depth = len(before) - len(before.lstrip()) - 1
+    return before.isspace() or (depth > 0 and behind is not None and len(behind[1]) >= depth)
 
 
 def _has_arguments(draft: Draft) -> bool:
@@ -154,7 +167,7 @@ def begun_again(
         first = reading.nest(text[start:at], on_trial=True).drafts
         if first and first[-1].complete and not _holds(arguments, text[place:end]):
             continue  # the calls of one list, each with an opener of its own
-        return BegunAgain(at, first)
+        return BegunAgain(at, first, _GOES_ON.match(text, at + second[-1].stop, end) is not None)
     return None
 
 

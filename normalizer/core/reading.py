@@ -54,6 +54,8 @@ class Reading(Record):
     _doubtful: tuple[int, Standing]
     """Where a doubtful call or its wrapper ended, and why it is: so is one right behind it."""
     _answer = ""
+    _within = -1
+    """Calls that begin before it may be what a value says."""
 
     def __init__(
         self,
@@ -147,8 +149,10 @@ class Reading(Record):
         *,
         complete: bool = True,
         repairs: list[Repair] | None = None,
+        sealed: bool = False,
     ) -> None:
-        """The call is read: it spans to `end`."""
+        """The call is read: it spans to `end`. `sealed`: closers show where it and each of its values ends, so that the opener of
+        a call in a value is a part of it."""
         if self._next_call >= 0:  # of a reader that went on behind it
             if draft.index >= 0 and draft.is_open:
                 draft.finish(self._next_call, None, "", False, [])
@@ -159,15 +163,19 @@ class Reading(Record):
             self.take("content", end)
             return
         found = repairs or []
-        if (again := begun_again(self, draft, end, arguments, raw, complete, found)) is not None:
+        again = None if sealed else begun_again(self, draft, end, arguments, raw, complete, found)
+        if again is not None:
             if again.at >= 0:
                 self._cut_at(draft, again.at, again.drafts)
+                self._within = end if again.goes_on else self._within
                 return
             found = [*found, Repair(kind="closer_missing", safety="guess")]
         elif found and took_closers(self, arguments, found):
             found = [*found, Repair(kind="closer_missing", safety="guess")]
         if arguments and (shown := placeholders_in(arguments)):
             found = [*(repair for repair in found if repair.kind != "placeholder"), *shown]
+        if draft.start < self._within:
+            found = [*found, Repair(kind="within_value", safety="guess")]
         if self.invented:
             found = [*found, Repair(kind="after_invented_result", safety="guess")]
         if self.standing.doubt:

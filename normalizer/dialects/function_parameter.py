@@ -18,7 +18,7 @@ __all__ = ["DIALECTS"]
 
 _NEXT_CALL = (
     r"<(?:tool_call>\s{0,16}<function=|"
-    r"(?:seed:tool_call>\s{0,16}<)?function=[^<>\n]{1,256}>\s{0,16}(?:<parameter\s{0,16}=|</function>))"
+    r"(?:seed:tool_call>\s{0,16}<)?function=[^<>\n]{1,256}>(?=\s{0,16}(?:<parameter\s{0,16}=|</function>)))"
 )
 _NEXT_NAME = r"<(?:(?:seed:)?tool_call>\s{0,16}<)?function>\s{0,16}[^\s<>]{1,256}\s{0,16}</function>"
 _GRAMMAR = Grammar(

@@ -40,7 +40,8 @@ def pairs(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     plain = valued.replace("?P<key>", "?:").replace("?P<declared>", "?:")
     end = rf"(?P<end></{pre}{call}{post}>)"
     others = rf"</?{pre}{call}s{post}>", f"<{pre}{call}{post}>"
-    again = rf"<(?:{pre}{call}s{post}>\s{{0,16}}<)?{pre}{call}{post}>(?={gap}[^\s<>{{}}()]{{1,256}}{gap}<{pre}arg_key{post}>)"
+    named = rf"{gap}[^\s<>{{}}()]{{1,256}}{gap}(?:<tool_sep>{gap})?"
+    again = rf"<(?:{pre}{call}s{post}>\s{{0,16}}<)?{pre}{call}{post}>(?={named}<{pre}arg_key{post}>)"
     """In a value an opener is one only with its name and key behind it: models write about their own format."""
     return Grammar(
         item=tags(valued, end, *others, "</think>"),

@@ -13,6 +13,7 @@ from llmcore.normalizer.bodies.cdata import CDATA, joined
 from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.nested_values import Element, element_value
+from llmcore.normalizer.core.begun_again import HOLDS_CALL
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
@@ -125,7 +126,8 @@ def _m3_finish(reading: Reading, call: _M3, body: int, *, cut: bool) -> None:
     most = reading.limits.repairs
     arguments = None if call.too_deep or len(call.repairs) > most else call.entries.read()
     raw = reading.src.text[body : call.end]
-    reading.end(call.draft, call.end, arguments, raw, complete=complete, repairs=call.repairs[:most])
+    sealed = call.closed and not call.entries.lost and all(repair.kind != "closer_missing" for repair in call.repairs)
+    reading.end(call.draft, call.end, arguments, raw, complete=complete, repairs=call.repairs[:most], sealed=sealed)
 
 
 def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool) -> Steps[int]:
@@ -136,6 +138,9 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
         return start
     told, closer = yield from _m3_text(reading, call, key, start, streams=types in ((), ("string",)))
     src = reading.src
+    if types == ("string",) and closer is not None and closer["tag"] in _FRAMES:
+        own = yield from _m3_own(reading, call, key, closer.start())
+        closer = _TAG.match(src.text, closer.start() if own < 0 else own)
     stop = closer.start() if closer is not None else len(src.text)
     if closer is None or closer["slash"] or closer["tag"] == "invoke" or types == ("string",):
         closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
@@ -156,6 +161,32 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     end = yield from _m3_elements(reading, call, root, closer)
     _m3_store(reading, call, root, told=told >= 0)
     return end
+
+
+def _m3_own(reading: Reading, call: _M3, key: str, position: int) -> Steps[int]:
+    """Where the closer of a text stands that speaks of calls, whose tags begin at `position`; -1 where the text has none. Calls
+    that are whole may stand before it."""
+    depth, closers, calls = 0, 0, 0
+    while not reading.looks.too_many_left_open:
+        tag = _TAG.search(reading.src.text, position) or (yield from _next_tag(reading, position))
+        if tag is None:
+            reading.looks.never_closed()
+            break
+        slash, framing = bool(tag["slash"]), tag["tag"] in _FRAMES
+        if depth == 0 and not framing:
+            if not slash or tag["tag"] != key:
+                break
+            if calls:
+                call.repairs.append(Repair(kind=HOLDS_CALL, path=key, safety="guess"))
+            return tag.start()
+        if tag["tag"] == "invoke":
+            closers += slash and depth == 0
+            calls += not slash
+            depth = depth + 1 if not slash else max(0, depth - 1)
+            if closers and calls:  # this call's closer, and then another call
+                break
+        position, tag = tag.end(), None  # a match keeps the text it was found in
+    return -1
 
 
 def _opens_next(call: _M3, tag: re.Match[str]) -> bool:

@@ -47,6 +47,8 @@ _SAID_ON_A_LINE = 128  # by a tag and its closer in a sentence
 _TAG_BEGUN = re.compile(r"<[^<>]{0,256}+\Z")
 _FIRST_CHILD = re.compile(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
 _HEAD = 600
+_PROPERTY = re.compile(r"\n[ \t]*+[^\s<>:]{1,256}+:?[ \t]*+\r?\n\s*+<[^\s<>/]{1,256}+>")
+"""A line that may be a name, and a tag behind it."""
 
 
 def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -123,7 +125,7 @@ def _element(reading: Reading, body: int, tag: str, *, unclosed: bool = False) -
     closer = yield from search(reading.src, pattern, body, len(tag) + 80)
     if closer is not None:
         span, closer = closer.span(), None  # a match keeps the text it was found in
-        return span if unclosed else (yield from _outer(reading, body, tag, span))
+        return span if unclosed else (yield from _behind_child(reading, body, tag, (yield from _outer(reading, body, tag, span))))
     reading.looks.never_closed()
     length = len(reading.src.text)
     return (length, length) if child_at(reading.src.text, body) else None
@@ -144,6 +146,23 @@ def _outer(reading: Reading, body: int, tag: str, first: tuple[int, int]) -> Ste
         depth += reading.src.text.count(opener, position, found.start()) - 1
         position, span = found.end(), found.span()
         found = None  # a match keeps the text it was found in
+    return span
+
+
+def _behind_child(reading: Reading, body: int, tag: str, first: tuple[int, int]) -> Steps[tuple[int, int]]:
+    """The closer of a tag of which the `first` one stands in a child that closes behind it: the one behind that child's closer,
+    with no such tag between."""
+    tool, span = reading.tool(tag), first
+    children = read_children(reading.src.text, body, first[0], tool, reading.tools) if tool is not None else []
+    if not children or children[-1].closed or reading.looks.too_many_left_open:
+        return first
+    for name in (children[-1].key, tag):
+        sought = re.compile(rf"{closer_of(name).pattern}|(?P<again><{re.escape(tag)}>)")
+        found = yield from search(reading.src, sought, span[1], len(tag) + 80)
+        if found is None or found["again"]:
+            reading.looks.never_closed()
+            return first
+        span, found = found.span(), None  # a match keeps the text it was found in
     return span
 
 
@@ -266,7 +285,9 @@ def _name_line(reading: Reading, at: int, body: int) -> Steps[bool]:
     closer = yield from search(src, closer_of(name), at, len(name) + 16)
     is_open, span = closer is None, closer.span() if closer is not None else (len(src.text), len(src.text))
     closer = None  # a match keeps the text it was found in
-    stop, limit = span if is_open else (yield from _outer(reading, at, name, span))
+    if not is_open:
+        span = yield from _behind_child(reading, at, name, (yield from _outer(reading, at, name, span)))
+    stop, limit = span
     begun = _TAG_BEGUN.search(src.text, max(at, stop - _REACH), stop) if is_open else None
     children = read_children(src.text, at, stop if begun is None else begun.start(), tool, reading.tools)
     closed = bool(children) and not is_open and not src.text[children[-1].end : stop].strip()
@@ -301,7 +322,10 @@ def _enter_line(
     complete = complete and (closed or children[-1].closed)
     call = CallObject(name, entries.read(), True, raw=reading.src.text[at:end])
     over = yield from line_is_over(reading, end)
-    return (yield from enter_tag(reading, (begin, end), call, "name_line_tags", complete, entries.repairs, over=over))
+    texts = [child.text for child in children]
+    sealed = closed and not entries.lost and all(child.closed for child in children) and not any(map(_PROPERTY.search, texts))
+    place = (begin, end)
+    return (yield from enter_tag(reading, place, call, "name_line_tags", complete, entries.repairs, over=over, sealed=sealed))
 
 
 # ---------------------------------------------------------------------- H3 Cline with MCP
