@@ -199,7 +199,7 @@ async def test_a_plain_type_costs_no_thread(monkeypatch: pytest.MonkeyPatch) -> 
     def none(_: Callable[[], Any]) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("llmcore.run.validating.ThreadCall", none)
+    monkeypatch.setattr("llmcore.run.within.ThreadCall", none)
     assert await Orchestrator(FakeModel('{"n": 1}')).execute("x", Plain) == Plain(n=1)
 
 
@@ -208,7 +208,7 @@ async def test_without_threads_the_type_is_judged_where_it_is(monkeypatch: pytes
     def none(_: Callable[[], Any]) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr("llmcore.run.validating.ThreadCall", none)
+    monkeypatch.setattr("llmcore.run.within.ThreadCall", none)
     assert (await Orchestrator(FakeModel('{"n": 1}')).execute("x", Slow)).n == 1
 
 
