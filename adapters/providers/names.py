@@ -3,7 +3,8 @@ error there and not at the first request.
 
 A name is known when our table or LiteLLM's list has it; the list is a file of this package (`scripts/litellm_names.py` makes it),
 so that nothing is imported for it. Models are judged only where a provider serves its own at its own URL: by the beginning of
-their names, and by their words.
+their names, and by their words. A name that could be a new model's is let through; where it differs from a known one by a letter,
+or by how its parts are put together, a warning names that one.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ from urllib.parse import urlsplit
 from llmcore.adapters.providers import ALIASES, PROVIDERS, canonical, is_host_of
 from llmcore.adapters.providers.provider import Provider
 from llmcore.types import ConfigError
+from llmcore.types.logs import logger
 
 __all__ = ["OWN_ADAPTER", "check_names", "litellm_names"]
+
+_log = logger("models")
 
 OWN_ADAPTER = frozenset({"custom", "fake", "replay"})
 """Providers whose requests an adapter of the caller's makes; any model goes with them."""
@@ -47,6 +51,9 @@ _ASKED = ("/chat/completions", "/completions", "/responses", "/v1/messages", "/a
 _WORD = re.compile(r"[a-z]{4,}")
 _OPEN = re.compile(r"/|^(?:ft|arn):")
 """What stands in the names of models of a user's own or of somebody else's: their words may be any."""
+_PART = re.compile(r"[a-z]+|[0-9]+")
+_SHORTEST = 3
+"""Letters of a word that may be another one with a slip: shorter ones are versions."""
 _NEAR = 0.8
 """How near a word must be to a known one to be taken for that, misspelt."""
 
@@ -80,6 +87,8 @@ def check_names(provider: str, model: str, base_url: str | None = None) -> None:
         return
     if not row.may_serve(model) or _misspelt(row, model):
         raise ConfigError(_unknown_model(row, model))
+    if row.names_of_models and not _OPEN.search(model) and (near := _one_letter_away(row.name, model)):
+        _warn(row.name, model, near)
 
 
 def _check_host(base_url: str) -> None:
@@ -128,6 +137,11 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(word for text in (*_models(row), *row.names_of_models) for word in _WORD.findall(text.lower()))
 
 
+def _swapped(word: str) -> Iterable[str]:
+    """The word with two neighbouring letters exchanged."""
+    return (word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1))
+
+
 def _misspelt(row: Provider, model: str) -> bool:
     """Does a name of the right beginning hold a word that is nearly one of its provider's? The next version of a family has
     another number, and a new family a new word; neither is nearly an old word."""
@@ -135,7 +149,39 @@ def _misspelt(row: Provider, model: str) -> bool:
         return False
     known = _words(row.name)
     unknown: set[str] = {*_WORD.findall(model.lower())} - known
-    return any(get_close_matches(word, known, n=1, cutoff=_NEAR) for word in unknown)
+    return any(not known.isdisjoint(_swapped(word)) or get_close_matches(word, known, n=1, cutoff=_NEAR) for word in unknown)
+
+
+def _one_letter_away(provider: str, model: str) -> str | None:
+    """The known model whose name has the same parts in other places or with other separators, or all but one, in which one letter
+    is missing, too much, another or in the wrong place. Other numbers are another model."""
+    parts = _PART.findall(model.lower())
+    for name in litellm_names()["models"].get(provider, ()):
+        others = _PART.findall(name.lower())
+        if len(others) != len(parts):
+            continue
+        pairs = [(part, other) for part, other in zip(parts, others, strict=True) if part != other]
+        if len(pairs) == 1 and _is_one_slip(*pairs[0]):
+            return str(name)
+        if pairs == [] or sorted(parts) == sorted(others):
+            return str(name)
+    return None
+
+
+def _is_one_slip(word: str, other: str) -> bool:
+    if not (word.isalpha() and other.isalpha()) or min(len(word), len(other)) < _SHORTEST:
+        return False
+    if len(word) > len(other):
+        word, other = other, word
+    at = next((at for at, letter in enumerate(word) if letter != other[at]), len(word))
+    if len(word) < len(other):
+        return word[at:] == other[at + 1 :]
+    return word[at + 1 :] == other[at + 1 :] or other in _swapped(word)
+
+
+@cache
+def _warn(provider: str, model: str, near: str) -> None:
+    _log.warning("%s: the model %r is not known; is it %r? It is asked for as it is written", provider, model[:200], near)
 
 
 def _unknown_model(row: Provider, model: str) -> str:

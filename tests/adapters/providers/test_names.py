@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from llmcore.adapters.providers import ALIASES, PROVIDERS, canonical
-from llmcore.adapters.providers.names import check_names, litellm_names
+from llmcore.adapters.providers.names import _warn, check_names, litellm_names  # pyright: ignore[reportPrivateUsage]
 from llmcore.types import ConfigError
 from tests.adapters.conftest import EVERY_MODEL
 
@@ -34,6 +34,9 @@ from tests.adapters.conftest import EVERY_MODEL
         (("mistral", "mistral-lrge-latest"), ["did you mean 'mistral-large-latest'"]),
         (("gemini", "gemini-2.5-flsh"), ["did you mean 'gemini-2.5-flash'"]),
         (("bedrock", "eu.anthropic.claude-sonet-4-5-v1:0"), ["did you mean"]),
+        (("deepseek", "deepseek-chta"), ["did you mean 'deepseek-chat'"]),
+        (("anthropic", "claude-opsu-4-5"), ["did you mean 'claude-opus-4-5'"]),
+        (("openai", "gpt-4o-miin"), ["did you mean 'gpt-4o-mini'"]),
         (("vllm", "m", "http://127.0.0.1:1/v1/chat/completions"), ["leave out '/chat/completions'", "'/v1'"]),
         (("anthropic", "m", "https://proxy.example/v1/messages/"), ["leave out '/v1/messages'"]),
     ],
@@ -76,6 +79,49 @@ def test_what_nobody_knows_is_an_error_with_the_nearest(
 )
 def test_what_can_be_reached_is_let_through(given: tuple[str, ...]) -> None:
     check_names(*given)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "near"),
+    [
+        ("openai", "gpt-4o-mni", "gpt-4o-mini"),
+        ("openai", "gpt-4o-mimi", "gpt-4o-mini"),
+        ("openai", "gpt-4-o-mini", "gpt-4o-mini"),
+        ("anthropic", "claude-opus-4.5", "claude-opus-4-5"),
+        ("anthropic", "claude-4-5-opus", "claude-opus-4-5"),
+        ("deepseek", "deepseek-chad", "deepseek-chat"),
+        ("gemini", "gemini-2.5-por", "gemini-2.5-pro"),
+    ],
+)
+def test_what_may_be_a_slip_is_let_through_with_a_warning(
+    provider: str, model: str, near: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    _warn.cache_clear()
+    for _ in range(2):
+        check_names(provider, model)
+    (said,) = caplog.messages
+    assert f"{model!r} is not known" in said
+    assert f"{near!r}" in said
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [
+        ("openai", "gpt-4o-mini"),
+        ("openai", "gpt-9-mini"),
+        ("openai", "gpt-4x-mini"),
+        ("openai", "gpt-4o-mini-2031-01-01"),
+        ("openai", "ft:gpt-4o-mini:org::id"),
+        ("anthropic", "claude-opus-9-5"),
+        ("anthropic", "claude-brio-4-5"),
+        ("mistral", "mistral-huge-latest"),
+        ("gemini", "gemini-9-pro"),
+        ("deepseek", "deepseek-r9"),
+    ],
+)
+def test_a_new_model_is_let_through_without_a_word(provider: str, model: str, caplog: pytest.LogCaptureFixture) -> None:
+    check_names(provider, model)
+    assert caplog.messages == []
 
 
 def test_a_url_of_the_environment_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
