@@ -36,6 +36,12 @@ ENVIRONMENT = {
 }
 """Set before the import, with `setdefault`: the user may know better."""
 
+_LOOKS_UP = (
+    ("litellm.llms.ollama.common_utils", "OllamaModelInfo", "get_model_info"),
+    ("litellm.llms.lemonade.chat.transformation", "LemonadeChatConfig", "get_model_info"),
+    ("litellm.utils", "", "_get_max_position_embeddings"),
+)
+"""Where LiteLLM asks a server what a model is: the module, the class in it, the function."""
 _ODD_REPLY = r"pydantic serializer warnings:[\s\S]*(chatcompletion|_tokens|usage)"
 _TYPED_DICT = r"items? .* on typeddict class '(chatcompletion|standardlog)"
 _QUIET = (
@@ -127,6 +133,9 @@ def _load() -> Any:
     module.suppress_debug_info = True  # else coloured text on stdout with every error
     module.disable_hf_tokenizer_download = True  # else counting tokens offline blocks for ~23 s
     module.REPEATED_STREAMING_CHUNK_LIMIT = 1_000_000_000  # else a hundred equal chunks, a ruled line, are an error
+    for where, holder, name in _LOOKS_UP:
+        found: Any = importlib.import_module(where)
+        _ask_no_server(getattr(found, holder) if holder else found, name)
     main: Any = importlib.import_module("litellm.main")
     main.completion = tells_what_it_makes(main.completion)
     for model in (importlib.import_module("openai.types.chat").ChatCompletion, module.ModelResponse):
@@ -140,6 +149,19 @@ def _load() -> Any:
         aiohttp, importlib.import_module("httpx").AsyncHTTPTransport
     )
     return module
+
+
+def _ask_no_server(holder: Any, name: str) -> None:
+    """LiteLLM asks servers what a model is (Ollama and Lemonade, where the call went or at their usual place; Hugging Face) when
+    it adds up what a reply cost: on the event loop, for as long as they take. In calls of ours nobody is asked; its table counts.
+    """
+    ask = getattr(holder, name)
+
+    @wraps(ask)
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        return ask(*args, **kwargs) if current_watch() is None else None
+
+    setattr(holder, name, asked)
 
 
 def _dump_without_warnings(model: Any) -> None:

@@ -119,7 +119,8 @@ class _Handler(BaseHTTPRequestHandler):
             sent=sent,
             peer=self.client_address[1],
         )
-        if self.path.startswith("/api/show"):  # LiteLLM's Ollama path may ask what the model can do
+        if self.path.startswith("/api/show"):  # LiteLLM's Ollama path would ask what the model can do
+            self.server.owner.looked_up.append(seen)
             self._send(200, b'{"capabilities": ["tools"], "model_info": {}, "template": ""}', {})
             return
         try:
@@ -198,11 +199,13 @@ class _Server(ThreadingHTTPServer):
 
 
 class WireServer:
-    """See the module. Enter it to serve; `requests` is the journal, in order of arrival."""
+    """See the module. Enter it to serve; `requests` is the journal, in order of arrival; `looked_up` holds the
+    requests that ask what a model is."""
 
     def __init__(self, script: Script, port: int = 0) -> None:
         self.script = script
         self.requests: list[Seen] = []
+        self.looked_up: list[Seen] = []
         self.stopped = threading.Event()
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), _Handler)

@@ -77,6 +77,32 @@ def test_import_and_calls_look_nothing_up(tmp_path: Path) -> None:
     assert seen["env"] is None, "the user's .env was loaded"
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("tools", [True, False])
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+async def test_no_server_is_asked_what_its_model_is(streamed: bool, tools: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of a stream LiteLLM would ask Ollama, wherever it stands: nothing else answers meanwhile."""
+    module = engine.litellm_now()
+    asked: list[str] = []
+
+    def post(*_: Any, url: str, **__: Any) -> None:
+        asked.append(url)
+        raise OSError(url)
+
+    monkeypatch.setattr(module.module_level_client, "post", post)
+    adapter = LiteLLMAdapter()
+    with WireServer([Turn("Hello.")]) as server:
+        endpoint = endpoint_at(server, "ollama", "a-model-that-is-in-no-table")
+        call = call_of(endpoint, streamed=streamed, **({} if tools else {"tools": ()}))
+        if streamed:
+            events = [event async for event in adapter.stream(call)]
+            assert events[-1] != events[0]
+        else:
+            await adapter.complete(call)
+    await adapter.close()
+    assert asked == server.looked_up == []
+
+
 def test_a_missing_litellm_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_loaded", None)
     monkeypatch.setitem(sys.modules, "litellm", None)
