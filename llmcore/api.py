@@ -16,6 +16,7 @@ from llmcore.tools import compile_tools
 from llmcore.types import DEFAULT_LIMITS, CallerError, Envelope, Limits, ToolSet
 from llmcore.types.called import in_words, told
 from llmcore.types.copies import copied
+from llmcore.types.limits import check_limits
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_float
 from llmcore.types.wordings import described
@@ -53,6 +54,7 @@ def normalize(
 
     Raises `ToolDefinitionError` when `tools` holds something that is no tool, `ConfigError` for an unknown dialect name.
     """
+    check_limits(limits)
     return _normalize(
         reply if isinstance(reply, str) else _loaded(reply),
         None if tools is None else compile_tools(tools),
@@ -96,6 +98,7 @@ class Normalizer(_Normalizer):
         forced_tool: str | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
+        check_limits(limits)
         super().__init__(
             None if tools is None else compile_tools(tools),
             dialects=dialects,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["HookChain", "Hooks", "HooksGiven", "StreamedSoFar", "Veto", "check_members", "hook"]
 
 
+@in_words()
 @dataclass(frozen=True, slots=True)
 class Veto:
     """Returned by `before_tool_run`: the tool does not run, and the model is told the reason."""

@@ -161,8 +161,8 @@ class Orchestrator:
         from llmcore.run.logbook import Logbook
         from llmcore.run.loop import Machinery
 
-        known = isinstance(models, Catalog)  # of an agent whose options changed
-        self._catalog = models if known else Catalog(models, capabilities=capabilities, adapter=adapter)
+        known: object = models  # an agent whose options changed gives what it had
+        self._catalog = known if isinstance(known, Catalog) else Catalog(models, capabilities=capabilities, adapter=adapter)
         self._machinery = Machinery(
             catalog=self._catalog,
             hooks=HookChain(hooks),
@@ -261,13 +261,19 @@ class Orchestrator:
             options = {**options, "output_type": output_type}
         return RunStream(self._prepare(request, options, listening=True))
 
-    def iterate(self, request: Given | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> Steps:
+    @overload
+    def iterate(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> Steps[T]: ...
+
+    @overload
+    def iterate(self, request: Given | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> Steps[Any]: ...
+
+    def iterate(self, request: Given | None = None, output_type: Any = None, **options: Any) -> Steps[Any]:
         """The run step by step: `async for step in orchestrator.iterate(...)`, a step for each reply and each batch of tool
         results. Between two steps nothing goes on. `Steps.result` is the run as far as it has come, also where it is left
         early; `Steps.interject` adds a message. Errors are those of `run`; caller's errors are raised at once, here."""
         from llmcore.run.stepping import Steps
 
-        asked: dict[str, Any] = {**options} if output_type is None else {**options, "output_type": output_type}
+        asked = options if output_type is None else {**options, "output_type": output_type}
         given = asked.get("interjections")
         if given is not None and not isinstance(given, Interjections):
             raise ConfigError("interjections of iterate() is an Interjections box, or left out: Steps.interject adds to it")

@@ -28,6 +28,8 @@ from llmcore.adapters.capabilities.known import known_capabilities
 from llmcore.adapters.capabilities.redis_facts import RedisFacts
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.types import ConfigError
+from llmcore.types.bounds import is_amount
+from llmcore.types.called import Kind, check_kinds, in_words
 from llmcore.types.copies import updated
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
@@ -52,6 +54,19 @@ def shared_facts(where: str | os.PathLike[str]) -> SharedFacts:
     return FileFacts(where)
 
 
+_KINDS = {
+    "table": Kind(callable, "a function of an Endpoint that gives its Capabilities"),
+    "ttl": Kind(is_amount, "a finite number of seconds of at least 0"),
+    "maxsize": Kind(lambda value: isinstance(value, int) and is_amount(value) and value > 0, "a whole number of at least 1"),
+    "fresh_for": Kind(is_amount, "a finite number of seconds of at least 0"),
+    "patience": Kind(is_amount, "a finite number of seconds of at least 0"),
+    "clock": Kind(callable, "a function that gives wall-clock seconds"),
+}
+
+
+@in_words(
+    instead={"path": "it is `backend`", "url": "it is `backend`", "*": "a file or a Redis is `backend=`"}, only=("__init__",)
+)
 class CapabilityStore:
     """What endpoints can do.
 
@@ -74,6 +89,8 @@ class CapabilityStore:
         patience: float = 2.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        told: dict[str, object] = {"table": table, "ttl": ttl, "maxsize": maxsize}
+        check_kinds("CapabilityStore", {**told, "fresh_for": fresh_for, "patience": patience, "clock": clock}, _KINDS)
         self._table = table
         self._clock = clock
         self._trial = trial

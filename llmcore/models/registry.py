@@ -22,6 +22,7 @@ from llmcore.models.reading import Document, build_models, document_of, files_of
 from llmcore.models.selection import Needs, select
 from llmcore.types import ConfigError, ModelNotFound
 from llmcore.types.locks import ForkSafeLock
+from llmcore.types.wordings import described
 
 __all__ = ["ModelRegistry"]
 
@@ -96,6 +97,8 @@ class ModelRegistry:
     def from_dict(cls, llm: Mapping[str, Any], *, environ: Mapping[str, str] | None = None) -> ModelRegistry:
         """The same from data: `{"models": {alias: {...}}, "defaults": ..., "overrides": ...}`, with or without `llm`
         around."""
+        if not isinstance(llm, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+            raise ConfigError(f"ModelRegistry.from_dict takes a dict as {{'models': {{alias: {{...}}}}}}, not {described(llm)}")
         data = llm if "llm" in llm else {"llm": llm}
         document = document_of(data, "the given settings", os.environ if environ is None else environ)
         return cls(_some(build_models(document), "the given settings").values())

@@ -14,6 +14,7 @@ from llmcore.run.callers_code import CallersFunction
 from llmcore.run.copies import refusing
 from llmcore.tools import RunContext
 from llmcore.types import CallerError, Message
+from llmcore.types.called import in_words
 from llmcore.types.copies import copied
 from llmcore.types.given_messages import given_messages
 from llmcore.types.narrowing import is_object
@@ -23,6 +24,7 @@ __all__ = ["Interjections", "interjected", "interjections_of", "left_waiting"]
 _ROLES = ("user", "system")
 
 
+@in_words(instead={"*": "messages go in by `add`: box = Interjections(); box.add('...')"}, only=("__init__",))
 class Interjections:
     """A box for messages to a running run, given to it as `interjections=`. Usable from any task or thread.
 

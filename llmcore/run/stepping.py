@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, cast
 
 from llmcore.run.interjections import Interjections
-from llmcore.run.result import RunResult
-from llmcore.types import Event, Message
+from llmcore.run.result import RunResult, T  # another TypeVar would make another model of RunResult
+from llmcore.types import CallerError, Event, Message
 from llmcore.types.copies import copied
 
 __all__ = ["Step", "Steps"]
@@ -40,7 +40,7 @@ class _Run(Protocol):
     def so_far(self) -> RunResult: ...
 
 
-class Steps:
+class Steps(Generic[T]):
     """The steps of one run: `async for step in steps`. Leave early by `break` and `await steps.aclose()`, or by `async with`.
 
     `result` is the run as far as it has come. When the run is left or ends, each call in its history has a result.
@@ -57,11 +57,11 @@ class Steps:
         self._interjections.add(*messages)
 
     @property
-    def result(self) -> RunResult:
+    def result(self) -> RunResult[T]:
         """The run as far as it has come; its parts are copies."""
-        return copied(self._run.so_far())
+        return copied(cast("RunResult[T]", self._run.so_far()))
 
-    def __aiter__(self) -> Steps:
+    def __aiter__(self) -> Steps[T]:
         return self
 
     async def __anext__(self) -> Step:
@@ -75,8 +75,22 @@ class Steps:
         await self._events.aclose()
         self._run.leave()
 
-    async def __aenter__(self) -> Steps:
+    async def __aenter__(self) -> Steps[T]:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+    if not TYPE_CHECKING:  # a checker refuses what these tell
+
+        def __iter__(self) -> Any:
+            raise CallerError("the steps are read by `async for`; without an event loop call stream_sync, which gives events")
+
+        def __enter__(self) -> Any:
+            raise CallerError("the steps are entered by `async with`; without an event loop call stream_sync")
+
+        def __exit__(self, *_: object) -> None:
+            """Only asked for beside `__enter__`."""
+
+        def __await__(self) -> Any:
+            raise CallerError("the steps are read by `async for`, and not awaited; `await run(...)` gives the result at once")

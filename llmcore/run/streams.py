@@ -159,6 +159,9 @@ class RunStream(_View[T], AsyncGenerator[RunEvent[T], None]):
         def __exit__(self, *_: object) -> None:
             """Only asked for beside `__enter__`."""
 
+        def __await__(self) -> Any:
+            raise CallerError("a RunStream is read by `async for`, and not awaited; `await run(...)` gives the result at once")
+
 
 class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
     """`RunStream` for code without an event loop: `for event in stream`, `with orchestrator.stream_sync(...) as stream`."""

@@ -18,6 +18,7 @@ from llmcore.testing.usages import identity_in, usage_in
 from llmcore.transcripts import Exchange, Transcript, read_transcripts, split_events
 from llmcore.transcripts.formats.building import first_problem
 from llmcore.types import ConfigError, LLMCoreError, Reply, Usage
+from llmcore.types.called import in_words
 
 __all__ = ["ReplayAdapter"]
 
@@ -25,6 +26,7 @@ _ENDED: dict[str, Any] = {"llmcore": {"ended": True}}
 """What an adapter says of a stream that came to its own end."""
 
 
+@in_words(only=("__init__",))
 class ReplayAdapter:
     """Answers the n-th request with the n-th exchange of a transcript.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from llmcore.tools.options import OptionsByName, ToolOptions
 from llmcore.tools.tool import Tool, is_tool
 from llmcore.types import ToolDefinitionError
+from llmcore.types.called import told
 
 __all__ = ["tool"]
 
@@ -30,6 +32,7 @@ def tool(function: Callable[P, R], /, **options: Unpack[OptionsByName]) -> Tool[
 def tool(**options: Unpack[OptionsByName]) -> Decorator: ...
 
 
+@partial(told, instead={"*": "several tools are several calls, or a list: tools=[f, g]"})
 def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[OptionsByName]) -> Tool[..., Any] | Decorator:
     """Make a tool of a function or method, sync or async: `@tool` or `@tool(name=..., ...)`.
 

@@ -31,6 +31,7 @@ from llmcore.tools.signature import UNUSABLE, ArgumentsError, SignatureSchema, U
 from llmcore.tools.summaries import summary_of
 from llmcore.types import ConfigError, JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
+from llmcore.types.called import in_words
 from llmcore.types.copies import updated
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
@@ -57,6 +58,7 @@ class _Compiled:
     adapter: TypeAdapter[Any] | None = None
 
 
+@in_words(only=("__init__", "renamed", "replacing"))
 class Tool(Generic[P, R_co]):
     """A function as a tool, or (`function` None) a definition whose calls the caller answers.
 

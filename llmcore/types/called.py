@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -68,13 +68,14 @@ def told(function: F, name: str | None = None, instead: Instead | None = None) -
     return cast("F", call)
 
 
-def in_words(*, instead: Instead | None = None) -> Callable[[type[T]], type[T]]:
-    """A class whose constructor and public methods tell calls that do not fit. `instead`: what to say of well-known names
-    that are none of its own, and under `*` of arguments that are given by position."""
+def in_words(*, instead: Instead | None = None, only: Collection[str] | None = None) -> Callable[[type[T]], type[T]]:
+    """A class whose constructor and public methods, or `only` those, tell calls that do not fit. `instead`: what to say of
+    well-known names that are none of its own, and under `*` of arguments that are given by position."""
 
     def decorate(kind: type[T]) -> type[T]:
         for name, value in list(vars(kind).items()):
-            if inspect.isfunction(value) and (name == "__init__" or not name.startswith("_")):
+            is_public = name == "__init__" or not name.startswith("_")
+            if inspect.isfunction(value) and (is_public if only is None else name in only):
                 called = kind.__name__ if name == "__init__" else f"{kind.__name__}.{name}"
                 setattr(kind, name, told(value, called, instead))
         return kind

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from llmcore.types.called import in_words
+from llmcore.types.errors import ConfigError
+from llmcore.types.wordings import described
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -12,11 +16,34 @@ __all__ = [
     "FileLimits",
     "Limits",
     "ToolResultLimits",
+    "check_limits",
 ]
 
+_SIZES = "its sizes are characters and bytes, as numbers"
 
+
+class _Counts:
+    """A dataclass whose fields are whole numbers of at least 0. Raises `ConfigError`."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]  # those that derive from it are dataclasses
+            value: object = getattr(self, field.name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                words = f"must be a whole number of at least 0, not {described(value)}"
+                raise ConfigError(f"{type(self).__name__}.{field.name} {words}; {_SIZES}")
+
+
+def check_limits(given: object) -> None:
+    """Raises `ConfigError` for what are no `Limits`."""
+    if not isinstance(given, Limits):
+        raise ConfigError(f"`limits` must be llmcore.Limits, as Limits(text=1_000_000), not {described(given)}")
+
+
+@in_words()
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(_Counts):
     """Bounds on what one reply may hold. Sizes are in characters; those of what a server sends in bytes, unpacked.
 
     | field | outcome when exceeded |
@@ -66,8 +93,9 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
+@in_words()
 @dataclass(frozen=True, slots=True)
-class FileLimits:
+class FileLimits(_Counts):
     """Bounds on what a file that others wrote may hold. What exceeds one is refused with the limit and the place.
 
     | field | what |
@@ -101,8 +129,9 @@ REGISTRY_LIMITS = FileLimits(size=1024 * 1024, depth=32, values=50_000, aliased=
 """For the files of a model registry."""
 
 
+@in_words()
 @dataclass(frozen=True, slots=True)
-class ToolResultLimits:
+class ToolResultLimits(_Counts):
     """Bounds on what a tool may return. What exceeds one is a tool error that names it; text that a tool returns as it is
     has none but the memory, for it is cut and not written anew (`ToolConfig.max_result_chars`).
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator
 
+from llmcore.types.called import in_words
 from llmcore.types.copies import Value
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
@@ -370,6 +371,7 @@ def _type_of(value: Any) -> str:
     return "object"
 
 
+@in_words(instead={"strict": "it is an option of each tool: tool(strict=True)"}, only=("__init__",))
 class ToolSet:
     """Tools, compiled once. Iterating gives the definitions; `name in tools` and `tools.get(name)` look up exactly.
 

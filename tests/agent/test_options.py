@@ -70,7 +70,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("output_type", lambda: 1, "is the function"),
     ("output_validators", 3, "must be a function"),
     ("interjections", 3, "must be a function"),
-    ("interjections", lambda one, two: one, "takes no argument"),
+    ("interjections", pow, "takes no argument"),
     ("checkpoint", 3, "a function of a RunResult"),
     ("max_context_tokens", "9", "at least 1"),
     ("tool_timeout", -1, "seconds above 0"),

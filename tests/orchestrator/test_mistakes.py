@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import llmcore
+import llmcore.testing
 from llmcore import CallerError, FakeModel, Hooks, Orchestrator, ToolRegistry
 
 FACE = cast("Any", llmcore)  # callers without a type checker
@@ -159,6 +160,32 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: taking({"type": "object", "propertys": {"a": {}}}), "propertys", "did you mean 'properties'?"),
     (lambda: taking({"type": "object", "properties": {"a": {"description": 5}}}), "properties.a.description", "must be a string"),
     (lambda: FACE.tool(params=Unusable)(takes_one), "'takes_one'", "`params`"),
+    # values and boxes of the public face
+    (lambda: FACE.Limits(txt=3), "'txt'", "did you mean 'text'?"),
+    (lambda: FACE.Limits(text="4MB"), "Limits.text", "a whole number of at least 0, not '4MB'"),
+    (lambda: FACE.Limits(depth=-1), "Limits.depth", "at least 0"),
+    (lambda: FACE.Limits(calls=True), "Limits.calls", "a whole number"),
+    (lambda: FACE.normalize("x", limits={"text": 3}), "`limits`", "Limits(text="),
+    (lambda: FACE.Normalizer(limits={"text": 3}), "`limits`", "Limits(text="),
+    (lambda: FACE.ToolSet([add], strict=True), "'strict'", "tool(strict=True)"),
+    (lambda: list(made().iterate("q")), "read by `async for`", "stream_sync"),
+    (lambda: made().iterate("q").__enter__(), "entered by `async with`", "stream_sync"),
+    (lambda: made().iterate("q").__await__(), "not awaited", "run(...)"),
+    (lambda: made().stream("q").__await__(), "not awaited", "run(...)"),
+    (lambda: FACE.CapabilityStore(x=1), "'x'", "backend"),
+    (lambda: FACE.CapabilityStore("facts.json"), "CapabilityStore", "`backend=`"),
+    (lambda: FACE.CapabilityStore(ttl="1d"), "`ttl`", "a finite number of seconds"),
+    (lambda: FACE.CapabilityStore(maxsize=0), "`maxsize`", "at least 1"),
+    (lambda: FACE.Interjections("x"), "Interjections", "box.add("),
+    (lambda: FACE.Veto(), "needs `reason`", "write Veto(reason"),
+    (lambda: FACE.testing.ReplayAdapter(), "needs `transcript`", "write ReplayAdapter(transcript"),
+    (lambda: FACE.testing.block_model_requests(3), "block_model_requests", "write block_model_requests()"),
+    (lambda: FACE.tool(add).renamed(), "needs `name`", "renamed(name"),
+    (lambda: FACE.tool(add).replacing(3), "Tool.replacing", "write Tool.replacing()"),
+    (lambda: FACE.Tool(), "needs `function`", "write Tool(function"),
+    (lambda: FACE.tool(add, add), "tool", "tools=[f, g]"),
+    (lambda: FACE.json_schema(), "needs `output_type`", "json_schema(output_type"),
+    (lambda: FACE.ModelRegistry.from_dict(3), "from_dict", "takes a dict"),
     # names of other libraries, and of the functions
     (lambda: run(allowed_tools=["add"]), "'allowed_tools'", "ToolConfig(allowed="),
     (lambda: made(allowed_tools=["add"]), "'allowed_tools'", "ToolConfig(allowed="),

@@ -98,6 +98,11 @@ async def main() -> None:
             print(event.value.name)
         elif isinstance(event, Finished):
             print(event.result.value.name)
+    async with orchestrator.iterate("q", City) as steps:
+        async for step in steps:
+            print(step.kind)
+    stepped: RunResult[City] = steps.result
+    print(stepped.value.name)
     try:
         orchestrator.run_sync([{"role": "user", "content": "x"}], tool_choice={"name": "add"})
     except RateLimited as error:
@@ -157,6 +162,10 @@ async def f() -> None:
     async for event in o.stream("q", City):
         if isinstance(event, Finished):
             print(event.result.contnt)""",
+    "no field of what steps end in": """
+async def f() -> None:
+    steps = o.iterate("q", City)
+    print(steps.result.value.nam)""",
 }
 
 

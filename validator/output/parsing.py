@@ -117,6 +117,7 @@ def whole_text(text: str, output_type: Any) -> ParseDetail | None:
     return None if fit is None else ParseDetail(fit.value, fit.repairs)
 
 
+@told
 def json_schema(output_type: Any) -> JsonSchema:
     """The JSON Schema of an output type, as a model is told it. A dict is its own. Raises `CallerError`."""
     return compile_output(output_type).json_schema
