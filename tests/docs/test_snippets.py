@@ -58,6 +58,19 @@ def test_the_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pyte
     runpy.run_path(str(program))
 
 
+README = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+PRINTED = [["It is sunny."], ["Paris is sunny.", "Still sunny."], ["get_weather {'city': 'Paris'}", "I will look."]]
+
+
+@pytest.mark.parametrize("number", range(len(README)))
+def test_a_program_of_the_first_page_runs_by_itself(number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As it is copied from there, and it prints what its comments say."""
+    (tmp_path / "program.py").write_text(README[number], "utf-8")
+    runpy.run_path(str(tmp_path / "program.py"))
+    printed = capsys.readouterr().out
+    assert all(f"\n{line}" in f"\n{printed}" for line in PRINTED[number])
+
+
 @pytest.fixture
 def recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder as the page on transcripts has it: its examples in `logs.jsonl`, and what else its commands name."""

@@ -9,10 +9,10 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import llmcore
-import llmcore.testing
-from llmcore import CallerError, FakeModel, Hooks, Orchestrator, ToolRegistry
+from llmcore import CallerError, FakeModel, Hooks, Orchestrator, ToolRegistry, testing
 
 FACE = cast("Any", llmcore)  # callers without a type checker
+TESTING = cast("Any", testing)
 
 
 class City(BaseModel):
@@ -178,8 +178,8 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: FACE.CapabilityStore(maxsize=0), "`maxsize`", "at least 1"),
     (lambda: FACE.Interjections("x"), "Interjections", "box.add("),
     (lambda: FACE.Veto(), "needs `reason`", "write Veto(reason"),
-    (lambda: FACE.testing.ReplayAdapter(), "needs `transcript`", "write ReplayAdapter(transcript"),
-    (lambda: FACE.testing.block_model_requests(3), "block_model_requests", "write block_model_requests()"),
+    (lambda: TESTING.ReplayAdapter(), "needs `transcript`", "write ReplayAdapter(transcript"),
+    (lambda: TESTING.block_model_requests(3), "block_model_requests", "write block_model_requests()"),
     (lambda: FACE.tool(add).renamed(), "needs `name`", "renamed(name"),
     (lambda: FACE.tool(add).replacing(3), "Tool.replacing", "write Tool.replacing()"),
     (lambda: FACE.Tool(), "needs `function`", "write Tool(function"),
