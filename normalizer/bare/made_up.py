@@ -30,8 +30,9 @@ _CLOSERS = {
 _ORDINARY = re.compile(
     "a|abbr|b|big|blockquote|body|button|caption|center|cite|code|d[dlt]|del|details|div|em|fig(?:caption|ure)|font|footer|form|h[1-6]|"
     "head|header|html|i|input|ins|kbd|label|li|main|mark|nav|ol|option|p|pre|q|s|samp|script|section|small|span|strike|strong|style|"
-    "su[bp]|summary|table|tbody|t[dhrt]|template|textarea|title|u|ul|var|"
-    "context|documents?|examples?|expected|format|history|observation|output|(?:tool_|function_)?results?|samples?|schema|transcript",
+    "su[bp]|summary|table|tbody|t[dhrt]|template|textarea|title|u|ul|var|xmp|listing|plaintext|noscript|acronym|figure|article|aside|"
+    "context|documents?|(?:[a-z]+[_-])?examples?(?:[_-][a-z]+)?|expected|format|history|observation|output|(?:tool_|function_)?results?|"
+    "(?:[a-z]+[_-])?samples?(?:[_-][a-z]+)?|schema|(?:chat_)?transcripts?|quot(?:e|ed|es|ation)|snippets?|logs?|illustration|documentation|docs",
     re.IGNORECASE,
 ).fullmatch
 """Tags of documents, and words for what is shown and not meant."""

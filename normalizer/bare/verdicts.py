@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.names import is_known
-from llmcore.normalizer.core.placeholders import is_placeholder
+from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.showing import shown_behind
@@ -111,7 +111,7 @@ def follows_lead_in(reading: Reading, begin: int, end: int) -> Steps[bool]:
 
 
 def _shows(calls: Sequence[CallObject]) -> bool:
-    return any(is_placeholder(value) for call in calls for value in (call.arguments or {}).values())
+    return any(holds_placeholders(call.arguments) for call in calls if call.arguments)
 
 
 def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, certain: bool = False) -> str | None:

@@ -1,4 +1,5 @@
-"""Values that say what should stand there: `...`, `<your city>`. A call with one may be an example, and as a call is a guess."""
+"""Values that say what should stand there: `...`, `<your city>`, `YOUR_CITY`, `{city}` for a city. A call with one may be an
+example, and as a call is a guess."""
 
 from __future__ import annotations
 
@@ -9,24 +10,53 @@ from llmcore.normalizer.core.words import HTML_NAMES
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list
 
-__all__ = ["is_placeholder", "may_hold_placeholders", "placeholders_in"]
+__all__ = ["holds_placeholders", "is_placeholder", "placeholders_in"]
 
-_PLACEHOLDER = re.compile(r"\s*(?:<[A-Za-z][A-Za-z _.,'-]{0,80}>|\.\.\.|…)\s*\Z")
-_ELEMENT = re.compile(r"\s*<([A-Za-z]{1,10})>\s*\Z")
+_BRACKETED = re.compile(r"\s*(?:[<＜][^\W\d_][\w .,:'’|()-]{0,80}[>＞]|\.\.\.|…)\s*\Z")  # noqa: RUF001 # the full-width signs are meant
+_ELEMENT = re.compile(r"\s*<([A-Za-z][A-Za-z0-9]{0,9})>\s*\Z")
+_LONGEST = 120
+_SIGNS = frozenset("<＜.…{[%_ \t\r\n")  # noqa: RUF001 # as above
+"""What one begins with that is not in capitals."""
+_SHOUTED = 4  # letters from which an element's name in capitals is none
+_YOURS = re.compile(
+    r"(?:YOUR|VOTRE|DEINE?|IHRE?|ВАША?|ВАШЕ|ТВОЙ|ТВОЯ|ТВОЁ)[ _-]\w[\w -]*|(?:TON|TU|SU|SEU|SUA|TUO|TUA|INSERT|REPLACE)_\w+"
+    r"|\w[\w -]*_(?:HERE|PLACEHOLDER|HIER|ICI|AQUÍ|AQUI|QUI|ЗДЕСЬ)"
+)
+"""In capitals: it is yours to put in."""
+_NAMED = re.compile(r"\s*(?P<opens><|\{\{?|\[|%|__?)?\s*(?P<name>[^\W\d_][\w -]{0,60}?)\s*(?:>|\}\}?|\]|%|__?)?\s*\Z")
+_WORDS = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 
 
-def may_hold_placeholders(written: str) -> bool:
-    """May arguments that are written so hold one? A look that costs little: one of these signs stands in each, escaped or not."""
-    return "..." in written or "<" in written or "&" in written or "\\u" in written or "…" in written
-
-
-def is_placeholder(value: Any) -> bool:
+def is_placeholder(value: Any, key: str = "") -> bool:
+    """Is the value of this parameter one? In brackets or capitals the parameter's own name says what should stand there."""
     if is_list(value):
-        return bool(value) and all(isinstance(item, str) and is_placeholder(item) for item in value)
-    if not isinstance(value, str) or _PLACEHOLDER.match(value) is None:
+        return bool(value) and all(isinstance(item, str) and is_placeholder(item, key) for item in value)
+    if not isinstance(value, str) or not value or len(value) > _LONGEST:
         return False
-    element = _ELEMENT.match(value)
-    return element is None or element[1].lower() not in HTML_NAMES
+    shouted = value.isupper()
+    if not shouted and value[0] not in _SIGNS:
+        return False
+    if _BRACKETED.match(value) is not None:
+        element = _ELEMENT.match(value)
+        return element is None or element[1].lower() not in HTML_NAMES or (shouted and len(element[1]) >= _SHOUTED)
+    if shouted and _YOURS.fullmatch(value.strip("[]{}()% \t\r\n")) is not None:
+        return True
+    return bool(key) and _names(value, key, shouted)
+
+
+def _names(value: str, key: str, shouted: bool) -> bool:
+    """Does the value say the parameter's name and no more than a word beside it?"""
+    named = _NAMED.match(value)
+    if named is None or not (shouted or named["opens"]):
+        return False
+    said, words = _WORDS.findall(named["name"].lower()), _WORDS.findall(_HUMP.sub(" ", key).lower())
+    return len(said) <= len(words) + 1 and all(word in said for word in words) and any(len(word) > 1 for word in words)
+
+
+def holds_placeholders(arguments: dict[str, Any]) -> bool:
+    """Is a value of these arguments one?"""
+    return any(is_placeholder(value, key) for key, value in arguments.items())
 
 
 def placeholders_in(arguments: dict[str, Any]) -> list[Repair]:
@@ -34,5 +64,5 @@ def placeholders_in(arguments: dict[str, Any]) -> list[Repair]:
     return [
         Repair(kind="placeholder", path=key, before=value, after=value, safety="guess")
         for key, value in arguments.items()
-        if is_placeholder(value)
+        if is_placeholder(value, key)
     ]

@@ -58,7 +58,8 @@ _OPENS_QUOTATION = re.compile(rf"[\s(\[{{<>=:,;/|*_—–{_UNSPACED}-]")
 _CODE = re.compile(
     r"(?P<run>`{3,}|~{3,}).*?(?:(?P=run)|\Z)|`[^`\n]+`|(?P<comment><!--)|(?P<over>-->)"
     r"|\\(?:begin|(?P<ends>end))\{(?P<verbatim>verbatim|lstlisting|minted|alltt)\*?\}"
-    r"|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|tt|xmp|listing|textarea|script|examples?|blockquote|q|template)\b[^<>]{0,256}>",
+    r"|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|tt|xmp|listing|plaintext|noscript|textarea|script|blockquote|q|template|"
+    r"(?:[a-z]+[_-])?(?:examples?|samples?)(?:[_-][a-z]+)?|transcripts?|quot(?:e|ed|ation)|illustration|documentation)\b[^<>]{0,256}>",
     re.IGNORECASE | re.DOTALL,
 )
 _COMMENT = "!--"
@@ -73,7 +74,9 @@ _LAST_WORD = re.compile(r"[^\W\d_]+[.!?…]")
 _TAG = re.compile(r"<[^<>\n]{0,256}>")
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
-_ONLY_OPENERS = re.compile(r"\s*(?:(?:<[A-Za-z]+\b[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z")
+_ONLY_OPENERS = re.compile(
+    r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z"
+)
 _LIST_SIGN = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _INDENT = re.compile(r"[ \t]*")
 _CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}\w|\Z)") for mark in "\"'’"}

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
+from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.text.wholes import (
     ARGUMENTS,
@@ -29,7 +30,6 @@ from llmcore.normalizer.text.wholes import (
     Sample,
     Whole,
     expression,
-    is_guess,
     tiled,
     told,
 )
@@ -181,7 +181,7 @@ class Section:
             return None
         start = before.start("raw") if "raw" in before.re.groupindex else before.end()
         raw = text[start : behind.start("raw_end")].rstrip(SPACE)
-        if is_guess(arguments, raw):
+        if holds_placeholders(arguments):
             return None
         if self._rewrites:
             raw = as_json(arguments)

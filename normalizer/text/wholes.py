@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from llmcore.normalizer.core.pieces import Piece, settled
-from llmcore.normalizer.core.placeholders import is_placeholder, may_hold_placeholders
+from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.rows import Dialect, Writer
 from llmcore.normalizer.core.source import past
 from llmcore.types.envelope import ToolCall
@@ -41,7 +41,6 @@ __all__ = [
     "exactly",
     "expression",
     "flexible",
-    "is_guess",
     "tiled",
     "told",
 ]
@@ -148,11 +147,6 @@ def told(*names: str) -> ToolSet:
     return ToolSet([ToolDefinition(name=name, parameters=_PARAMETERS) for name in dict.fromkeys((NAME, *names))])
 
 
-def is_guess(arguments: dict[str, Any], raw: str) -> bool:
-    """Does a value look like a placeholder?"""
-    return may_hold_placeholders(raw) and any(map(is_placeholder, arguments.values()))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """What a writer of the row wrote (one call of `NAME` with `ARGUMENTS`) and what the engine read there."""
@@ -183,7 +177,7 @@ class Sample:
 
     def whole(self, head: re.Match[str], end: int, arguments: dict[str, Any], raw: str) -> Whole | None:
         """The call of this shape that ends at `end`, its markup included; None when a value makes a guess of it."""
-        if is_guess(arguments, raw):
+        if holds_placeholders(arguments):
             return None
         name, start, stop = head["name"], head.start("call"), end - (len(self.text) - self.span[1])
         return Whole(

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llmcore.normalizer.core.placeholders import is_placeholder
+from llmcore.normalizer.core.placeholders import holds_placeholders, is_placeholder
 from llmcore.normalizer.core.rows import Dialect
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.types.narrowing import is_list, is_object
@@ -105,7 +105,8 @@ def _carries(row: Dialect, calls: list[_Call]) -> bool:
     pattern = _UNCARRIED.get(row.name) or (_TAG_LIKE if row.typed_by_schema else None)
     if pattern is not None and any(pattern.search(text) for text in texts):
         return False
-    if (row.trust == "bare" or row.name in _READ_AS_BARE) and any(map(is_placeholder, texts)):
+    shown = any(map(is_placeholder, texts)) or any(holds_placeholders(given) for _, given in calls)
+    if (row.trust == "bare" or row.name in _READ_AS_BARE) and shown:
         return False
     if row.name == "minimax_m3" and not all(_markup_holds(given) for _, given in calls):
         return False

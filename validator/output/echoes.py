@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.core.placeholders import is_placeholder, may_hold_placeholders
+from llmcore.normalizer.core.placeholders import is_placeholder
 from llmcore.types import Repair
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.coercion.coercer import spelling
@@ -20,19 +20,19 @@ from llmcore.validator.schema.compiled import CompiledSchema
 __all__ = ["echoes_in"]
 
 
-def echoes_in(value: Any, schema: CompiledSchema, text: str) -> list[Repair]:
-    """A guess for each of them in an object or array that was read from `text`. A text alone is what it says."""
+def echoes_in(value: Any, schema: CompiledSchema) -> list[Repair]:
+    """A guess for each of them in an object or array. A text alone is what it says."""
     if not (is_object(value) or is_list(value)):
         return []
     return [
         Repair(kind=kind, path=path, before=found, after=found, safety="guess")
-        for kind, path, found in _Echoes(schema, may_hold_placeholders(text)).of(value, schema.schema, "")
+        for kind, path, found in _Echoes(schema).of(value, schema.schema, "")
     ]
 
 
 class _Echoes:
-    def __init__(self, schema: CompiledSchema, with_placeholders: bool) -> None:
-        self.schema, self.with_placeholders = schema, with_placeholders
+    def __init__(self, schema: CompiledSchema) -> None:
+        self.schema = schema
 
     def of(self, value: Any, subschema: Any, path: str) -> Iterator[tuple[str, str, Any]]:
         """Each as its kind, its path and what it says."""
@@ -45,7 +45,7 @@ class _Echoes:
             view = view_of(self.schema, self._only_branch(subschema, "array"))
             for index, item in enumerate(value):
                 yield from self.of(item, view.item_schema(index), f"{path}[{index}]")
-        elif self.with_placeholders and isinstance(value, str) and is_placeholder(value) and not self._names(value, subschema):
+        elif isinstance(value, str) and is_placeholder(value) and not self._names(value, subschema):
             yield "placeholder", path, value
 
     def _inner(self, subschema: Any, key: str) -> Any:

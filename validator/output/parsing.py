@@ -277,7 +277,7 @@ class _Parse:
 
     def _trusted(self, fit: Fit, size: int) -> Iterator[Fit]:
         """The value, if the strictness admits what it says as an answer."""
-        echoes = echoes_in(fit.data, self.schema, self.text)
+        echoes = echoes_in(fit.data, self.schema)
         if self._admits(echoes):
             yield fit._replace(repairs=[*fit.repairs, *echoes])
             return

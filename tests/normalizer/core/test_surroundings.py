@@ -215,6 +215,19 @@ def test_a_call_below_a_line_of_a_log_is_a_guess(line: str, form: str) -> None:
     assert _found(f"{line}\n{FORMS[form]}") == GUESS
 
 
+@pytest.mark.parametrize(
+    "element", ["xmp", "listing", "pre", "code", "samp", "tt", "example_call", "good-example", "quoted", "transcript"]
+)
+@pytest.mark.parametrize("form", [*FORMS.values(), 'get_weather(city="Oslo")'])
+def test_an_element_of_code_round_the_whole_message(element: str, form: str) -> None:
+    for text in (
+        f"<{element}>{form}</{element}>",
+        f"<{element}>\n{form}\n</{element}>",
+        f"So:\n<{element}>{form}</{element}>\nThere.",
+    ):
+        assert _found(text) == "quoted"
+
+
 def test_three_signs_before_a_name_are_a_marker() -> None:
     assert _found('>>>get_weather\n{"city": "Oslo"}') == CALL
 
