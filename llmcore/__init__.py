@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from llmcore.run import Step as Step
     from llmcore.run import Steps as Steps
     from llmcore.run import SyncRunStream as SyncRunStream
+    from llmcore.run import ToolRetry as ToolRetry
     from llmcore.run import ToolStatistics as ToolStatistics
     from llmcore.run import ToolStats as ToolStats
     from llmcore.run import event_json as event_json
@@ -77,7 +78,7 @@ _NAMES_BY_MODULE = {
     "llmcore.orchestrator": "Orchestrator",
     "llmcore.run": (
         "Answer Approve CallAnswer Deny Interjections ObservedRun Observer OpenCall RunResult RunStream Step Steps SyncRunStream "
-        "ToolStatistics ToolStats event_json"
+        "ToolRetry ToolStatistics ToolStats event_json"
     ),
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",

@@ -33,7 +33,7 @@ CONTRACT = """
 
 BESIDES = """
     __version__ BuildInfo build_info Answer Approve CallAnswer Deny OpenCall ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections RunStream Step Steps SyncRunStream current_tool_call_id hook
-    Observer ObservedRun ToolStatistics ToolStats event_json
+    Observer ObservedRun ToolRetry ToolStatistics ToolStats event_json
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
     Segment SegmentKind ToolChoice definition_of
 """

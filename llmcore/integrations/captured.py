@@ -31,7 +31,11 @@ from llmcore.types.others_words import MAX_LOOKED_THROUGH, bounded
 _SHORTEST = 100
 """Characters to which a text is cut at the least."""
 
+BROKEN_OFF = "cancelled"
+"""What an envelope says of a reply that its run broke off: no server's word, and none of the conventions'."""
+
 __all__ = [
+    "BROKEN_OFF",
     "captured_call",
     "captured_exception",
     "captured_reply",
@@ -59,7 +63,8 @@ def captured_reply(reply: Envelope) -> Told:
     reasoning = [{"type": "reasoning", "content": reply.reasoning}] if reply.reasoning else []
     content = [{"type": "text", "content": reply.content}] if reply.content else []
     calls = [_part_of_call(call.id, call.name, call.arguments, call.raw_arguments) for call in reply.tool_calls]
-    message = {"role": "assistant", "parts": [*reasoning, *content, *calls], "finish_reason": reply.finish_reason or "stop"}
+    reason = "error" if reply.finish_reason == BROKEN_OFF else reply.finish_reason or "stop"
+    message = {"role": "assistant", "parts": [*reasoning, *content, *calls], "finish_reason": reason}
     return {"gen_ai.output.messages": _text([message])}
 
 

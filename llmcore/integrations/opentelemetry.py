@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.integrations.captured import (
+    BROKEN_OFF,
     captured_call,
     captured_exception,
     captured_reply,
@@ -26,7 +27,7 @@ from llmcore.integrations.captured import (
     captured_tool,
     captured_tool_result,
 )
-from llmcore.run import ObservedRun, Observer, RunResult
+from llmcore.run import ObservedRun, Observer, RunResult, ToolRetry
 from llmcore.run.result import RepairRecord, ToolRecord
 from llmcore.types import Attempt, ConfigError, Envelope, ToolStarted, Usage, Waiting
 
@@ -81,6 +82,8 @@ class _Spans:
     attempt_attributes: Attributes = field(default_factory=dict[str, Any])
     began: int = 0
     """When the attempt was sent, in nanoseconds."""
+    streamed: bool = False
+    """Was it asked for as a stream? A whole reply has no first chunk."""
     tools: dict[str, Span] = field(default_factory=dict[str, Span])
 
 
@@ -166,7 +169,7 @@ class OpenTelemetry(Observer):
             attributes["llmcore.attempt.deployment"] = attempt.deployment
         if attempt.waited:
             attributes["llmcore.attempt.waited"] = attempt.waited
-        spans.began = time.time_ns()
+        spans.began, spans.streamed = time.time_ns(), call.streamed
         span = self._tracer.start_span(
             f"chat {call.endpoint.model}", kind=SpanKind.CLIENT, attributes=attributes, start_time=spans.began
         )
@@ -185,7 +188,7 @@ class OpenTelemetry(Observer):
             span.set_attributes(
                 {
                     **_used(attempt.usage),
-                    **_answered(attempt, reply),
+                    **_answered(attempt, reply, streamed=spans.streamed),
                     **(captured_reply(reply) if self._capture and reply is not None else {}),
                 }
             )
@@ -198,7 +201,7 @@ class OpenTelemetry(Observer):
         for told, tokens in (("input", attempt.usage.input_tokens), ("output", attempt.usage.output_tokens)):
             if tokens:
                 self._tokens.record(tokens, {**measured, "gen_ai.token.type": told})
-        if attempt.time_to_first_token is not None:
+        if attempt.time_to_first_token is not None and spans.streamed:
             self._first.record(attempt.time_to_first_token, measured)
 
     def waiting(self, run: ObservedRun, waiting: Waiting) -> None:
@@ -206,10 +209,10 @@ class OpenTelemetry(Observer):
         self._open[run].run.add_event("llmcore.waiting", told)
 
     def repaired(self, run: ObservedRun, repair: RepairRecord) -> None:
-        spans, one = self._open[run], repair.repair
+        one = repair.repair
         told: dict[str, Any] = {"llmcore.attempt.n": repair.attempt, "llmcore.repair.of": repair.of}
         told |= {"llmcore.repair.kind": one.kind, "llmcore.repair.safety": one.safety}
-        (spans.attempt or spans.run).add_event("llmcore.repair", told)
+        self._open[run].run.add_event("llmcore.repair", told)  # its request's span may have ended
 
     # Its tools
 
@@ -227,6 +230,14 @@ class OpenTelemetry(Observer):
         )
         self._open[run].tools[tool.tool_use_id] = span
         contexts.attach(set_span_in_context(span))
+
+    def tool_retried(self, run: ObservedRun, retry: ToolRetry, raised: BaseException | None) -> None:
+        span = self._open[run].tools.get(retry.tool_use_id)
+        if span is None:
+            return
+        told = {"llmcore.tool.try": retry.n, "llmcore.wait": retry.wait, _ERROR: retry.error.exception or retry.error.type}
+        words = captured_exception(raised) if self._capture and raised is not None else {}
+        span.add_event("llmcore.tool.retry", {**told, **words})
 
     def tool_ended(self, run: ObservedRun, record: ToolRecord, raised: BaseException | None) -> None:
         span = self._open[run].tools.pop(record.id, None)
@@ -267,11 +278,11 @@ def _used(usage: Usage) -> Attributes:
     }
 
 
-def _answered(attempt: Attempt, reply: Envelope | None) -> Attributes:
+def _answered(attempt: Attempt, reply: Envelope | None, *, streamed: bool) -> Attributes:
     told = _given(attempt, _ANSWERED)
-    if reply is not None and reply.finish_reason is not None:
+    if reply is not None and reply.finish_reason not in (None, BROKEN_OFF):
         told["gen_ai.response.finish_reasons"] = (reply.finish_reason,)
-    if attempt.time_to_first_token is not None:
+    if attempt.time_to_first_token is not None and streamed:
         told["gen_ai.response.time_to_first_chunk"] = attempt.time_to_first_token
     return told
 

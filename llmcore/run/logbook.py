@@ -15,7 +15,7 @@ from typing import Any
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.run.observing import ObservedRun, Observer
+from llmcore.run.observing import ObservedRun, Observer, ToolRetry
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.tools.results import described, escaped
 from llmcore.types import Attempt, Envelope, ToolStarted
@@ -90,6 +90,21 @@ class Logbook(Observer):
         extra = {"run_id": run.id, "tool": name, "call_id": call_id, "turn": tool.turn}
         _tools.debug("tool %s (%s) begins", name, call_id, extra=extra)
         _say("tool %s is called with %s", name, lambda: tool.arguments, extra)
+
+    def tool_retried(self, run: ObservedRun, retry: ToolRetry, raised: BaseException | None) -> None:
+        name, call_id, error = _name(retry.name), _name(retry.tool_use_id), retry.error
+        extra: dict[str, Any] = {"run_id": run.id, "tool": name, "call_id": call_id, "turn": retry.turn, "retries": retry.n}
+        _tools.info(
+            "tool %s (%s) failed in try %d after %.3f s: %s; it is tried again in %.2f s",
+            name,
+            call_id,
+            retry.n,
+            retry.duration,
+            f"{error.type}, {error.exception}" if error.exception else error.type,
+            retry.wait,
+            extra={**extra, "duration": retry.duration, "wait": retry.wait, "failure": error.exception or error.type},
+            exc_info=None if raised is None else _wordless(raised),
+        )
 
     def tool_ended(self, run: ObservedRun, record: ToolRecord, raised: BaseException | None) -> None:
         error, call_id = record.error, _name(record.id)

@@ -20,12 +20,12 @@ from typing import Any, TypeVar, cast
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.models import ModelConfig
-from llmcore.run.result import RepairRecord, RunResult, ToolRecord
+from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.types import Attempt, ConfigError, Envelope, Request, ToolStarted, Waiting
 from llmcore.types.logs import current_run, logger
 from llmcore.types.telling import Tell, silently
 
-__all__ = ["ObservedRun", "Observer", "Observers", "Requests", "Scope", "Watch"]
+__all__ = ["ObservedRun", "Observer", "Observers", "Requests", "Scope", "ToolRetry", "Watch"]
 
 T = TypeVar("T")
 
@@ -51,6 +51,20 @@ class ObservedRun:
         return Endpoint(provider="", model=self.model) if self.config is None else self.config.endpoint
 
 
+@dataclass(frozen=True, slots=True)
+class ToolRetry:
+    """Try `n` (from 1) of a call failed with `error` after `duration` seconds, and the tool is tried again in `wait` seconds.
+    `tool_use_id` and `turn` are those of its `ToolStarted`."""
+
+    tool_use_id: str
+    name: str
+    turn: int
+    n: int
+    error: ToolFailure
+    duration: float
+    wait: float
+
+
 class Observer:
     """Derive it, and define what you want to be told. Each method is a plain function that returns nothing.
 
@@ -63,6 +77,8 @@ class Observer:
     | `waiting(run, waiting)` | before a wait; `waiting` is the event |
     | `repaired(run, repair)` | a `RepairRecord` of an accepted reply |
     | `tool_started(run, tool)` | a call is carried out; `tool` is the event `ToolStarted` |
+    | `tool_retried(run, retry, raised)` | a try of it failed and it is tried again; `retry` is a `ToolRetry`; the last try is |
+    | | told by `tool_ended` alone |
     | `tool_ended(run, record, raised)` | its `ToolRecord`, and the exception that the tool raised, if it did. Also of a call |
     | | that was refused, which no `tool_started` came before |
     | `run_ended(run, result, error)` | last: the result, whole or partial, and what the run raises, None where it ends well. A |
@@ -97,6 +113,8 @@ class Observer:
     def repaired(self, run: ObservedRun, repair: RepairRecord, /) -> None: ...
 
     def tool_started(self, run: ObservedRun, tool: ToolStarted, /) -> None: ...
+
+    def tool_retried(self, run: ObservedRun, retry: ToolRetry, raised: BaseException | None, /) -> None: ...
 
     def tool_ended(self, run: ObservedRun, record: ToolRecord, raised: BaseException | None, /) -> None: ...
 

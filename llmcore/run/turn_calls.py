@@ -12,7 +12,7 @@ from typing import Any
 from llmcore.hooks import HookChain, Veto
 from llmcore.run.approving import approval_due
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
-from llmcore.run.observing import Scope
+from llmcore.run.observing import Scope, ToolRetry
 from llmcore.run.open_calls import OpenCall
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
@@ -144,7 +144,7 @@ class TurnCalls:
         scope = self._starts(decided, tool)
         try:
             with scope:
-                outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld)
+                outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld, self._tell_retry)
             if outcome.held:
                 withheld(lambda: outcome)
                 state.hold_within(decided)
@@ -172,6 +172,13 @@ class TurnCalls:
         if self._is_told and self._running is not None:
             self._running.tell(started)
         return watch.begins("tool_started", started)
+
+    def _tell_retry(self, tried: Outcome, n: int, wait: float) -> None:
+        watch = self._state.watch
+        record = self._state.record(tried) if watch.has("tool_retried") else None
+        if record is not None and record.error is not None:
+            retry = ToolRetry(record.id, record.name, record.turn, n, record.error, tried.duration, wait)
+            watch.tell("tool_retried", retry, tried.raised)
 
     def _tell_ended(self, became: Callable[[], Outcome]) -> None:
         watch = self._state.watch

@@ -145,12 +145,14 @@ async def run_call(
     config: ToolConfig,
     seconds_left: Callable[[], float | None] = lambda: None,
     cut_short: Callable[[Callable[[], Outcome]], object] = lambda outcome: None,
+    tried: Callable[[Outcome, int, float], object] = lambda outcome, n, wait: None,
 ) -> Outcome:
     """Run one call to its outcome, retrying where the tool or the policy says so.
 
     `seconds_left`: until the run's deadline, None = there is none. Raises `Timeout` when the deadline passes; apart from
     that only cancellation passes through. `cut_short` is given what tells the outcome that then holds: when the tool's own
-    code is about to run, from its thread, and when the run's end has stopped or left it.
+    code is about to run, from its thread, and when the run's end has stopped or left it. `tried` is told of each try that
+    failed and another may follow: its outcome, which one it was, from 1, and the seconds until the next.
     """
     retry = tool.retry or (config.retry if config.errors == "retry" else None)
     tries = 1 + (retry.max_retries if retry else 0)
@@ -159,6 +161,7 @@ async def run_call(
     summary = tool.summary_of(call.arguments) if tool.options.summary is not None else ""
     try:
         for attempt in range(tries):
+            began = time.perf_counter()
             trying = _Try(call, tool, context.for_call(call.id, call.name, attempt), config, seconds_left(), begun)
             try:
                 outcome = await trying.outcome()
@@ -172,7 +175,9 @@ async def run_call(
             if context.within is not None and context.within.is_over:
                 return outcome
             delay, left = retry.delay(attempt + 1, random.random()), seconds_left()  # jitter, not secrecy
-            await asyncio.sleep(delay if left is None else min(delay, max(left, 0)))
+            wait = delay if left is None else min(delay, max(left, 0))
+            tried(replace(outcome, duration=time.perf_counter() - began), attempt + 1, wait)
+            await asyncio.sleep(wait)
             if trying.is_running:
                 return _not_tried_again(outcome)
     except BaseException:

@@ -27,7 +27,7 @@ from llmcore.integrations.opentelemetry import OpenTelemetry
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
-from llmcore.tools import tool
+from llmcore.tools import Tool, tool
 from llmcore.types import (
     Budget,
     Finished,
@@ -36,9 +36,12 @@ from llmcore.types import (
     Message,
     Overloaded,
     RateLimited,
+    Reply,
+    RetryConfig,
     TerminateLoop,
     TextDelta,
     ToolStarted,
+    ToolUseBlock,
 )
 from tests.orchestrator.support import FAST, add, called, stack
 
@@ -198,6 +201,76 @@ async def test_every_name_of_the_conventions_is_one_of_theirs() -> None:
         "gen_ai.client.token.usage",
         "gen_ai.client.operation.time_to_first_chunk",
     } <= metrics
+
+
+async def test_each_failed_try_of_a_tool_is_an_event_of_its_span() -> None:
+    for capture in (False, True):
+        memory = Memory(capture_content=capture)
+        result = await Orchestrator(FakeModel().tool_call("flaky").text("."), [flaky_tool()], observers=memory.observer).run("go")
+        matches(memory, result)
+        (span,) = memory.of("execute_tool")
+        events = [dict(event.attributes or {}) for event in span.events if event.name == "llmcore.tool.retry"]
+        assert [(one["llmcore.tool.try"], one["error.type"]) for one in events] == [(1, "KeyError"), (2, "KeyError")]
+        assert [("sesame" in str(one)) for one in events] == [capture] * 2
+        assert told(span)["llmcore.tool.retries"] == 2
+        assert span.status.status_code is not StatusCode.ERROR
+
+
+def flaky_tool() -> Tool:
+    tried: list[int] = []
+
+    @tool(retries=RetryConfig(max_retries=2, base=0.001))
+    def flaky() -> str:
+        """Fail twice."""
+        tried.append(1)
+        if len(tried) < 3:
+            raise KeyError("sesame")
+        return "open"
+
+    return flaky
+
+
+@pytest.mark.parametrize("capture", [False, True])
+async def test_a_stream_that_fails_has_no_finish_reason(capture: bool) -> None:
+    memory = Memory(capture_content=capture)
+    chunk = {"choices": [{"index": 0, "delta": {"content": "It is"}}]}
+    fake = FakeModel([chunk, Overloaded("busy", status=503)], "It is 3.")
+    with suppress(LLMCoreError):
+        async for _ in Orchestrator(fake, observers=memory.observer).stream("go", budget=Budget(attempts=2)):
+            pass
+    broken, whole = map(told, memory.of("chat"))
+    assert broken["error.type"] == "Overloaded"
+    assert "gen_ai.response.finish_reasons" not in broken
+    assert "cancelled" not in str(broken)
+    assert whole["gen_ai.response.time_to_first_chunk"] > 0
+    if capture:
+        (message,) = json.loads(broken["gen_ai.output.messages"])
+        assert (message["parts"][0]["content"], message["finish_reason"]) == ("It is", "error")
+
+
+async def test_a_whole_reply_has_no_first_chunk() -> None:
+    memory = Memory()
+    reply = Reply(raw="Hi.", time_to_first_token=0.25)
+    result = await Orchestrator(FakeModel(reply), observers=memory.observer).run("go")
+    assert result.time_to_first_token == 0.25
+    (chat,) = memory.of("chat")
+    assert "gen_ai.response.time_to_first_chunk" not in told(chat)
+    assert not memory.points("gen_ai.client.operation.time_to_first_chunk")
+
+
+@pytest.mark.parametrize("reply", [called("add", {"a": "1", "b": 2}), "The sum <tool_call>{"])
+async def test_a_repair_is_an_event_of_the_run(reply: Any) -> None:
+    """Of the reply, the call or the history: its request's span may have ended by then."""
+    memory = Memory()
+    history = [Message(role="assistant", content=[ToolUseBlock(id="c", name="add", input={"a": 1, "b": 2})])]
+    result = await Orchestrator(FakeModel(reply, default="3"), [add], observers=memory.observer).run(
+        "go", message_history=history
+    )
+    (root,) = memory.of("invoke_agent")
+    told_of = [dict(event.attributes or {})["llmcore.attempt.n"] for event in root.events if event.name == "llmcore.repair"]
+    assert told_of == [repair.attempt for repair in result.repairs]
+    assert told_of
+    assert not any(span.events for span in memory.of("chat"))
 
 
 async def test_failures_waits_modes_and_models_are_told() -> None:

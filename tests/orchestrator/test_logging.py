@@ -12,7 +12,8 @@ import pytest
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
-from llmcore.types import Budget, CapabilityRefused, Overloaded, RateLimited, ToolError
+from llmcore.tools import tool
+from llmcore.types import Budget, CapabilityRefused, Overloaded, RateLimited, RetryConfig, ToolError
 from llmcore.types.logs import FIELDS, current_run, logger
 from tests.orchestrator.support import add, called, stack
 
@@ -209,6 +210,29 @@ async def test_the_name_of_an_unknown_tool_is_a_models_words(caplog: pytest.LogC
         await Orchestrator(fake, [add]).run("go")
     assert SECRET not in caplog.text
     assert "tool of an unknown name" in caplog.text
+
+
+async def test_each_failed_try_of_a_tool_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    tried: list[int] = []
+
+    @tool(retries=RetryConfig(max_retries=2, base=0.001))
+    def flaky() -> str:
+        """Fail twice."""
+        tried.append(1)
+        if len(tried) < 3:
+            raise KeyError(SECRET)
+        return "open"
+
+    with caplog.at_level(logging.INFO, "llmcore"):
+        await Orchestrator(FakeModel().tool_call("flaky").text("."), [flaky]).run("go")
+    records: list[Any] = [record for record in caplog.records if record.name == "llmcore.tools"]
+    assert [(one.tool, one.retries, one.failure, one.wait >= 0, one.duration >= 0) for one in records] == [
+        ("flaky", 1, "KeyError", True, True),
+        ("flaky", 2, "KeyError", True, True),
+    ]
+    assert "failed in try 2 after" in records[1].getMessage()
+    assert "in flaky" in caplog.text, "the traceback"
+    assert SECRET not in caplog.text
 
 
 # --- what was said --------------------------------------------------------------------------------------------------------

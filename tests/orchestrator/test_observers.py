@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from llmcore import ObservedRun, Observer
+from llmcore import ObservedRun, Observer, ToolRetry
 from llmcore.adapters.base import ModelCall
 from llmcore.hooks import Hooks, Veto
 from llmcore.orchestrator import Orchestrator
@@ -26,6 +26,8 @@ from llmcore.types import (
     Envelope,
     Overloaded,
     RateLimited,
+    RetryConfig,
+    RetryTool,
     TerminateLoop,
     Timeout,
     ToolStarted,
@@ -228,6 +230,46 @@ async def test_parallel_tools_and_refused_calls() -> None:
     assert sorted(record.id for record in diary.records) == sorted(record.id for record in result.tool_results)
     (raised,) = [one for one in diary.raised if one is not None]
     assert isinstance(raised, LookupError)
+
+
+async def test_each_failed_try_but_the_last_is_told_and_then_the_end() -> None:
+    class Tries(Observer):
+        def __init__(self) -> None:
+            self.told: list[tuple[Any, ...]] = []
+
+        def tool_started(self, run: ObservedRun, tool: ToolStarted) -> None:
+            self.told.append(("begins", tool.tool_use_id))
+
+        def tool_retried(self, run: ObservedRun, retry: ToolRetry, raised: BaseException | None) -> None:
+            assert retry.wait >= 0
+            assert current_run.get() == run.id
+            self.told.append(("again", retry.tool_use_id, retry.n, retry.error.type, type(raised).__name__))
+
+        def tool_ended(self, run: ObservedRun, record: ToolRecord, raised: BaseException | None) -> None:
+            self.told.append(("ends", record.id, record.retries, type(raised).__name__))
+
+    @tool(retries=RetryConfig(max_retries=2, base=0.001))
+    def fails() -> str:
+        """Fail."""
+        raise KeyError("no")
+
+    @tool(retries=2)
+    def slow() -> str:
+        """Ask for other arguments, which no retry can give."""
+        raise RetryTool("other ones")
+
+    tries = Tries()
+    result = await Orchestrator(
+        FakeModel().tool_calls(("fails", {}), ("slow", {})).text("."), [fails, slow], observers=tries
+    ).run("go")
+    one, other = (record.id for record in result.tool_results)
+    assert [told for told in tries.told if told[1] == one] == [
+        ("begins", one),
+        ("again", one, 1, "execution", "KeyError"),
+        ("again", one, 2, "execution", "KeyError"),
+        ("ends", one, 2, "KeyError"),
+    ]
+    assert [told[0] for told in tries.told if told[1] == other] == ["begins", "ends"]
 
 
 async def test_two_runs_at_once_are_told_apart() -> None:
