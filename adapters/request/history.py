@@ -1,12 +1,12 @@
 """A history that every provider takes: the one mechanism that mends one, where it enters a run and where it is sent.
 
 Rules, each of which some provider answers with a 400, and several of which make every later request fail:
-- a call stands in a message of the assistant and has an id of its own;
+- a call stands in a message of the assistant and has an id of its own, which can be sent;
 - every call has exactly one result, directly after it, in the order of the calls; a missing one is made up;
 - a result without a call, or a second one that says something else, becomes text, for nothing may vanish;
 - empty messages go, and a system message that is said twice is said once; before the assistant somebody else speaks.
-Where it is sent, also: empty text goes, and arguments are a JSON object; a call that could not be read carries
-`{"INVALID_JSON": raw}`.
+- arguments are a JSON object; a call that could not be read carries `{"INVALID_JSON": raw}`, but for those of an open turn.
+Where it is sent, also: empty text goes.
 
 Input messages are never modified; what is sound comes back as it is. Each repair can be noted. O(length).
 """
@@ -15,18 +15,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from llmcore.types import Block, Message, Repair, Safety, TextBlock, ToolResultBlock, ToolUseBlock
 from llmcore.types.copies import updated
 
-__all__ = ["NO_RESULT", "last_open_turn", "repaired_history", "sound_history"]
+__all__ = ["NO_RESULT", "is_sendable_id", "last_open_turn", "repaired_history", "sound_history"]
 
+_MAX_ID = 256
+"""Characters of a call's id. A longer one would be sent with the call and with its result in every later request."""
 _MAX_ID_SHOWN = 64
 _MAX_TEXT_SHOWN = 200
 NO_RESULT = "No result: what became of this call is not told. It may have taken effect, or not have been run at all."
 _BEGUN_BEFORE = "(The conversation began before this.)"
 
+B = TypeVar("B", bound=Block)
 _Position = tuple[int, int]
 _Note = Callable[[Repair], object]
 
@@ -52,6 +55,11 @@ def repaired_history(
     repairs: list[Repair] = []
     made = _Mended(messages, repairs.append, open_end=open_end, enters=True, systems=systems).messages()
     return made, repairs
+
+
+def is_sendable_id(call_id: str) -> bool:
+    """Is it an id that can be printed, and not too long?"""
+    return 0 < len(call_id) <= _MAX_ID and call_id.isprintable() and not call_id.isspace()
 
 
 class _Mended:
@@ -121,15 +129,16 @@ class _Mended:
         """A message with calls, and behind it their results, wherever these stood."""
         uses = [(number, block) for number, block in enumerate(message.content) if isinstance(block, ToolUseBlock)]
         renamed = {number: updated(use, {"id": self._ids[at, number]}) for number, use in uses if (at, number) in self._ids}
+        mended = {**renamed, **self._readable(at, [(number, renamed.get(number, use)) for number, use in uses])}
         said = [
-            renamed.get(number, block) for number, block in enumerate(message.content) if not isinstance(block, ToolResultBlock)
+            mended.get(number, block) for number, block in enumerate(message.content) if not isinstance(block, ToolResultBlock)
         ]
         if message.role != "assistant":
             self._say("call_of_no_assistant", at, message.role, "assistant")
             if others := _full([block for block in said if not isinstance(block, ToolUseBlock)]):
                 self._made.append(Message(role="user" if message.role == "tool" else message.role, content=others))
             said = [block for block in said if isinstance(block, ToolUseBlock)]
-        same = message.role == "assistant" and not renamed and len(said) == len(message.content)
+        same = message.role == "assistant" and not mended and len(said) == len(message.content)
         self._put(at, message if same else Message(role="assistant", content=said))
         due = [self._results.get((at, number)) for number, _ in uses]
         if not renamed and self._is_kept_behind(at, due):
@@ -141,6 +150,15 @@ class _Mended:
                 self._made.append(Message(role="tool", content=given))
         if strays := self._strays(at, message):
             self._made.append(Message(role="user", content=strays))
+
+    def _readable(self, at: int, uses: Sequence[tuple[int, ToolUseBlock]]) -> dict[int, ToolUseBlock]:
+        """Those whose arguments could not be read, as they are sent from here on."""
+        if not self._enters or at >= self._open_from:
+            return {}
+        broken = {number: use for number, use in uses if use.input is None}
+        for use in broken.values():
+            self._say("unreadable_arguments", at, use.raw_input[:_MAX_TEXT_SHOWN], {"id": use.id[:_MAX_ID_SHOWN]})
+        return {number: updated(_readable(use), {"raw_input": ""}) for number, use in broken.items()}
 
     def _is_kept_behind(self, at: int, due: Sequence[_Position | None]) -> bool:
         """Does the next message begin with the calls' results as they are due? It is kept then, with all that it holds."""
@@ -210,19 +228,22 @@ class _Mended:
         return cast("ToolResultBlock", self._given[place[0]].content[place[1]])
 
     def _unique_ids(self) -> dict[_Position, str]:
-        """A new id for each call that has the id of one before it."""
+        """A new id for each call that has the id of one before it, or one that cannot be sent."""
         taken = {use.id for message in self._given for use in message.tool_uses}
         seen: set[str] = set()
         fresh: dict[_Position, str] = {}
         numbers = Counter[str]()
         for at, message in enumerate(self._given):
             for number, block in enumerate(message.content):
-                if isinstance(block, ToolUseBlock) and block.id in seen:
-                    free = _free(block.id, taken, numbers)
+                if not isinstance(block, ToolUseBlock):
+                    continue
+                is_odd = at < self._open_from and not is_sendable_id(block.id)
+                if is_odd or block.id in seen:
+                    free = _free("call" if is_odd else block.id, taken, numbers)
                     fresh[at, number] = free
                     taken.add(free)
                     self._say("call_id", at, block.id[:_MAX_ID_SHOWN], free)
-                elif isinstance(block, ToolUseBlock):
+                else:
                     seen.add(block.id)
         return fresh
 
@@ -274,7 +295,7 @@ def _free(wanted: str, taken: set[str], numbers: Counter[str]) -> str:
     return f"{wanted}_{numbers[wanted]}"
 
 
-def _readable(block: Block) -> Block:
+def _readable(block: B) -> B:
     if isinstance(block, ToolUseBlock) and block.input is None:
         return updated(block, {"input": {"INVALID_JSON": block.raw_input}})
     return block

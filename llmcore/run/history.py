@@ -12,6 +12,7 @@ import operator
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 
+from llmcore.adapters.request.history import is_sendable_id
 from llmcore.run.copies import is_fit, mended, recorded
 from llmcore.types import (
     Block,
@@ -38,8 +39,6 @@ __all__ = [
     "with_unique_ids",
 ]
 
-_MAX_ID = 256
-"""Characters of a call's id. A longer one would be sent with the call and with its result in every later request."""
 _MAX_ID_SHOWN = 40
 
 
@@ -77,7 +76,7 @@ def _fresh_ids(calls: Sequence[ToolCall]) -> dict[str, str]:
 
 
 def _has_sendable_id(call: ToolCall) -> bool:
-    return len(call.id) <= _MAX_ID and call.id.isprintable()
+    return not call.id or is_sendable_id(call.id)
 
 
 def _with_id(call: ToolCall, wanted: str) -> ToolCall:

@@ -54,6 +54,46 @@ async def gone_on(history: list[Message], **options: Any) -> tuple[list[Message]
     return sent, [record.repair.kind for record in done.repairs]
 
 
+@pytest.mark.parametrize("raw", ['{"a": 1, "b":', "[1]", "", "not JSON"])
+async def test_arguments_that_cannot_be_read_are_told(raw: str) -> None:
+    broken = ToolUseBlock(id="a", name="tool_a", input=None, raw_input=raw)
+    fake = FakeModel("ok", "ok")
+    done = await Orchestrator(fake).run("?", message_history=[HI, says("assistant", "so", broken), says("tool", result("a"))])
+    (record,) = done.repairs
+    assert (record.of, record.repair.kind, record.repair.before) == ("history", "unreadable_arguments", raw)
+    assert record.repair.path == "messages[1]"
+    (use_,) = fake.requests[0].messages[1].tool_uses
+    assert (use_.id, use_.input) == ("a", {"INVALID_JSON": raw})
+    assert broken.input is None
+    again = await Orchestrator(fake).run("??", message_history=done)
+    assert again.repairs == []
+
+
+async def test_openai_messages_with_broken_arguments_are_told() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": 1,'}}
+    history = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "a", "content": "3"}]
+    done = await Orchestrator(FakeModel("ok")).run("?", message_history=[{"role": "user", "content": "hi"}, *history])
+    assert [record.repair.kind for record in done.repairs] == ["unreadable_arguments"]
+
+
+@pytest.mark.parametrize("odd", ["", "  ", "a\nb", "\x00", "x" * 300])
+async def test_an_id_that_cannot_be_sent_is_another_one(odd: str) -> None:
+    history = [
+        HI,
+        says("assistant", use("call_2")),
+        says("tool", result("call_2")),
+        says("assistant", use(odd), use("b"), use(odd)),
+        says("tool", result(odd, "first"), result("b", "second"), result(odd, "third")),
+    ]
+    sent, kinds = await gone_on(history, request="?")
+    assert kinds == ["call_id", "call_id"]
+    uses, results = sent[3].tool_uses, sent[4].tool_results
+    assert [one.id for one in uses] == [one.tool_use_id for one in results]
+    assert len({one.id for message in sent for one in message.tool_uses}) == 4
+    assert [one.text for one in results] == ["first", "second", "third"]
+    assert all(one.id.isidentifier() for one in uses)
+
+
 def _is_text(block: Any) -> bool:
     return isinstance(block, TextBlock)
 
