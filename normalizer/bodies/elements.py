@@ -118,10 +118,11 @@ _IDS = ("id", "call_id", "tool_call_id")
 
 
 class Attributes(dict[str, str]):
-    """The attributes of a tag. `others`: what stood under a key before its last value."""
+    """The attributes of a tag. `others`: what stood under a key before its last value. `rest`: what is no attribute."""
 
-    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, pairs: Iterable[tuple[str, str]], rest: str = "") -> None:
         super().__init__()
+        self.rest = rest
         self.others: dict[str, list[str]] = {}
         for key, text in pairs:
             if key in self:
@@ -137,9 +138,13 @@ def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Att
         if src.final or len(src.text) - at >= _LONGEST_TAG or begun.match(src.text, at) is None:
             return None
         yield None
+    said = rest[0].removesuffix(closer)
     attributes = Attributes(
-        (found["key"], decoded(next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None)))
-        for found in _ATTRIBUTE.finditer(rest[0])
+        (
+            (found["key"], decoded(next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None)))
+            for found in _ATTRIBUTE.finditer(said)
+        ),
+        _ATTRIBUTE.sub("", said).strip(" \t\r\n/ĠĊ"),
     )
     return rest.end(), attributes, rest[0].removesuffix(">").rstrip().endswith("/")
 
@@ -156,6 +161,8 @@ def read_attributes(reading: Reading, call: ElementCall, attributes: Attributes,
     tool = reading.tool(call.name)
     properties = tool.properties if tool is not None else None
     entries = Entries(reading, tool, call.given)
+    if alone and attributes.rest:
+        entries.drop(attributes.rest)
     for key, text in attributes.items():
         if properties is not None and key in properties:
             for written in (*attributes.others.get(key, ()), text):

@@ -41,6 +41,7 @@ __all__ = [
     "quick_body",
     "read_body",
     "swallow",
+    "to_closer",
 ]
 
 _HEAD = re.compile(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
@@ -49,6 +50,10 @@ _NAME = re.compile(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\'](?=\s
 _QUOTE = re.compile(r"[\[{(\s]*(\\?['\"])")
 _FIRST_QUOTE = 64
 _QUOTES = {"'": "'\"", '\\"': ""}  # by the first one; an escaped one, of a body encoded once more, ends no string
+_OPENING = 8  # of an opener tells it from what stands in a body
+_LEFT_OVER = 512  # characters of a body behind its object
+_OVER = re.compile(r"\n[ \t]*+\r?\n|<[|｜][^<>\s]{1,60}[|｜]>|</(?:\w{1,16}:)?think")
+"""A new paragraph, a token, or the end of reasoning."""
 _EXTRA = re.compile(r"[\s}\]]*")
 _SPACE = re.compile(r"\s*")
 _SPACED_CLOSER = re.compile(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
@@ -297,6 +302,37 @@ def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: bool 
     return _past_extra(src.text, at) if extra and src.final and at < len(src.text) else at, closed
 
 
+def to_closer(reading: Reading, at: int, end: int, closers: tuple[str, ...]) -> Steps[tuple[int, list[Repair]]]:
+    """Pass the closers of the call at `at`, whose body ended at `end`. What stands before them was meant for the call: it is
+    recorded as dropped."""
+    end, closed = yield from swallow(reading, end, closers)
+    if closed or not closers:
+        return end, []
+    stop = yield from _left_over(reading, at, end, closers)
+    if stop < 0:
+        return end, []
+    dropped = Repair(kind="text_dropped", before=reading.src.text[end:stop].strip(), after=None, safety="guess")
+    end, _ = yield from swallow(reading, stop, closers)
+    return end, [dropped]
+
+
+def _left_over(reading: Reading, at: int, end: int, closers: tuple[str, ...]) -> Steps[int]:
+    """Where the closer stands behind what is left of a body that ended at `end`; -1 where a paragraph, the opener of another call
+    or a token comes first, or none is near."""
+    src, opener = reading.src, reading.src.text[at : at + _OPENING]
+    while True:
+        rest = src.text[end : end + _LEFT_OVER]
+        hits = [hit for closer in closers if (hit := rest.find(closer)) >= 0]
+        over = _OVER.search(rest)
+        again = -1 if opener.startswith(("<|", "<｜")) else rest.find(opener)  # its closer begins as a token does, too
+        stops = [found for found in (over.start() if over is not None else -1, again) if found >= 0]
+        if hits and min(hits) <= min(stops, default=len(rest)):
+            return end + min(hits)
+        if stops or src.final or len(rest) == _LEFT_OVER:
+            return -1
+        yield None
+
+
 def _past_extra(text: str, at: int) -> int:
     """Past a bracket too many at the very end of the text."""
     return len(text) if text[at : at + 4].strip() in ("}", "]") and len(text) - at < 4 else at
@@ -359,13 +395,11 @@ def named_call(
         preview.start(name, start, id)
     body = yield from body_extent(reading, start, closers, preview)
     begun = preview.drafts if preview is not None else ()
-    end = body.end
-    if not body.cut:
-        end, _ = yield from swallow(reading, end, closers)
+    end, dropped = (body.end, list[Repair]()) if body.cut else (yield from to_closer(reading, at, body.end, closers))
     calls, found, complete = arguments_body(reading, body)
     for call in calls:
         call.name, call.id = name, id
-    add_calls(reading, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found], drafts=begun)
+    add_calls(reading, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found, *dropped], drafts=begun)
     return _marked(reading, at, end)
 
 

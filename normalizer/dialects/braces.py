@@ -12,7 +12,7 @@ from typing import Any
 
 from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
-from llmcore.normalizer.bodies.json_bodies import marker_stands, swallow
+from llmcore.normalizer.bodies.json_bodies import marker_stands, swallow, to_closer
 from llmcore.normalizer.calls.repeated_keys import all_in_arrays
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
@@ -367,12 +367,12 @@ def _braces(
     stop = _stop(reading, follower, closers)
     cut = stop < 0
     stop = len(src.text) if cut else stop
-    end, _ = (stop, False) if cut else (yield from swallow(reading, stop, closers))
+    end, dropped = (stop, list[Repair]()) if cut else (yield from to_closer(reading, at, stop, closers))
     parsed = read_relaxed(src.text, start, stop, limits=reading.limits, cut=cut, string_delimiters=(delimiter,))
     arguments, repairs = arguments_read(reading, parsed, follower.members, tool)
     if repairs and arguments and tool is not None:
         repairs = all_in_arrays(arguments, repairs, tool)
-    reading.end(draft, end, arguments, src.text[start:stop], complete=parsed.complete and not cut, repairs=repairs)
+    reading.end(draft, end, arguments, src.text[start:stop], complete=parsed.complete and not cut, repairs=[*repairs, *dropped])
     return True
 
 

@@ -7,6 +7,7 @@ extent of a value is scanned once; where the closer is already there, one `str.f
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from llmcore.normalizer.bodies.json_bodies import (
     QUICK,
@@ -17,9 +18,10 @@ from llmcore.normalizer.bodies.json_bodies import (
     quick_body,
     read_body,
     swallow,
+    to_closer,
 )
 from llmcore.normalizer.bodies.preview import Preview
-from llmcore.normalizer.calls.call_objects import CallObject
+from llmcore.normalizer.calls.call_objects import CallObject, Message
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer, as_json
 from llmcore.normalizer.core.source import Follows, Steps, always, skip_space, starts
@@ -29,8 +31,11 @@ from llmcore.types.envelope import Repair
 __all__ = ["DIALECTS", "objects_reader"]
 
 
-def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[str, ...] = (), keyed: bool = False) -> Reader:
-    """A reader of JSON values after an opener. `skip`: further markers that belong to the opener. `keyed`: see `calls_of`."""
+def objects_reader(
+    dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[str, ...] = (), keyed: bool = False, is_closed: bool = True
+) -> Reader:
+    """A reader of JSON values after an opener. `skip`: further markers that belong to the opener. `keyed`: see `calls_of`.
+    `is_closed`: a closer is usual, so that what stands before one belongs to the body."""
 
     def read(reading: Reading, at: int, body: int) -> Steps[bool]:
         src = reading.src
@@ -47,7 +52,7 @@ def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[s
         quick = None if keyed else _sound_body(reading, start, closers)
         if quick is not None:
             end, _ = yield from swallow(reading, quick.end, closers)
-            return _enter(reading, at, end, [quick], dialect, keyed, None)
+            return _enter(reading, (at, end), [quick], dialect, keyed, None)
         preview = Preview(reading, at, start, dialect, closers, keyed=keyed)
         bodies: list[Body] = []
         while start >= 0:
@@ -55,10 +60,13 @@ def objects_reader(dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[s
             bodies.append(found)
             start = -1 if found.cut or not found.closed else (yield from _next_value(reading, found.end, closers))
         preview.advance()
-        end = bodies[-1].end
+        end, dropped = bodies[-1].end, list[Repair]()
         if not bodies[-1].cut:
-            end, _ = yield from swallow(reading, end, closers)
-        return _enter(reading, at, end, bodies, dialect, keyed, preview)
+            if is_closed:
+                end, dropped = yield from to_closer(reading, at, end, closers)
+            else:
+                end, _ = yield from swallow(reading, end, closers)
+        return _enter(reading, (at, end), bodies, dialect, keyed, preview, dropped)
 
     return read
 
@@ -100,8 +108,18 @@ _DEFINES = re.compile(r""""(?:parameters|input_schema)"\s*+:\s*+\{\s*+"(?:type"\
 """The schema of a tool's arguments."""
 
 
-def _enter(reading: Reading, at: int, end: int, bodies: list[Body], dialect: str, keyed: bool, preview: Preview | None) -> bool:
-    read = [read_body(reading, body, keyed=keyed) for body in bodies]
+def _enter(
+    reading: Reading,
+    span: tuple[int, int],
+    bodies: list[Body],
+    dialect: str,
+    keyed: bool,
+    preview: Preview | None,
+    dropped: Sequence[Repair] = (),
+) -> bool:
+    """Enter the calls of these bodies. `dropped`: what stands behind the last one."""
+    (at, end), read = span, [read_body(reading, body, keyed=keyed) for body in bodies]
+    dropped = [*_unread(reading, bodies, read), *dropped]
     if not (preview is not None and preview.drafts) and not any(messages for messages, _, _ in read):
         defines = _DEFINES.search(reading.src.text, bodies[0].start, end) is not None
         reading.miss(at, end, None, "definition" if defines else "no_call_object")
@@ -116,6 +134,7 @@ def _enter(reading: Reading, at: int, end: int, bodies: list[Body], dialect: str
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
         span = (at, end) if len(bodies) == 1 else (at if body is bodies[0] else body.start, body.end)
         reading.markup(span[0])
+        repairs = [*repairs, *dropped]
         drafts = preview.begun_in(body.start, body.end) if preview is not None else []
         begun, calls = iter(drafts), [call for message in messages for call in message.calls]
         if preview is not None and preview.begun_in(body.end, end):
@@ -131,6 +150,13 @@ def _enter(reading: Reading, at: int, end: int, bodies: list[Body], dialect: str
         add_calls(reading, span, calls, dialect, repairs=repairs)
     reading.take("markup" if reading.done < end and reading.pieces and reading.pieces[-1][2] != "call" else "call", end)
     return True
+
+
+def _unread(reading: Reading, bodies: list[Body], read: list[tuple[list[Message], list[Repair], bool]]) -> list[Repair]:
+    """What stands beside calls in a wrapper and is none."""
+    text = reading.src.text
+    stray = (body for body, (messages, _, _) in zip(bodies, read, strict=True) if not messages and not body.cut)
+    return [Repair(kind="text_dropped", before=text[body.start : body.end], after=None, safety="guess") for body in stray]
 
 
 def _object(opener: str, closer: str, arguments: str = "arguments") -> Writer:
@@ -171,7 +197,9 @@ def _row(
     single: bool = False,
     order: int = 0,
 ) -> Dialect:
-    reader = objects_reader(name, closers, skip=skip, keyed=keyed)
+    written = write([("f", {})])
+    is_closed = any(closer in written for closer in closers)
+    reader = objects_reader(name, closers, skip=skip, keyed=keyed, is_closed=is_closed)
     marker = Marker(reader, openers, follows=follows, calls=True, dialect=name, order=order)
     return Dialect(name, models, write, (marker,), single=single)
 

@@ -22,6 +22,7 @@ _KIMI_SECTION_END = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
 _KIMI_HEAD = re.compile(
     r"<\|tool_call_argument_begin\|>|<\|tool_sep\|>|<\|tool_call_end\|>|<\|tool_call_begin\|>|<\|tool_calls?_section_\w{3,5}\|>|\{"
 )
+_KIMI_STOP = re.compile(_KIMI_HEAD.pattern.removesuffix(r"|\{"))
 _SECTION_FOLLOWS = starts("<|tool_call_begin|>", "functions.", *_KIMI_SECTION_END)
 _KIMI_INDEX = re.compile(r"\s*(?:\.|:)\s*\d+\s*\Z")
 _WHOLE_ID = re.compile(r"functions\.[^\s:]{1,256}:\d{1,8}")
@@ -135,7 +136,7 @@ def _name_by_content(reading: Reading, call: CallObject, name: str, identity: st
 
 def _kimi_odd(reading: Reading, at: int, start: int, name: str) -> Steps[bool]:
     """What stands where the arguments should be is no JSON object."""
-    match = yield from search(reading.src, _KIMI_HEAD, start, 32)
+    match = yield from search(reading.src, _KIMI_STOP, start, 32)
     stop = match.start() if match else len(reading.src.text)
     raw = reading.src.text[start:stop].strip()
     if not raw and not name:

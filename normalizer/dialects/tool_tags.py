@@ -244,12 +244,18 @@ def _childless(reading: Reading, call: ElementCall, tool: CompiledTool, text: st
         parsed = read_json(rest, limits=reading.limits)
         value = parsed.values[0] if len(parsed.values) == 1 else None
         if is_object(value) and (arguments := _object(reading, value, call.name, tool)) is not None:
-            return end, {**call.given, **arguments}, parsed.complete, [*repairs, *parsed.repairs]
+            return end, {**call.given, **arguments}, parsed.complete, [*repairs, *parsed.repairs, *_behind(rest, parsed.end)]
     key = only_text_parameter(tool)
     if key is None or call.given or (call.name.lower() in HTML_NAMES and not _on_lines(reading, call, text)):
         return None
     guess = Repair(kind="only_parameter", path=key, before=text, after=rest, safety="guess")
     return end, {key: rest}, True, [*repairs, guess]
+
+
+def _behind(text: str, end: int) -> list[Repair]:
+    """What stands behind the object that ends at `end`, but for brackets too many."""
+    rest = text[end:].strip(" \t\r\n}]")
+    return [Repair(kind="text_dropped", before=rest, after=None, safety="guess")] if rest else []
 
 
 def _on_lines(reading: Reading, call: ElementCall, text: str) -> bool:
@@ -361,6 +367,7 @@ def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
     arguments, given, repairs = arguments_of(parsed.values[0] if len(parsed.values) == 1 else None)
     if not written and stop < end:
         arguments = no_arguments(name, reading.tools)
+    repairs = [*repairs, *(_behind(written, parsed.end) if arguments is not None and written else ())]
     call = CallObject(name, arguments, given or not written, raw=reading.src.text[body:stop])
     complete = stop < end or (arguments is not None and parsed.complete and not reading.ended_by_length)
     over = yield from line_is_over(reading, end)
