@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from llmcore.normalizer.calls.answers import answer_beside, lists_nothing, said_in
 from llmcore.normalizer.core.names import is_known, peel
 from llmcore.normalizer.core.words import ID_KEYS
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.narrowing import is_list, is_object, objects_in
-from llmcore.types.numbers import exact_json
 from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "is_definition",
     "is_no_call",
     "no_arguments",
-    "said_in",
     "without_last",
 ]
 
@@ -353,16 +352,6 @@ def _entry(value: Any, tools: ToolSet | None) -> CallObject | None:
     return None
 
 
-def said_in(content: Any) -> tuple[str, list[Repair]]:
-    """An envelope's `content` as text: that of its text parts, or a value as JSON."""
-    if content is None or isinstance(content, str):
-        return content or "", []
-    parts: list[Any] = content if is_list(content) else [content]
-    texts = [part["text"] for part in objects_in(parts) if isinstance(part.get("text"), str) and part.keys() <= {"type", "text"}]
-    said = "".join(texts) if texts and len(texts) == len(parts) else exact_json(content)
-    return said, [Repair(kind="content_written", path="content", before=content, after=said, safety="coerced")]
-
-
 def _single_key(value: Any, tools: ToolSet | None) -> CallObject | None:
     if tools is not None and is_object(value) and len(value) == 1:
         ((name, arguments),) = value.items()
@@ -396,17 +385,17 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
         if is_object(inner):
             value = inner
     for key, form in _LIST_KEYS.items():
-        listed = value.get(key)
+        listed = [] if lists_nothing(value, key) else value.get(key)
         if is_object(listed) and key != "calls":  # one call in place of the list, or calls by their names
             one = call_object(listed, tools)
             listed = [listed] if one is not None else [{name: given} for name, given in listed.items()]
         if is_list(listed):
             calls = _all(listed, lambda item: call_object(item, tools) or _single_key(item, tools))
-            if calls is None:
+            answer = answer_beside(value, key, alone=not calls)
+            if calls is None or answer is None:
                 return None
-            content = value.get("content")
-            wire = "role" in value
-            return Message(calls, "pasted_wire" if wire else form, content if isinstance(content, str) else "", certain=True)
+            form = "pasted_wire" if "role" in value else form
+            return Message(calls, form, answer[0], certain=True, repairs=answer[1])
     for key in _ACTION_LISTS:
         if is_list(listed := value.get(key)) and listed:
             calls = _all(listed, lambda item: _single_key(item, tools) or call_object(item, tools))
