@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
 from typing import Literal
 
 from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of, sentence_before
@@ -36,7 +35,6 @@ __all__ = [
     "is_plain_before",
     "prose_follows",
     "sentence_goes_on",
-    "sentences_stand",
     "words_follow",
 ]
 
@@ -54,6 +52,7 @@ _TRIPLES = ("'''", '"""')
 _MARK = re.compile('["“”„‘’‚«»‹›「」『』《》〈〉]')
 _UNSPACED = "\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
 """Letters and signs of languages that put no space before a quotation mark."""
+_UNSPACED_LETTER = re.compile(f"[{_UNSPACED}]")
 _OPENS_QUOTATION = re.compile(rf"[\s(\[{{<>=:,;/|*_—–{_UNSPACED}-]")
 _CODE = re.compile(
     r"(?P<run>`{3,}|~{3,}).*?(?:(?P=run)|\Z)|`[^`\n]+`|(?P<comment><!--)|(?P<over>-->)"
@@ -67,11 +66,24 @@ _CLOSERS = {_COMMENT: "-->"} | {name: rf"\end{{{name}" for name in ("verbatim", 
 """Of what is no element: a comment, the environments of LaTeX for code."""
 _BLANKS = (" ", "\t")
 _SOME = 3  # words
-_SEVERAL = 2  # sentences: models that mean a call often say one more behind it
-_SENTENCE_END = re.compile(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
 _LAST_WORD = re.compile(r"[^\W\d_]+[.!?…]")
+_WORD_RUN = re.compile(r"[^\W_]+")
+_CALLED = frozenset((
+    "call", "request", "command", "aufruf", "befehl", "anfrage", "appel", "requête", "commande", "llamada", "petición", "orden",
+    "chamada", "requisição", "comando", "chiamata", "richiesta", "вызов", "запрос", "команда",
+))  # fmt: skip
+"""A sentence of this one word goes on as others do."""
+_CLOSED = re.compile(r"(?:\s*+</[\w.:-]{1,40}+>)++")
+"""What a model put around a call in the middle of its sentence."""
+_LONGEST_TAG = 44
+_GOES_ON_UNSPACED = re.compile(
+    r"[，、]|(?:は(?!い)|が(?!ん)|を|という|といった|によって|により|では(?!、)|のような|と(?=書|い[うっ]|呼|し))"  # commas
+    r"|(?:会|将|就|则|是(?!的)|可以|能够?|便|即)(?!议|来|是说)[\u4e00-\u9fff]"
+    r"|(?:은|는|이|가|을|를|의|으?로|이?라는|이?라고|에|에서|처럼)\s"
+)
+"""Words that only go on with a sentence, in scripts without small letters."""
+_MOST_SIGNS = 5  # within which they are told
 """What decides whatever follows: the end of the line, or more words."""
-_TAG = re.compile(r"<[^<>\n]{0,256}>")
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = re.compile(
@@ -167,23 +179,22 @@ def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
     is none of its unless it ends with it, and over an empty line only a sentence of some words goes on. None: more text must
     tell."""
     behind = text[at : at + _LINE]
-    said = behind.lstrip()
+    closed = _CLOSED.match(behind)
+    said = behind[0 if closed is None else closed.end() :].lstrip()
     if behind.count("\n", 0, len(behind) - len(said)) > 1 and not _has_some_words(sentence):
         return False
-    if not said:
-        return None
+    if not said or "</".startswith(said[:2]):
+        return None if len(said) < _LONGEST_TAG else False
+    if _UNSPACED_LETTER.match(sentence.rstrip(_ENDS_WORDS)[-1:]) is not None:
+        if len(said) < _MOST_SIGNS and len(behind) < _LINE:
+            return None
+        return _GOES_ON_UNSPACED.match(said) is not None and not announces(sentence)
     if not (said[0] == "," or said[0].islower()) or announces(sentence):
         return False
     line, over, _ = said.partition("\n")
     if said[0] == "," or len(_RUN_OF_LETTERS.findall(line)) > 1 or _LAST_WORD.match(line) is not None:
         return True
     return False if over or len(behind) == _LINE else None
-
-
-def sentences_stand(text: str, start: int, end: int) -> bool:
-    """Does `text[start:end]` hold several sentences, tags apart?"""
-    said = _TAG.sub("", text[start : min(end, start + _PARAGRAPH)])
-    return len(list(islice(_SENTENCE_END.finditer(said), _SEVERAL))) == _SEVERAL
 
 
 def _has_some_words(sentence: str) -> bool:
@@ -194,7 +205,8 @@ def _splits(sentence: str, text: str, at: int) -> bool:
     """May a call split this sentence, which stands right before it? One without an end, of more than one word, in letters that
     are small or capital, on the line before, on its own, or, of some words, above an empty line; no heading."""
     last = sentence.rstrip(_ENDS_WORDS)[-1:]
-    if not last.isalnum() or not (last.isdigit() or last.islower() or last.isupper()):
+    unspaced = _UNSPACED_LETTER.match(last) is not None
+    if not last.isalnum() or not (unspaced or last.isdigit() or last.islower() or last.isupper()):
         return False
     above = text[max(0, at - _LINE) : at]
     said = above.rstrip()
@@ -202,7 +214,8 @@ def _splits(sentence: str, text: str, at: int) -> bool:
         "#"
     ):
         return False
-    return len(_RUN_OF_LETTERS.findall(sentence)) > 1
+    words = _WORD_RUN.findall(sentence)
+    return unspaced or len(words) > 1 or words[0].lower() in _CALLED
 
 
 def _is_split(text: str, at: int, start: int, sentence: str, form: Form) -> bool:
@@ -307,9 +320,10 @@ class Surroundings:
             return _IN_TABLE
         quotation = _open_quotation(text, at, start) if form != "token" else None
         sentence = sentence_before(text, start, at)
-        if (kind := _lead_in(sentence, text[max(start, at - _LINE) : at])) is not None:
-            if form == "token" and kind != "strict" and _open_quotation(text, at, start) is not None:
-                return UNANNOUNCED
+        kind = _lead_in(sentence, text[max(start, at - _LINE) : at])
+        if kind is not None and form == "token" and not fenced and _is_meant(kind, text, at, start):
+            kind = None
+        if kind is not None:
             led = _led_in(kind, form, sentence, fenced)
             return led if led.shown or quotation is None else replace(led, quotation=quotation)
         if quotation is not None:
@@ -388,12 +402,15 @@ def _lead_in(sentence: str, above: str) -> LeadIn | None:
     return kind_of(sentence) or answers(sentence, above) or ("mention" if is_stamped(sentence) else None)
 
 
+def _is_meant(kind: LeadIn, text: str, at: int, start: int) -> bool:
+    """Are special tokens meant behind such a lead-in, if the words behind them say nothing else?"""
+    return kind == "example" or (kind != "strict" and _open_quotation(text, at, start) is not None)
+
+
 def _led_in(kind: str, form: Form, sentence: str, fenced: bool) -> Standing:
     """What a lead-in of this kind makes of a form."""
     if fenced and kind != "statement":
         return _EXAMPLE
-    if kind == "example" and form == "token":
-        return UNANNOUNCED
     if kind != "strict" or form == "token":
         return Standing(doubt="example_lead_in", words=sentence)
     return _EXAMPLE

@@ -1,8 +1,8 @@
 """Calls that are read and not finished: what stands behind them decides whether they are guesses.
 
 Three places are decided by what follows. A call with words before it on its line is a guess if words follow it there; one
-within a sentence, if the sentence goes on; and one that stands behind sentences and that nothing announces, if several sentences
-follow: then the text talks of the call. The line is over soon; the last is known when the reply is over.
+within a sentence, if the sentence goes on; and one that stands behind sentences and that nothing announces, if the words behind
+it talk of it (`words_behind`). The line is over soon; the last is known when the reply is over.
 
 Listeners hear of calls in order, so a call waits for those before it.
 """
@@ -14,8 +14,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.lead_ins import sentence_before
 from llmcore.normalizer.core.pieces import Piece
-from llmcore.normalizer.core.surroundings import Standing, has_words, sentences_stand
+from llmcore.normalizer.core.surroundings import Standing, has_words
+from llmcore.normalizer.core.words_behind import talk_of_it
 from llmcore.types.envelope import Repair
 
 __all__ = ["Unfinished", "UnfinishedMark"]
@@ -74,7 +76,7 @@ class Unfinished:
         for draft in reversed(drafts) if unannounced else ():
             if id(draft) in unannounced:
                 said = _content(text, pieces, done, draft.stop, behind)
-                is_talked_of = sentences_stand(said, 0, len(said)) or (is_talked_of and not has_words(said))
+                is_talked_of = _talks(said, text, pieces, draft.start) if has_words(said) else is_talked_of
                 if is_talked_of:
                     draft.doubted(Repair(kind="between_sentences", safety="guess"))
             else:
@@ -104,6 +106,20 @@ class Unfinished:
 
     def ids(self) -> set[int]:
         return {id(draft) for draft, _ in self.on_line + self.waiting}
+
+
+def _talks(said: str, text: str, pieces: Sequence[Piece], start: int) -> bool:
+    """Do the words behind a call that begins at `start` talk of it?"""
+    return talk_of_it(said, _sentence(text, pieces, start))
+
+
+def _sentence(text: str, pieces: Sequence[Piece], start: int) -> str:
+    """The last sentence of the content before a place."""
+    for at in range(bisect_left(pieces, (start,)) - 1, -1, -1):
+        begin, end, kind = pieces[at]
+        if kind == "content" and has_words(text[begin:end]):
+            return sentence_before(text, begin, min(end, start))
+    return ""
 
 
 def _content(text: str, pieces: Sequence[Piece], done: int, start: int, end: int) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.core.block_quotes import in_block_quote
+from llmcore.normalizer.core.lead_ins import sentence_before
 from llmcore.normalizer.core.names import call_begins
 from llmcore.normalizer.core.pieces import Piece, joined
 from llmcore.normalizer.core.surroundings import (
@@ -21,8 +22,8 @@ from llmcore.normalizer.core.surroundings import (
     Surroundings,
     form_of,
     is_plain_before,
-    sentences_stand,
 )
+from llmcore.normalizer.core.words_behind import talk_of_it
 from llmcore.normalizer.dialects.reasoning import Block, whole_block
 from llmcore.normalizer.dialects.registry import is_bare, marker_table
 from llmcore.normalizer.text.begun import is_prose, may_end_in_call
@@ -97,9 +98,9 @@ def _signs_and_names(names: frozenset[str] | None, dialects: frozenset[str] | No
 def _wholes(text: str, done: int, tools: ToolSet, dialects: frozenset[str] | None, limits: Limits) -> list[Whole] | None:
     """The calls of the text from `done` on, each all there and meant; None when anything else may stand there."""
     wholes: list[Whole] = []
-    unannounced: list[int] = []
+    unannounced: list[tuple[int, str]] = []
     surroundings: Surroundings | None = None
-    start, said, is_unannounced = done, False, False
+    start, said, is_unannounced, sentence = done, False, False, ""
     for at in _candidates(text, done, tools, dialects, wholes):
         if at < 0 or len(wholes) + 1 >= min(limits.calls, _MOST):
             return None
@@ -121,13 +122,14 @@ def _wholes(text: str, done: int, tools: ToolSet, dialects: frozenset[str] | Non
             if standing is not PLAIN and not is_plain_before(standing, text, found[-1].end):
                 return None
             is_unannounced = standing.unannounced
+            sentence = sentence_before(text, start, at) if is_unannounced else ""
         if is_unannounced:
-            unannounced.append(len(wholes) + len(found) - 1)
+            unannounced.append((len(wholes) + len(found) - 1, sentence))
         wholes += found
         start = wholes[-1].end
     if unannounced:
         starts = [*(whole.start for whole in wholes), len(text)]
-        if any(sentences_stand(text, wholes[n].end, starts[n + 1]) for n in unannounced):
+        if any(talk_of_it(text[wholes[n].end : starts[n + 1]], before) for n, before in unannounced):
             return None
     return wholes
 

@@ -267,6 +267,16 @@ def test_a_list_in_a_block_quote_is_a_near_miss() -> None:
         ("I'll look at the page\n{}\nand tell you then", CALL),
         ("好的我看一下\n{}\n我会告诉你结果", CALL),
         ("了解しました\n{}\n少々お待ちください", CALL),
+        ("L'appel\n{}\nsupprimerait tout.", GUESS),
+        ("Вызов\n{}\nудалит всё сразу.", GUESS),
+        ("Хорошо\n{}\nсейчас отвечу", CALL),
+        ("这个调用\n{}\n会删除整个网站", GUESS),
+        ("この呼び出し\n{}\nは、すべてを消します", GUESS),
+        ("이 호출\n{}\n은 모든 것을 지웁니다", GUESS),
+        ("알겠습니다\n{}\n잠시만 기다려 주세요", CALL),
+        ("好的我看一下\n{}\n是的，马上就好", CALL),
+        ("When the page\n\n<reply>\n{}\n</reply>\n\nis gone, I wait.", GUESS),
+        ("The reply <b>\n{}\n</b>\nIs it gone?", CALL),
     ],
 )
 @pytest.mark.parametrize("form", FORMS)
@@ -285,6 +295,28 @@ _TALKED_OF = "GLM writes its calls in tags.\n\n{}\n\nThe tags hold JSON. That is
         ("这是模型写的。\n{}\n它没有被执行。原因不明。", GUESS),
         ("उसने यह लिखा:\n{}\nयह केवल उदाहरण है। कुछ नहीं चलाया गया।", GUESS),
         ("A slide.\n{}\n**Notes.** Say it slowly.", GUESS),
+        ("The page goes away with one line.\n{}\nThe page would be gone for good.", GUESS),  # two statements
+        ("Eine Zeile genügt dafür völlig.\n{}\nDie Seite wäre damit endgültig weg.", GUESS),
+        ("只需要一行就可以删除。\n{}\n页面就会永远消失。", GUESS),
+        ("The page goes away with one line.\n{}\nIt is now gone for you.", CALL),  # to the reader
+        ("The page goes away with one line.\n{}\nDone.", CALL),
+        ("Removing the page with one line.\n{}\nThe page will be gone in a second.", CALL),
+        ("Sure!\n{}\nThe page will be gone in a second.", CALL),
+        ("One line.\n{}\n(not executed)", GUESS),  # disclaimers
+        ("One line.\n{}\nThis is only an illustration.", GUESS),
+        ("Eine Zeile.\n{}\n(Nur zur Veranschaulichung)", GUESS),
+        ("Une ligne.\n{}\nRien n'a été lancé, à titre d'exemple", GUESS),
+        ("Una línea.\n{}\n(no se ejecutó)", GUESS),
+        ("Uma linha.\n{}\nApenas um exemplo", GUESS),
+        ("Una riga.\n{}\n(solo un esempio)", GUESS),
+        ("Одна строка.\n{}\n(это лишь пример)", GUESS),
+        ("一行。\n{}\n（仅供示例，未执行）", GUESS),
+        ("一行です。\n{}\n（実行されていません）", GUESS),
+        ("한 줄.\n{}\n(단순한 예시입니다)", GUESS),
+        ("BEGIN EXAMPLE\n{}\nEND EXAMPLE", GUESS),  # on both sides
+        ("示例开始\n{}\n示例结束", GUESS),
+        ("Below is a reply:\n\n***\n{}\n***\n\nThat was an example of one.", GUESS),
+        ("The example page is gone.\n{}\nDone.", CALL),
         ("That is clear.\n{}\nI will tell you what it says.", CALL),  # one sentence
         ("I'll look it up.\n{}\nThat takes a moment. Then I will tell you.", CALL),  # announced
         ("Je vais vérifier.\n{}\nUn instant. Merci.", CALL),

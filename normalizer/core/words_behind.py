@@ -1,0 +1,102 @@
+"""What the words behind a call that nothing announces say of it: several sentences, a disclaimer, or one statement.
+
+Models that mean a call often say one more sentence behind it, and speak of themselves or to the reader in it (`I will tell you when I
+know.`). A text about a call talks of it: that it was not run, that it is an example, what it would do. One sentence makes the call
+a guess only where nobody speaks or is spoken to, neither in it nor in the sentence before the call.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import islice
+
+from llmcore.normalizer.core.lead_ins import announces
+
+__all__ = ["talk_of_it"]
+
+_REACH = 2048
+_SEVERAL = 2  # sentences
+_FEW = 4  # words: a statement has as many
+_FEW_SIGNS = 8  # in scripts without blanks
+_SENTENCE_END = re.compile(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
+_TAG = re.compile(r"<[^<>\n]{0,256}>")
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+
+_DISCLAIMERS = {
+    "en": r"\b(?:not|never|n['’]t)\s+(?:(?:been|be|to\s+be|actually|really|yet|meant|intended)\s+){0,3}(?:executed|run|called|sent|performed|invoked|meant|intended|real)\b"
+    r"|\b(?:only|just|merely|purely|simply)\s+(?:\w+\s+){0,2}?(?:examples?|illustrati(?:on|ve)|templates?|samples?|demonstration|mock-?up|drafts?|sketch|hypothetical)\b"
+    r"|\bfor\s+(?:illustration|demonstration|documentation|illustrative|demonstrative)\b|\b(?:examples?|illustration)\s+only\b|\bas\s+an?\s+(?:example|illustration)\b"
+    r"|\b(?:is|was|were|are)\s+(?:only\s+|just\s+)?(?:an?\s+|the\s+)?(?:\w+\s+)?(?:examples?|illustrations?|templates?|mock-?up)\b"
+    r"|\b(?:nothing|none\s+of\s+(?:this|that|these|it))\s+(?:was|is|has|will|gets)\b|\b(?:do\s+not|don['’]t|never)\s+(?:run|execute|call|copy|send)\s+(?:it|this|that)\b"
+    r"|\bend\s+of\s+(?:the\s+)?(?:example|sample|template|quote|quotation)\b",
+    "de": r"\b(?:nicht|nie|niemals)\s+(?:\w+\s+){0,2}?(?:ausgeführt|aufgerufen|gesendet|abgeschickt|ausführen|aufrufen|gemeint|echt)\b"
+    r"|\b(?:nur|bloß|lediglich|rein)\s+(?:\w+\s+){0,2}?(?:beispiel|veranschaulich|illustrati|muster|vorlage|demonstration|skizze|hypothetisch|entwurf)\w*"
+    r"|\bzur\s+(?:veranschaulichung|illustration|demonstration)\b|\b(?:ist|war|wäre)\s+(?:nur\s+|bloß\s+)?(?:ein|eine|das)\s+(?:\w+\s+)?(?:beispiel|veranschaulichung|muster|vorlage)\b"
+    r"|\bals\s+(?:\w+\s+)?(?:beispiel|illustration)\b|\bnichts\s+(?:davon\s+)?(?:wurde|wird|ist)\b|\bende\s+des\s+beispiels\b",
+    "fr": r"\b(?:non|pas|jamais)\s+(?:(?:été|être|encore|réellement)\s+){0,2}(?:exécut|appel|lanc|envoy)\w*|\bà\s+titre\s+(?:d['’](?:exemple|illustration)|indicatif|illustratif)"
+    r"|\b(?:simple|qu['’]un|qu['’]une|seulement\s+une?|juste\s+une?)\s+(?:\w+\s+)?(?:exemple|illustration|modèle|ébauche)\b|\b(?:est|était)\s+une?\s+(?:\w+\s+)?(?:exemple|illustration|modèle)\b"
+    r"|\bpour\s+(?:l['’])?illustr\w+|\bcomme\s+exemple\b|\brien\s+n['’](?:a|est)\b|\bfin\s+de\s+l['’]exemple\b",
+    "es": r"\bno\s+(?:(?:se|ha|fue|es|sido|será|debe|realmente)\s+){0,3}(?:ejecut|llam|enví|envi|lanz|invoc)(?!\w*(?:aré|o)\b)\w*"
+    r"|\b(?:solo|sólo|solamente|simplemente|únicamente|mero|mera)\s+(?:\w+\s+){0,3}?(?:ejemplo|ilustra\w+|muestra|plantilla|borrador)\b"
+    r"|\b(?:a\s+modo\s+de|a\s+título\s+de|como)\s+(?:ejemplo|ilustración)\b|\b(?:es|era)\s+(?:un|una)\s+(?:\w+\s+)?(?:ejemplo|ilustración|plantilla)\b|\bfines\s+ilustrativos\b|\bnada\s+(?:de\s+\w+\s+)?(?:se|fue|ha)\b",
+    "pt": r"\bnão\s+(?:(?:se|foi|é|ser|será|deve)\s+){0,3}(?:execut|cham|envi|invoc|rod)(?!\w*(?:arei|o)\b)\w*"
+    r"|\b(?:apenas|somente|só|meramente)\s+(?:\w+\s+){0,3}?(?:exemplo|ilustra\w+|modelo|rascunho)\b|\b(?:a\s+título\s+de|como)\s+(?:exemplo|ilustração)\b|\b(?:é|era)\s+(?:um|uma)\s+(?:\w+\s+)?(?:exemplo|ilustração|modelo)\b"
+    r"|\bfins\s+(?:ilustrativos|de\s+ilustração)\b|\bnada\s+(?:disso\s+)?(?:foi|é)\b",
+    "it": r"\b(?:non|mai)\s+(?:(?:è|stat[oa]|viene|va|essere)\s+){0,3}(?:esegu|chiamat|inviat|invocat|lanciat)(?!\w*(?:irò|o)\b(?<!t[oa]\b))\w*"
+    r"|\b(?:solo|soltanto|semplice|puramente)\s+(?:\w+\s+){0,2}?(?:esempio|illustra\w+|modello|bozza)\b|\b(?:a\s+titolo\s+di|come)\s+(?:esempio|illustrazione)\b|\bè\s+(?:un|una)\s+(?:\w+\s+)?(?:esempio|illustrazione|modello)\b"
+    r"|\bscopo\s+illustrativo\b|\bnulla\s+(?:di\s+\w+\s+)?(?:è|viene)\b",
+    "ru": r"\bне\s+(?:(?:был[оаи]?|будет|буд\w+)\s+)?(?:выполн(?:ен|ял)|запу(?:щен|скал)|вызван|вызывал|отправлен|исполнен)\w*|\b(?:лишь|только|просто|всего\s+лишь)\s+(?:\w+\s+)?(?:пример|иллюстраци|образец|шаблон|набросок)\w*"
+    r"|\bдля\s+(?:иллюстрации|наглядности|примера)\b|\bв\s+качестве\s+(?:примера|иллюстрации)\b|\bэто\s+(?:\w+\s+)?(?:пример|иллюстрация|образец|шаблон)\b|\bничего\s+(?:из\s+этого\s+)?не\b",
+    "zh": r"(?:没有|未|并未|尚未|不会|从未|不)(?:被|真正|实际|真的)?(?:执行|调用|运行|发送)|(?:仅|只|只是|仅仅|不过)(?:是|为|作|供|用于|用来)?(?:一个|个)?[^，。]{0,3}(?:示例|例子|示意|演示|说明|样例|参考|模板|草稿)|(?:以上|这|上面)[^，。]{0,4}(?:示例|例子|样例)|作为(?:示例|例子)|示例(?:结束|完)",
+    "ja": r"(?:実行|呼び出し|送信)(?:は)?(?:されて|して|されま|しま|され|し)?(?:いません|せん|ていない|なかった|ません)|(?:あくまで|単なる|ただの|のみの)[^。]{0,8}(?:例|サンプル|説明|見本)|(?:例|サンプル|見本|説明用)(?:です|でした|にすぎません|に過ぎません|として)|例は以上|以上[がはで][^。]{0,4}例",
+    "ko": r"(?:실행|호출|전송)(?:되지|하지)\s*(?:않|못)|(?:단지|그저|단순한|오직)\s*[^.]{0,8}(?:예|예시|예제|설명|샘플)|(?:예시|예제|샘플|설명용)(?:입니다|일\s*뿐|였습니다|이다)|예시\s*끝|설명을\s*위한",
+}
+_EXAMPLE = re.compile(
+    r"\b(?:examples?|\w{0,8}beispiel\w{0,10}|exemples?|ejemplos?|exemplos?|esempi?o?|пример\w{0,3})\b|示例|例子|样例|の例|例[はがをでと]|예시|예제",
+    re.IGNORECASE,
+)
+_PERSONS = {
+    "en": r"\b(?:I|me|my|we|us|our|you|your|let|please|here|need|sorry|thanks?)\b|\A\W*(?:(?:now|okay|ok|sure|alright|right)\W+)?\w+ing\b",
+    "de": r"\b(?:ich|mich|mir|mein\w*|wir|uns|unser\w*|du|dich|dir|dein\w*|ihnen|ihre?[nmrs]?|euch|bitte|hier|danke)\b",
+    "fr": r"\b(?:je|me|moi|mon|ma|mes|nous|notre|nos|vous|votre|vos|tu|te|veuillez|voici|merci)\b|\bj['’]",
+    "es": r"\b(?:yo|me|mi|mis|nos|nosotros|usted|tú|te|tu|aquí|gracias|favor)\b|\b\w+(?:aré|eré|iré|amos|emos|imos|remos)\b|\A\W*(?:(?:ya|ahora|te|le|lo|la|os|se)\s+){0,3}(?!todo|esto|eso)\w{2,}o\b",
+    "pt": r"\b(?:eu|me|meu|minha|nos|nós|você|te|teu|seu|sua|aqui|obrigad[oa]|favor)\b|\b\w+(?:arei|erei|irei|amos|emos|imos)\b|\A\W*(?:(?:já|agora|te|lhe|o|a)\s+){0,3}(?!tudo|isto|isso)\w{2,}o\b",
+    "it": r"\b(?:io|mi|mio|mia|ci|noi|nostro|lei|ti|tuo|tua|vi|ecco|grazie|favore)\b|\b\w+(?:erò|irò|iamo|remo)\b|\A\W*(?:(?:ora|subito|ti|le|lo|la)\s+){0,3}(?!tutto|questo|quello)\w{2,}o\b",
+    "ru": r"\b(?:я|мне|меня|мой|моя|мы|нам|нас|вы|вам|вас|ты|тебе|тебя|ваш\w*|твой|твоя|пожалуйста|вот|спасибо)\b",
+    "zh": r"[我您你请让咱]|稍等|马上|以下是",
+    "ja": r"私|僕|お待ち|ください|お知らせ|ご連絡|ましょう|[^れ]ます|こちら",
+    "ko": r"겠습니다|주세요|할게요|볼게요|저는|제가|드리|드릴|여기",
+}
+"""Somebody speaks or is spoken to."""
+
+
+@cache
+def _disclaimer() -> re.Pattern[str]:
+    return re.compile("|".join(_DISCLAIMERS.values()), re.IGNORECASE)
+
+
+@cache
+def _person() -> re.Pattern[str]:
+    return re.compile("|".join(_PERSONS.values()), re.IGNORECASE)
+
+
+def talk_of_it(said: str, before: str) -> bool:
+    """Do the words `said` behind a call talk of it? `before`: the sentence before it."""
+    said = _TAG.sub("", said[:_REACH])
+    ends = len(list(islice(_SENTENCE_END.finditer(said), _SEVERAL)))
+    if ends == _SEVERAL or _disclaimer().search(said) is not None:
+        return True
+    if _EXAMPLE.search(said) is not None and _EXAMPLE.search(before) is not None:
+        return True
+    return ends == 1 and _is_statement(before) and _is_statement(said)
+
+
+def _is_statement(sentence: str) -> bool:
+    """Is it a sentence of several words in which nobody speaks or is spoken to?"""
+    return _is_long(sentence) and _person().search(sentence) is None and not announces(sentence)
+
+
+def _is_long(sentence: str) -> bool:
+    return len(_WORD.findall(sentence)) >= _FEW or len(_UNSPACED.findall(sentence)) >= _FEW_SIGNS
