@@ -103,7 +103,7 @@ def _impossible(plan: Plan, context: FallbackContext) -> str:
         return f"gives {fields['detail']!r} as its plan's detail; it is a text"
     if not is_amount(fields["wait"]):
         return f"gives {fields['wait']!r} as its plan's wait; it is a finite number of seconds, 0 or more"
-    without: object = plan.without
+    without = cast("object", plan.without)
     if not isinstance(without, frozenset) or not all(isinstance(name, str) for name in cast("frozenset[object]", without)):
         return f"gives {without!r} as what its plan is made without; it is a frozenset of names"
     if not isinstance(fields["model"], str):

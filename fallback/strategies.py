@@ -150,14 +150,15 @@ class OtherMode:
         if self._same_mode_may_do(context):
             return now.mode, now.without
         unexplained = isinstance(failure, RequestRefused)
+        ours = failure.additions if isinstance(failure, RequestRefused) else ()
         attempts = context.ledger.attempts_left(now.model)
         usable, left = self._modes(context)
-        if left and not (unexplained and failure.additions and now.mode == usable[-1]):
+        if left and not (ours and now.mode == usable[-1]):
             is_refused = isinstance(failure, CapabilityRefused | RequestRefused) or context.fails_by_its_mode
             is_last = is_refused and attempts <= 1 + unexplained  # the second one is that without our additions
             return left[-1] if is_last else left[0], frozenset()
-        if unexplained and failure.additions:
-            return now.mode, now.without.union(failure.additions[:1] if attempts > 1 else failure.additions)
+        if ours:
+            return now.mode, now.without.union(ours[:1] if attempts > 1 else ours)
         return None
 
     def _modes(self, context: FallbackContext) -> tuple[Sequence[OutputMode], list[OutputMode]]:

@@ -235,8 +235,12 @@ class OpenTelemetry(Observer):
         span = self._open[run].tools.get(retry.tool_use_id)
         if span is None:
             return
-        told = {"llmcore.tool.try": retry.n, "llmcore.wait": retry.wait, _ERROR: retry.error.exception or retry.error.type}
-        words = captured_exception(raised) if self._capture and raised is not None else {}
+        told: Attributes = {
+            "llmcore.tool.try": retry.n,
+            "llmcore.wait": retry.wait,
+            _ERROR: retry.error.exception or retry.error.type,
+        }
+        words: Attributes = captured_exception(raised) if self._capture and raised is not None else {}
         span.add_event("llmcore.tool.retry", {**told, **words})
 
     def tool_ended(self, run: ObservedRun, record: ToolRecord, raised: BaseException | None) -> None:

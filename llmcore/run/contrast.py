@@ -62,7 +62,8 @@ class Contrast:
 
 def _causes(refused: Iterable[Sequence[str]]) -> list[str]:
     """The fewest names of which each refused request held one: first those that alone explain one, then what explains most."""
-    left, found = [names for names in refused if names], list[str]()
+    left: list[Sequence[str]] = [names for names in refused if names]
+    found = list[str]()
     while left:
         alone = next((names[0] for names in left if len(names) == 1), None)
         cause = alone or Counter(name for names in left for name in names).most_common(1)[0][0]

@@ -23,7 +23,7 @@ _YOURS = re.compile(
     r"|\w[\w -]*_(?:HERE|PLACEHOLDER|HIER|ICI|AQUÍ|AQUI|QUI|ЗДЕСЬ)"
 )
 """In capitals: it is yours to put in."""
-_NAMED = re.compile(r"\s*(?P<opens><|\{\{?|\[|%|__?)?\s*(?P<name>[^\W\d_][\w -]{0,60}?)\s*(?:>|\}\}?|\]|%|__?)?\s*\Z")
+_NAMED = re.compile(r"(?P<opens><|\{\{?|\[|%|__?)?\s*+(?P<name>[^\W\d_][\w -]{0,60})(?:>|\}\}?|\]|%)?\Z")
 _WORDS = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 
@@ -47,7 +47,7 @@ def is_placeholder(value: Any, key: str = "") -> bool:
 
 def _names(value: str, key: str, shouted: bool) -> bool:
     """Does the value say the parameter's name and no more than a word beside it?"""
-    named = _NAMED.match(value)
+    named = _NAMED.match(value.strip())
     if named is None or not (shouted or named["opens"]):
         return False
     said, words = _WORDS.findall(named["name"].lower()), _WORDS.findall(_HUMP.sub(" ", key).lower())

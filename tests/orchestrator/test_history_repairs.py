@@ -71,7 +71,10 @@ async def test_arguments_that_cannot_be_read_are_told(raw: str) -> None:
 
 async def test_openai_messages_with_broken_arguments_are_told() -> None:
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": 1,'}}
-    history = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "a", "content": "3"}]
+    history: list[dict[str, Any]] = [
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "3"},
+    ]
     done = await Orchestrator(FakeModel("ok")).run("?", message_history=[{"role": "user", "content": "hi"}, *history])
     assert [record.repair.kind for record in done.repairs] == ["unreadable_arguments"]
 

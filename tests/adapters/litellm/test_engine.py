@@ -93,14 +93,15 @@ async def test_no_server_is_asked_what_its_model_is(streamed: bool, tools: bool,
     adapter = LiteLLMAdapter()
     with WireServer([Turn("Hello.")]) as server:
         endpoint = endpoint_at(server, "ollama", "a-model-that-is-in-no-table")
-        call = call_of(endpoint, streamed=streamed, **({} if tools else {"tools": ()}))
+        call = call_of(endpoint, streamed=streamed) if tools else call_of(endpoint, streamed=streamed, tools=())
         if streamed:
             events = [event async for event in adapter.stream(call)]
             assert events[-1] != events[0]
         else:
             await adapter.complete(call)
     await adapter.close()
-    assert asked == server.looked_up == []
+    assert not asked
+    assert not server.looked_up
 
 
 def test_a_missing_litellm_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
