@@ -54,6 +54,8 @@ _OPENING = 8  # of an opener tells it from what stands in a body
 _LEFT_OVER = 512  # characters of a body behind its object
 _OVER = re.compile(r"\n[ \t]*+\r?\n|<[|｜][^<>\s]{1,60}[|｜]>|</(?:\w{1,16}:)?think")
 """A new paragraph, a token, or the end of reasoning."""
+_NAMED = re.compile(r"([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+\{")
+"""What may be the name of another call, before its arguments."""
 _EXTRA = re.compile(r"[\s}\]]*")
 _SPACE = re.compile(r"\s*")
 _SPACED_CLOSER = re.compile(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
@@ -325,7 +327,8 @@ def _left_over(reading: Reading, at: int, end: int, closers: tuple[str, ...]) ->
         hits = [hit for closer in closers if (hit := rest.find(closer)) >= 0]
         over = _OVER.search(rest)
         again = -1 if opener.startswith(("<|", "<｜")) else rest.find(opener)  # its closer begins as a token does, too
-        stops = [found for found in (over.start() if over is not None else -1, again) if found >= 0]
+        named = next((one.start() for one in _NAMED.finditer(rest) if reading.tool(one[1]) is not None), -1)
+        stops = [found for found in (over.start() if over is not None else -1, again, named) if found >= 0]
         if hits and min(hits) <= min(stops, default=len(rest)):
             return end + min(hits)
         if stops or src.final or len(rest) == _LEFT_OVER:

@@ -385,7 +385,7 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
         if is_object(inner):
             value = inner
     for key, form in _LIST_KEYS.items():
-        listed: Any = [] if lists_nothing(value, key) else value.get(key)
+        listed: Any = list[Any]() if lists_nothing(value, key) else value.get(key)
         if is_object(listed) and key != "calls":  # one call in place of the list, or calls by their names
             one = call_object(listed, tools)
             listed = [listed] if one is not None else [{name: given} for name, given in listed.items()]

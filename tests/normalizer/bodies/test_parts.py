@@ -66,3 +66,11 @@ def test_what_stands_behind_a_call_without_its_closer_is_none_of_its_parts(close
     found = read_every_way(f'<invoke name="pay">{{"to": "bob"}}{closer}{behind}', _TOOLS, chunkings=1)
     assert found.tool_calls[0].arguments == {"to": "bob"}
     assert all(repair.safety == "lossless" for call in found.tool_calls for repair in call.repairs)
+
+
+def test_another_call_by_its_name_is_none_of_its_parts() -> None:
+    found = read_every_way('<tool_call>\npay\n{"to": "bob"}\n>>>ping\n{}\n</tool_call>', _TOOLS, chunkings=1)
+    assert [(call.name, call.arguments, call.repairs) for call in found.tool_calls] == [
+        ("pay", {"to": "bob"}, []),
+        ("ping", {}, []),
+    ]
