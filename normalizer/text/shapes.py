@@ -171,7 +171,7 @@ def _before(text: str, token: str, stop: int) -> int:
 @lru_cache
 def _inside(limits: Limits) -> Limits:
     """The limits for arguments that may stand in brackets which count as well."""
-    return replace(limits, depth=limits.depth - _BRACKETS)
+    return replace(limits, depth=max(limits.depth - _BRACKETS, 0))
 
 
 class _TaggedShape:

@@ -80,12 +80,12 @@ def test_a_history_of_openais_is_taken_as_input_and_as_history() -> None:
         ({"a": 1}, {"a": 1}, ""),
         ("", {}, ""),
         (None, {}, ""),
-        ('{"a": ', None, '{"a": '),
-        ("[1]", None, "[1]"),
+        ('{"a": ', {"INVALID_JSON": '{"a": '}, ""),  # recorded: tests/orchestrator/test_history_repairs.py
+        ("[1]", {"INVALID_JSON": "[1]"}, ""),
         ('{"a": 12345678901234567890.12}', {"a": 12345678901234567890.12}, '{"a": 12345678901234567890.12}'),
     ],
 )
-def test_arguments_of_a_call(arguments: Any, value: dict[str, Any] | None, raw: str) -> None:
+def test_arguments_of_a_call(arguments: Any, value: dict[str, Any], raw: str) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
     (use,) = _taken([{"role": "assistant", "content": None, "tool_calls": [call]}, ANSWER, USER])[0].tool_uses
     assert (use.input, use.raw_input) == (value, raw)
