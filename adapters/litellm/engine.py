@@ -15,6 +15,7 @@ import os
 import re
 import warnings
 from contextlib import suppress
+from contextvars import copy_context
 from functools import wraps
 from typing import Any
 
@@ -133,6 +134,7 @@ def _load() -> Any:
     module.suppress_debug_info = True  # else coloured text on stdout with every error
     module.disable_hf_tokenizer_download = True  # else counting tokens offline blocks for ~23 s
     module.REPEATED_STREAMING_CHUNK_LIMIT = 1_000_000_000  # else a hundred equal chunks, a ruled line, are an error
+    _keep_context(importlib.import_module("litellm.litellm_core_utils.thread_pool_executor").executor)
     for where, holder, name in _LOOKS_UP:
         found: Any = importlib.import_module(where)
         _ask_no_server(getattr(found, holder) if holder else found, name)
@@ -149,6 +151,17 @@ def _load() -> Any:
         aiohttp, importlib.import_module("httpx").AsyncHTTPTransport
     )
     return module
+
+
+def _keep_context(executor: Any) -> None:
+    """What a call of ours leaves to LiteLLM's threads is still a part of it, as is told by the context."""
+    submit = executor.submit
+
+    @wraps(submit)
+    def submitted(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return submit(copy_context().run, function, *args, **kwargs)
+
+    executor.submit = submitted
 
 
 def _ask_no_server(holder: Any, name: str) -> None:

@@ -136,7 +136,8 @@ class _Mended:
         if message.role != "assistant":
             self._say("call_of_no_assistant", at, message.role, "assistant")
             if others := _full([block for block in said if not isinstance(block, ToolUseBlock)]):
-                self._made.append(Message(role="user" if message.role == "tool" else message.role, content=others))
+                own = Message(role="user" if message.role == "tool" else message.role, content=others)
+                self._made += [] if self._is_idle(at, own) else [own]
             said = [block for block in said if isinstance(block, ToolUseBlock)]
         same = message.role == "assistant" and not mended and len(said) == len(message.content)
         self._put(at, message if same else Message(role="assistant", content=said))

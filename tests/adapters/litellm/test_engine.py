@@ -17,7 +17,7 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.normalizer import normalize
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import ConfigError, Timeout
-from tests.adapters.conftest import call_of, endpoint_at
+from tests.adapters.conftest import WEATHER, call_of, endpoint_at
 from tests.packaging.tree import ROOT
 from tests.support.wire_server import Raw, WireServer
 from tests.support.wires import Turn
@@ -93,15 +93,15 @@ async def test_no_server_is_asked_what_its_model_is(streamed: bool, tools: bool,
     adapter = LiteLLMAdapter()
     with WireServer([Turn("Hello.")]) as server:
         endpoint = endpoint_at(server, "ollama", "a-model-that-is-in-no-table")
-        call = call_of(endpoint, streamed=streamed) if tools else call_of(endpoint, streamed=streamed, tools=())
+        call = call_of(endpoint, streamed=streamed, tools=(WEATHER,) if tools else ())
         if streamed:
             events = [event async for event in adapter.stream(call)]
             assert events[-1] != events[0]
         else:
             await adapter.complete(call)
     await adapter.close()
-    assert not asked
-    assert not server.looked_up
+    assert asked == []
+    assert server.looked_up == []
 
 
 def test_a_missing_litellm_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
