@@ -109,6 +109,11 @@ class _Mended:
             self._made.append(Message(role="user", content=[TextBlock(text=_BEGUN_BEFORE)]))
         self._made.append(message)
 
+    def _put_new(self, at: int, said: Message) -> None:
+        """What a message says beside calls or results, unless that was said before."""
+        if not self._is_idle(at, said):
+            self._put(at, said)
+
     def _is_idle(self, at: int, message: Message) -> bool:
         """Does it say nothing, or nothing new?"""
         if not _full(message.content):
@@ -136,8 +141,7 @@ class _Mended:
         if message.role != "assistant":
             self._say("call_of_no_assistant", at, message.role, "assistant")
             if others := _full([block for block in said if not isinstance(block, ToolUseBlock)]):
-                own = Message(role="user" if message.role == "tool" else message.role, content=others)
-                self._made += [] if self._is_idle(at, own) else [own]
+                self._put_new(at, Message(role="user" if message.role == "tool" else message.role, content=others))
             said = [block for block in said if isinstance(block, ToolUseBlock)]
         same = message.role == "assistant" and not mended and len(said) == len(message.content)
         self._put(at, message if same else Message(role="assistant", content=said))
@@ -200,7 +204,7 @@ class _Mended:
             return
         is_users = message.role in ("tool", "user")
         if own := [] if is_users else _full([block for block in message.content if not isinstance(block, ToolResultBlock)]):
-            self._put(at, Message(role=message.role, content=own))
+            self._put_new(at, Message(role=message.role, content=own))
         if blocks := _full(self._strays(at, message, others=is_users)):
             self._made.append(Message(role="user", content=blocks))
 
