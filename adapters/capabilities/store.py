@@ -57,6 +57,7 @@ def shared_facts(where: str | os.PathLike[str]) -> SharedFacts:
 _KINDS = {
     "table": Kind(callable, "a function of an Endpoint that gives its Capabilities"),
     "ttl": Kind(is_amount, "a finite number of seconds of at least 0"),
+    "trial": Kind(is_amount, "a finite number of seconds of at least 0"),
     "maxsize": Kind(lambda value: isinstance(value, int) and is_amount(value) and value > 0, "a whole number of at least 1"),
     "fresh_for": Kind(is_amount, "a finite number of seconds of at least 0"),
     "patience": Kind(is_amount, "a finite number of seconds of at least 0"),
@@ -89,7 +90,7 @@ class CapabilityStore:
         patience: float = 2.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        told: dict[str, object] = {"table": table, "ttl": ttl, "maxsize": maxsize}
+        told: dict[str, object] = {"table": table, "ttl": ttl, "trial": trial, "maxsize": maxsize}
         check_kinds("CapabilityStore", {**told, "fresh_for": fresh_for, "patience": patience, "clock": clock}, _KINDS)
         self._table = table
         self._clock = clock

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, cast
+from typing import Generic, Literal, Protocol, cast
 
+from llmcore.run.async_only import AsyncOnly
 from llmcore.run.interjections import Interjections
 from llmcore.run.result import RunResult, T  # another TypeVar would make another model of RunResult
-from llmcore.types import CallerError, Event, Message
+from llmcore.types import Event, Message
 from llmcore.types.copies import copied
 
 __all__ = ["Step", "Steps"]
@@ -40,11 +41,13 @@ class _Run(Protocol):
     def so_far(self) -> RunResult: ...
 
 
-class Steps(Generic[T]):
+class Steps(AsyncOnly, Generic[T]):
     """The steps of one run: `async for step in steps`. Leave early by `break` and `await steps.aclose()`, or by `async with`.
 
     `result` is the run as far as it has come. When the run is left or ends, each call in its history has a result.
     """
+
+    _what_is = "the steps are"
 
     def __init__(self, run: _Run, interjections: Interjections) -> None:
         self._run = run
@@ -80,17 +83,3 @@ class Steps(Generic[T]):
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
-
-    if not TYPE_CHECKING:  # a checker refuses what these tell
-
-        def __iter__(self) -> Any:
-            raise CallerError("the steps are read by `async for`; without an event loop call stream_sync, which gives events")
-
-        def __enter__(self) -> Any:
-            raise CallerError("the steps are entered by `async with`; without an event loop call stream_sync")
-
-        def __exit__(self, *_: object) -> None:
-            """Only asked for beside `__enter__`."""
-
-        def __await__(self) -> Any:
-            raise CallerError("the steps are read by `async for`, and not awaited; `await run(...)` gives the result at once")

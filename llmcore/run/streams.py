@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
+from typing import Any, Generic, Protocol, cast
 
+from llmcore.run.async_only import AsyncOnly
 from llmcore.run.result import RunEvent, RunResult, T  # another TypeVar would make another model of RunResult
 from llmcore.types import (
     AttemptStarted,
@@ -112,13 +113,15 @@ def _within(call: ToolCall, event: Reclassified) -> bool:
     return call.span is not None and event.start <= call.span[0] and call.span[1] <= event.end
 
 
-class RunStream(_View[T], AsyncGenerator[RunEvent[T], None]):
+class RunStream(AsyncOnly, _View[T], AsyncGenerator[RunEvent[T], None]):
     """The events of a run: `async for event in stream`. `text`, `reasoning`, `calls`, `results` and `partial` are what they add
     up to, `result` is the run's at its end.
 
     `async with orchestrator.stream(...) as stream` closes it when it is left early: what the run waits for is stopped, the
     connection is closed, and `result` is the run as far as it came, its history fit for another run.
     """
+
+    _what_is = "a RunStream is"
 
     def __init__(self, run: _Run) -> None:
         super().__init__(run)
@@ -147,20 +150,6 @@ class RunStream(_View[T], AsyncGenerator[RunEvent[T], None]):
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
-
-    if not TYPE_CHECKING:  # a checker refuses what these tell
-
-        def __iter__(self) -> Any:
-            raise CallerError("a RunStream is read by `async for`; without an event loop call stream_sync")
-
-        def __enter__(self) -> Any:
-            raise CallerError("a RunStream is entered by `async with`; without an event loop call stream_sync")
-
-        def __exit__(self, *_: object) -> None:
-            """Only asked for beside `__enter__`."""
-
-        def __await__(self) -> Any:
-            raise CallerError("a RunStream is read by `async for`, and not awaited; `await run(...)` gives the result at once")
 
 
 class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):

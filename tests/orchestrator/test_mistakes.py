@@ -175,6 +175,7 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: FACE.CapabilityStore(x=1), "'x'", "backend"),
     (lambda: FACE.CapabilityStore("facts.json"), "CapabilityStore", "`backend=`"),
     (lambda: FACE.CapabilityStore(ttl="1d"), "`ttl`", "a finite number of seconds"),
+    (lambda: FACE.CapabilityStore(trial=-1), "`trial`", "a finite number of seconds"),
     (lambda: FACE.CapabilityStore(maxsize=0), "`maxsize`", "at least 1"),
     (lambda: FACE.Interjections("x"), "Interjections", "box.add("),
     (lambda: FACE.Veto(), "needs `reason`", "write Veto(reason"),
