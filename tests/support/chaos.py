@@ -231,9 +231,17 @@ def _sockets() -> int:
 
 
 def _left_behind(threads: set[threading.Thread], sockets: int) -> list[str]:
-    """What still stands. LiteLLM keeps the threads that it logs with, and threads of tools wait for the next call."""
-    new = [thread.name for thread in threading.enumerate() if thread not in threads]
-    left = [f"a thread is left: {name}" for name in new if not name.startswith(("litellm-logging", "llmcore-tool"))]
+    """What still stands. LiteLLM keeps the threads that it logs with, and threads of tools wait for the next call.
+
+    A thread that was told to end has ten seconds for it: AnyIO tells its workers so (OpenAI's library asks one for the platform)
+    when the loop ends, and waits for none.
+    """
+    kept = ("litellm-logging", "llmcore-tool")
+    new = [thread for thread in threading.enumerate() if thread not in threads and not thread.name.startswith(kept)]
+    until = time.monotonic() + 10
+    for thread in new:
+        thread.join(max(0.0, until - time.monotonic()))
+    left = [f"a thread is left: {thread.name}" for thread in new if thread.is_alive()]
     running = sum(thread.name == "llmcore-tool" for thread in threading.enumerate()) - len(idle)
     left += [f"{running} tools still run"] * (running > 0)
     more = _sockets() - sockets
