@@ -168,7 +168,7 @@ def _exhausted(context: FallbackContext) -> FallbackExhausted:
         f"{plan.place} ({plan.mode}): {type(failure).__name__}: {failure}"
         for plan, failure in zip(context.tried, context.failures, strict=True)
     )
-    last, count = context.failures[-1], len(context.failures)
+    last, count = context.failures[-1], len(context.ledger.of_turn)  # re-asks among them; what was not sent is none
     end = f" ({count} attempts failed)" if count > 1 else ""
     words = " ".join(f"{type(last).__name__}: {last}".split())
     room = _MAX_LINE - len(end) - len(_NO_MORE)

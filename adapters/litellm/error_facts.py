@@ -16,8 +16,8 @@ from typing import Any, cast
 from pydantic_core import from_json
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.litellm.refusals import is_quoted, own_words, refused_capability
-from llmcore.adapters.litellm.waits import retry_after
+from llmcore.adapters.litellm.refusals import is_quoted, own_words, refused_capability, speaks_of_a_part
+from llmcore.adapters.litellm.waits import retry_after, wait_in_words
 from llmcore.adapters.litellm.words import place_words, said_by_server, without_bytes, without_tips
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.secrets.known_secrets import process_scrubber
@@ -125,10 +125,14 @@ class Facts:
     """A wait for the network ended beneath it."""
     speaks_of_model: bool
     """The message of the server's error object speaks of a model; a plain page or a text is none."""
+    speaks_of_part: bool = False
+    """The same, of what another output mode does without: tools, a response format."""
     call: ModelCall | None = None
     """What was asked for; None = not told."""
     unsent: bool = False
     """LiteLLM made no request: no server said this."""
+    sent_with: int | None = None
+    """The HTTP status that the error came with, where it is not `status`: some servers send errors with 200."""
     unsigned: bool = False
     """What signs a request was not found, so none was made."""
 
@@ -145,7 +149,8 @@ class Facts:
 
     @property
     def http(self) -> str:
-        return f" (HTTP {self.status})" if self.status else ""
+        status = self.sent_with or self.status
+        return f" (HTTP {status})" if status else ""
 
 
 SERVERS_WORDS = "; it says: "
@@ -195,6 +200,8 @@ def with_servers_status(error: Exception, status: int | None) -> Exception:
             error.llmcore_unsent = True  # type: ignore[attr-defined]  # read by `facts_of`
     if status is not None and status >= 300:
         for part in (error, _cause(error)):
+            with suppress(AttributeError):
+                part.llmcore_answered = True  # type: ignore[attr-defined]  # read by `facts_of`
             if isinstance(getattr(part, "status_code", None), int) and not isinstance(part, LLMCoreError):
                 with suppress(AttributeError):  # of a class that only lets it be read
                     part.status_code = status  # type: ignore[attr-defined]  # asked for above
@@ -266,8 +273,9 @@ def facts_of(
     message = _message(error)
     inner = body.get("message")
     shown = _plain_words(error, body) or without_bytes(message)
-    said = own_words(message.lower(), call, lambda words: tells(words, call))
+    said = own_words(message.lower(), call, lambda words: tells(words, call) or wait_in_words(words) is not None)
     status = getattr(error, "status_code", None)
+    answered = getattr(error, "llmcore_answered", False) is True
     unsent = getattr(error, "llmcore_unsent", False) is True
     told = said_by_server(_clean(shown.partition(_TRACEBACK)[0], scrubber))
     words = (body.get("code"), body.get("type"), body.get("status"), getattr(error, "code", None))
@@ -279,13 +287,15 @@ def facts_of(
         param=str(body.get("param") or getattr(error, "param", None) or ""),
         text=said,
         message=without_tips(told) if unsent else told,
-        retry_after=retry_after(error, body),
+        retry_after=told_wait if (told_wait := retry_after(error, body)) is not None else wait_in_words(said),
         capability=refused_capability(said, str(body.get("param") or ""), call, codes),
         connection=not body and not beneath.isdisjoint(_SOCKET_FAILURES),
-        timeout=not beneath.isdisjoint(_TIMEOUTS),
+        timeout=not (beneath.isdisjoint(_TIMEOUTS) or answered),
         speaks_of_model=isinstance(inner, str) and _MODEL.search(inner[:MAX_WORDS]) is not None,
+        speaks_of_part=isinstance(inner, str) and speaks_of_a_part(inner[:MAX_WORDS].lower(), call),
         call=call,
         unsent=unsent,
+        sent_with=sent_with if isinstance(sent_with := getattr(error, "sent_with", None), int) else None,
         unsigned=_is_signed_in(call) and (not beneath.isdisjoint(_UNSIGNED) or any(part in said for part in _UNSIGNED_WORDS)),
     )
 

@@ -152,7 +152,7 @@ def _refused(facts: Facts) -> LLMCoreError:
     if facts.unsent:
         place = place_words(facts.call)
         return RequestRefused(f"{place and f'{place}: '}LiteLLM makes no request of this, so none was sent: {facts.message}")
-    what = f"the server refused the request (HTTP {facts.status})"
+    what = f"the server refused the request{facts.http}"
     return RequestRefused(facts.placed(what) if facts.call is not None else f"{what}: {facts.message}", status=facts.status)
 
 
@@ -187,7 +187,7 @@ ROWS: tuple[Row, ...] = (
     ),
     _row(_too_large, status=(413,)),
     _row(_too_large, codes=("request_too_large", "payload_too_large")),
-    _row(_too_large, text=("request_too_large", "request entity too large", "request too large for model")),
+    _row(_too_large, text=("request_too_large", "request entity too large", "request too large")),
     _row(_overflow, kinds=("ContextWindowExceededError",)),
     _row(_overflow, codes=("context_length_exceeded",)),
     _row(
@@ -210,6 +210,7 @@ ROWS: tuple[Row, ...] = (
     _row(_content_refused, kinds=("ContentPolicyViolationError",)),
     _row(_content_refused, codes=("content_filter", "content_policy_violation", "content_filter_error")),
     _row(_no_model, codes=("model_not_found",)),
+    _row(_refused, status=(403,), also=lambda facts: facts.speaks_of_part),
     _row(_no_model, status=(403,), also=lambda facts: facts.speaks_of_model),
     _row(_authentication, status=(403,)),
     _row(_refused, status=(404,), text=NO_SUCH_ENDPOINT),

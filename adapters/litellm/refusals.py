@@ -27,6 +27,7 @@ __all__ = [
     "own_words",
     "refused_capability",
     "refuses_as_it_is",
+    "speaks_of_a_part",
 ]
 
 _MAY_PASS = frozenset({408, 425, 429})
@@ -202,6 +203,21 @@ def _parameter_named(text: str, param: str, call: ModelCall | None) -> str | Non
     if named == "tool_choice" and call is not None and is_object(call.request.tool_choice):
         return "tool_choice_named"
     return _BY_PARAMETER.get(named) or (named if named in _PARAMETERS else None)
+
+
+_PARTS = (
+    (
+        re.compile(r"(?<![/\w])(?:tools|tool[ _-](?:use|usage|calls?|calling|choice)|functions?[ _-]call(?:s|ing)?)\b"),
+        "native_tools",
+    ),
+    (re.compile(r"\bresponse_format\b|\bjson[ _-](?:mode|schema|object)\b|\bstructured[ _-]outputs?\b"), "json_schema"),
+)
+"""Words for parts of a request, and the capability that each is."""
+
+
+def speaks_of_a_part(text: str, call: ModelCall | None) -> bool:
+    """Do a server's words (lower case) speak of a part of the request that another output mode does without?"""
+    return call is not None and any(words.search(text) and _asks_for(capability, call) for words, capability in _PARTS)
 
 
 _OF_TOOLS = frozenset({"native_tools", "schema_with_tools", "parallel_tools", "tool_choice_required", "tool_choice_named"})

@@ -58,13 +58,15 @@ def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) ->
     """`usage` (LiteLLM's, as a dict) as ours, priced. Without any count it is `estimated`, for nobody counted. `estimated`: the
     server told none, so what stands there is LiteLLM's guess, and none of ours."""
     cached = _count(usage, "prompt_tokens_details", "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
+    read = cached or _count(usage, "cache_read_input_tokens")
+    written = _count(usage, "prompt_tokens_details", "cache_creation_tokens") or _count(usage, "cache_creation_input_tokens")
+    told = max(_count(usage, name) for name in _INPUT)
     counted = Usage(
-        input_tokens=max(_count(usage, name) for name in _INPUT),
+        # of what holds more cached tokens than there were, those are left out, as Anthropic leaves them out
+        input_tokens=told if read + written <= told or not told else told + read + written,
         output_tokens=max(_count(usage, name) for name in _OUTPUT),
-        cache_read_tokens=cached or _count(usage, "cache_read_input_tokens"),
-        cache_write_tokens=(
-            _count(usage, "prompt_tokens_details", "cache_creation_tokens") or _count(usage, "cache_creation_input_tokens")
-        ),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
         reasoning_tokens=_count(usage, "completion_tokens_details", "reasoning_tokens"),
     )
     charged = _charged(usage) if provider_of(endpoint).reports_cost else None

@@ -1,8 +1,9 @@
-"""How long a server asks to be left alone, as an exception of LiteLLM tells it."""
+"""How long a server asks to be left alone: as an exception of LiteLLM tells it, or in the words of its message."""
 
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -10,7 +11,14 @@ from typing import Any
 
 from llmcore.types.narrowing import objects_in
 
-__all__ = ["retry_after"]
+__all__ = ["retry_after", "wait_in_words"]
+
+_SECONDS = {"ms": 0.001, "mi": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_SPAN = r"(\d{1,6}(?:\.\d{1,9})?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)(?![a-z])"
+_AGAIN = re.compile(
+    rf"\b(?:try(?:ing)? again|retry(?:ing)?)\b[^.;\n\d]{{0,40}}?\b(?:in|after) (?:about )?((?:{_SPAN}[ ,]*(?:and )?)+)"
+)
+"""OpenAI: "Please try again in 1m30.5s"; Azure: "Please retry after 26 seconds"; Gemini: "Please retry in 13.04s"."""
 
 
 def retry_after(error: BaseException, body: Mapping[str, Any]) -> float | None:
@@ -24,6 +32,18 @@ def retry_after(error: BaseException, body: Mapping[str, Any]) -> float | None:
     for detail in objects_in(body.get("details")):
         value = value or str(detail.get("retryDelay", "")).removesuffix("s")
     return _seconds(value)
+
+
+def wait_in_words(text: str) -> float | None:
+    """The seconds after which the words of a server (lower case) ask to come again; None if unsaid."""
+    found = _AGAIN.search(text)
+    if found is None:
+        return None
+    return sum(float(number) * _SECONDS[_unit(word)] for number, word in re.findall(_SPAN, found[1]))
+
+
+def _unit(word: str) -> str:
+    return word[:2] if word in ("ms",) or word.startswith("milli") else word[0]
 
 
 def _finite(value: Any) -> float | None:

@@ -23,20 +23,32 @@ _WORDS = ("message", "msg", "detail", "status_msg", "error_message", "error_msg"
 """Where the server's own words stand; in JSON of no wire each of them alone is the sign of an error."""
 _CODES = ("code", "status", "status_code", "statusCode", "error_code")
 _LIMITED = re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE)
+_KINDS = (
+    (re.compile(r"authentication|unauthorized|unauthenticated|invalid.?api.?key", re.IGNORECASE), 401),
+    (re.compile(r"permission|forbidden", re.IGNORECASE), 403),
+    (re.compile(r"not.?found", re.IGNORECASE), 404),
+    (re.compile(r"too.?large", re.IGNORECASE), 413),
+    (re.compile(r"overloaded|unavailable", re.IGNORECASE), 503),
+    (re.compile(r"invalid|bad.?request|unsupported|unknown.?parameter|validation", re.IGNORECASE), 400),
+)
+"""What errors call themselves (`type`, `code`, `status`), and the status with which others send the same."""
 _PING = re.compile(rb"\W*(?:ping|pong|heart-?beat|keep-?alive)\W*\Z", re.IGNORECASE)
 _PLAIN = re.compile(r"[^{}\[\]\"\\<>]{1,300}\Z")
 
 
 class ErrorEvent(Exception):
-    """An error that a server sent with status 200; `body` as it came. The status is the one that it names, else 429 where it
-    speaks of a rate limit, else 500."""
+    """An error that a server sent with status 200 (`sent_with`); `body` as it came. The status is the one that it names, else 429
+    where it speaks of a rate limit, else that of the kind of error that it says it is, else 500."""
+
+    sent_with = 200
 
     def __init__(self, body: Any) -> None:
         self.body: dict[str, Any] = body if is_object(body) else {"message": _written(body)}
         self.message = _words(self.body)
         code = next((code for key in _CODES if (code := _status(self.body.get(key)))), 0)
-        limited = _LIMITED.search(f"{self.body.get('type')} {self.body.get('code')} {self.body.get('status')} {self.message}")
-        self.status_code = code or (429 if limited else 500)
+        kind = f"{self.body.get('type')} {self.body.get('code')} {self.body.get('status')}"
+        limited = _LIMITED.search(f"{kind} {self.message}")
+        self.status_code = code or (429 if limited else next((code for words, code in _KINDS if words.search(kind)), 500))
         super().__init__(self.message)
 
 
