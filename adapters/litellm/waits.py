@@ -13,7 +13,7 @@ from llmcore.types.narrowing import objects_in
 
 __all__ = ["retry_after", "wait_in_words"]
 
-_SECONDS = {"ms": 0.001, "mi": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _SPAN = r"(\d{1,6}(?:\.\d{1,9})?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)(?![a-z])"
 _AGAIN = re.compile(
     rf"\b(?:try(?:ing)? again|retry(?:ing)?)\b[^.;\n\d]{{0,40}}?\b(?:in|after) (?:about )?((?:{_SPAN}[ ,]*(?:and )?)+)"
@@ -39,11 +39,11 @@ def wait_in_words(text: str) -> float | None:
     found = _AGAIN.search(text)
     if found is None:
         return None
-    return sum(float(number) * _SECONDS[_unit(word)] for number, word in re.findall(_SPAN, found[1]))
+    return sum(float(number) * _in_seconds(unit) for number, unit in re.findall(_SPAN, found[1]))
 
 
-def _unit(word: str) -> str:
-    return word[:2] if word in ("ms",) or word.startswith("milli") else word[0]
+def _in_seconds(unit: str) -> float:
+    return 0.001 if unit.startswith(("ms", "milli")) else _SECONDS[unit[0]]
 
 
 def _finite(value: Any) -> float | None:
