@@ -308,17 +308,17 @@ _replaced: list[BackgroundLoop] = []
 def run_in_background(name: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Call the async method `name` by `start`, on the shared loop, and wait for it. Raises what it raises, and
     `CallerError` where an event loop runs in this thread, which the waiting would block."""
-    refuse_to_block(name, f"await {name}(...)")
+    refuse_to_block(f"{name}_sync", f"await {name}(...)")
     return shared_loop().run(start())
 
 
 def refuse_to_block(name: str, instead: str) -> None:
-    """Raises `CallerError` where an event loop runs in this thread, which the waiting would block."""
+    """Raises `CallerError` where an event loop runs in this thread, which waiting in `name` would block."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return
-    raise CallerError(f"{name}_sync would block the event loop that runs in this thread; write `{instead}` instead")
+    raise CallerError(f"{name} would block the event loop that runs in this thread; write `{instead}` instead")
 
 
 def shared_loop() -> BackgroundLoop:

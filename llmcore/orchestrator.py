@@ -29,7 +29,7 @@ from llmcore.run.saving import checkpoint_of
 from llmcore.run.settings import TOOL_OPTIONS, checked_options, resolve, tool_settings, validators_of
 from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_source import ToolSource, is_provider
-from llmcore.tools import ToolConfig, ToolErrors
+from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, Request, TextBlock
 from llmcore.types.called import Kind, check_kinds, in_words
@@ -182,6 +182,20 @@ class Orchestrator:
         made._machinery = replace(self._machinery, hooks=self._machinery.hooks.beside(hooks))
         return made
 
+    def list_tools(self, *, deps: Any = None) -> list[Tool]:
+        """The tools that a run would offer at its first turn; raises `ToolDefinitionError`.
+
+        A function given as `tools` is asked for them, with `deps` (default: the orchestrator's) and no messages. That waits, so
+        within an event loop it raises `CallerError`: there, `await asyncio.to_thread(orchestrator.list_tools)`.
+        """
+        if not self._tools.is_open:
+            return list(self._tools.snapshot())
+        from llmcore.background import refuse_to_block, shared_loop
+
+        refuse_to_block("list_tools", "await asyncio.to_thread(list_tools)")
+        context: RunContext[Any] = RunContext(self._defaults["deps"] if deps is None else deps)
+        return list(shared_loop().run(self._tools.now(context, None)))
+
     def __setattr__(self, name: str, value: Any) -> None:
         if (setting := meant(name, _SETTINGS)) is not None:
             per_run = f"; for one run, give `{setting}=...` to the call" if setting in PER_RUN else ""
@@ -323,7 +337,7 @@ class Orchestrator:
         goes on while the caller does something else; closing the stream, or leaving its `with`, cancels it."""
         from llmcore.background import refuse_to_block, shared_loop
 
-        refuse_to_block("stream", "async for ... in stream(...)")
+        refuse_to_block("stream_sync", "async for ... in stream(...)")
         if output_type is not None:
             options = {**options, "output_type": output_type}
         run = self._prepare(request, options, listening=True)

@@ -39,13 +39,10 @@ from llmcore.run.options import PER_RUN, RunOptions
 from llmcore.run.result import RunResult
 from llmcore.run.settings import checked_options
 from llmcore.run.streams import RunStream, SyncRunStream
-from llmcore.run.tool_source import is_provider
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.options import OptionsByName
-from llmcore.tools.tool import as_tool
 from llmcore.types import CallerError, ConfigError, Event, Finished, InternalError, Message, Request
 from llmcore.types.called import in_words
-from llmcore.types.tools import tools_in
 
 __all__ = ["Agent"]
 
@@ -251,7 +248,7 @@ class Agent:
 
     def stream_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:
         """`stream` for code without an event loop."""
-        refuse_to_block("stream", "async for ... in stream(...)")
+        refuse_to_block("stream_sync", "async for ... in stream(...)")
         chat = self._begun(message, output_type, options, listening=True)
         return SyncRunStream(chat, shared_loop().stream(chat.events()))
 
@@ -274,9 +271,8 @@ class Agent:
         return self._core.tool
 
     def list_tools(self) -> list[Tool]:
-        """The tools that a chat would offer now: methods, and those of `tools`. Not those that a function would give."""
-        given = self._tools_beside()
-        return [*tools_of(self), *(() if is_provider(given) else map(as_tool, tools_in(given)))]
+        """The tools that a chat would offer now: methods, and those of `tools`; see `Orchestrator.list_tools`."""
+        return self._orchestrator().list_tools(deps=self._core.settings.get("deps"))
 
     # Within
 

@@ -41,7 +41,8 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 def catalogue(tools: object, form: Format = "markdown", *, title: str = "Tools", version: str = "1.0.0") -> str:
     """The tools as a text: Markdown, an OpenAPI 3.1 document, or a JSON list that is read as tools again (all JSON is indented).
 
-    `tools` are whatever an orchestrator takes, or an `Agent`, whose tools they then are. Schemas that ask at run time are asked
+    `tools` are a list, registry or tool set, or an `Orchestrator` or `Agent`, whose tools they then are (a function that gives
+    them is asked). Schemas that ask at run time are asked
     now. Raises `CallerError` for what is no tool, and for another `form`.
     """
     made = _FORMS.get(form)

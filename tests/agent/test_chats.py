@@ -23,6 +23,7 @@ from llmcore import (
     TextDelta,
     tool,
 )
+from llmcore.tools.catalogue import openapi
 from llmcore.types import CallerError, ConfigError, LimitExceeded, MaxToolTurns, TerminateLoop, Timeout, ToolDefinitionError
 from llmcore.types.messages import CacheControl
 from tests.orchestrator.support import assert_valid
@@ -387,7 +388,24 @@ async def test_a_function_may_give_the_tools() -> None:
     agent = Counter(fake, tools=provide, deps="ann")
     await agent.chat("Hi")
     assert [one.name for one in fake.calls[0].tools] == ["add", "of_ann"]
-    assert [one.name for one in agent.list_tools()] == ["add"]
+    with pytest.raises(CallerError, match=r"list_tools would block .*`await asyncio.to_thread\(list_tools\)`"):
+        agent.list_tools()
+    assert [one.name for one in await asyncio.to_thread(agent.list_tools)] == ["add", "of_ann"]
+
+
+def test_an_agents_tools_are_those_of_its_orchestrator_too() -> None:
+    shared = Orchestrator(FakeModel(default="ok"), [llmcore.tool(lambda: 1, name="one")])
+    assert [one.name for one in Counter(shared).list_tools()] == ["one", "add"]
+    assert [one.name for one in shared.list_tools()] == ["one"]
+
+
+def test_catalogues_ask_the_function_that_gives_the_tools() -> None:
+    def provide(context: RunContext[Any]) -> list[Any]:
+        return [llmcore.tool(lambda: 1, name=f"of_{context.deps}")]
+
+    given = Orchestrator(FakeModel(), provide, deps="bob")
+    assert "/tools/of_bob" in openapi(given)["paths"]
+    assert "/tools/of_ann" in openapi(Agent(given, deps="ann"))["paths"]
 
 
 async def test_a_budget_bounds_each_chat() -> None:
