@@ -72,6 +72,7 @@ _EXAMPLE_NOUN = (
     r"exemplos?(?:\s+de\s+(?:chamada|uso|saída|entrada|resposta))?|esempi?o?(?:\s+di\s+(?:chiamata|uso|output|risposta))?|примеры?(?:\s+(?:вызова|вывода|ответа))?|образец(?:\s+вызова)?|"
     r"(?:调用|使用|输出|输入|回答)?(?:示例|例子|样例)(?:调用|输出|输入|回答)?|范例|(?:呼び出し|使用|出力|入力|回答)?例|サンプル|(?:호출\s*|사용\s*|출력\s*|입력\s*)?예(?:시|제)?"
 )
+_TITLE = r"\s*+\w[^:：.!?。\n]{1,80}"  # the full-width ones are meant
 _EXPECTED = (
     r"(?:expected|desired)\s+(?:\w+\s+)?(?:output|input|call|reply|response|result|answer|request)s?|(?:erwartete|gewünschte)[srn]?\s+(?:ausgabe|eingabe|aufruf|antwort|ergebnis)|"
     r"(?:sortie|entrée|réponse|résultat|appel)s?\s+attendue?s?|(?:salida|respuesta|resultado|llamada)\s+esperad[oa]|(?:saída|resposta|resultado|chamada)\s+esperad[oa]|"
@@ -83,7 +84,7 @@ _NUMBERED_NOUN = (
 )
 LABEL = re.compile(
     rf"\W*(?:{_ARTICLE})*(?:"
-    rf"(?:{_WHICH})?(?:{_EXAMPLE_NOUN}){_NUMBER}?|(?:{_EXPECTED}){_NUMBER}?|(?:{_NUMBERED_NOUN}){_NUMBER}|"
+    rf"(?:{_WHICH})?(?:{_EXAMPLE_NOUN})(?:{_NUMBER}?|{_NUMBER}(?:\s?[–—-]\s|\s?[:：]|(?<=\.)\s){_TITLE}|\s?[:：]{_TITLE})|(?:{_EXPECTED}){_NUMBER}?|(?:{_NUMBERED_NOUN}){_NUMBER}|"
     r"usage|syntax|format|docs|"
     r"documentation|template|schema|(?:wrong|bad|incorrect)(?:\s+(?:way|call|format|usage))?|don['’]?ts?|do\s+not|"
     r"dokumentation|aufbau|syntax|format|vorlage|verwendung|falsch|schlecht|muster|"

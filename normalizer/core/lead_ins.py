@@ -22,6 +22,7 @@ from typing import Literal
 from llmcore.normalizer.core import lead_in_denials as denials
 from llmcore.normalizer.core import lead_in_statements as statements
 from llmcore.normalizer.core import lead_in_words as words
+from llmcore.normalizer.core.impersonal import leads_in
 
 __all__ = ["LeadIn", "announces", "answers", "kind_of", "sentence_before"]
 
@@ -43,7 +44,12 @@ _BLOCK = re.compile(
 _INLINE = re.compile(r"</?(?:b|strong|i|em|u|span|small|mark|font)\b[^<>]{0,128}>")
 """Tags of HTML around words: those that end a line, and those within one."""
 _SENTENCE_ENDS = (". ", "? ", "! ", ".\n", "… ", "\n", "。", "！", "？")  # the full-width ones are meant
-_ABBREVIATED = re.compile(r"(?<![\w-])(?:[^\W\d_]|e\.g|i\.e|etc|bzw|vgl)\Z", re.IGNORECASE)
+_ABBREVIATED = re.compile(
+    r"(?<![\w-])(?:[^\W\d_]|e\.g|i\.e|etc|bzw|vgl|(?:examples?|samples?|listing|figure|fig|beispiel|exemple|ejemplo|exemplo|esempio|пример|"
+    r"例|示例|范例|예|예시|예제)\s?[#№]?\s?\d{1,3})\Z",
+    re.IGNORECASE,
+)
+"""A point behind it ends no sentence."""
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Japanese, Chinese, Korean
 _ANCHOR = 4
@@ -143,7 +149,7 @@ def kind_of(sentence: str) -> LeadIn | None:
     """What a lead-in says of the call behind it; None when it may be meant as it stands."""
     rows = _rows_of(sentence)
     if not rows:
-        return None
+        return "statement" if leads_in(sentence) and not _says("announcement", sentence) else None
     denied, kind = _denied(rows, sentence)
     if denied >= 0 and not _acts(sentence[denied:]):
         return kind
@@ -155,7 +161,8 @@ def kind_of(sentence: str) -> LeadIn | None:
         return None
     if ("label" in rows and words.LABEL.match(sentence) is not None) or _fits("form", rows, sentence) is not None:
         return "strict"
-    return next((kind for table, kind in _KINDS.items() if _fits(table, rows, sentence) is not None), None)
+    found = next((kind for table, kind in _KINDS.items() if _fits(table, rows, sentence) is not None), None)
+    return found or ("statement" if leads_in(sentence) else None)
 
 
 def _denied(rows: _Rows, sentence: str) -> tuple[int, LeadIn]:

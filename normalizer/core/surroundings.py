@@ -33,6 +33,7 @@ __all__ = [
     "has_words",
     "is_closed",
     "is_plain_before",
+    "is_remark",
     "prose_follows",
     "sentence_goes_on",
     "words_follow",
@@ -83,7 +84,9 @@ _GOES_ON_UNSPACED = re.compile(
 )
 """Words that only go on with a sentence, in scripts without small letters."""
 _MOST_SIGNS = 5  # within which they are told
-"""What decides whatever follows: the end of the line, or more words."""
+_SENTENCE_ENDS = frozenset(".!?:…。！？：")
+_REMARK = re.compile(r"[ \t]*[^\W_]+(?:['’-][^\W_]+)*(?:,?[ \t]+[^\W_]+(?:['’-][^\W_]+)*)?[.!…。！]{1,3}[\"'”’»)*_`]*[ \t\r]*")
+"""A sentence of one word or two, to its line's end."""
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = re.compile(
@@ -121,6 +124,8 @@ class Standing:
     words: str = ""
     quotation: Quotation | None = None
     in_line: bool = False
+    behind_sentence: bool = False
+    """It is in a line, and a sentence ends right before it there: a remark of a word or two (`Done.`) is no text behind it."""
     in_sentence: bool = False
     """The sentence before it has no end: text that goes on with it behind the call makes that a guess."""
     deep: bool = False
@@ -138,8 +143,13 @@ class Standing:
         return self.in_line or self.in_sentence
 
 
-PLAIN, IN_LINE, UNANNOUNCED = Standing(), Standing(in_line=True), Standing(unannounced=True)
-_UNANNOUNCED_IN_LINE = Standing(in_line=True, unannounced=True)
+PLAIN, UNANNOUNCED = Standing(), Standing(unannounced=True)
+_IN_LINE = {
+    (announced, ended): Standing(in_line=True, unannounced=not announced, behind_sentence=ended)
+    for announced in (False, True)
+    for ended in (False, True)
+}
+"""By whether the sentence before announces the call, and whether that sentence is over."""
 _IN_TABLE = Standing(quotation=Quotation(("|",)), in_line=True, unannounced=True)
 _QUOTED, _EXAMPLE = Standing(shown="quoted"), Standing(shown="example")
 
@@ -165,12 +175,17 @@ def words_follow(text: str, at: int) -> bool | None:
     return None if len(text) - at > _REST_OF_LINE else False
 
 
+def is_remark(said: str) -> bool:
+    """Is this rest of a line a sentence of a word or two, and nothing more?"""
+    return _REMARK.fullmatch(said) is not None
+
+
 def is_plain_before(standing: Standing, text: str, end: int) -> bool:
     """Does the rest of the line, or of the sentence, behind a call that ends at `end` leave it what it is?"""
     if standing.in_sentence:
         return not sentence_goes_on(text, end, standing.words)
     if standing.in_line:
-        return standing in (IN_LINE, _UNANNOUNCED_IN_LINE) and words_follow(text, end) is False
+        return standing in _IN_LINE.values() and words_follow(text, end) is False
     return standing is UNANNOUNCED
 
 
@@ -332,7 +347,7 @@ class Surroundings:
             return _EXAMPLE if form == "tag" else Standing(deep=True)
         if has_words(before):
             if form == "tag":
-                return IN_LINE if announces(sentence) else _UNANNOUNCED_IN_LINE
+                return _IN_LINE[announces(sentence), before.rstrip(_ENDS_WORDS)[-1:] in _SENTENCE_ENDS]
         elif sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() and _is_split(text, at, start, sentence, form):
             return Standing(words=sentence, in_sentence=True, unannounced=True)
         return UNANNOUNCED if sentence and not fenced and not announces(sentence) else PLAIN

@@ -11,18 +11,15 @@ import re
 from functools import cache
 from itertools import islice
 
+from llmcore.normalizer.core.impersonal import is_impersonal
 from llmcore.normalizer.core.lead_ins import announces
 
 __all__ = ["talk_of_it"]
 
 _REACH = 2048
 _SEVERAL = 2  # sentences
-_FEW = 4  # words: a statement has as many
-_FEW_SIGNS = 8  # in scripts without blanks
 _SENTENCE_END = re.compile(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
 _TAG = re.compile(r"<[^<>\n]{0,256}>")
-_WORD = re.compile(r"[^\W_]+")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 _DISCLAIMERS = {
     "en": r"\b(?:not|never|n['’]t)\s+(?:(?:been|be|to\s+be|actually|really|yet|meant|intended)\s+){0,3}(?:executed|run|called|sent|performed|invoked|meant|intended|real)\b"
@@ -57,29 +54,11 @@ _EXAMPLE = re.compile(
     r"\b(?:examples?|\w{0,8}beispiel\w{0,10}|exemples?|ejemplos?|exemplos?|esempi?o?|пример\w{0,3})\b|示例|例子|样例|の例|例[はがをでと]|예시|예제",
     re.IGNORECASE,
 )
-_PERSONS = {
-    "en": r"\b(?:I|me|my|we|us|our|you|your|let|please|here|need|sorry|thanks?)\b|\A\W*(?:(?:now|okay|ok|sure|alright|right)\W+)?\w+ing\b",
-    "de": r"\b(?:ich|mich|mir|mein\w*|wir|uns|unser\w*|du|dich|dir|dein\w*|ihnen|ihre?[nmrs]?|euch|bitte|hier|danke)\b",
-    "fr": r"\b(?:je|me|moi|mon|ma|mes|nous|notre|nos|vous|votre|vos|tu|te|veuillez|voici|merci)\b|\bj['’]",
-    "es": r"\b(?:yo|me|mi|mis|nos|nosotros|usted|tú|te|tu|aquí|gracias|favor)\b|\b\w+(?:aré|eré|iré|amos|emos|imos|remos)\b|\A\W*(?:(?:ya|ahora|te|le|lo|la|os|se)\s+){0,3}(?!todo|esto|eso)\w{2,}o\b",
-    "pt": r"\b(?:eu|me|meu|minha|nos|nós|você|te|teu|seu|sua|aqui|obrigad[oa]|favor)\b|\b\w+(?:arei|erei|irei|amos|emos|imos)\b|\A\W*(?:(?:já|agora|te|lhe|o|a)\s+){0,3}(?!tudo|isto|isso)\w{2,}o\b",
-    "it": r"\b(?:io|mi|mio|mia|ci|noi|nostro|lei|ti|tuo|tua|vi|ecco|grazie|favore)\b|\b\w+(?:erò|irò|iamo|remo)\b|\A\W*(?:(?:ora|subito|ti|le|lo|la)\s+){0,3}(?!tutto|questo|quello)\w{2,}o\b",
-    "ru": r"\b(?:я|мне|меня|мой|моя|мы|нам|нас|вы|вам|вас|ты|тебе|тебя|ваш\w*|твой|твоя|пожалуйста|вот|спасибо)\b",
-    "zh": r"[我您你请让咱]|稍等|马上|以下是",
-    "ja": r"私|僕|お待ち|ください|お知らせ|ご連絡|ましょう|[^れ]ます|こちら",
-    "ko": r"겠습니다|주세요|할게요|볼게요|저는|제가|드리|드릴|여기",
-}
-"""Somebody speaks or is spoken to."""
 
 
 @cache
 def _disclaimer() -> re.Pattern[str]:
     return re.compile("|".join(_DISCLAIMERS.values()), re.IGNORECASE)
-
-
-@cache
-def _person() -> re.Pattern[str]:
-    return re.compile("|".join(_PERSONS.values()), re.IGNORECASE)
 
 
 def talk_of_it(said: str, before: str) -> bool:
@@ -90,13 +69,4 @@ def talk_of_it(said: str, before: str) -> bool:
         return True
     if _EXAMPLE.search(said) is not None and _EXAMPLE.search(before) is not None:
         return True
-    return ends == 1 and _is_statement(before) and _is_statement(said)
-
-
-def _is_statement(sentence: str) -> bool:
-    """Is it a sentence of several words in which nobody speaks or is spoken to?"""
-    return _is_long(sentence) and _person().search(sentence) is None and not announces(sentence)
-
-
-def _is_long(sentence: str) -> bool:
-    return len(_WORD.findall(sentence)) >= _FEW or len(_UNSPACED.findall(sentence)) >= _FEW_SIGNS
+    return ends == 1 and all(is_impersonal(one) and not announces(one) for one in (before, said))

@@ -25,6 +25,7 @@ from llmcore.normalizer.core.surroundings import (
     Standing,
     form_of,
     is_plain_before,
+    is_remark,
     sentence_goes_on,
 )
 from llmcore.normalizer.dialects.registry import DIALECTS
@@ -384,6 +385,13 @@ class Walk:
                 return False
             reading.line_over(words_follow=goes_on)
             return True
+        if standing is not None and standing.behind_sentence:
+            rest, over, _ = text[done : done + _FARTHEST if at < 0 else at].partition("\n")
+            if not over and at < 0 and not reading.src.final and len(rest) < _FARTHEST:
+                return False
+            if is_remark(rest):
+                reading.line_over(words_follow=False)
+                return True
         for char in text[done : done + _FARTHEST if at < 0 else min(at, done + _FARTHEST)]:
             if char == "\n" or char.isalnum():
                 if at < 0 and not reading.src.final and _WORD_OPENER.startswith(text[done:].lstrip()[:_OVERLAP]):

@@ -399,6 +399,22 @@ def test_several_calls_on_a_line(behind: str, kinds: list[str]) -> None:
     assert [[repair.kind for repair in call.repairs] for call in calls] == [kinds, kinds]
 
 
+@pytest.mark.parametrize(
+    ("before", "behind", "kinds"),
+    [
+        ("Two of them:", " Done.", []),
+        ("I looked!", " All set!", []),
+        ("Two of them:", " Done", ["words_on_both_sides"]),
+        ("Two of them:", " done and dusted.", ["words_on_both_sides"]),
+        ("Two of them:", " Deletes the page.", ["words_on_both_sides"]),
+        ("Two of them", " Done.", ["words_on_both_sides"]),
+    ],
+)
+def test_a_remark_of_a_word_or_two_is_no_text_around_a_call(before: str, behind: str, kinds: list[str]) -> None:
+    calls = read_every_way(f"{before} {FORMS['tag']}{FORMS['tag']}{behind}").tool_calls
+    assert [[repair.kind for repair in call.repairs] for call in calls] == [kinds, kinds]
+
+
 def _events(chunks: list[str]) -> list[list[NormalizerEvent]]:
     normalizer = Normalizer(TOOLS)
     return [*map(normalizer.feed, chunks), normalizer.finish()]
