@@ -162,7 +162,7 @@ def kind_of(sentence: str) -> LeadIn | None:
     if ("label" in rows and words.LABEL.match(sentence) is not None) or _fits("form", rows, sentence) is not None:
         return "strict"
     found = next((kind for table, kind in _KINDS.items() if _fits(table, rows, sentence) is not None), None)
-    return found or ("statement" if leads_in(sentence) else None)
+    return "statement" if found is None and leads_in(sentence) else found
 
 
 def _denied(rows: _Rows, sentence: str) -> tuple[int, LeadIn]:
