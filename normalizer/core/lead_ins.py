@@ -161,8 +161,10 @@ def kind_of(sentence: str) -> LeadIn | None:
         return None
     if ("label" in rows and words.LABEL.match(sentence) is not None) or _fits("form", rows, sentence) is not None:
         return "strict"
-    found = next((kind for table, kind in _KINDS.items() if _fits(table, rows, sentence) is not None), None)
-    return "statement" if found is None and leads_in(sentence) else found
+    found: LeadIn | None = next((kind for table, kind in _KINDS.items() if _fits(table, rows, sentence) is not None), None)
+    if found is None and leads_in(sentence):
+        return "statement"
+    return found
 
 
 def _denied(rows: _Rows, sentence: str) -> tuple[int, LeadIn]:

@@ -395,18 +395,22 @@ def _fenced(text: str) -> list[tuple[int, int]]:
             if info_string(line[2]) is not None:
                 mark, start = line[1], line.end() + 1
         elif line[1].startswith(mark) and not line[2].strip():
-            bodies.append((start, max(start, line.start() - 1)))
+            end = max(start, line.start() - 1)
+            bodies.append((start, end - 1 if text[start:end].endswith("\r") else end))
             mark = ""
     return bodies
 
 
 def only_fence(text: str) -> tuple[int, int] | None:
-    """The body of the one code fence that is all of a text."""
+    """The body of the one code fence that is all of a text, where its first line is certainly none of the body."""
     bodies = _fenced(text) if text.lstrip()[:3] in ("```", "~~~") else []
     if len(bodies) != 1:
         return None
     start, end = bodies[0]
-    return bodies[0] if not text[end:].strip().strip("`~") and text[:start].strip().count("\n") == 0 else None
+    opener = text[:start].strip()
+    if opener.count("\n") or text[end:].strip().strip("`~"):
+        return None
+    return bodies[0] if info_string(opener.lstrip("`~")) else None
 
 
 _OPENED_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[\w+-]*|`+")

@@ -15,6 +15,7 @@ import re
 from typing import Literal
 
 from llmcore.normalizer.notations.escapes import decode, decode_once
+from llmcore.normalizer.notations.fence_languages import LANGUAGES
 from llmcore.normalizer.notations.refusals import REPAIRS_LIMIT, clipped
 from llmcore.normalizer.notations.relaxed.state import BRACKETS, CLOSERS, COLONS, COMMAS, Ended, Frame, State, Stop
 
@@ -33,10 +34,10 @@ _KEYWORD = re.compile(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
 _STRUCTURAL = re.compile(r"[:=,{}\[\]]")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2})?\Z")
 _INFO_STRING = re.compile(r"([\w.+#/:-]+|\{[.#][^{}\n]*\})?([^\n`]*)")
-_ATTRIBUTES = re.compile(
-    r"(?:[ \t]+(?:[\w./\\:+#@%,()-]*[./\\:][\w./\\:+#@%,()-]*|[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|\{[^{}\n]*\}|[^\s\"'{}\[\]]*)"
-    r"|\{[\d,\s-]*\}))*[ \t\r]*"
-)
+_ATTRIBUTE = r"[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|\{[^{}\n]*\}|[^\s\"'{}\[\]]*)"
+_LINES = r"[ \t]*\{[\d,\s-]*\}"
+_ATTRIBUTES = re.compile(rf"(?:[ \t]+{_ATTRIBUTE}|{_LINES})*[ \t\r]*")
+_FILES_AND_ATTRIBUTES = re.compile(rf"(?:[ \t]+(?:[\w./\\:+#@%,()-]*[./\\:][\w./\\:+#@%,()-]*|{_ATTRIBUTE})|{_LINES})*[ \t\r]*")
 _LONGEST_INFO = 256
 _PLAIN_WORDS = re.compile(r"[\w \t./\\:+#@%,-]*")
 _LITERAL_STARTS = ("true", "false", "null", "True", "False", "None")
@@ -120,19 +121,19 @@ def _code_block(state: State, body: int, close: int) -> str:
     info, line_break, rest = lines.partition("\n")
     certain = info_string(info) if line_break else None
     state.pos = close + 3
-    value = lines if certain is None else rest.removesuffix("\n")
+    value = lines if certain is None else rest.removesuffix("\n").removesuffix("\r")
     state.record("code_block" if certain is not False else "code_block_words", lines, value, "guess")
     return value
 
 
 def info_string(words: str) -> bool | None:
-    """Is what stands behind the opening of a code fence its info string? True for a language, alone or with file
-    names and attributes; False for other words, which are one as well unless the code begins there; None when it is
-    the code that does."""
+    """Is what stands behind the opening of a code fence its info string? True for a word, alone or with attributes, and for
+    a language with file names; False for other words, which are one as well unless the code begins there (`cd /tmp`); None
+    when it is the code that does."""
     found = _INFO_STRING.fullmatch(words.lstrip(" \t").rstrip("\r")) if len(words) <= _LONGEST_INFO else None
     if found is None or (found[1] is None and found[2].strip()):
         return None
-    if _ATTRIBUTES.fullmatch(found[2]):
+    if _ATTRIBUTES.fullmatch(found[2]) or ((found[1] or "").lower() in LANGUAGES and _FILES_AND_ATTRIBUTES.fullmatch(found[2])):
         return True
     return False if _PLAIN_WORDS.fullmatch(found[2]) else None
 

@@ -210,6 +210,20 @@ def test_of_values_alone_on_one_line_the_first_is_taken_and_told() -> None:
 # --- code -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("line", ["cd /tmp/build", "make -C ./build", "Hello there,", "from os import path", "echo a.b"])
+def test_a_first_line_of_code_or_words_behind_the_back_ticks_is_kept_or_refused(line: str) -> None:
+    assert parse(f"```{line}\nrm it\n```", str) == f"```{line}\nrm it\n```"
+    schema = object_schema(code={"type": "string"})
+    with pytest.raises(OutputParseError):
+        parse(f'{{"code": ```{line}\nrm it\n```}}', schema)
+
+
+def test_lines_that_end_as_windows_ends_them_leave_nothing_at_the_end() -> None:
+    assert parse("```ts main.ts\r\nlet x\r\n```", str) == "let x"
+    schema = object_schema(code={"type": "string"})
+    assert parse('{"code": ```ts\r\nlet x\r\n```}', schema) == {"code": "let x"}
+
+
 @pytest.mark.parametrize("info", ["ts", "typescript main.ts", 'ts title="main.ts" {1,3}', "python src/app.py"])
 def test_the_info_string_of_a_fence_is_no_part_of_the_value(info: str) -> None:
     schema = object_schema(code={"type": "string"})
