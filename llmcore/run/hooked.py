@@ -9,7 +9,8 @@ Rules
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
@@ -95,17 +96,22 @@ def _refused(hook: str, words: str) -> ConfigError:
 
 def _read(hook: str, kind: type[Model], value: Model) -> Model:
     """What a hook gave back as a copy of our own; a model's `model_copy` validates nothing, so this does, at every depth."""
-    try:
+    with _naming(hook):
         checked = kind.model_validate({name: _sound(getattr(value, name)) for name in kind.model_fields})
+        return refusing(checked, lambda words: _refused(hook, f"in the {kind.__name__} it returned, {words}"))
+
+
+@contextmanager
+def _naming(hook: str, what: str = "") -> Iterator[None]:
+    """What is found wrong with what a hook gave back is an error that names the hook, and `what` (default: the model)."""
+    try:
+        yield
     except ValidationError as error:
-        raise _unsound(hook, error) from None
-    return refusing(checked, lambda words: _refused(hook, f"in the {kind.__name__} it returned, {words}"))
-
-
-def _unsound(hook: str, error: ValidationError) -> ConfigError:
-    problem = error.errors(include_url=False)[0]
-    where = ".".join(map(str, problem["loc"]))
-    return _refused(hook, f"{error.title}.{where} of what it returned: {problem['msg']}")
+        problem = error.errors(include_url=False)[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise _refused(hook, f"{what or error.title}.{where} of what it returned: {problem['msg']}") from None
+    except RecursionError:
+        raise _refused(hook, "what it returned holds itself, or is nested too deeply to be sent") from None
 
 
 def _sound(value: Any) -> Any:
@@ -124,15 +130,14 @@ async def hooked_request(hooks: HookChain, request: Request, told: Iterable[Told
     shown = request.model_copy(update={"tools": tuple(_Offered.of(*tool) for tool in told)})
     known = {offered.name: offered._tool for offered in shown.tools}  # pyright: ignore[reportPrivateUsage]  # of this module
     changed = await hooks.before_request(shown)
-    try:
-        if hooks.has(hook):
-            changed = changed.model_copy(update={"messages": _sound(changed.messages)})
-        changed = resolve_request(changed, {})
-        left = [_told(given, known) for given in changed.tools]
-    except CallerError as error:
-        raise _refused(hook, str(error)) from error
-    except ValidationError as error:
-        raise _unsound(hook, error) from None
+    with _naming(hook):
+        try:
+            if hooks.has(hook):
+                changed = changed.model_copy(update={"messages": _sound(changed.messages)})
+            changed = resolve_request(changed, {})
+            left = [_told(given, known) for given in changed.tools]
+        except CallerError as error:
+            raise _refused(hook, str(error)) from error
     _check_request(hook, request, changed, [definition.name for _, definition in left])
     return updated(changed, {"tools": ()}), left
 
@@ -183,15 +188,12 @@ async def hooked_reply(hooks: HookChain, reply: Envelope) -> Envelope:
 
 
 def _read_blocks(hook: str, given: Envelope) -> list[Block]:
-    try:
-        blocks: list[Block] = [*_BLOCKS.validate_python(given.blocks)]
-    except TypeError as error:
-        raise _refused(hook, f"Envelope.blocks of what it returned: {error}") from None
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(map(str, problem["loc"][:1]))
-        raise _refused(hook, f"Envelope.blocks.{where} of what it returned: {problem['msg']}") from None
-    return refusing(blocks, lambda words: _refused(hook, f"in the blocks of the Envelope it returned, {words}"))
+    with _naming(hook, "Envelope.blocks"):
+        try:
+            blocks: list[Block] = [*_BLOCKS.validate_python(_sound([*given.blocks]))]
+        except TypeError as error:
+            raise _refused(hook, f"Envelope.blocks of what it returned: {error}") from None
+        return refusing(blocks, lambda words: _refused(hook, f"in the blocks of the Envelope it returned, {words}"))
 
 
 # --- calls and their results ------------------------------------------------------------------------------------------
@@ -238,13 +240,15 @@ def judged_again(call: ToolCall, toolbox: Toolbox, strictness: Strictness) -> De
     return Decided(made, not same_call(made, call), report.problems)
 
 
-_OUTCOME_FIELDS: dict[str, tuple[Any, str]] = {
-    "call": (ToolCall, "the ToolCall"),
-    "error": (ToolError | None, "None or a ToolError"),
-    "ended": (TerminateLoop | None, "None or a TerminateLoop"),
-    "duration": (float | int, "a number of seconds"),
-    "retries": (int, "a whole number"),
+_OUTCOME_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "call": (lambda value: isinstance(value, ToolCall), "the ToolCall"),
+    "error": (lambda value: isinstance(value, ToolError | None), "None or a ToolError"),
+    "ended": (lambda value: isinstance(value, TerminateLoop | None), "None or a TerminateLoop"),
+    "duration": (lambda value: isinstance(value, float | int) and 0 <= value <= _MOST, "a number of seconds"),
+    "retries": (lambda value: isinstance(value, int) and 0 <= value <= _MOST, "a whole number"),
+    "summary": (lambda value: isinstance(value, str), "a text"),
 }
+_MOST = 10**9
 
 
 async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max_chars: int) -> Outcome:
@@ -252,10 +256,10 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
     hook = "after_tool_run"
     if not hooks.has(hook):
         return outcome
-    before = Said.by(outcome, max_chars)
+    before, as_it_was = Said.by(outcome, max_chars), replace(outcome)
     given = await hooks.after_tool_run(copied(call), outcome)
-    for name, (kind, words) in _OUTCOME_FIELDS.items():
-        if not isinstance(getattr(given, name), kind):
+    for name, (is_one, words) in _OUTCOME_FIELDS.items():
+        if not is_one(getattr(given, name)):
             raise _refused(hook, f"the outcome's `{name}` must be {words}")
     if given.error is not None and not is_sound(given.error):
         raise _refused(hook, "the outcome's `error` has no readable message, type, tool_name or tool_id")
@@ -265,7 +269,7 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
         )
     try:
         content = _sound(ToolResultBlock(tool_use_id=call.id, content=given.content).content)
-        given = replace(given, call=call, content=content, ran=outcome.ran)
+        given = replace(given, call=call, content=content, ran=as_it_was.ran, raised=as_it_was.raised, held=as_it_was.held)
         return agreeing_outcome(before, given, max_chars)
     except (ConfigError, ValidationError):  # of a block that is none
         raise _refused(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
+from llmcore.adapters.request.call_scrubber import call_scrubber
 from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.run.observing import ObservedRun, Observer, ToolRetry
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.tools.results import described, escaped
@@ -58,7 +61,8 @@ class Logbook(Observer):
         level = logging.INFO if attempt.reason == "reask" else logging.DEBUG
         line = "request %d: %s (%s), %s"
         _log.log(level, line, attempt.n, _place(attempt), attempt.mode, attempt.reason, extra=_of(run, attempt))
-        _say("request %d: %s", attempt.n, lambda: call.request.model_dump(mode="json", exclude_none=True), _of(run, attempt))
+        sent = partial(call.request.model_dump, mode="json", exclude_none=True)
+        _say("request %d: %s", attempt.n, sent, _of(run, attempt), partial(call_scrubber, call))
 
     def attempt_ended(self, run: ObservedRun, attempt: Attempt, reply: Envelope | None, error: BaseException | None) -> None:
         extra = {**_of(run, attempt), "duration": attempt.duration, **_spent(attempt), **_why(error)}
@@ -129,11 +133,11 @@ class Logbook(Observer):
         _say("tool %s gave %s", name, lambda: record.content, extra)
 
 
-def _say(line: str, which: object, what: Any, extra: dict[str, Any]) -> None:
-    """A line of content, where it was asked for; `what` makes it."""
+def _say(line: str, which: object, what: Any, extra: dict[str, Any], scrubber: Callable[[], Scrubber] = process_scrubber) -> None:
+    """A line of content, where it was asked for; `what` makes it, without what `scrubber` takes out."""
     log = content_logger()
     if log is not None:
-        shown = process_scrubber().value(json_data(what()))
+        shown = scrubber().value(json_data(what()))
         log.debug(line, which, bounded(json.dumps(shown, ensure_ascii=False), MAX_MESSAGE), extra=extra)
 
 

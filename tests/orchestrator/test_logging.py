@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Iterator
 from typing import Any
@@ -265,6 +266,27 @@ async def test_what_was_said_is_logged_where_it_is_asked_for_and_without_keys(
     for word in ("the-prompt", "of-life", "forty-two", "LookupError: no of-life: [secret]"):
         assert word in caplog.text
     assert KEY not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"extra_body": {"token": KEY}},
+        {"extra_body": {"servers": [{"authorization_token": KEY}]}},
+        {"extra_body": {"login": {"password": KEY}}},
+        {"extra_headers": {"X-Gateway": KEY}},
+    ],
+)
+async def test_what_a_run_is_sent_with_is_hidden_in_its_first_line(
+    sent: dict[str, Any], caplog: pytest.LogCaptureFixture, content: logging.Logger
+) -> None:
+    content.setLevel(logging.DEBUG)
+    key = KEY[::-1]  # one that the process knows nothing of yet
+    given = json.loads(json.dumps(sent).replace(KEY, key))
+    with caplog.at_level(logging.DEBUG, "llmcore"):
+        await Orchestrator(FakeModel("Hi")).run("Hello", **given)
+    assert "Hello" in caplog.text
+    assert key not in caplog.text
 
 
 @pytest.mark.parametrize("above", ["llmcore", ""])

@@ -35,6 +35,22 @@ def _outcome(outcome: Any, content: list[Any]) -> Any:
     return outcome
 
 
+def _own(model: Any, **changes: Any) -> Any:
+    return _with(model, blocks=[_with(block, **changes) for block in model.blocks])
+
+
+def _set(outcome: Any, **changes: Any) -> Any:
+    for name, value in changes.items():
+        setattr(outcome, name, value)
+    return outcome
+
+
+def _endless() -> list[Any]:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
 _UNSOUND: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "no content of a message": ("before_request", lambda r: _with(r, messages=[_with(m, content=5) for m in r.messages])),
     "no text of a block": ("before_request", lambda r: _with(r, messages=[_blocks(m, text=None) for m in r.messages])),
@@ -45,6 +61,11 @@ _UNSOUND: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "no name of a call": ("on_response", lambda e: _calls(e, name=5)),
     "no id of a call": ("on_response", lambda e: _calls(e, id=None)),
     "no arguments of a call": ("on_response", lambda e: _calls(e, arguments="{}")),
+    "no name of a block": ("on_response", lambda e: _own(e, name=5)),
+    "no id of a block": ("on_response", lambda e: _own(e, id={})),
+    "no mark of a block": ("on_response", lambda e: _own(e, cache_control=["x"])),
+    "arguments that hold themselves": ("on_response", lambda e: _calls(e, arguments={"a": _endless()})),
+    "a body that holds itself": ("before_request", lambda r: _with(r, extra_body={"a": _endless()})),
     "no content of a result": ("on_tool_response", lambda m: _blocks(m, content=None)),
     "no text in a result": ("on_tool_response", _texts),
 }
@@ -52,6 +73,10 @@ _UNSOUND_OF_TOOLS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "no call": ("before_tool_run", lambda call, context: 5),
     "no arguments": ("before_tool_run", lambda call, context: _with(call, arguments=5)),
     "no reason": ("before_tool_run", lambda call, context: Veto(None)),  # type: ignore[arg-type]  # that it is refused is the test
+    "changed arguments that hold themselves": ("before_tool_run", lambda call, context: _with(call, arguments={"a": _endless()})),
+    "no summary": ("after_tool_run", lambda call, outcome: _set(outcome, summary=5)),
+    "no time": ("after_tool_run", lambda call, outcome: _set(outcome, duration=float("nan"))),
+    "no count": ("after_tool_run", lambda call, outcome: _set(outcome, retries=10**5000)),
     "no outcome": ("after_tool_run", lambda call, outcome: 5),
     "no text of an outcome": ("after_tool_run", lambda call, one: _outcome(one, [_with(b, text=None) for b in one.content])),
 }
@@ -64,6 +89,14 @@ async def test_what_cannot_be_is_refused_and_the_hook_named(what: str) -> None:
     model = FakeModel(called("add", {"a": 1, "b": 2}), "done")
     with pytest.raises(ConfigError, match="Veto" if what == "no reason" else name):
         await Orchestrator(model, [add], hooks=Hooks(**{name: hook})).run("go")
+
+
+async def test_what_is_no_hooks_to_say_stays() -> None:
+    model = FakeModel(called("add", {"a": 1, "b": 2}), "done")
+    hooks = Hooks(after_tool_run=lambda call, outcome: _set(outcome, ran=["a"], held="x", raised=5))
+    (record,) = (await Orchestrator(model, [add], hooks=hooks).run("go")).tool_results
+    assert record.ran is True
+    assert record.error is None
 
 
 async def test_text_in_place_of_blocks_is_one_block_of_text() -> None:
