@@ -8,7 +8,7 @@ the event loop.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from os import PathLike
@@ -127,7 +127,7 @@ class Orchestrator:
         output_validators: Iterable[Callable[..., Any]] | Callable[..., Any] | None = None,
         tool_config: ToolConfig | None = None,
         max_context_tokens: int | None = None,
-        token_counter: Callable[[Request], int] | None = None,
+        token_counter: Callable[[Request], int | Awaitable[int]] | None = None,
         observers: Observer | Iterable[Observer] | None = None,
         name: str = "",
         checkpoint: Callable[[RunResult[Any]], Any] | None = None,

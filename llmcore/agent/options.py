@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from typing_extensions import TypedDict
@@ -47,7 +47,7 @@ class _Own(TypedDict, total=False):
     enforce_limits: bool
     adapter: Adapter | Mapping[str, Adapter] | None
     web_search: Searcher | None
-    token_counter: Callable[[Request], int] | None
+    token_counter: Callable[[Request], int | Awaitable[int]] | None
 
 
 class AgentOptions(OptionsOfAnyModel, OptionsOfRuns, _Own, total=False):

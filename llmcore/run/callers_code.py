@@ -16,7 +16,7 @@ from llmcore.tools import RunContext
 from llmcore.types import ConfigError
 from llmcore.types.called import naming
 
-__all__ = ["CallersFunction", "is_async", "takes_context"]
+__all__ = ["CallersFunction", "called", "is_async", "takes_context"]
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -43,13 +43,15 @@ class CallersFunction:
         if self._takes_context:
             arguments.insert(0 if self._context_first else len(values), context)
         with naming(self._what, self.function):
-            return await self._called(seconds, partial(self.function, *arguments))
+            return await called(self.function, seconds, *arguments)
 
-    async def _called(self, seconds: float | None, call: Callable[[], Any]) -> Any:
-        if is_async(self.function):
-            return await within(seconds, call())
-        given = await thread_within(seconds, call)
-        return await within(seconds, given) if inspect.isawaitable(given) else given
+
+async def called(function: Callable[..., Any], seconds: float | None, *arguments: Any) -> Any:
+    """What a caller's function gives, sync (in a thread of its own) or async. Raises what it raises, and `Timeout`."""
+    if is_async(function):
+        return await within(seconds, function(*arguments))
+    given = await thread_within(seconds, partial(function, *arguments))
+    return await within(seconds, given) if inspect.isawaitable(given) else given
 
 
 def _place_of_context(what: str, function: Callable[..., Any], values: int) -> tuple[bool, bool]:

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from llmcore.adapters.base import NOTHING_SENT, ModelCall
 from llmcore.models import ModelConfig, needs_of
-from llmcore.run.within import thread_within
+from llmcore.run.callers_code import called
 from llmcore.types import ConfigError, ContextOverflow, Request
-from llmcore.types.called import naming
+from llmcore.types.called import check_takes_one, naming
 
 __all__ = ["ContextBound", "check_context", "context_bound"]
 
@@ -38,8 +37,8 @@ def context_bound(most: Any, counter: Any) -> ContextBound:
     """Raises `ConfigError`."""
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
         raise ConfigError(f"max_context_tokens is a whole number of tokens of at least 1, not {most!r}")
-    if counter is not None and not callable(counter):
-        raise ConfigError(f"token_counter must be a function of a Request that gives a number, not {type(counter).__name__}")
+    if counter is not None:
+        check_takes_one("token_counter", counter)
     return ContextBound(most, counter)
 
 
@@ -52,7 +51,7 @@ async def check_context(
     if bound.most is None and window is None:
         return
     counter = bound.counter or getattr(adapter, "counted_tokens", None)
-    counted = None if counter is None else await thread_within(seconds, partial(_counted, counter, call.request))
+    counted = None if counter is None else await _counted(counter, call.request, seconds)
     tokens = needs_of(call.request, tools=True).tokens if counted is None else counted
     about = "about " if counted is None else ""
     if bound.most is not None and tokens > bound.most:
@@ -62,9 +61,9 @@ async def check_context(
         raise ContextOverflow(f"the request has {about}{tokens} tokens, and {where}; {NOTHING_SENT}")
 
 
-def _counted(counter: Callable[[Request], Any], request: Request) -> int | None:
+async def _counted(counter: Callable[[Request], Any], request: Request, seconds: float | None) -> int | None:
     with naming("the token_counter", counter):
-        tokens = counter(request)
+        tokens = await called(counter, seconds, request)
     if tokens is not None and (not isinstance(tokens, int | float) or isinstance(tokens, bool) or not tokens >= 0):
         raise ConfigError(f"the token_counter gave {tokens!r}, which is no number of tokens")
     return None if tokens is None else int(tokens)

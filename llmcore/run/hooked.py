@@ -9,7 +9,7 @@ Rules
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
@@ -102,7 +102,7 @@ def _read(hook: str, kind: type[Model], value: Model) -> Model:
 
 
 @contextmanager
-def _naming(hook: str, what: str = "") -> Iterator[None]:
+def _naming(hook: str, what: str = "") -> Generator[None]:
     """What is found wrong with what a hook gave back is an error that names the hook, and `what` (default: the model)."""
     try:
         yield

@@ -15,7 +15,6 @@ from typing import Any
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.testing.replies import (
     Answer,
-    check_takes_one,
     checked,
     chunks_of,
     raise_if_error,
@@ -26,7 +25,7 @@ from llmcore.testing.replies import (
 from llmcore.testing.usages import usage_in
 from llmcore.types import CallerError, ConfigError, Reply, Request, Usage
 from llmcore.types.bounds import is_amount
-from llmcore.types.called import Kind, check_kinds, in_words
+from llmcore.types.called import Kind, check_kinds, check_takes_one, in_words
 from llmcore.types.copies import copied
 from llmcore.types.of_tests import of_test
 from llmcore.types.wordings import described

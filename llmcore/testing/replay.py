@@ -19,6 +19,7 @@ from llmcore.transcripts import Exchange, Transcript, read_transcripts, split_ev
 from llmcore.transcripts.formats.building import first_problem
 from llmcore.types import ConfigError, LLMCoreError, Reply, Usage
 from llmcore.types.called import in_words
+from llmcore.types.of_tests import of_test
 
 __all__ = ["ReplayAdapter"]
 
@@ -104,7 +105,8 @@ class ReplayAdapter:
         exchanges, number = self.transcript.exchanges, len(self.calls) + 1
         if number > len(exchanges):
             held = f"{len(exchanges)} {'exchange' if len(exchanges) == 1 else 'exchanges'}"
-            raise ConfigError(f"the transcript {self.transcript.label} holds {held} and this is request {number}, {why(call)}")
+            words = f"the transcript {self.transcript.label} holds {held} and this is request {number}, {why(call)}"
+            raise of_test(ConfigError(words))
         self.calls.append(call)
         exchange = exchanges[number - 1]
         if self._match == "messages":
@@ -118,10 +120,11 @@ class ReplayAdapter:
         users = None if begins else self._users
         found = difference(call, exchange, users=users, same_model=call.endpoint.alias == self.endpoint.alias)
         if found is not None:
-            raise ConfigError(
+            words = (
                 f"the transcript {self.transcript.label} was recorded for another request than request {number}, {why(call)}: "
                 f"{found}. Record it anew, or give match='none' to replay it all the same"
             )
+            raise of_test(ConfigError(words))
 
     def __repr__(self) -> str:
         return f"ReplayAdapter({self.transcript.label!r}: {len(self.calls)} of {len(self.transcript.exchanges)} exchanges used)"

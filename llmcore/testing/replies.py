@@ -27,14 +27,14 @@ from llmcore.types import (
     ToolUseBlock,
     Usage,
 )
+from llmcore.types.called import check_takes_one
 from llmcore.types.copies import made
 from llmcore.types.narrowing import is_list, object_in, objects_in
 from llmcore.types.numbers import exact_json
 from llmcore.types.of_tests import of_test
 from llmcore.types.usage import NO_USAGE
-from llmcore.types.wordings import described
 
-__all__ = ["Answer", "check_takes_one", "checked", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
+__all__ = ["Answer", "checked", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
 
 Answer = (
     str
@@ -72,18 +72,6 @@ def checked(answer: object) -> Any:
         check_takes_one("a reply function", answer)
         return answer
     raise _no_answer(answer)
-
-
-def check_takes_one(what: str, function: object) -> None:
-    """Raises `ConfigError` for what is no function of the request."""
-    if not callable(function) or isinstance(function, type):
-        raise ConfigError(f"{what} must be a function of the request, not {described(function)}")
-    try:
-        inspect.signature(function).bind("request")
-    except TypeError as error:
-        raise ConfigError(f"{what} is called with the request, which its function does not take: {error}") from None
-    except ValueError:  # it tells no signature
-        pass
 
 
 def _is_error(answer: object) -> bool:

@@ -42,7 +42,7 @@ from llmcore.types import (
     ToolResultBlock,
 )
 from llmcore.types.copies import copied, made
-from llmcore.types.of_tests import is_of_test
+from llmcore.types.of_tests import test_failure_in
 from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, bounded
 
 __all__ = ["CallHeld", "Outcome", "is_sound", "run_call", "synthetic", "unfinished"]
@@ -232,8 +232,8 @@ class _Try:
             self._is_over = True
             raise
         outcome = self._told(settled) if isinstance(settled, Raised) else settled
-        if outcome.raised is not None and is_of_test(outcome.raised):
-            raise outcome.raised
+        if (failure := test_failure_in(outcome.raised)) is not None:
+            raise failure
         return outcome
 
     async def _answer(self) -> Outcome:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from llmcore.types.errors import ConfigError, LLMCoreError, RetryTool, TerminateLoop
 from llmcore.types.wordings import described, unknown
 
-__all__ = ["Kind", "check_kinds", "in_words", "naming", "told"]
+__all__ = ["Kind", "check_kinds", "check_takes_one", "in_words", "naming", "told"]
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,6 +38,18 @@ def check_kinds(thing: str, values: Mapping[str, Any], kinds: Mapping[str, Kind]
         value = values.get(name)
         if value is not None and not kind.fits(value):
             raise ConfigError(f"{thing}: `{name}` must be {kind.words}, not {described(value)}")
+
+
+def check_takes_one(what: str, function: object) -> None:
+    """Raises `ConfigError` for what is no function of the request."""
+    if not callable(function) or isinstance(function, type):
+        raise ConfigError(f"{what} must be a function of the request, not {described(function)}")
+    try:
+        inspect.signature(function).bind("request")
+    except TypeError as error:
+        raise ConfigError(f"{what} is called with the request, which its function does not take: {error}") from None
+    except ValueError:  # it tells no signature
+        pass
 
 
 def told(function: F, name: str | None = None, instead: Instead | None = None) -> F:

@@ -1,4 +1,5 @@
-"""Failures that belong to a test: a failed assertion about a request, a fake model without a reply left.
+"""Failures that belong to a test: a failed assertion about a request, a fake model without a reply left, another request than
+was recorded.
 
 Raised within a tool (a sub-agent, a run that a tool makes), they would become the tool's error, which a model reads, and the test
 would pass. So they are marked where they come up, and a marked one ends every run around it.
@@ -6,9 +7,10 @@ would pass. So they are marked where they come up, and a marked one ends every r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
-__all__ = ["is_of_test", "of_test"]
+__all__ = ["of_test", "test_failure_in"]
 
 E = TypeVar("E", bound=BaseException)
 _MARK = "_of_a_test"
@@ -20,5 +22,16 @@ def of_test(error: E) -> E:
     return error
 
 
-def is_of_test(error: BaseException) -> bool:
-    return getattr(error, _MARK, False) is True
+def test_failure_in(error: BaseException | None) -> BaseException | None:
+    """The marked error that this one is, holds (`asyncio.TaskGroup` raises groups) or was raised from; None if there is none."""
+    waiting, seen = [error], set[int]()
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if getattr(one, _MARK, False) is True:
+            return one
+        members: Sequence[BaseException] = getattr(one, "exceptions", ()) if issubclass(type(one), BaseExceptionGroup) else ()
+        waiting += [one.__cause__, *reversed(members)]
+    return None

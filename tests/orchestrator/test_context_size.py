@@ -75,7 +75,11 @@ async def test_a_model_with_a_larger_window_takes_over() -> None:
     assert (result.content, [attempt.model for attempt in result.attempts]) == ("seen", ["small", "large"])
 
 
-@pytest.mark.parametrize("options", [{"max_context_tokens": 0}, {"max_context_tokens": "3"}, {"token_counter": 3}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{"max_context_tokens": 0}, {"max_context_tokens": "3"}, {"token_counter": 3}, {"token_counter": lambda: 3}],
+    ids=["zero", "text", "no function", "of nothing"],
+)
 def test_what_makes_no_sense_is_refused_at_once(options: Any) -> None:
     with pytest.raises(ConfigError, match=f"{next(iter(options))} "):
         Orchestrator(FakeModel("ok"), **options)
@@ -87,6 +91,22 @@ async def test_a_counter_that_gives_no_number_ends_the_run() -> None:
 
     with pytest.raises(ConfigError, match="gave 'many', which is no number of tokens"):
         await Orchestrator(FakeModel("ok"), token_counter=many, max_context_tokens=5).run("go")
+
+
+async def test_a_counter_may_be_async() -> None:
+    async def counted(request: Request) -> int:
+        await asyncio.sleep(0)
+        return 5
+
+    async def never(request: Request) -> int:
+        await asyncio.sleep(10)
+        return 5
+
+    assert (await Orchestrator(FakeModel("ok"), token_counter=counted, max_context_tokens=5).run("go")).content == "ok"
+    with pytest.raises(ContextOverflow):
+        await Orchestrator(FakeModel("ok"), token_counter=counted, max_context_tokens=4).run("go")
+    with pytest.raises(Timeout, match="deadline"):
+        await Orchestrator(FakeModel("ok"), token_counter=never, max_context_tokens=4).run("go", deadline=0.1)
 
 
 async def test_a_slow_counter_ends_by_the_deadline_and_holds_up_nobody() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from llmcore import Agent, ConfigError, FakeModel, Orchestrator, RunContext, tool
+from llmcore import Agent, ConfigError, FakeModel, Orchestrator, ReplayAdapter, RunContext, tool
 
 pytestmark = pytest.mark.anyio
 
@@ -68,3 +69,46 @@ async def test_an_assertion_of_a_tool_is_the_tools_error() -> None:
 
     result = await Orchestrator(FakeModel().tool_call("check", {"number": 1}).text("done"), [check]).run("go")
     assert result.tool_results[0].error is not None
+
+
+async def test_a_failure_within_a_group_of_tasks_comes_out() -> None:
+    async def ask(message: str) -> str:
+        """Ask two models at once."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(Orchestrator(fake).run(message)) for fake in (FakeModel("ok"), FakeModel(_checked))]
+        return tasks[0].result().content
+
+    async def rephrase(message: str) -> str:
+        """Ask, and tell a failure in other words."""
+        try:
+            return await ask(message)
+        except BaseException as error:
+            raise LookupError("it was of no use") from error
+
+    for function in (ask, rephrase):
+        outer = FakeModel().tool_call(function.__name__, {"message": "Paris?"}).text("all fine")
+        with pytest.raises(AssertionError, match="not told the city"):
+            await Orchestrator(outer, [function]).run("go")
+
+
+async def test_what_a_transcript_does_not_hold_comes_out() -> None:
+    recorded = {
+        "format": "llmcore.transcript",
+        "version": 1,
+        "id": "one",
+        "exchanges": [{"request": {"messages": [{"role": "user", "content": "Hi"}]}, "response": "Hello."}],
+    }
+
+    async def other(message: str) -> str:
+        """Ask for something else."""
+        return (await Orchestrator(ReplayAdapter(recorded)).run(message)).content
+
+    async def twice(message: str) -> str:
+        """Ask once too often."""
+        replay = Orchestrator(ReplayAdapter(recorded))
+        return (await replay.run("Hi")).content + (await replay.run("Hi")).content
+
+    for function, words in ((other, "recorded for another request"), (twice, "holds 1 exchange")):
+        outer = FakeModel().tool_call(function.__name__, {"message": "Bye"}).text("all fine")
+        with pytest.raises(ConfigError, match=words):
+            await Orchestrator(outer, [function]).run("go")
