@@ -37,12 +37,16 @@ ENVIRONMENT = {
 }
 """Set before the import, with `setdefault`: the user may know better."""
 
+_TEMPLATES = "litellm.litellm_core_utils.prompt_templates.huggingface_template_handler"
+_NO_TEMPLATE = {"status": "failure"}
 _LOOKS_UP = (
-    ("litellm.llms.ollama.common_utils", "OllamaModelInfo", "get_model_info"),
-    ("litellm.llms.lemonade.chat.transformation", "LemonadeChatConfig", "get_model_info"),
-    ("litellm.utils", "", "_get_max_position_embeddings"),
+    ("litellm.llms.ollama.common_utils", "OllamaModelInfo", "get_model_info", None),
+    ("litellm.llms.lemonade.chat.transformation", "LemonadeChatConfig", "get_model_info", None),
+    ("litellm.utils", "", "_get_max_position_embeddings", None),
+    (_TEMPLATES, "", "_get_tokenizer_config", _NO_TEMPLATE),
+    (_TEMPLATES, "", "_get_chat_template_file", _NO_TEMPLATE),
 )
-"""Where LiteLLM asks a server what a model is: the module, the class in it, the function."""
+"""Where LiteLLM asks a server what a model is: the module, the class in it, the function, and what it gives for none it knows."""
 _ODD_REPLY = r"pydantic serializer warnings:[\s\S]*(chatcompletion|_tokens|usage)"
 _TYPED_DICT = r"items? .* on typeddict class '(chatcompletion|standardlog)"
 _QUIET = (
@@ -135,9 +139,9 @@ def _load() -> Any:
     module.disable_hf_tokenizer_download = True  # else counting tokens offline blocks for ~23 s
     module.REPEATED_STREAMING_CHUNK_LIMIT = 1_000_000_000  # else a hundred equal chunks, a ruled line, are an error
     _keep_context(importlib.import_module("litellm.litellm_core_utils.thread_pool_executor").executor)
-    for where, holder, name in _LOOKS_UP:
+    for where, holder, name, unknown in _LOOKS_UP:
         found: Any = importlib.import_module(where)
-        _ask_no_server(getattr(found, holder) if holder else found, name)
+        _ask_no_server(getattr(found, holder) if holder else found, name, unknown)
     main: Any = importlib.import_module("litellm.main")
     main.completion = tells_what_it_makes(main.completion)
     for model in (importlib.import_module("openai.types.chat").ChatCompletion, module.ModelResponse):
@@ -164,15 +168,16 @@ def _keep_context(executor: Any) -> None:
     executor.submit = submitted
 
 
-def _ask_no_server(holder: Any, name: str) -> None:
+def _ask_no_server(holder: Any, name: str, unknown: Any) -> None:
     """LiteLLM asks servers what a model is (Ollama and Lemonade, where the call went or at their usual place; Hugging Face) when
-    it adds up what a reply cost: on the event loop, for as long as they take. In calls of ours nobody is asked; its table counts.
+    it adds up what a reply cost, or writes a prompt: on the event loop, for as long as they take. In calls of ours nobody is
+    asked; its tables count.
     """
     ask = getattr(holder, name)
 
     @wraps(ask)
     def asked(*args: Any, **kwargs: Any) -> Any:
-        return ask(*args, **kwargs) if current_watch() is None else None
+        return ask(*args, **kwargs) if current_watch() is None else unknown
 
     setattr(holder, name, asked)
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.parameters import Prepared
 from llmcore.adapters.request.unsendable import blocks_of, no_image_by
-from llmcore.types import ImageBlock, RedactedThinkingBlock, ThinkingBlock
+from llmcore.types import ConfigError, ImageBlock, RedactedThinkingBlock, ThinkingBlock
 from llmcore.types.narrowing import is_object, object_in
 from llmcore.types.numbers import exact_float, exact_json
 
@@ -42,12 +42,19 @@ _ALONE = b'"disable_parallel_tool_use"'
 _CHOICES = (b'"tool_choice"', b'"toolChoice"', b'unctionCallingConfig"', b'"function_calling_config"')
 """What wires call the choice of a tool."""
 _CACHE_MARKS = (b'"cache_control"', b'"cachePoint"')
+_PORTS = {"http": 80, "https": 443}
 _HEAD_OF_DATA = 200
 """So many characters of an image, or of a signature, are looked for in the body."""
 
 
 def _plain(name: str) -> str:
     return name.replace("_", "").lower()
+
+
+def _server(url: str) -> str:
+    """Scheme, host and port."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}:{parts.port or _PORTS.get(parts.scheme)}"
 
 
 class Outgoing:
@@ -63,9 +70,15 @@ class Outgoing:
             if isinstance(block, ImageBlock) and block.url and urlsplit(block.url)[2:4] == urlsplit(url)[2:4]:
                 raise no_image_by(self._prepared.provider.name, url)
 
-    def leaves(self, body: bytes, *, signed: bool) -> bytes:
-        """What is to leave in place of `body`. What of the request is not in it is noted."""
-        prepared = self._prepared
+    def leaves(self, url: str, body: bytes, *, signed: bool) -> bytes:
+        """What is to leave in place of `body`. What of the request is not in it is noted. Raises `ConfigError` where it would go
+        to another server than the `base_url`: LiteLLM knows one place only for some providers."""
+        prepared, asked = self._prepared, self._call.endpoint.base_url
+        if asked is not None and _server(asked) != _server(url):
+            raise ConfigError(
+                f"{prepared.provider.name}: LiteLLM would send this to {_server(url)} and not to the base_url, so nothing was "
+                "sent; leave base_url out, or name the provider whose wire that server speaks (`openai_compatible`, say)"
+            )
         missing = [*self._lost_marks(body), *self._lost_images(body), *self._lost_reasoning(body)]
         if prepared.provider.wire != "openai-chat":
             try:

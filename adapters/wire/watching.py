@@ -82,7 +82,7 @@ class _Broken(Exception):
 class OutgoingBodies(Protocol):
     """Looks at the requests of one call before they leave."""
 
-    def leaves(self, body: bytes, *, signed: bool) -> bytes: ...
+    def leaves(self, url: str, body: bytes, *, signed: bool) -> bytes: ...
 
     def check_fetch(self, url: str) -> None: ...
 
@@ -125,14 +125,14 @@ class Watch:
         """The body that leaves in place of this one. Raises what a request that may not leave is."""
         if self._outgoing is None or not self._is_ours():
             return body
-        if method == "GET":
-            try:
-                self._outgoing.check_fetch(url)
-            except Exception as error:
-                self.fault = error
-                raise
-            return body
-        return self._outgoing.leaves(body, signed=signed)
+        try:
+            if method != "GET":
+                return self._outgoing.leaves(url, body, signed=signed)
+            self._outgoing.check_fetch(url)
+        except Exception as error:
+            self.fault = error
+            raise
+        return body
 
     def _is_ours(self) -> bool:
         """LiteLLM runs its users' callbacks in tasks of their own, and these may send as well."""

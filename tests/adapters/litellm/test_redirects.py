@@ -1,16 +1,19 @@
-"""A request goes to the server it is for, and to no other: a redirect would take the prompt and the keys along."""
+"""A request goes to the server it is for, and to no other: a redirect would take the prompt and the keys along, as would a provider
+that LiteLLM knows one place for."""
 
 from __future__ import annotations
+
+import socket
 
 import httpx
 import pytest
 
-from llmcore.adapters.base import ModelCall
+from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.transport import same_server
-from llmcore.types import RemoteServerError, Request
-from tests.adapters.conftest import PROVIDERS, call_of, endpoint_at
+from llmcore.types import ConfigError, RemoteServerError, Request
+from tests.adapters.conftest import KEY, PROVIDERS, call_of, endpoint_at
 from tests.support.wire_server import Failure, Turn, WireServer
 
 HEADERS = {"X-Gate": "gateSecret99"}
@@ -81,3 +84,28 @@ def test_the_port_of_another_server_is_no_status() -> None:
         words, request=httpx.Request("POST", "http://x"), response=httpx.Response(403, json={"error": {"message": words}})
     )
     assert isinstance(classify(error), RemoteServerError)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("provider", "host", "streamed"),
+    [
+        ("replicate", "api.replicate.com", False),
+        ("replicate", "api.replicate.com", True),
+        ("bytez", "api.bytez.com", False),
+    ],
+)
+async def test_a_base_url_that_litellm_passes_over_is_an_error_and_nothing_is_sent(
+    adapter: LiteLLMAdapter, provider: str, host: str, streamed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str] = []
+
+    def look_up(name: object, *_: object, **__: object) -> object:
+        looked_up.append(str(name))
+        raise OSError("no network in tests")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    endpoint = Endpoint.model_validate({"provider": provider, "model": "a/b", "base_url": "http://127.0.0.1:9", "api_key": KEY})
+    with pytest.raises(ConfigError, match=f"{provider}: LiteLLM would send this to https://{host}.*nothing was sent"):
+        await asked(adapter, call_of(endpoint, tools=()), streamed=streamed)
+    assert looked_up == []
