@@ -56,10 +56,10 @@ async def _as_asked(request: httpx.Request, watch: Watch) -> httpx.Request:
     body = await request.aread()
     signed = request.headers.get("authorization", "").startswith(_SIGNED)
     asked = watch.leaving(request.method, str(request.url), body, signed=signed)
-    written = unmarked_body(asked)
-    if written == body:
+    written, sent = unmarked_body(asked), watch.headers(request.headers.raw)
+    if written == body and sent == request.headers.raw:
         return request
-    headers = [(name, value) for name, value in request.headers.raw if name.lower() not in _LENGTHS]
+    headers = [(name, value) for name, value in sent if name.lower() not in _LENGTHS]
     return httpx.Request(request.method, request.url, headers=headers, content=written, extensions=request.extensions)
 
 

@@ -95,6 +95,10 @@ class Provider:
     """The module that LiteLLM signs in with here, which it does not bring along, and what to install for it: `a.b (c)`."""
     credentials: str = ""
     """What signs requests in place of a key, and where it is taken from, in words; empty = a key does."""
+    token_variable: str = ""
+    """The environment variable with a token that LiteLLM sends by itself."""
+    sends_token: bool = False
+    """LiteLLM sends a token that it signs in for, whatever key it is given."""
     needs_url: str = ""
     """An example of the base URL, where there is no usual one, so that the user must give it."""
     url_variable: str = ""

@@ -66,6 +66,7 @@ BEDROCK = Provider(
     needs_package="boto3 (boto3)",
     credentials="AWS's credentials: set the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, run where a "
     "role gives them, or give a bearer token as `api_key`",
+    token_variable="AWS_BEARER_TOKEN_BEDROCK",
     sources=(
         "Amazon Bedrock user guide: Call a tool with the Converse API",
         "Amazon Bedrock API reference: Converse, ToolSpecification, ToolUseBlock, ToolChoice",

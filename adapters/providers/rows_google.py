@@ -75,6 +75,7 @@ VERTEX = Provider(
     needs_package="google.auth (google-auth)",
     credentials="Google's default credentials: set the variable GOOGLE_APPLICATION_CREDENTIALS to a service account's file, or "
     "run `gcloud auth application-default login`",
+    sends_token=True,
     sources=(
         "Vertex AI documentation: Function calling reference, Control generated output",
         "Vertex AI documentation: Use Anthropic's Claude models, Use managed open models",

@@ -9,12 +9,12 @@ in it is noted as not sent. A body that is signed is left as it is. On OpenAI's 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.request.parameters import Prepared
+from llmcore.adapters.request.parameters import Prepared, is_elsewhere
 from llmcore.adapters.request.unsendable import blocks_of, no_image_by
 from llmcore.types import ConfigError, ImageBlock, RedactedThinkingBlock, ThinkingBlock
 from llmcore.types.narrowing import is_object, object_in
@@ -42,6 +42,7 @@ _ALONE = b'"disable_parallel_tool_use"'
 _CHOICES = (b'"tool_choice"', b'"toolChoice"', b'unctionCallingConfig"', b'"function_calling_config"')
 """What wires call the choice of a tool."""
 _CACHE_MARKS = (b'"cache_control"', b'"cachePoint"')
+_OF_THE_ENVIRONMENT = {b"openai-organization", b"openai-project"}
 _PORTS = {"http": 80, "https": 443}
 _HEAD_OF_DATA = 200
 """So many characters of an image, or of a signature, are looked for in the body."""
@@ -63,6 +64,21 @@ class Outgoing:
     def __init__(self, call: ModelCall, prepared: Prepared) -> None:
         self._call = call
         self._prepared = prepared
+
+    def headers(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        """What is to leave in place of these. At a server that is not the provider's own nothing of the environment goes along:
+        not the names of an organization and a project, which OpenAI's client reads there, and not a token that LiteLLM signed in
+        for, in whose place the key goes."""
+        endpoint, provider = self._call.endpoint, self._prepared.provider
+        if not is_elsewhere(endpoint, provider):
+            return [*headers]
+        given = {**endpoint.extra_headers, **(self._call.request.extra_headers or {})}
+        own = {name.lower().encode() for name in given}
+        left = [header for header in headers if header[0].lower() not in _OF_THE_ENVIRONMENT - own]
+        if provider.sends_token and endpoint.api_key is not None and b"authorization" not in own:
+            left = [header for header in left if header[0].lower() != b"authorization"]
+            left.append((b"authorization", f"Bearer {endpoint.api_key.get_secret_value()}".encode()))
+        return left
 
     def check_fetch(self, url: str) -> None:
         """Raises `CallerError` where LiteLLM is about to fetch an image of the request, to send its data."""

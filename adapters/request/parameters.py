@@ -26,7 +26,7 @@ from llmcore.types import AuthenticationFailed, ImageBlock, JsonSchema, LimitExc
 from llmcore.types.headers import check_header_value
 from llmcore.types.narrowing import is_object
 
-__all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "prepare"]
+__all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "is_elsewhere", "prepare"]
 
 DEFAULT_MAX_TOKENS = 8192
 """Sent when the request names no `max_tokens` and the wire requires it (LiteLLM would ask Anthropic for its table's maximum,
@@ -163,9 +163,15 @@ def base_url(endpoint: Endpoint, provider: Provider) -> str | None:
 def _api_key(endpoint: Endpoint, provider: Provider) -> str | None:
     if endpoint.api_key is not None:
         return endpoint.api_key.get_secret_value()
+    if is_elsewhere(endpoint, provider) and (provider.sends_token or os.environ.get(provider.token_variable)):
+        what = provider.token_variable or "the token of this machine's sign-in"
+        raise AuthenticationFailed(
+            f"{endpoint.alias or endpoint.model}: {what} goes to the own hosts of {provider.name} only, so nothing was sent to "
+            f"{endpoint.shown_url}; give the `api_key` of that server"
+        )
     if provider.needs_package:
         return None  # it signs in otherwise
-    if provider.name == "ollama" or (endpoint.base_url and not _is_at_home(endpoint, provider)):
+    if provider.name == "ollama" or is_elsewhere(endpoint, provider):
         return NO_KEY
     variable = provider.api_key_variable
     if variable is None:
@@ -179,11 +185,12 @@ def _api_key(endpoint: Endpoint, provider: Provider) -> str | None:
     return key
 
 
-def _is_at_home(endpoint: Endpoint, provider: Provider) -> bool:
-    """Is the base URL one of the provider's own?"""
+def is_elsewhere(endpoint: Endpoint, provider: Provider) -> bool:
+    """Is there a base URL, and none of the provider's own?"""
     url = urlsplit(endpoint.base_url or "")
     host = (url.hostname or "").lower()
-    return url.scheme == "https" and any(is_host_of(host, domain) for domain in provider.hosts)
+    is_own = url.scheme == "https" and any(is_host_of(host, domain) for domain in provider.hosts)
+    return bool(endpoint.base_url) and not is_own
 
 
 # Tools

@@ -22,6 +22,7 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
+    Sequence,
 )
 from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
@@ -54,6 +55,8 @@ millisecond."""
 _IN_PLACE = (b"{", b"[")
 """How a JSON body (or JSON lines) begins that comes in place of server-sent events: it is kept."""
 
+Header = tuple[bytes, bytes]
+
 _watching: ContextVar[Watch | None] = ContextVar("llmcore_watching", default=None)
 
 
@@ -83,6 +86,8 @@ class OutgoingBodies(Protocol):
     """Looks at the requests of one call before they leave."""
 
     def leaves(self, url: str, body: bytes, *, signed: bool) -> bytes: ...
+
+    def headers(self, headers: Sequence[Header]) -> list[Header]: ...
 
     def check_fetch(self, url: str) -> None: ...
 
@@ -120,6 +125,10 @@ class Watch:
             raise
         finally:
             _watching.reset(token)
+
+    def headers(self, headers: Sequence[Header]) -> list[Header]:
+        """The headers that leave in place of these."""
+        return [*headers] if self._outgoing is None or not self._is_ours() else self._outgoing.headers(headers)
 
     def leaving(self, method: str, url: str, body: bytes, *, signed: bool) -> bytes:
         """The body that leaves in place of this one. Raises what a request that may not leave is."""

@@ -340,3 +340,18 @@ def test_a_typed_dict_of_typing_is_a_type_on_every_python() -> None:
     assert Orchestrator(FakeModel(text)).execute_sync("q", Route) == value
     assert Orchestrator(FakeModel(json.dumps([value]))).execute_sync("q", list[Route]) == [value]
     assert json_schema(Route)["properties"]["places"]["type"] == "array"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Here is the JSON you asked for:",
+        "Based on the analysis, the result is:",
+        "Hier ist die Antwort:",
+        "Ответ:",
+        "Ecco la risposta:",
+    ],
+)
+def test_words_that_name_the_answer_in_other_ways_are_none_of_a_text(words: str) -> None:
+    assert OutputSpec(str).read(f'{words}\n```json\n{{"result": "it"}}\n```').value == "it"
+    assert OutputSpec(str).read(f'The page says: {words} {{"result": "it"}}').value.endswith("}")

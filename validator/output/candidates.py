@@ -426,9 +426,10 @@ def is_whole(text: str, start: int, end: int) -> bool:
 _NAMED = re.compile(
     r"""(?: [\s:\uff1a!,.*_'\u2019]+ | </?(?:answer|final_answer|result|output|response|json)>
       | \b(?:sure|certainly|ok|okay|yes|of\scourse|here|is|it|s|you|go|the|your|my|final|corrected|updated|requested|answer|result
-        |output|response|solution|json|object|value|list|below|this|as|in|format|hier|die|das|Antwort|Ergebnis|voici|la|le|réponse
-        |résultat|aquí|está|respuesta|resultado)\b
-      | 以下|这是|是|最终|答案|结果|回答|答え|結果|です|は )*+
+        |output|response|solution|json|object|value|list|below|this|as|in|format|for|asked|wanted|based|on|analysis|so|therefore|thus
+        |hier|die|das|ist|lautet|Antwort|Ergebnis|voici|la|le|est|réponse|résultat|aquí|está|el|es|respuesta|resultado|aqui|a|o|é
+        |resposta|ecco|il|è|risposta|risultato|вот|ответ|результат)\b
+      | 以下|这是|是|最终|答案|结果|回答|答え|結果|です|は|답변|답|결과|은|는|입니다 )*+
     (?: (?P<fence>`{3,}|~{3,})[ \t]*[\w+-]* | (?P<tick>`) )? \s*""",
     re.IGNORECASE | re.VERBOSE,
 )

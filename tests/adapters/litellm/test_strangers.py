@@ -1,0 +1,61 @@
+"""What stands in the environment goes to a provider's own hosts only, and to no server that a `base_url` names."""
+
+from __future__ import annotations
+
+import pytest
+
+from llmcore.adapters.base import Capabilities, Endpoint
+from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.request.outgoing import Outgoing
+from llmcore.adapters.request.parameters import prepare
+from llmcore.types import AuthenticationFailed, Request
+from tests.adapters.conftest import KEY, PROVIDERS, call_of, endpoint_at
+from tests.support.wire_server import WireServer
+
+OF_OPENAI = ("openai-organization", "openai-project")
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-the-environment")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-the-environment")
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "token-of-the-environment")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("provider", sorted({"openai", "azure", "openai_compatible", "vllm"} & {*PROVIDERS}))
+async def test_openais_organization_is_told_to_nobody_else(adapter: LiteLLMAdapter, provider: str, streamed: bool) -> None:
+    request = Request.model_validate({"messages": "hi", "extra_headers": {"OpenAI-Project": "project-of-the-caller"}})
+    with WireServer(["Hi", "Hi"]) as server:
+        for asked in ("hi", request):
+            call = call_of(endpoint_at(server, provider), asked)
+            if streamed:
+                _ = [event async for event in adapter.stream(call)]
+            else:
+                await adapter.complete(call)
+        sent = [{name.lower(): value for name, value in one.headers.items()} for one in server.requests]
+    assert [[headers.get(name) for name in OF_OPENAI] for headers in sent] == [[None, None], [None, "project-of-the-caller"]]
+
+
+@pytest.mark.parametrize(("provider", "what"), [("bedrock", "AWS_BEARER_TOKEN_BEDROCK"), ("vertex_ai", "sign-in")])
+def test_a_token_of_the_environment_goes_to_no_stranger(provider: str, what: str) -> None:
+    endpoint = Endpoint(provider=provider, model="a.b", base_url="http://127.0.0.1:9", alias="m")
+    with pytest.raises(AuthenticationFailed, match=f"{what} goes to the own hosts of {provider} only, so nothing was sent"):
+        prepare(call_of(endpoint), Capabilities())
+    at_home = endpoint.model_copy(update={"base_url": "https://us-east-1.amazonaws.com/x", "provider": "bedrock"})
+    assert prepare(call_of(at_home), Capabilities()).arguments["api_key"] is None
+
+
+def test_a_key_that_was_given_goes_in_place_of_a_token() -> None:
+    url = "http://127.0.0.1:9"
+    endpoint = Endpoint.model_validate({"provider": "vertex_ai", "model": "gemini-2.5-pro", "base_url": url, "api_key": KEY})
+    made = [(b"Authorization", b"Bearer token-of-the-environment"), (b"X-Other", b"1")]
+
+    def leaving(endpoint: Endpoint) -> list[tuple[bytes, bytes]]:
+        return Outgoing(call_of(endpoint), prepare(call_of(endpoint), Capabilities())).headers(made)
+
+    assert leaving(endpoint) == [(b"X-Other", b"1"), (b"authorization", f"Bearer {KEY}".encode())]
+    assert leaving(endpoint.model_copy(update={"base_url": None})) == made
+    at_home = endpoint.model_copy(update={"base_url": "https://us-central1-aiplatform.googleapis.com"})
+    assert leaving(at_home) == made
