@@ -47,6 +47,7 @@ _LINGER = 0.05
 _BINARY = "vnd.amazon.eventstream"
 _HTML = (b"<!doctype", b"<html", b"<head", b"<body", b"<?xml")
 _HEAD = 1024
+_LONGEST_FACT = 4096
 _OUTLINE = ("id", "object", "created", "model", "service_tier", "usage")
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _SLICE = 2048
@@ -415,12 +416,18 @@ def _outline(body: bytes, document: Any, *, large: bool) -> bytes:
         return body
     told = document
     with suppress(RecursionError):
-        document = with_sound_counts(document)
+        document = _with_short_facts(with_sound_counts(document))
     if not large or "choices" not in document or holds_litellm_tool(body):
         return body if document is told else exact_json(document, ascii_only=True).encode()
     message = {"role": "assistant", "content": ""}
     kept = {key: document[key] for key in _OUTLINE if key in document}
     return json.dumps({**kept, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+
+
+def _with_short_facts(document: dict[str, Any]) -> dict[str, Any]:
+    """The document without ids and names that are none: LiteLLM searches a model's name five seconds a megabyte."""
+    long = {key for key in _OUTLINE if isinstance(text := document.get(key), str) and len(text) > _LONGEST_FACT}
+    return {key: value for key, value in document.items() if key not in long} if long else document
 
 
 def _slices(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -6,7 +6,7 @@ import gzip
 import json
 import tracemalloc
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -245,3 +245,24 @@ def test_log_probabilities_are_not_counted() -> None:
     choice = {"message": {"content": "Hi"}, "logprobs": {"content": [{"token": "a"}] * 10}}
     assert too_many_values({"choices": [choice]}, Limits(values=8)) == ""
     assert too_many_values({"choices": [choice]}, Limits(values=3)) != ""
+
+
+@pytest.mark.parametrize("fact", ["model", "id", "service_tier"])
+async def test_litellm_reads_no_name_that_is_too_long_to_be_one(
+    small: LiteLLMAdapter, fact: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bytes] = []
+    passed_on = Exchange.passed_on
+
+    async def spied(self: Exchange) -> AsyncGenerator[bytes, None]:
+        async for piece in passed_on(self):
+            read.append(piece)
+            yield piece
+
+    monkeypatch.setattr(Exchange, "passed_on", spied)
+    message = {"role": "assistant", "content": "Hi"}
+    body = {"id": "1", "model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}], fact: "m" * 15_000}
+    with WireServer([Raw([json.dumps(body).encode()])]) as server:
+        reply = await small.complete(call_of(endpoint_at(server, "openai_compatible")))
+    assert normalize(reply).content == "Hi"
+    assert len(b"".join(read)) < 1000
