@@ -71,6 +71,7 @@ from llmcore.validator import CorrectionLoop, CorrectionResult, ParseDetail
 __all__ = ["Accepted", "TurnAttempt"]
 
 T = TypeVar("T")
+_NOT_TOLD = Usage(estimated=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,28 +295,26 @@ class TurnAttempt:
     def _broken_off(self, sending: Sending, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
         self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
+        if sending.came:
+            _tell_of_reply(attempt, sending)
         if sending.envelope is not None and not self._hooks.has("on_response"):
             self._state.note(_fit(sending))  # such a hook sees whole replies only, and may have hidden a part
         self._requests.reply = sending.envelope
 
     def _charged(self, sending: Sending) -> Usage | None:
-        """The usage of a request that was broken off: of what came, it is paid for; None when nothing did."""
+        """The usage of a request that was broken off: of what came, it is paid for; None when nothing did. Servers tell usage at
+        the end, which this one has not come to."""
         if not sending.came:
             return None
-        return self._usage(sending.usage, sending.call, sending.envelope or Envelope())
+        return self._usage(sending.usage or _NOT_TOLD, sending.call, sending.envelope or Envelope())
 
     async def _came(self, sending: Sending, attempt: Attempt, call: ModelCall, config: ModelConfig) -> None:
         """A reply is there, whole. Raises what its end says, where that is no good one."""
         envelope = _fit(sending)
-        self._state.ledger.finish(attempt, self._usage(sending.usage, call, envelope))
-        assign(
-            attempt,
-            response_id=sending.shown(sending.response_id),
-            response_model=sending.shown(sending.response_model),
-            time_to_first_token=sending.time_to_first_token,
-            dropped=sending.dropped,
-        )
-        if broken_off(envelope) is None:
+        is_whole = broken_off(envelope) is None
+        self._state.ledger.finish(attempt, self._usage(sending.usage or (None if is_whole else _NOT_TOLD), call, envelope))
+        _tell_of_reply(attempt, sending)
+        if is_whole:
             self._learning.came(config, call, envelope)
         envelope = await hooked_reply(self._hooks, envelope)
         envelope = without_failed_call(envelope, typed=self._state.settings.output is not None)
@@ -469,6 +468,17 @@ class TurnAttempt:
             return self._read(output.text_of(final))
         except OutputParseError:
             return None
+
+
+def _tell_of_reply(attempt: Attempt, sending: Sending) -> None:
+    """What is known of the reply itself, whole or not."""
+    assign(
+        attempt,
+        response_id=sending.shown(sending.response_id),
+        response_model=sending.shown(sending.response_model),
+        time_to_first_token=sending.time_to_first_token,
+        dropped=sending.dropped,
+    )
 
 
 def _fit(sending: Sending) -> Envelope:
