@@ -26,7 +26,7 @@ from llmcore.run.observing import Observer, Observers
 from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness
 from llmcore.run.result import RunResult
 from llmcore.run.saving import checkpoint_of
-from llmcore.run.settings import TOOL_OPTIONS, checked_options, resolve, tool_settings, validators_of
+from llmcore.run.settings import TOOL_OPTIONS, checked_options, resolve, seconds_allowed, tool_settings, validators_of
 from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
@@ -356,6 +356,10 @@ class Orchestrator:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self.aclose()
+
+    def _seconds_allowed(self, options: Mapping[str, Any]) -> float | None:
+        """How long a run of these options may take."""
+        return seconds_allowed(options, self._defaults["budget"])
 
     def _prepare(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Run:
         if request is None and options.get("message_history") is None:

@@ -351,7 +351,7 @@ class Agent:
         state = talk.state(before)
         try:
             asked: dict[str, Any] = {**core.per_run, **{name: methods[name] for name in _OF_CHATS & methods.keys()}, **options}
-            until = _Until(asked.get("deadline"))
+            until = _Until(core.base._seconds_allowed(asked))  # pyright: ignore[reportPrivateUsage]  # that of its run
             context: RunContext[Any] = asked.get("parent") or RunContext(asked.get("deps", core.settings.get("deps")))
             await self._ask_system(asked, until, context)
             given = talk.messages if state is None else said or state
@@ -454,7 +454,7 @@ class _Chat:
 
 
 class _Until:
-    """A chat's deadline, which runs while the system prompt is made."""
+    """A chat's deadline, in whatever way it was given: it runs from the system prompt on, to the finalised answer."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds

@@ -47,6 +47,7 @@ __all__ = [
     "checked_options",
     "resolve",
     "resolve_request",
+    "seconds_allowed",
     "tool_settings",
     "validators_of",
 ]
@@ -400,6 +401,14 @@ def check_allowed(config: ToolConfig, toolbox: Toolbox) -> None:
         if near or len(left_out) == len(names):
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:_MAX_NAMES])}"
             raise ConfigError(f"the allowed tool {name!r} is none of the tools; {hint}")
+
+
+def seconds_allowed(options: Mapping[str, Any], budget: Budget | None) -> float | None:
+    """How long a run of these options may take, by its own deadline, its budget's or that of the run around it; `budget` where
+    they have none. None = as long as it likes."""
+    own, place = _budget(options.get("budget", budget), options.get("deadline")), enclosing(options.get("parent"))
+    bounds = (None if own is None else own.deadline, None if place is None else place.ledger.seconds_left)
+    return min((seconds for seconds in bounds if seconds is not None), default=None)
 
 
 def _budget(given: Budget | None, deadline: float | None) -> Budget | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -415,14 +417,75 @@ async def test_a_budget_bounds_each_chat() -> None:
     assert await agent.chat("And?") == "x"
 
 
-async def test_the_deadline_runs_while_the_system_prompt_is_made() -> None:
-    class Slow(Agent):
-        async def system_messages(self) -> str:
-            await asyncio.sleep(60)
-            return ""
+class SlowPrompt(Agent):
+    async def system_messages(self) -> str:
+        await asyncio.sleep(60)
+        return ""
 
+
+class BlockingPrompt(Agent):
+    def system_messages(self) -> str:
+        time.sleep(2)
+        return ""
+
+
+class SlowEnd(Agent):
+    async def finalize_response(self, text: str) -> str:
+        await asyncio.sleep(60)
+        return text
+
+
+class BlockingEnd(Agent):
+    def finalize_response(self, text: str) -> str:
+        time.sleep(2)
+        return text
+
+
+def _in_the_call(kind: type[Agent]) -> Awaitable[str]:
+    return kind(FakeModel("ok")).chat("Hi", deadline=0.1)
+
+
+def _in_the_budget(kind: type[Agent]) -> Awaitable[str]:
+    return kind(FakeModel("ok")).chat("Hi", budget=Budget(deadline=0.1))
+
+
+def _earlier_in_the_budget(kind: type[Agent]) -> Awaitable[str]:
+    return kind(FakeModel("ok"), deadline=60).chat("Hi", budget=Budget(deadline=0.1))
+
+
+def _of_the_agent(kind: type[Agent]) -> Awaitable[str]:
+    return kind(FakeModel("ok"), budget=Budget(deadline=0.1)).chat("Hi")
+
+
+def _of_the_client(kind: type[Agent]) -> Awaitable[str]:
+    return kind(Orchestrator(FakeModel("ok"), budget=Budget(deadline=0.1))).chat("Hi")
+
+
+async def _of_the_run_around_it(kind: type[Agent]) -> None:
+    chats: list[asyncio.Task[str]] = []
+
+    async def ask(context: RunContext) -> str:
+        chats.append(asyncio.ensure_future(kind(FakeModel("ok")).chat("Hi", parent=context)))
+        await asyncio.sleep(60)
+        return ""
+
+    outer = Orchestrator(FakeModel().tool_call("ask", {}).text("x"), [ask], budget=Budget(deadline=0.1))
     with pytest.raises(Timeout):
-        await Slow(FakeModel("ok")).chat("Hi", deadline=0.1)
+        await outer.run("Hi")
+    await chats[0]
+
+
+@pytest.mark.parametrize("kind", [SlowPrompt, BlockingPrompt, SlowEnd, BlockingEnd])
+@pytest.mark.parametrize(
+    "chat", [_in_the_call, _in_the_budget, _earlier_in_the_budget, _of_the_agent, _of_the_client, _of_the_run_around_it]
+)
+async def test_the_deadline_bounds_the_agents_own_methods(
+    chat: Callable[[type[Agent]], Awaitable[object]], kind: type[Agent]
+) -> None:
+    since = time.monotonic()
+    with pytest.raises(Timeout):
+        await chat(kind)
+    assert time.monotonic() - since < 1.5
 
 
 async def test_an_agent_closes_what_it_made() -> None:
