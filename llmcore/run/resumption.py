@@ -78,8 +78,6 @@ def entered(
     mended, found = repaired_history(messages, open_end=resumes, systems=[system] if system else ())
     repairs = [RepairRecord(attempt=0, of="history", repair=one) for one in found]
     resumed = _resumed(mended, saved, answers or {}) if resumes else None
-    if resumed is None:
-        check_answered(answers or {}, {})
     return Entered(mended, repairs, resumed)
 
 
@@ -92,12 +90,14 @@ def _resumed(messages: Sequence[Message], saved: RunResult[Any] | None, answers:
     is_midway = saved is not None and not saved.ended
     at = last_open_turn(messages)
     if at is None:
+        check_answered(answers, {})
         goes_on = is_midway and bool(messages) and messages[-1].role == "assistant"
         envelope = saved.envelope if saved is not None else None
         return Resumed(len(messages), [], {}, {}, [], envelope, goes_on=True) if goes_on else None
     results = messages[at + 1].tool_results if at + 1 < len(messages) else []
     uses = open_calls(messages[: at + 2])
     if not uses and not is_midway:
+        check_answered(answers, {})
         return None
     waiting = {call.id: call.name for call in saved.open_calls if call.waits} if saved is not None else {}
     check_answered(answers, {use.id: use.name for use in uses} | waiting)

@@ -47,48 +47,83 @@ class Settled:
 
 def settled(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, max_chars: int) -> Settled:
     """Raises `CallerError` for an answer that cannot be taken, before anything is done."""
-    fates: dict[str, Outcome | OpenCall] = {}
-    changed: list[ToolCall] = []
-    answers: dict[str, Literal["approve", "deny", "answer"]] = {}
-    approved: set[str] = set()
-    within = {call_id: left for call_id in resumed.within if (left := _left(resumed, call_id)).answers}
-    has_ended = any(outcome.ended for outcome in resumed.carried)
+    settling = _Settling(resumed, toolbox, strictness, max_chars)
     for call in resumed.calls:
-        answer, stage, tool = resumed.answers.get(call.id), resumed.stages.get(call.id), toolbox.get(call.name)
-        fate: Outcome | OpenCall | None = None
-        _check_answer(call, answer, stage, resumed)
-        if isinstance(answer, Deny):
-            answers[call.id] = "deny"
-            fate = synthetic(call, f"{_DENIED}: {answer.reason}" if answer.reason else f"{_DENIED}.")
-        elif isinstance(answer, Answer):
-            answers[call.id] = "answer"
-            fate = _answered(call, answer, max_chars)
-        elif isinstance(answer, Approve):
-            answers[call.id] = "approve"
-            approved.add(call.id)
-            changed += _changed(call, answer, toolbox, strictness)
-        elif call.id in within:
-            approved.add(call.id)
-        elif stage is not None and stage.waits:
-            fate = _judged_by(tool, stage)
-        elif call.name == FINAL_RESULT and tool is None:
-            fate = synthetic(call, _NOT_TAKEN)
-        elif stage is not None and (stage.stage == "ready" or _may_run_again(tool)):
-            approved.add(call.id)
-            if stage.approved:
-                answers[call.id] = "approve"
-        elif stage is not None:
-            fate = replace(synthetic(call, UNKNOWN_OUTCOME), ran=True)
-        if has_ended:
-            fate = fate or unfinished(call)
-        if fate is None and toolbox.can_run(call.name) and call.id not in {one.id for one in changed}:
-            decided = judged_again(call, toolbox, strictness)
-            changed += [decided.call] if decided.changed else []
+        settling.settle(call)
+    return settling.settled
+
+
+class _Settling:
+    """Settles call after call. `settled` is what has become of them so far."""
+
+    def __init__(self, resumed: Resumed, toolbox: Toolbox, strictness: Strictness, max_chars: int) -> None:
+        self._resumed = resumed
+        self._toolbox = toolbox
+        self._strictness: Strictness = strictness
+        self._max_chars = max_chars
+        self._fates: dict[str, Outcome | OpenCall] = {}
+        self._changed: dict[str, ToolCall] = {}
+        self._answers: dict[str, Literal["approve", "deny", "answer"]] = {}
+        self._approved: set[str] = set()
+        self._within = {call_id: left for call_id in resumed.within if (left := _left(resumed, call_id)).answers}
+        self._ended_by = next((outcome.call for outcome in resumed.carried if outcome.ended), None)
+
+    @property
+    def settled(self) -> Settled:
+        by_id = {**{call.id: call for call in self._resumed.calls}, **self._changed}
+        changed, approved = [*self._changed.values()], frozenset(self._approved)
+        return Settled([*by_id.values()], self._fates, changed, self._answers, approved, self._within)
+
+    def settle(self, call: ToolCall) -> None:
+        answer, stage = self._resumed.answers.get(call.id), self._resumed.stages.get(call.id)
+        _check_answer(call, answer, stage, self._resumed)
+        goes_on = call.id in self._within
+        if goes_on:
+            _check_goes_on(call, answer, self._toolbox)
+        fate = self._unanswered(call, stage) if answer is None and not goes_on else self._answered(call, answer)
+        if fate is None and self._ended_by is not None:
+            if answer is not None or goes_on:
+                raise _cannot_run(call, f"{self._ended_by.id!r} ({self._ended_by.name}) has ended the run; leave the answer out")
+            fate = unfinished(call)
+        if fate is None and self._toolbox.can_run(call.name) and call.id not in self._changed:
+            decided = judged_again(call, self._toolbox, self._strictness)
+            if decided.problems and goes_on:
+                raise _cannot_run(call, f"its arguments do not fit the tool as it is now: {summary(decided.problems)}")
+            if decided.changed:
+                self._changed[call.id] = decided.call
             fate = wrong_call(decided, "the call") if decided.problems else None
         if fate is not None:
-            fates[call.id] = fate
-    by_id = {call.id: call for call in [*resumed.calls, *changed]}
-    return Settled([*by_id.values()], fates, changed, answers, frozenset(approved), within)
+            self._fates[call.id] = fate
+
+    def _answered(self, call: ToolCall, answer: CallAnswer | None) -> Outcome | None:
+        """What becomes of a call by what the caller says of it, or of the calls within it; None = it is to run."""
+        if isinstance(answer, Deny):
+            self._answers[call.id] = "deny"
+            return synthetic(call, f"{_DENIED}: {answer.reason}" if answer.reason else f"{_DENIED}.")
+        if isinstance(answer, Answer):
+            self._answers[call.id] = "answer"
+            return _answered(call, answer, self._max_chars)
+        self._approved.add(call.id)
+        if isinstance(answer, Approve):
+            self._answers[call.id] = "approve"
+            for changed in _changed(call, answer, self._toolbox, self._strictness):
+                self._changed[call.id] = changed
+        return None
+
+    def _unanswered(self, call: ToolCall, stage: OpenCall | None) -> Outcome | OpenCall | None:
+        """The same, of a call of which nothing is said."""
+        tool = self._toolbox.get(call.name)
+        if stage is not None and stage.waits:
+            return _judged_by(tool, stage)
+        if call.name == FINAL_RESULT and tool is None:
+            return synthetic(call, _NOT_TAKEN)
+        if stage is not None and (stage.stage == "ready" or _may_run_again(tool)):
+            self._approved.add(call.id)
+            if stage.approved:
+                self._answers[call.id] = "approve"
+        elif stage is not None:
+            return replace(synthetic(call, UNKNOWN_OUTCOME), ran=True)
+        return None
 
 
 def _left(resumed: Resumed, call_id: str) -> LeftWithin:
@@ -96,6 +131,27 @@ def _left(resumed: Resumed, call_id: str) -> LeftWithin:
     state = resumed.within[call_id]
     ids = {call.id: id_within(call_id, call.id) for call in state.pending}
     return LeftWithin(state, {own: resumed.answers[outer] for own, outer in ids.items() if outer in resumed.answers})
+
+
+def _cannot_run(call: ToolCall, why: str) -> CallerError:
+    return CallerError(f"answers: {call.id!r} ({call.name}) cannot run: {why}")
+
+
+def _check_goes_on(call: ToolCall, answer: CallAnswer | None, toolbox: Toolbox) -> None:
+    """Raises `CallerError` where the run within a call, of which the caller answers calls, cannot go on."""
+    if answer is not None:
+        raise CallerError(
+            f"answers: {call.id!r} ({call.name}) is answered, and calls within it too: give an answer in its place, or those to "
+            "the calls within it"
+        )
+    tool, runs = toolbox.get(call.name), toolbox.can_run(call.name)
+    if tool is not None and runs and tool.context_parameter is not None:
+        return
+    what = "is no tool of this run" if tool is None else "is no agent in this run" if runs else "has no function here"
+    raise CallerError(
+        f"answers: calls within {call.id!r} are answered, and {call.name!r} {what}, which could go on with them: give the agent "
+        "again, or an Answer in its place"
+    )
 
 
 def _check_answer(call: ToolCall, answer: CallAnswer | None, stage: OpenCall | None, resumed: Resumed) -> None:

@@ -157,9 +157,9 @@ class TurnCalls:
         except BaseException:
             self._tell_ended(self._withheld.get(call.id, partial(unfinished, decided)))
             raise
-        if outcome.held and outcome.raised is not None:  # the caller's answers do not fit
-            raise outcome.raised
         await self._save(_nothing)
+        if outcome.held and outcome.raised is not None:  # the caller's answers do not fit: saved, as it waits again
+            raise outcome.raised
         return outcome
 
     def _starts(self, call: ToolCall, tool: Tool) -> Scope:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from llmcore import Agent, Answer, Approve, Deny, FakeModel, Orchestrator, RunResult, tool
-from llmcore.types import CallerError
+from llmcore import Agent, Answer, Approve, Deny, FakeModel, Orchestrator, RunContext, RunResult, tool
+from llmcore.types import CallerError, ToolDefinition
 from tests.orchestrator.support import assert_valid
 
 PEOPLE: dict[str, Any] = {
@@ -183,3 +184,83 @@ def test_a_call_that_was_started_cannot_be_denied() -> None:
     started = next(state for state in states if state.open_calls)
     with pytest.raises(CallerError, match="may have taken effect, so it cannot be denied"):
         agent.run_sync(started, answers={started.open_calls[0].id: Deny("no")})
+
+
+def nothing_else(done: list[str]) -> Agent:
+    return Agent(FakeModel("all is done"), tools=[tool(lambda: done.append("other") or "x", name="other", description="Other.")])
+
+
+def plain_function(done: list[str]) -> Agent:
+    def sub(message: str) -> str:
+        done.append(message)
+        return "x"
+
+    return Agent(FakeModel("all is done"), tools=[sub])
+
+
+def no_function(_: list[str]) -> Agent:
+    schema = {"type": "object", "properties": {"message": {"type": "string"}}}
+    return Agent(FakeModel("all is done"), tools=[ToolDefinition(name="sub", parameters=schema)])
+
+
+def other_arguments(done: list[str]) -> Agent:
+    def sub(question: int, context: RunContext) -> str:
+        done.append(f"{question}")
+        return "x"
+
+    return Agent(FakeModel("all is done"), tools=[sub])
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (nothing_else, "'sub' is no tool of this run"),
+        (plain_function, "'sub' is no agent in this run"),
+        (no_function, "'sub' has no function here"),
+        (other_arguments, "do not fit the tool as it is now"),
+    ],
+)
+def test_answers_within_an_agent_that_is_gone_are_the_callers_error(made: Callable[[list[str]], Agent], words: str) -> None:
+    done: list[str] = []
+    state, agent = waiting(done), made(done)
+    with pytest.raises(CallerError, match=words) as caught:
+        agent.run_sync(state, answers={call.id: Approve() for call in state.approvals})
+    assert done == ["pay Ann"]
+    partial = RunResult.model_validate_json(caught.value.partial.model_dump_json())
+    result = going_on(done).run_sync(partial, answers={call.id: Approve() for call in partial.approvals})
+    assert sorted(done) == ["pay Ann", "wipe c", "wipe d"]
+    assert result.content == "all is done"
+
+
+def test_without_answers_the_calls_of_an_agent_that_is_gone_wait_on() -> None:
+    done: list[str] = []
+    state = waiting(done)
+    assert nothing_else(done).run_sync(state).pending == state.pending
+    own = state.open_calls[0].id
+    assert nothing_else(done).chat_sync(state, answers={own: Answer("by hand")}) == "all is done"
+
+
+def test_an_answer_in_an_agents_place_and_one_within_it_exclude_each_other() -> None:
+    done: list[str] = []
+    state = waiting(done)
+    own, inner = state.open_calls[0].id, state.approvals[0].id
+    with pytest.raises(CallerError, match="is answered, and calls within it too"):
+        going_on(done).run_sync(state, answers={own: Answer("by hand"), inner: Approve()})
+    assert done == ["pay Ann"]
+
+
+def test_after_answers_that_do_not_fit_the_saved_state_waits_again() -> None:
+    done: list[str] = []
+    states: list[str] = []
+    state = waiting(done)
+    first, second = state.approvals
+
+    def save(saved: RunResult) -> None:
+        states.append(saved.model_dump_json())
+
+    with pytest.raises(CallerError, match="do not fit"):
+        going_on(done).run_sync(state, answers={first.id: Approve(arguments={"disc": 1})}, checkpoint=save)
+    saved = RunResult.model_validate_json(states[-1])
+    assert [call.id for call in saved.pending] == [first.id, second.id]
+    going_on(done).run_sync(saved, answers={first.id: Approve(), second.id: Approve()})
+    assert sorted(done) == ["pay Ann", "wipe c", "wipe d"]

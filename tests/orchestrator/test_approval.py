@@ -19,6 +19,7 @@ from llmcore.types import (
     Budget,
     CallerError,
     ConfigError,
+    Envelope,
     Finished,
     ImageBlock,
     LimitExceeded,
@@ -494,3 +495,42 @@ async def test_plain_messages_go_on_by_answers_and_run_nothing_without() -> None
     closed = await Orchestrator(FakeModel("ok"), TOOLS).run(plain)
     assert [record.repair.kind for record in closed.repairs] == ["result_made_up"] * 2
     assert ran == {"pay Ann 5": 1}
+
+
+async def test_an_answer_where_no_call_is_open_is_the_callers_error() -> None:
+    states: list[RunResult] = []
+
+    def unfinished(envelope: Envelope) -> Envelope:
+        return envelope.model_copy(update={"needs_more_work": envelope.content == "Let me see."})
+
+    hooks = Hooks(on_response=unfinished)
+    await Orchestrator(FakeModel("Let me see.", "Done."), hooks=hooks, checkpoint=states.append).run("Go")
+    midway = next(state for state in states if not state.ended)
+    assert midway.messages[-1].role == "assistant"
+    with pytest.raises(CallerError, match="no call 'call_1' waits"):
+        await Orchestrator(FakeModel("ok")).run(midway, answers={"call_1": Approve()})
+    assert (await Orchestrator(FakeModel("ok")).run(midway)).content == "ok"
+
+
+async def test_no_call_is_approved_behind_the_one_that_ended_the_run() -> None:
+    states: list[RunResult] = []
+
+    @tool
+    async def stop() -> str:
+        """Stop."""
+        raise TerminateLoop("over")
+
+    @tool(requires_approval=True)
+    async def pay() -> str:
+        """Pay."""
+        return "paid"
+
+    asking = FakeModel().tool_calls(("pay", {}), ("stop", {}))
+    await Orchestrator(asking, [stop, pay], checkpoint=states.append, max_parallel_tools=1).run("Go")
+    midway = next(state for state in states if state.pending and any(one.ended for one in state.tool_results))
+    going_on = Orchestrator(FakeModel(), [stop, pay])
+    with pytest.raises(CallerError, match="has ended the run"):
+        await going_on.run(midway, answers={midway.pending[0].id: Approve()})
+    assert (await going_on.run(midway)).content == "over"
+    denied = await going_on.run(midway, answers={midway.pending[0].id: Deny("no")})
+    assert "no" in denied.tool_results[0].content

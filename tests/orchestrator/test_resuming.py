@@ -124,6 +124,6 @@ def test_calls_of_a_list_of_messages_wait_as_their_tools_say() -> None:
     assert [call.name for call in waiting.calls_elsewhere] == ["ticket"]
     assert [(call.name, call.summary) for call in waiting.approvals] == [("drop", "Drop it"), ("plain", "plain()")]
     half = orchestrator.run_sync(waiting, answers={call.id: Approve() for call in waiting.approvals})
-    assert ran == ["drop", "plain"]
+    assert sorted(ran) == ["drop", "plain"]  # at the same time
     assert [call.name for call in half.pending] == ["ticket"]
     assert orchestrator.run_sync(half, answers={"id_ticket": Answer(7)}).content == "All is done."
