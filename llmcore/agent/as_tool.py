@@ -10,7 +10,7 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field
 
 from llmcore.run import RunResult
-from llmcore.run.enclosing import LeftWithin, enclosing, left_within
+from llmcore.run.enclosing import LeftWithin, enclosing, going_on, left_within
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.execution import CallHeld
 from llmcore.tools.options import OptionsByName, ToolOptions
@@ -36,6 +36,7 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, keep_history: bool,
     """The tool by which the agent, of these settings, is asked. Raises `ToolDefinitionError` for options that do not fit."""
     one_at_a_time = asyncio.Lock()
 
+    @going_on
     async def ask(
         message: Annotated[str, Field(description="What is asked, with all that must be known: nothing else is told.")],
         context: RunContext[Any],

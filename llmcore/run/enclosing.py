@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from llmcore.fallback import Ledger
 from llmcore.run.answers import Answers
 from llmcore.run.result import RunResult
-from llmcore.tools import RunContext
+from llmcore.tools import RunContext, Tool
 from llmcore.types.copies import updated
 
-__all__ = ["EnclosingRun", "LeftWithin", "Place", "enclosing", "left_within"]
+__all__ = ["EnclosingRun", "LeftWithin", "Place", "enclosing", "goes_on", "going_on", "left_within"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +65,14 @@ def enclosing(context: RunContext[Any] | None) -> Place | None:
 def left_within(context: RunContext[Any]) -> LeftWithin | None:
     """What an earlier run of the call's tool left waiting, taken once."""
     return context.within.left.pop(context.tool_call_id, None) if isinstance(context.within, EnclosingRun) else None
+
+
+def going_on(function: F) -> F:
+    """Mark the function of a tool that goes on with the run that is `left_within` its call. Any other would begin anew what was
+    begun, and hear of no answer."""
+    function.__dict__["_goes_on"] = True
+    return function
+
+
+def goes_on(tool: Tool | None) -> bool:
+    return getattr(None if tool is None else tool.function, "_goes_on", False)

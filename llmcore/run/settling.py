@@ -12,7 +12,7 @@ from typing import Literal
 
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.run.answers import Answer, Approve, CallAnswer, Deny
-from llmcore.run.enclosing import LeftWithin
+from llmcore.run.enclosing import LeftWithin, goes_on
 from llmcore.run.hooked import judged_again, judged_anew, wrong_call
 from llmcore.run.open_calls import UNKNOWN_OUTCOME, OpenCall, id_within
 from llmcore.run.resumption import Resumed
@@ -77,17 +77,17 @@ class _Settling:
     def settle(self, call: ToolCall) -> None:
         answer, stage = self._resumed.answers.get(call.id), self._resumed.stages.get(call.id)
         _check_answer(call, answer, stage, self._resumed)
-        goes_on = call.id in self._within
-        if goes_on:
+        is_within = call.id in self._within
+        if is_within:
             _check_goes_on(call, answer, self._toolbox)
-        fate = self._unanswered(call, stage) if answer is None and not goes_on else self._answered(call, answer)
+        fate = self._unanswered(call, stage) if answer is None and not is_within else self._answered(call, answer)
         if fate is None and self._ended_by is not None:
-            if answer is not None or goes_on:
+            if answer is not None or is_within:
                 raise _cannot_run(call, f"{self._ended_by.id!r} ({self._ended_by.name}) has ended the run; leave the answer out")
             fate = unfinished(call)
         if fate is None and self._toolbox.can_run(call.name) and call.id not in self._changed:
             decided = judged_again(call, self._toolbox, self._strictness)
-            if decided.problems and goes_on:
+            if decided.problems and is_within:
                 raise _cannot_run(call, f"its arguments do not fit the tool as it is now: {summary(decided.problems)}")
             if decided.changed:
                 self._changed[call.id] = decided.call
@@ -145,7 +145,7 @@ def _check_goes_on(call: ToolCall, answer: CallAnswer | None, toolbox: Toolbox) 
             "the calls within it"
         )
     tool, runs = toolbox.get(call.name), toolbox.can_run(call.name)
-    if tool is not None and runs and tool.context_parameter is not None:
+    if runs and goes_on(tool):
         return
     what = "is no tool of this run" if tool is None else "is no agent in this run" if runs else "has no function here"
     raise CallerError(

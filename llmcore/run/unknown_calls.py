@@ -38,5 +38,6 @@ def not_found(call: ToolCall, toolbox: Toolbox, max_chars: int) -> Outcome:
     listed = ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
     near = close_names(call.name, names)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    words = f"there is no tool {call.name[:80]!r}; the tools are: {listed}.{hint}"
+    rest = f"the tools are: {listed}.{hint}" if names else "there are no tools."
+    words = f"there is no tool {call.name[:80]!r}; {rest}"
     return failed(call, ToolError(words, tool_name=call.name, tool_id=call.id, type="not_found"), max_chars)

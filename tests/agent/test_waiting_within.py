@@ -191,7 +191,7 @@ def nothing_else(done: list[str]) -> Agent:
 
 
 def plain_function(done: list[str]) -> Agent:
-    def sub(message: str) -> str:
+    def sub(message: str, context: RunContext) -> str:
         done.append(message)
         return "x"
 
@@ -204,11 +204,8 @@ def no_function(_: list[str]) -> Agent:
 
 
 def other_arguments(done: list[str]) -> Agent:
-    def sub(question: int, context: RunContext) -> str:
-        done.append(f"{question}")
-        return "x"
-
-    return Agent(FakeModel("all is done"), tools=[sub])
+    inner = sub(done, FakeModel()).as_tool(params={"message": {"type": "string", "enum": ["another"]}})
+    return Agent(FakeModel("all is done"), tools=[inner])
 
 
 @pytest.mark.parametrize(

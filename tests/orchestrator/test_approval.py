@@ -534,3 +534,10 @@ async def test_no_call_is_approved_behind_the_one_that_ended_the_run() -> None:
     assert (await going_on.run(midway)).content == "over"
     denied = await going_on.run(midway, answers={midway.pending[0].id: Deny("no")})
     assert "no" in denied.tool_results[0].content
+
+
+async def test_where_there_are_no_tools_an_open_call_is_told_so() -> None:
+    states: list[RunResult] = []
+    await Orchestrator(FakeModel().tool_call("add", {"a": 1, "b": 2}).text("3"), [add], checkpoint=states.append).run("Go")
+    done = await Orchestrator(FakeModel("ok")).run(states[0])
+    assert done.tool_results[0].content == "there is no tool 'add'; there are no tools."
