@@ -13,6 +13,7 @@ Input messages are never modified; what is sound comes back as it is. Each repai
 
 from __future__ import annotations
 
+import operator
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar, cast
@@ -166,8 +167,11 @@ class _Mended:
         return {number: updated(_readable(use), {"raw_input": ""}) for number, use in broken.items()}
 
     def _is_kept_behind(self, at: int, due: Sequence[_Position | None]) -> bool:
-        """Does the next message begin with the calls' results as they are due? It is kept then, with all that it holds."""
+        """Does the next message begin with the calls' results as they are due? It is kept then, with all that it holds, but where
+        calls stand in it, which are no place for them."""
         if not self._enters or at + 1 >= len(self._given) or self._given[at + 1].role not in ("tool", "user"):
+            return False
+        if self._given[at + 1].tool_uses:
             return False
         wanted = [place for place in due if place is not None]
         found = [number for number, block in enumerate(self._given[at + 1].content) if isinstance(block, ToolResultBlock)]
@@ -191,12 +195,19 @@ class _Mended:
         return updated(result, changes) if changes else result
 
     def _note_moved(self, at: int, due: Sequence[_Position | None]) -> None:
-        """Results that did not stand in the next message, or not in the order of the calls."""
-        last: _Position = (-1, -1)
+        """Results that did not stand directly behind the calls, in one message or one each, or not in their order."""
+        last, end = (-1, -1), self._end_of_results(at)
         for place in due:
-            if place is not None and (place[0] != at + 1 or place < last):
+            if place is not None and (not at < place[0] <= end or place < last):
                 self._say("result_moved", place[0], {"tool_use_id": self._result(place).tool_use_id[:_MAX_ID_SHOWN]})
             last = place or last
+
+    def _end_of_results(self, at: int) -> int:
+        """The last of the messages directly behind this one that hold its results: one, or one for each."""
+        end = at + 1
+        while end + 1 < len(self._given) and _holds_results_alone(self._given[end]):
+            end += 1
+        return end
 
     def _add_others(self, at: int, message: Message) -> None:
         """A message with results: those that answer a call stand behind it already."""
@@ -267,24 +278,74 @@ def last_open_turn(messages: Sequence[Message]) -> int | None:
     return None
 
 
+class _Calls:
+    """The calls of one id that have no result yet, message by message."""
+
+    def __init__(self) -> None:
+        self._turns: list[tuple[int, deque[_Position]]] = []
+
+    def add(self, place: _Position) -> None:
+        if not self._turns or self._turns[-1][0] != place[0]:
+            self._turns.append((place[0], deque()))
+        self._turns[-1][1].append(place)
+
+    def take_last(self, count: int) -> list[_Position]:
+        """Those that results so many may be of, which stand together: the last message's, and with more results than it has
+        calls those of the messages directly before it. In order."""
+        begin, found = len(self._turns), 0
+        while begin and found < count and (begin == len(self._turns) or self._turns[begin - 1][0] == self._turns[begin][0] - 1):
+            begin -= 1
+            found += len(self._turns[begin][1])
+        return self._take(begin, count)
+
+    def take_first(self) -> list[_Position]:
+        return self._take(0, 1)
+
+    def _take(self, begin: int, count: int) -> list[_Position]:
+        taken: list[_Position] = []
+        end = begin
+        while end < len(self._turns) and len(taken) < count:
+            places = self._turns[end][1]
+            while places and len(taken) < count:
+                taken.append(places.popleft())
+            end += not places
+        del self._turns[begin:end]
+        return taken
+
+
 def _pair(messages: Sequence[Message]) -> tuple[dict[_Position, _Position], set[_Position]]:
-    """Where the result of each call stands, by the call's position, and the positions of those results. An id that occurs twice
-    is answered in order. A result before its call is its result where no other is."""
-    open_calls: defaultdict[str, deque[_Position]] = defaultdict(deque)
+    """Where the result of each call stands, by the call's position, and the positions of those results. Of calls of one id the
+    nearest ones before a result are its, in order: servers count ids anew, and a program may have died before an earlier call had
+    its result. One that finds none so is the result of any call of its id that has no other."""
+    calls: defaultdict[str, _Calls] = defaultdict(_Calls)
     results: dict[_Position, _Position] = {}
-    early: list[tuple[str, _Position]] = []
+    together: defaultdict[str, list[_Position]] = defaultdict(list)  # results between which nothing else stands
+    left: list[tuple[str, _Position]] = []
+
+    def settle() -> None:
+        for call_id, places in together.items():
+            taken = calls[call_id].take_last(len(places))
+            results.update(zip(taken, places, strict=False))
+            left.extend((call_id, place) for place in places[len(taken) :])
+        together.clear()
+
     for at, message in enumerate(messages):
         for number, block in enumerate(message.content):
             if isinstance(block, ToolUseBlock):
-                open_calls[block.id].append((at, number))
-            elif isinstance(block, ToolResultBlock) and open_calls[block.tool_use_id]:
-                results[open_calls[block.tool_use_id].popleft()] = at, number
+                settle()
+                calls[block.id].add((at, number))
             elif isinstance(block, ToolResultBlock):
-                early.append((block.tool_use_id, (at, number)))
-    for call_id, position in early:
-        if open_calls[call_id] and open_calls[call_id][0] > position:
-            results[open_calls[call_id].popleft()] = position
+                together[block.tool_use_id].append((at, number))
+        if not message.tool_results:
+            settle()
+    settle()
+    for call_id, place in sorted(left, key=operator.itemgetter(1)):
+        results.update((call, place) for call in calls[call_id].take_first())
     return results, set(results.values())
+
+
+def _holds_results_alone(message: Message) -> bool:
+    return message.role in ("tool", "user") and all(isinstance(block, ToolResultBlock) for block in message.content)
 
 
 def _full(blocks: Sequence[Block]) -> list[Block]:

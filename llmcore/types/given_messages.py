@@ -8,6 +8,7 @@ and what to give. Nothing given is changed. O(length).
 from __future__ import annotations
 
 import json
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -67,10 +68,12 @@ def given_messages(given: object) -> list[Message | Dict]:
 
 
 class _Reader:
-    """Reads one history; knows the calls so far, for older histories answer by a function's name alone."""
+    """Reads one history; knows the calls so far, for older histories answer by a function's name alone, and Ollama's have calls
+    without ids: those get one each, and the results behind them stand in their order, or name their functions."""
 
     def __init__(self) -> None:
         self._called: dict[str, str] = {}
+        self._without_id = _WithoutId()
         self._where = ""
 
     def message(self, index: int, item: object) -> Message | Dict:
@@ -177,9 +180,12 @@ class _Reader:
         if not is_list(given):
             raise CallerError(f"{self._where} has `tool_calls` of type {type(given).__name__}; give a list")
         blocks: list[Any] = []
-        for call in given:
+        for number, call in enumerate(given):
             made = _fields(call) or {}
-            blocks.append(self._call(made.get("id"), _fields(made.get("function"))))
+            block = self._call(made.get("id") or f"call_{index}_{number}", _fields(made.get("function")))
+            blocks.append(block)
+            if not made.get("id"):
+                self._without_id.add(index, block)
             opaque = {key: made[key] for key in ("extra_content", "provider_specific_fields") if made.get(key)}
             if opaque:
                 blocks.append(ProviderBlock(provider="openai-chat", data=opaque))
@@ -189,7 +195,7 @@ class _Reader:
 
     def _call(self, call_id: object, function: Dict | None) -> ToolUseBlock:
         name = function.get("name") if function is not None else None
-        if not isinstance(call_id, str) or not call_id or not isinstance(name, str) or not name or function is None:
+        if not isinstance(call_id, str) or not isinstance(name, str) or not name or function is None:
             form = '{"id": ..., "function": {"name": ..., "arguments": ...}}'
             raise CallerError(f"{self._where} holds a call that is not {form}")
         self._called[name] = call_id
@@ -204,14 +210,42 @@ class _Reader:
         return ToolUseBlock(id=call_id, name=name, input=arguments)
 
     def _result(self, fields: Dict, content: object) -> ToolResultBlock:
-        name = fields.get("name")
-        call_id = fields.get("tool_call_id") or (self._called.get(str(name)) if fields["role"] == "function" else None)
+        name = _text_of(fields, "name") or _text_of(fields, "tool_name")  # OpenAI's, Ollama's
+        call_id = fields.get("tool_call_id")
+        if not call_id:
+            call_id = self._called.get(name or "") if fields["role"] == "function" else self._without_id.answered_by(name)
         if not isinstance(call_id, str):
             raise CallerError(f"{self._where} answers a call and has no `tool_call_id` that says which")
         parts = self._parts(content)
         if not all(isinstance(part, TextBlock | ImageBlock) for part in parts):
             raise CallerError(f"{self._where} answers a call; its content is text, or a list of text and images")
-        return ToolResultBlock(tool_use_id=call_id, content=parts, name=name if isinstance(name, str) else None)
+        return ToolResultBlock(tool_use_id=call_id, content=parts, name=name)
+
+
+class _WithoutId:
+    """The calls without an id, which wait for their results: those of the last turn, which may be several messages."""
+
+    def __init__(self) -> None:
+        self._last = -1
+        self._waiting: defaultdict[str | None, deque[str]] = defaultdict(deque)  # by name; None: all of them
+        self._answered: set[str] = set()
+
+    def add(self, index: int, call: ToolUseBlock) -> None:
+        if index > self._last + 1:  # something was said in between
+            self._waiting.clear()
+        self._last = index
+        for key in (call.name, None):
+            self._waiting[key].append(call.id)
+
+    def answered_by(self, name: str | None) -> str | None:
+        """The id that was made for the call which a result answers: the first of that name, or of any where it tells none."""
+        waiting = self._waiting[name]
+        while waiting:
+            call_id = waiting.popleft()
+            if call_id not in self._answered:
+                self._answered.add(call_id)
+                return call_id
+        return None
 
 
 def _is_kept(key: str, value: object) -> bool:
@@ -240,6 +274,11 @@ def _is_own_block(part: object) -> bool:
         fields = cast("Dict", part)
         return fields.get("type") in _OWN_BLOCKS and "source" not in fields
     return isinstance(part, BaseModel)
+
+
+def _text_of(fields: Dict, key: str) -> str | None:
+    value = fields.get(key)
+    return value if isinstance(value, str) and value else None
 
 
 def _object_of(text: str) -> dict[str, Any] | None:

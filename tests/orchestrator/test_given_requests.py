@@ -157,7 +157,7 @@ def test_a_field_of_openais_stays_in_the_history() -> None:
         ({"role": "user", "content": [{"type": "image", "source": {"type": "base64"}}]}, "an image whose `source`"),
         ({"role": "assistant", "content": None, "tool_calls": 3}, "`tool_calls` of type int"),
         ({"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}, "holds a call that is not"),
-        ({"role": "assistant", "content": None, "tool_calls": [{**CALLS[0], "id": None}]}, "holds a call that is not"),
+        ({"role": "assistant", "content": None, "tool_calls": [{**CALLS[0], "id": 7}]}, "holds a call that is not"),
         ({"role": "tool", "content": "x"}, "has no `tool_call_id`"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -127,9 +128,14 @@ BROKEN: dict[str, tuple[list[Message], list[Message], list[str]]] = {
         [HI, says("assistant", use("a"), use("b")), says("tool", result("a"), result("b")), BYE],
         ["result_moved"],
     ),
-    "results split over messages": (
-        [HI, says("assistant", use("a"), use("b")), says("tool", result("a")), says("tool", result("b")), BYE],
+    "results split over messages in another order": (
+        [HI, says("assistant", use("a"), use("b")), says("tool", result("b")), says("tool", result("a")), BYE],
         [HI, says("assistant", use("a"), use("b")), says("tool", result("a"), result("b")), BYE],
+        ["result_moved"],
+    ),
+    "results with words between them": (
+        [HI, says("assistant", use("a"), use("b")), says("tool", result("a")), BYE, says("tool", result("b")), BYE],
+        [HI, says("assistant", use("a"), use("b")), says("tool", result("a"), result("b")), BYE, BYE],
         ["result_moved"],
     ),
     "a result before its call": (
@@ -157,6 +163,66 @@ BROKEN: dict[str, tuple[list[Message], list[Message], list[str]]] = {
             says("tool", result("a", "2").model_copy(update={"tool_use_id": "a_2"})),
         ],
         ["call_id"],
+    ),
+    "one id for two calls, the first without a result": (
+        [HI, says("assistant", use("a")), says("assistant", "again", use("a")), says("tool", result("a", "2")), BYE],
+        [
+            HI,
+            says("assistant", use("a")),
+            says("tool", result("a", NO_RESULT).model_copy(update={"is_error": True})),
+            says("assistant", "again", use("a").model_copy(update={"id": "a_2"})),
+            says("tool", result("a", "2").model_copy(update={"tool_use_id": "a_2"})),
+            BYE,
+        ],
+        ["call_id", "result_made_up"],
+    ),
+    "one id for two calls of messages that stand together": (
+        [HI, says("assistant", use("a")), says("assistant", use("a")), says("tool", result("a"), result("a", "2"))],
+        [
+            HI,
+            says("assistant", use("a")),
+            says("tool", result("a")),
+            says("assistant", use("a").model_copy(update={"id": "a_2"})),
+            says("tool", result("a", "2").model_copy(update={"tool_use_id": "a_2"})),
+        ],
+        ["call_id", "result_moved"],
+    ),
+    "one id for two calls, and the first one's result comes late": (
+        [
+            HI,
+            says("assistant", use("a")),
+            BYE,
+            says("assistant", use("a")),
+            says("tool", result("a", "2"), "so"),
+            says("tool", result("a", "1")),
+        ],
+        [
+            HI,
+            says("assistant", use("a")),
+            says("tool", result("a", "1")),
+            BYE,
+            says("assistant", use("a").model_copy(update={"id": "a_2"})),
+            says("tool", result("a", "2").model_copy(update={"tool_use_id": "a_2"})),
+            says("user", "so"),
+        ],
+        ["call_id", "result_moved"],
+    ),
+    "a call among the results before it": (
+        [HI, says("assistant", use("a")), says("tool", result("a"), use("b")), says("tool", result("b")), BYE],
+        [HI, says("assistant", use("a")), says("tool", result("a")), says("assistant", use("b")), says("tool", result("b")), BYE],
+        ["call_of_no_assistant"],
+    ),
+    "a call of the same id among the results before it": (
+        [HI, says("assistant", use("a")), says("tool", result("a"), use("a")), says("tool", result("a", "2")), BYE],
+        [
+            HI,
+            says("assistant", use("a")),
+            says("tool", result("a")),
+            says("assistant", use("a").model_copy(update={"id": "a_2"})),
+            says("tool", result("a", "2").model_copy(update={"tool_use_id": "a_2"})),
+            BYE,
+        ],
+        ["call_id", "call_of_no_assistant"],
     ),
     "a result behind the user": (
         [HI, says("assistant", use("a")), BYE, says("tool", result("a"))],
@@ -230,6 +296,56 @@ async def test_a_sound_history_is_left_as_it_is() -> None:
     assert repaired_history(history) == (history, [])
 
 
+async def entered(history: list[Any]) -> tuple[list[Message], list[str]]:
+    done = await Orchestrator(FakeModel("ok")).run(message_history=history)
+    assert_valid(done.messages)
+    return done.messages[:-1], [record.repair.kind for record in done.repairs]
+
+
+def turns(names: list[str]) -> list[Any]:
+    """A turn as OpenAI's API has it: a result in each message."""
+    calls = [{"id": name, "type": "function", "function": {"name": "f", "arguments": "{}"}} for name in names]
+    answers = [{"role": "tool", "tool_call_id": name, "content": name} for name in names]
+    return [{"role": "assistant", "content": None, "tool_calls": calls}, *answers]
+
+
+async def test_whole_histories_of_parallel_calls_are_not_called_broken() -> None:
+    history = [{"role": "user", "content": "hi"}, *turns(["a", "b", "c"]), *turns(["d"]), {"role": "user", "content": "so?"}]
+    sent, kinds = await entered([*history, *turns(["e", "f"])])
+    assert kinds == []
+    assert [one.tool_use_id for message in sent for one in message.tool_results] == ["a", "b", "c", "d", "e", "f"]
+    done = await Orchestrator(FakeModel("ok")).run(message_history=history)
+    again = await Orchestrator(FakeModel("ok")).run("?", message_history=done.messages_as_openai())
+    assert again.repairs == []
+
+
+def ollamas(*calls: tuple[str, int]) -> dict[str, Any]:
+    made = [{"function": {"name": name, "arguments": {"n": number}}} for name, number in calls]
+    return {"role": "assistant", "content": "", "tool_calls": made}
+
+
+async def test_calls_without_ids_are_answered_in_their_order_or_by_name() -> None:
+    """As Ollama's own API has them."""
+    history: list[Any] = [
+        {"role": "user", "content": "hi"},
+        ollamas(("f", 1), ("g", 2), ("f", 3)),
+        {"role": "tool", "tool_name": "f", "content": "1"},
+        {"role": "tool", "content": "2"},
+        {"role": "tool", "name": "f", "content": "3"},
+        ollamas(("g", 4)),  # whose program died
+        {"role": "user", "content": "go on"},
+        ollamas(("g", 5)),
+        {"role": "tool", "content": "5"},
+    ]
+    sent, kinds = await entered(history)
+    assert kinds == ["result_made_up"]
+    told = {one.tool_use_id: one.text for message in sent for one in message.tool_results}
+    asked = {one.id: (one.input or {})["n"] for message in sent for one in message.tool_uses}
+    assert {asked[call_id]: text for call_id, text in told.items()} == {1: "1", 2: "2", 3: "3", 4: NO_RESULT, 5: "5"}
+    with pytest.raises(CallerError, match="no `tool_call_id` that says which"):
+        await entered([*history, {"role": "tool", "content": "one too many"}])
+
+
 async def test_an_empty_prompt_is_the_callers_own() -> None:
     fake = FakeModel("ok")
     await Orchestrator(fake).run("")
@@ -240,6 +356,16 @@ async def test_what_is_said_anew_must_answer_a_call() -> None:
     history = [HI, says("assistant", use("a"))]
     with pytest.raises(CallerError, match=r"holds a result for 'b'.*calls that are without one: 'a'"):
         await Orchestrator(FakeModel("ok")).run([says("tool", result("b"))], message_history=history)
+
+
+def test_many_turns_of_one_id_are_told_apart_in_linear_time() -> None:
+    begun = time.perf_counter()
+    turns_ = [says("assistant", use("same")) for _ in range(3000)]
+    late = [one for number in range(3000) for one in (says("tool", result("same", str(number))), BYE)]
+    messages, repairs = repaired_history([HI, *turns_, *late])
+    assert sum(len(message.tool_results) for message in messages) == 3000
+    assert {repair.kind for repair in repairs} == {"call_id", "result_moved"}
+    assert time.perf_counter() - begun < 5
 
 
 def test_ids_that_many_calls_share_are_told_apart_in_linear_time() -> None:
