@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from llmcore.run.copies import refusing
 from llmcore.types import CallerError, ConfigError
 from llmcore.types.called import Kind, check_kinds, in_words
+from llmcore.types.copies import copied
 from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import exact_json
 from llmcore.types.wordings import described
 
 __all__ = ["Answer", "Answers", "Approve", "CallAnswer", "Deny", "check_answered"]
@@ -25,15 +28,21 @@ class CallAnswer:
 @in_words()
 @dataclass(frozen=True, slots=True)
 class Approve(CallAnswer):
-    """The call may run. `arguments` take the place of those that the model gave; None = as it gave them.
+    """The call may run. `arguments` take the place of those that the model gave; None = as it gave them. They are copied.
 
-    Raises `ConfigError` for arguments that are no dict.
+    Raises `ConfigError` for arguments that are no dict of plain JSON data.
     """
 
     arguments: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         check_kinds("Approve", {"arguments": self.arguments}, {"arguments": Kind(is_object, "a dict of the arguments by name")})
+        own = refusing(self.arguments, lambda words: ConfigError(f"Approve: `arguments`: {words}"))
+        try:
+            exact_json(own)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"Approve: `arguments` must be plain JSON data: {error}") from None
+        object.__setattr__(self, "arguments", own)
 
 
 @in_words()
@@ -52,10 +61,13 @@ class Deny(CallAnswer):
 @dataclass(frozen=True, slots=True)
 class Answer(CallAnswer):
     """The call was carried out elsewhere. `value` is its result: text, a list of `TextBlock` and `ImageBlock`, or any value that
-    a tool may return. `is_error`: the value says why it failed."""
+    a tool may return; it is copied. `is_error`: the value says why it failed."""
 
     value: Any = None
     is_error: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", copied(self.value))
 
 
 Answers = Mapping[str, CallAnswer]

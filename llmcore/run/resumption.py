@@ -9,6 +9,7 @@ Rules
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from llmcore.adapters.request.history import last_open_turn, repaired_history
 from llmcore.run.answers import Answers, check_answered
 from llmcore.run.history import open_calls
-from llmcore.run.open_calls import OpenCall
+from llmcore.run.open_calls import OpenCall, id_within
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.run.resuming import check_results_answer_calls
 from llmcore.tools.execution import Outcome
@@ -102,6 +103,9 @@ def _resumed(messages: Sequence[Message], saved: RunResult[Any] | None, answers:
     waiting = {call.id: call.name for call in saved.open_calls if call.waits} if saved is not None else {}
     check_answered(answers, {use.id: use.name for use in uses} | waiting)
     known = {call.id: call for call in saved.pending} if saved is not None else {}
+    within = _within(saved) if saved is not None else {}
+    if saved is not None:
+        _check_shown(saved, uses, within)
     return Resumed(
         head=at + 1 + bool(results),
         calls=[known.get(use.id) or _call(use) for use in uses],
@@ -109,7 +113,7 @@ def _resumed(messages: Sequence[Message], saved: RunResult[Any] | None, answers:
         answers=answers,
         carried=_carried(results, saved.tool_results) if saved is not None and is_midway else [],
         envelope=saved.envelope if saved is not None else None,
-        within=_within(saved) if saved is not None else {},
+        within=within,
     )
 
 
@@ -120,6 +124,23 @@ def _within(saved: RunResult[Any]) -> dict[str, RunResult[Any]]:
     if lost := [call_id for call_id in wanted if call_id not in runs]:
         raise CallerError(f"the saved result has no run within {lost[0]!r} among its `runs`, whose calls wait: save it whole")
     return {call_id: runs[call_id] for call_id in wanted}
+
+
+def _check_shown(saved: RunResult[Any], uses: Sequence[ToolUseBlock], within: Mapping[str, RunResult[Any]]) -> None:
+    """Raises `CallerError` where a call that is shown as open is not the one that the history holds, and that would run: whoever
+    approves the one must not set off the other."""
+    held: dict[str, Any] = {use.id: (use.name, use.input) for use in uses}
+    held |= {id_within(at, call.id): (call.name, call.arguments) for at, run in within.items() for call in run.pending}
+    for shown in (*saved.pending, *saved.open_calls):
+        if shown.id in held and _plain(held[shown.id]) != _plain((shown.name, shown.arguments)):
+            raise CallerError(
+                f"the result shows its call {shown.id!r} ({shown.name}) with other arguments than its history holds: one was changed; "
+                "give other arguments by Approve(arguments={...})"
+            )
+
+
+def _plain(call: tuple[str, Any]) -> str:
+    return json.dumps(call, sort_keys=True, default=str)
 
 
 def _stages(uses: Sequence[ToolUseBlock], saved: RunResult[Any] | None, answers: Answers) -> dict[str, OpenCall]:

@@ -261,3 +261,13 @@ def test_after_answers_that_do_not_fit_the_saved_state_waits_again() -> None:
     assert [call.id for call in saved.pending] == [first.id, second.id]
     going_on(done).run_sync(saved, answers={first.id: Approve(), second.id: Approve()})
     assert sorted(done) == ["pay Ann", "wipe c", "wipe d"]
+
+
+def test_a_call_within_that_is_shown_with_other_arguments_is_not_taken() -> None:
+    done: list[str] = []
+    state = waiting(done)
+    arguments: Any = state.pending[0].arguments
+    arguments["disk"] = "z"
+    with pytest.raises(CallerError, match="other arguments than its history holds"):
+        going_on(done).run_sync(state, answers={state.pending[0].id: Approve()})
+    assert done == ["pay Ann"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from llmcore.hooks import Hooks, Veto
 from llmcore.orchestrator import Orchestrator
@@ -541,3 +543,48 @@ async def test_where_there_are_no_tools_an_open_call_is_told_so() -> None:
     await Orchestrator(FakeModel().tool_call("add", {"a": 1, "b": 2}).text("3"), [add], checkpoint=states.append).run("Go")
     done = await Orchestrator(FakeModel("ok")).run(states[0])
     assert done.tool_results[0].content == "there is no tool 'add'; there are no tools."
+
+
+@pytest.mark.parametrize("field", ["pending", "open_calls"])
+@pytest.mark.parametrize("saved", [False, True])
+async def test_a_call_that_is_shown_with_other_arguments_than_would_run_is_not_taken(field: str, saved: bool) -> None:
+    result = await waiting(PAY)
+    if saved:
+        data = json.loads(result.model_dump_json())
+        data[field][0]["arguments"] = {"to": "Eve", "amount": 5}
+        data[field][0].pop("raw_arguments", None)
+        result = RunResult.model_validate_json(json.dumps(data))
+    else:
+        getattr(result, field)[0].arguments["to"] = "Eve"
+    with pytest.raises(CallerError, match="other arguments than its history holds"):
+        await Orchestrator(FakeModel("ok"), TOOLS).run(result, answers={result.pending[0].id: Approve()})
+    assert not ran
+
+
+class Form(BaseModel):
+    to: str = "Ann"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"to": object()}, "`to`: a value of type object"),
+        ({1: "x"}, "a key that is no text"),
+        ({"to": "A\ud800"}, "`to`: a lone surrogate"),
+        ({"to": float("inf")}, "`to`: a number that JSON has not"),
+        ({"to": Form()}, "must be plain JSON data"),
+    ],
+    ids=str,
+)
+def test_arguments_that_are_no_json_are_refused_where_they_are_given(arguments: Any, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        Approve(arguments)
+
+
+def test_what_was_answered_does_not_change_later() -> None:
+    arguments, value = {"to": ["Ann"]}, [{"a": 1}]
+    approve, answer = Approve(arguments), Answer(value)
+    arguments["to"].append("Eve")
+    value[0]["a"] = 2
+    assert approve == Approve({"to": ["Ann"]})
+    assert answer == Answer([{"a": 1}])
