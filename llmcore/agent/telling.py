@@ -1,7 +1,7 @@
 """What an agent tells of its chats while they go on: events as JSON to a callback, lines to a log.
 
-Who listens never breaks a chat, holds its event loop or outlasts its deadline: what the callback raises is logged, a sync one
-runs in a thread, and one that does not end is left behind and told nothing more in this chat.
+Who listens never breaks a chat, holds its event loop or takes all the time until its deadline: what the callback raises is logged, a
+sync one runs in a thread, and one that does not end is left behind and told nothing more in this chat.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ __all__ = ["Teller"]
 _log = logger("agent")
 _SECONDS = 10.0
 """For a callback to take one event."""
-_LEAST = 0.5
-"""For the last event of a chat whose deadline has passed."""
+_SHARE = 0.25
+"""Of what is left until the deadline, for one event: a callback that hangs must leave time for the chat itself."""
+_LEAST, _LEAST_AT_THE_END = 0.1, 0.5
+"""Where that is nearly nothing, or the deadline has passed: for an event, and for the last one of a chat."""
 
 
 class Teller:
@@ -52,23 +54,24 @@ class Teller:
         if self._line is not None and (words := _words(event)):  # `llmcore.run` tells these in the library's own log
             self._say(words)
         if self._emit is not None:
-            await self._told(event_json(event))
+            left = self.seconds_left()
+            await self._told(event_json(event), None if left is None else max(left * _SHARE, _LEAST))
 
     async def answer(self, result: RunResult[Any]) -> None:
         """A chat has ended: with an answer, or with calls that somebody else is to answer."""
         if result.pending:
             self._say(f"waits for {', '.join(call.name for call in result.pending)}")
             calls = [_shown({"id": one.id, "name": one.name, "arguments": one.arguments}) for one in result.pending]
-            await self._told({"type": "pending", "calls": calls})
+            await self._told_last({"type": "pending", "calls": calls})
             return
         requests = f"{len(result.attempts)} request{'' if len(result.attempts) == 1 else 's'}"
         self._say(f"answered after {requests}, {result.duration:.1f} s")
-        await self._told({"type": "ai_response", "message": _shown(result.value if result.has_output else result.content)})
+        await self._told_last({"type": "ai_response", "message": _shown(result.value if result.has_output else result.content)})
 
     async def failure(self, error: BaseException) -> None:
         """A chat has failed. Only the words of this library's errors are told, without secrets."""
         self._say(f"failed: {failure_name(error)}")
-        await self._told(event_json(error))
+        await self._told_last(event_json(error))
 
     def _say(self, words: str) -> None:
         if self._line is None:
@@ -79,11 +82,15 @@ class Teller:
         except Exception as error:
             _log.warning("the log function of agent %s failed: %s", self._name, _where(error))
 
-    async def _told(self, data: dict[str, Any]) -> None:
+    async def _told_last(self, data: dict[str, Any]) -> None:
+        left = self.seconds_left()
+        await self._told(data, None if left is None else max(left, _LEAST_AT_THE_END))
+
+    async def _told(self, data: dict[str, Any], most: float | None) -> None:
+        """`most`: so many seconds it may take."""
         if self._emit is None:
             return
-        left = self.seconds_left()
-        seconds = _SECONDS if left is None else min(_SECONDS, max(left, _LEAST))
+        seconds = _SECONDS if most is None else min(_SECONDS, most)
         try:
             await bounded(self._given(self._emit, data), seconds, "socket_emit")
         except LeftBehind:

@@ -134,8 +134,8 @@ def _check_shown(saved: RunResult[Any], uses: Sequence[ToolUseBlock], within: Ma
     for shown in (*saved.pending, *saved.open_calls):
         if shown.id in held and _plain(held[shown.id]) != _plain((shown.name, shown.arguments)):
             raise CallerError(
-                f"the result shows its call {shown.id!r} ({shown.name}) with other arguments than its history holds: one was changed; "
-                "give other arguments by Approve(arguments={...})"
+                f"the result shows its call {shown.id!r} ({shown.name}) with other arguments than its history holds: one was "
+                "changed; give other arguments by Approve(arguments={...})"
             )
 
 

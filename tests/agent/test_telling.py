@@ -126,7 +126,26 @@ async def test_a_callback_that_takes_its_time_holds_neither_the_loop_nor_the_dea
     ticking.cancel()
     assert time.monotonic() - started < 1.5
     assert max(later - earlier for earlier, later in pairwise(ticks)) < 0.2
-    assert caplog.text.count("was left behind") == (0 if emit is _block else 1)  # that one ends within half a second
+    assert caplog.text.count("was left behind") == 1
+
+
+@pytest.mark.parametrize("emit", [_hang, _refuse_to_stop])
+@pytest.mark.parametrize("options", [{"deadline": 1}, {"budget": Budget(deadline=1)}], ids=str)
+async def test_a_callback_that_hangs_leaves_the_chat_its_time(emit: Any, options: dict[str, Any]) -> None:
+    agent = Adder(adding(), None, emit)
+    assert await agent.chat("Add.", **options) == "It is 3."
+
+
+async def test_the_end_of_a_chat_whose_deadline_has_passed_is_told() -> None:
+    told: list[str] = []
+
+    def slowly(event: dict[str, Any]) -> None:
+        time.sleep(0.1 if event["type"] == "error" else 0)
+        told.append(event["type"])
+
+    with pytest.raises(Timeout):
+        await Agent(FakeModel("x").delay(5), socket_emit=slowly).chat("Hi", deadline=0.1)
+    assert told[-1] == "error"
 
 
 async def test_a_callback_that_was_left_behind_is_told_nothing_more_of_the_chat(monkeypatch: pytest.MonkeyPatch) -> None:
