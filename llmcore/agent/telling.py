@@ -1,6 +1,6 @@
 """What an agent tells of its chats while they go on: events as JSON to a callback, lines to a log.
 
-Who listens never breaks a chat, holds its event loop or takes all the time until its deadline: what the callback raises is logged, a
+Who listens never breaks a chat, holds its event loop or takes all its time until the deadline: what it raises is logged, a
 sync one runs in a thread, and one that does not end is left behind and told nothing more in this chat.
 """
 

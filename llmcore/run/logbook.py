@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from types import TracebackType
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
@@ -20,7 +19,8 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.run.observing import ObservedRun, Observer, ToolRetry
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
-from llmcore.tools.results import described, escaped
+from llmcore.run.wordless import wordless
+from llmcore.tools.results import escaped
 from llmcore.types import Attempt, Envelope, ToolStarted
 from llmcore.types.json_data import json_data
 from llmcore.types.logs import content_logger, failure_name, logger
@@ -31,8 +31,6 @@ __all__ = ["Logbook"]
 _log, _tools = logger("run"), logger("tools")
 _MOST_NAME = 100
 """Characters of a name or an id, which may be a model's own."""
-_DEEPEST = 8
-"""So many causes of an exception are told."""
 
 
 class Logbook(Observer):
@@ -107,7 +105,7 @@ class Logbook(Observer):
             f"{error.type}, {error.exception}" if error.exception else error.type,
             retry.wait,
             extra={**extra, "duration": retry.duration, "wait": retry.wait, "failure": error.exception or error.type},
-            exc_info=None if raised is None else _wordless(raised),
+            exc_info=None if raised is None else wordless(raised),
         )
 
     def tool_ended(self, run: ObservedRun, record: ToolRecord, raised: BaseException | None) -> None:
@@ -128,7 +126,7 @@ class Logbook(Observer):
                 record.duration,
                 words,
                 extra={**extra, "failure": error.exception or error.type},
-                exc_info=None if raised is None else _wordless(raised),
+                exc_info=None if raised is None else wordless(raised),
             )
         _say("tool %s gave %s", name, lambda: record.content, extra)
 
@@ -160,29 +158,3 @@ def _spent(on: Attempt | RunResult[Any]) -> dict[str, Any]:
 
 def _why(error: BaseException | None) -> dict[str, Any]:
     return {} if error is None else {"failure": type(error).__name__, "status": getattr(error, "status", None)}
-
-
-def _wordless(error: BaseException, deep: int = 0) -> BaseException:
-    """An exception as it may stand in a log: its class, its traceback, its causes and its group's members; its words only
-    where content may be told."""
-    told = content_logger() is not None
-    words = process_scrubber().text(bounded(described(error).partition(": ")[2])) if told else ""
-    own = type(error)
-    within: Sequence[BaseException] = getattr(error, "exceptions", ()) if issubclass(own, BaseExceptionGroup) else ()
-    members = [_wordless(one, deep + 1) for one in within] if deep < _DEEPEST else []
-    body = {"__module__": own.__module__, "__qualname__": own.__qualname__}
-    kind: Any = type(own.__name__, (ExceptionGroup if members else Exception,), body)
-    made: BaseException = kind(words, members) if members else kind(words)
-    if deep < _DEEPEST:
-        made.__cause__ = None if error.__cause__ is None else _wordless(error.__cause__, deep + 1)
-        made.__context__ = None if error.__context__ is None else _wordless(error.__context__, deep + 1)
-    made.__suppress_context__ = error.__suppress_context__
-    return made.with_traceback(_of_the_tool(error.__traceback__))
-
-
-def _of_the_tool(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback from where our own code called the tool's; the whole where there is no such place."""
-    first = trace
-    while first is not None and str(first.tb_frame.f_globals.get("__name__")).startswith("llmcore."):
-        first = first.tb_next
-    return first or trace

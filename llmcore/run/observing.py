@@ -21,6 +21,7 @@ from typing import Any, TypeVar, cast
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.models import ModelConfig
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
+from llmcore.run.wordless import wordless
 from llmcore.types import Attempt, ConfigError, Envelope, Request, ToolStarted, Waiting
 from llmcore.types.logs import current_run, logger
 from llmcore.types.telling import Tell, silently
@@ -172,7 +173,8 @@ class Watch:
         observer: object = getattr(method, "__self__", method)
         level = logging.DEBUG if id(observer) in self._failed else logging.WARNING
         self._failed.add(id(observer))
-        _log.log(level, "an observer failed, which changes nothing: %s.%s", type(observer).__name__, point, exc_info=error)
+        words = "an observer failed, which changes nothing: %s.%s"
+        _log.log(level, words, type(observer).__name__, point, exc_info=wordless(error))  # it was told what was said
 
 
 class Scope:

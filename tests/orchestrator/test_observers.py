@@ -300,6 +300,25 @@ async def test_a_failing_observer_is_logged_and_breaks_nothing(caplog: pytest.Lo
     assert record.run_id == result.id  # type: ignore[attr-defined]  # logging's own attributes are not typed
 
 
+async def test_the_log_of_a_failing_observer_holds_none_of_its_words(caplog: pytest.LogCaptureFixture) -> None:
+    class Quoting(Observer):
+        def tool_started(self, run: ObservedRun, tool: ToolStarted) -> None:
+            try:
+                raise ValueError("".join(["mot", "to"]))
+            except ValueError as error:
+                raise RuntimeError("".join(["slo", "gan"])) from error
+
+    with caplog.at_level(logging.WARNING, "llmcore"):
+        await Orchestrator(adding(), [add], observers=Quoting()).run("go")
+    told = logging.Formatter().format(caplog.records[0])
+    assert "Quoting.tool_started" in told
+    assert "RuntimeError" in told
+    assert "ValueError" in told
+    assert "test_observers.py" in told
+    assert "motto" not in told
+    assert "slogan" not in told
+
+
 # --- context variables ----------------------------------------------------------------------------------------------------
 
 place: contextvars.ContextVar[str] = contextvars.ContextVar("place", default="outside")
