@@ -7,7 +7,7 @@ What is added while the last answer is being written stays where it is: it is fo
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from llmcore.run.callers_code import CallersFunction
@@ -19,7 +19,7 @@ from llmcore.types.copies import copied
 from llmcore.types.given_messages import given_messages
 from llmcore.types.narrowing import is_object
 
-__all__ = ["Interjections", "interjected", "interjections_of", "left_waiting"]
+__all__ = ["Interjections", "interjected", "interjections_of", "left_waiting", "not_waiting"]
 
 _ROLES = ("user", "system")
 
@@ -71,6 +71,18 @@ def left_waiting(source: CallersFunction | None) -> list[Message]:
     """What was added and has not entered. A function is not asked: what it would give was not added."""
     box = getattr(source.function, "__self__", None) if source is not None else None
     return box.look() if isinstance(box, Interjections) else []
+
+
+def not_waiting(messages: Sequence[Message], source: CallersFunction | None) -> list[Message]:
+    """Those that do not wait in the box that this run is given, from which they enter by themselves."""
+    waiting = left_waiting(source)
+    left: list[Message] = []
+    for message in messages:
+        if message in waiting:
+            waiting.remove(message)
+        else:
+            left.append(message)
+    return left
 
 
 async def interjected(source: CallersFunction, context: RunContext[Any], seconds: float | None) -> list[Message]:

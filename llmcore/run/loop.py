@@ -25,7 +25,7 @@ from llmcore.run.open_calls import OpenCall
 from llmcore.run.result import RunResult
 from llmcore.run.saving import SavePoints
 from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice
-from llmcore.run.settling import settled
+from llmcore.run.settling import aborted, settled
 from llmcore.run.state import GO_ON, RunState
 from llmcore.run.stepping import Step
 from llmcore.run.tool_source import ToolSource
@@ -289,11 +289,14 @@ class Run:
             return
         if resumed.calls or resumed.carried:
             toolbox = await self._tools_now()
-            taken = settled(resumed, toolbox, state.settings.strictness, self._tools.max_result_chars)
+            taken = settled(resumed, toolbox, state.settings.strictness, self._tools)
             state.settle(taken)
             if not all(isinstance(taken.fates.get(call.id), OpenCall) for call in taken.calls):
                 self._may_run_tools()
             await self._calls(toolbox).carry_out(taken.calls, tell, fates=taken.fates)
+            for outcome in resumed.carried:
+                if outcome.error is not None and aborted(outcome, self._tools):
+                    raise outcome.error
             if self.is_stepped:
                 await tell(self._step("results", 0, "tool"))
             if not state.pending:
@@ -309,7 +312,7 @@ class Run:
         toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools, more=True)
         if self._search is not None and toolbox.get(self._search.name) is None:
             toolbox = toolbox.extended([self._search])
-        if not state.tool_turns:
+        if not state.has_used_tools:
             check_choice(request, toolbox, self._tools)
         return toolbox.limited(self._tools)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from llmcore.adapters.request.history import last_open_turn, repaired_history
@@ -45,7 +45,8 @@ class Resumed:
     """A turn that is not over. So many of the request's messages, `head`, belong to it and to what was before; those behind it
     enter when it is settled. `calls` have no result; `stages` is what is told of some of them, and `answers` what the caller
     says. `carried`: outcomes that were saved in the midst of the turn. `envelope`: the reply that made the calls. `goes_on`:
-    that made none and was no answer. `within`: by the ids of calls, the runs within them that wait."""
+    that made none and was no answer. `within`: by the ids of calls, the runs within them that wait. `used_tools`: the run that
+    was saved in the midst had used its tools. `not_entered`: messages that were added to it."""
 
     head: int
     calls: list[ToolCall]
@@ -55,6 +56,8 @@ class Resumed:
     envelope: Envelope | None = None
     goes_on: bool = False
     within: Mapping[str, RunResult[Any]] = field(default_factory=dict[str, RunResult[Any]])
+    used_tools: bool = False
+    not_entered: Sequence[Message] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,9 @@ def entered(
     mended, found = repaired_history(messages, open_end=resumes, systems=[system] if system else ())
     repairs = [RepairRecord(attempt=0, of="history", repair=one) for one in found]
     resumed = _resumed(mended, saved, answers or {}) if resumes else None
+    if resumed is not None and saved is not None:
+        used_tools = not saved.ended and len(saved.tool_results) > 0
+        resumed = replace(resumed, used_tools=used_tools, not_entered=copied(saved.not_entered))
     return Entered(mended, repairs, resumed)
 
 

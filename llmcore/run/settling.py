@@ -17,15 +17,16 @@ from llmcore.run.hooked import judged_again, judged_anew, wrong_call
 from llmcore.run.open_calls import UNKNOWN_OUTCOME, OpenCall, id_within
 from llmcore.run.resumption import Resumed
 from llmcore.run.settings import Toolbox
-from llmcore.tools import Tool
+from llmcore.tools import Tool, ToolConfig
 from llmcore.tools.execution import Outcome, failed, synthetic, unfinished
 from llmcore.tools.results import UnwritableResult, rendered
+from llmcore.tools.tool_run import aborts
 from llmcore.types import CallerError, ToolCall, ToolError
 from llmcore.types.copies import copied, updated
 from llmcore.validator import Strictness
 from llmcore.validator.schema.problems import summary
 
-__all__ = ["Settled", "settled"]
+__all__ = ["Settled", "aborted", "settled"]
 
 _DENIED = "The call was not approved"
 _NOT_TAKEN = "It was not taken, for the program stopped before. Give the final result again."
@@ -45,9 +46,9 @@ class Settled:
     """By the ids of calls, the runs within them that go on."""
 
 
-def settled(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, max_chars: int) -> Settled:
+def settled(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, tools: ToolConfig) -> Settled:
     """Raises `CallerError` for an answer that cannot be taken, before anything is done."""
-    settling = _Settling(resumed, toolbox, strictness, max_chars)
+    settling = _Settling(resumed, toolbox, strictness, tools)
     for call in resumed.calls:
         settling.settle(call)
     return settling.settled
@@ -56,17 +57,18 @@ def settled(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, max_char
 class _Settling:
     """Settles call after call. `settled` is what has become of them so far."""
 
-    def __init__(self, resumed: Resumed, toolbox: Toolbox, strictness: Strictness, max_chars: int) -> None:
+    def __init__(self, resumed: Resumed, toolbox: Toolbox, strictness: Strictness, tools: ToolConfig) -> None:
         self._resumed = resumed
         self._toolbox = toolbox
         self._strictness: Strictness = strictness
-        self._max_chars = max_chars
+        self._max_chars = tools.max_result_chars
         self._fates: dict[str, Outcome | OpenCall] = {}
         self._changed: dict[str, ToolCall] = {}
         self._answers: dict[str, Literal["approve", "deny", "answer"]] = {}
         self._approved: set[str] = set()
         self._within = {call_id: left for call_id in resumed.within if (left := _left(resumed, call_id)).answers}
-        self._ended_by = next((outcome.call for outcome in resumed.carried if outcome.ended), None)
+        ended = (outcome.call for outcome in resumed.carried if outcome.ended or aborted(outcome, tools))
+        self._ended_by = next(ended, None)
 
     @property
     def settled(self) -> Settled:
@@ -124,6 +126,11 @@ class _Settling:
         elif stage is not None:
             return replace(synthetic(call, UNKNOWN_OUTCOME), ran=True)
         return None
+
+
+def aborted(outcome: Outcome, tools: ToolConfig) -> bool:
+    """Did its tool fail, and end the run by that?"""
+    return outcome.ran and aborts(outcome, tools)
 
 
 def _left(resumed: Resumed, call_id: str) -> LeftWithin:

@@ -14,7 +14,7 @@ from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import is_fit, mended, recorded
 from llmcore.run.enclosing import EnclosingRun
 from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, last_calls, open_calls, with_unique_ids
-from llmcore.run.interjections import interjected, left_waiting
+from llmcore.run.interjections import interjected, left_waiting, not_waiting
 from llmcore.run.left_out import told_of_left_out
 from llmcore.run.observing import Watch
 from llmcore.run.open_calls import OpenCall, id_within
@@ -77,6 +77,7 @@ class RunState:
         self.degraded = False
         self.ended = False
         self.tool_turns = 0
+        self._used_tools = resumed is not None and resumed.used_tools
         self.unknown_told: Counter[str] = Counter()
         """How many times each name of a tool that does not exist was answered as unknown."""
         self.tool_results: list[ToolRecord] = []
@@ -90,6 +91,7 @@ class RunState:
         """By the id of a call, the run within it that waits."""
         self._answers: Mapping[str, Literal["approve", "deny", "answer"]] = {}
         self.approved: Set[str] = frozenset()
+        self._not_entered = [] if resumed is None else not_waiting(resumed.not_entered, settings.interjections)
         self._ids = ids_in(given)
         self._given = len(self.messages)
         self.watch = watch
@@ -185,14 +187,21 @@ class RunState:
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
         changes: dict[str, Any] = {"messages": copied(self.messages)}
-        if self.tool_turns and self.settings.request.tool_choice != "none":
+        if self.has_used_tools and self.settings.request.tool_choice != "none":
             changes["tool_choice"] = "auto"
         return self.settings.request.model_copy(update=changes)
 
+    @property
+    def has_used_tools(self) -> bool:
+        """Has a turn used tools, in this run or in the one that it goes on with?"""
+        return self.tool_turns > 0 or self._used_tools
+
     async def take_interjections(self) -> list[Message]:
-        """Enter what was added to the run; returns it as it stands in the history."""
+        """Enter what was added to the run, or to the one that it goes on with; returns it as it stands in the history."""
         source = self.settings.interjections
-        added = await interjected(source, self.context(), self.ledger.seconds_left) if source is not None else []
+        added, self._not_entered = self._not_entered, []
+        if source is not None:
+            added += await interjected(source, self.context(), self.ledger.seconds_left)
         return [self._enter(message) for message in added]
 
     def context(self) -> RunContext[Any]:
@@ -461,7 +470,7 @@ class RunState:
             tool_results=[*self.tool_results],
             repairs=[*self.repairs],
             given_messages=self._given,
-            not_entered=left_waiting(self.settings.interjections),
+            not_entered=[*self._not_entered, *left_waiting(self.settings.interjections)],
             runs=self._runs,
         )
 

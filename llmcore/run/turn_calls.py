@@ -3,6 +3,7 @@ must be, within the run's budget."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -139,7 +140,7 @@ class TurnCalls:
                 return Outcome(decided, [], held=True)
         if not state.ledger.take_tool_call():
             return await self._passed(decided, synthetic(decided, _NO_CALL_LEFT))
-        await self._save(partial(state.begin, decided))
+        await self._save(partial(self._begin, decided))
         withheld = partial(self._withheld.__setitem__, call.id)  # should the run end before the outcome is there
         scope = self._starts(decided, tool)
         try:
@@ -161,6 +162,13 @@ class TurnCalls:
         if outcome.held and outcome.raised is not None:  # the caller's answers do not fit: saved, as it waits again
             raise outcome.raised
         return outcome
+
+    def _begin(self, call: ToolCall) -> None:
+        """The call is about to start, and is saved as that: but not where another one's end keeps it from that, for nobody would
+        know that it never began."""
+        if self._running is not None and self._running.is_ending:
+            raise asyncio.CancelledError
+        self._state.begin(call)
 
     def _starts(self, call: ToolCall, tool: Tool) -> Scope:
         """Tell that the call is carried out."""

@@ -15,7 +15,7 @@ from llmcore.tools.leaving import leave
 from llmcore.types import ToolCall, ToolStarted
 from llmcore.types.telling import Tell
 
-__all__ = ["ToolRun"]
+__all__ = ["ToolRun", "aborts"]
 
 _STOPPING = 0.5
 """Seconds for the calls of a turn to end when they are stopped; each leaves behind at once what does not."""
@@ -49,6 +49,8 @@ class ToolRun:
         self._runner = runner
         self._config = config
         self._done: dict[int, Outcome] = {}
+        self.is_ending = False
+        """Did one of them end the run? Then no further one begins."""
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -73,7 +75,15 @@ class ToolRun:
 
         async def run(call: ToolCall) -> Outcome:
             async with room:
-                return await self._runner(call)
+                if self.is_ending:
+                    return unfinished(call)
+                try:
+                    outcome = await self._runner(call)
+                except BaseException:
+                    self.is_ending = True
+                    raise
+                self.is_ending = self.is_ending or outcome.ended is not None or aborts(outcome, self._config)
+                return outcome
 
         tasks = {asyncio.create_task(run(call)): index for index, call in enumerate(self._calls)}
         try:
@@ -110,7 +120,11 @@ class ToolRun:
 
     def _keep(self, index: int, outcome: Outcome) -> Outcome:
         self._done[index] = outcome
-        error = outcome.error
-        if error is not None and error.type != "validation" and self._config.errors == "abort":
-            raise error
+        if outcome.error is not None and aborts(outcome, self._config):
+            raise outcome.error
         return outcome
+
+
+def aborts(outcome: Outcome, config: ToolConfig) -> bool:
+    """Does its error end the run?"""
+    return outcome.error is not None and outcome.error.type != "validation" and config.errors == "abort"

@@ -7,18 +7,20 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from llmcore import Interjections
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import Answer, Approve, RunResult
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
 from llmcore.tools import tool
-from llmcore.types import ConfigError, Message, RemoteServerError, TerminateLoop, TextBlock
+from llmcore.types import ConfigError, Message, RemoteServerError, TerminateLoop, TextBlock, ToolError
 from tests.orchestrator.killed import NAMES, orchestrator, to_the_end
 from tests.orchestrator.support import assert_valid
 from tests.packaging.tree import ROOT
@@ -321,3 +323,152 @@ async def test_the_typed_value_is_not_lost_when_its_reply_also_made_calls() -> N
     fake = FakeModel("3")
     assert await Orchestrator(fake, [first]).execute(state, int) == 3
     assert_valid(fake.requests[0].messages)
+
+
+class DiskFull(Saved):
+    """The save `n` (from 0) fails, the ones behind it do not."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self.n, self.count = n, -1
+
+    def __call__(self, result: RunResult) -> None:
+        self.count += 1
+        if self.count == self.n:
+            raise OSError("disk full")
+        super().__call__(result)
+
+
+@pytest.mark.parametrize("parallel", [1, 8])
+async def test_no_start_is_saved_once_the_run_is_ending(parallel: int) -> None:
+    saved = DiskFull(1)  # behind the reply: before the first tool
+    with pytest.raises(OSError, match="disk full"):
+        await Orchestrator(two(), [first], max_parallel_tools=parallel).run("go", checkpoint=saved)
+    assert [call.stage for text in saved for call in RunResult.model_validate_json(text).open_calls] == []
+
+
+@pytest.mark.parametrize("way", ["abort", "end", "checkpoint"])
+async def test_a_call_that_another_one_kept_from_beginning_runs_where_it_goes_on_or_is_told_as_not_begun(way: str) -> None:
+    began: list[str] = []
+
+    @tool
+    async def work(n: int) -> str:
+        """Work."""
+        began.append(f"work {n}")
+        return "ok"
+
+    @tool
+    async def stop() -> str:
+        """Stop."""
+        began.append("stop")
+        if way == "end":
+            raise TerminateLoop("over")
+        raise ValueError("bad")
+
+    saved = DiskFull(2 if way == "checkpoint" else -1)
+    options: dict[str, Any] = {"tool_errors": "abort"} if way == "abort" else {}
+    model = FakeModel().tool_calls(("stop", {}), ("work", {"n": 1}), ("work", {"n": 2}))
+    with suppress(ToolError, OSError):
+        await Orchestrator(model, [work, stop], max_parallel_tools=1).run("go", checkpoint=saved, **options)
+    assert began == ["stop"]
+    for text in saved:
+        started = [call.name for call in RunResult.model_validate_json(text).open_calls if call.stage == "started"]
+        assert started in ([], ["stop"])
+
+
+async def test_a_tool_that_failed_and_ended_the_run_ends_it_where_it_goes_on() -> None:
+    ran: list[str] = []
+
+    @tool
+    async def stop() -> str:
+        """Stop."""
+        ran.append("stop")
+        raise ValueError("bad")
+
+    @tool
+    async def work() -> str:
+        """Work."""
+        ran.append("work")
+        return "ok"
+
+    saved = Saved()
+    model = FakeModel().tool_calls(("stop", {}), ("work", {}))
+    options: dict[str, Any] = {"max_parallel_tools": 1, "tool_errors": "abort"}
+    with pytest.raises(ToolError, match="bad"):
+        await Orchestrator(model, [stop, work], **options).run("go", checkpoint=saved)
+    fake = FakeModel("done")
+    with pytest.raises(ToolError, match="bad") as caught:
+        await Orchestrator(fake, [stop, work], **options).run(saved.read(-1))
+    assert (fake.call_count, ran) == (0, ["stop"])
+    assert_valid(caught.value.partial.messages)
+
+
+@pytest.mark.parametrize("choice", ["required", {"name": "work"}])
+async def test_a_choice_forces_no_second_turn_of_tools_where_the_saved_run_had_one(choice: Any) -> None:
+    ran: list[int] = []
+
+    @tool
+    async def work(n: int) -> str:
+        """Work."""
+        ran.append(n)
+        return "ok"
+
+    saved = Saved()
+    await Orchestrator(FakeModel().tool_call("work", {"n": 1}).text("done"), [work]).run(
+        "go", tool_choice=choice, checkpoint=saved
+    )
+    for index in range(len(saved) - 1):
+        fake = FakeModel("done")
+        await Orchestrator(fake, [work]).run(saved.read(index), tool_choice=choice)
+        assert [request.tool_choice for request in fake.requests] == ["auto"]
+    fake = FakeModel().tool_call("work", {"n": 2}).text("done")
+    await Orchestrator(fake, [work]).run("more", message_history=saved.read(-1), tool_choice=choice)
+    assert [request.tool_choice for request in fake.requests] == [choice, "auto"]  # that run is over
+
+
+@pytest.mark.parametrize("box", ["none", "the same", "another"])
+async def test_what_was_added_to_the_run_enters_where_it_goes_on(box: str) -> None:
+    waiting = Interjections()
+
+    @tool
+    async def work() -> str:
+        """Work."""
+        waiting.add("hurry")
+        return "ok"
+
+    saved = Saved()
+    await Orchestrator(FakeModel().tool_call("work").text("done"), [work]).run("go", interjections=waiting, checkpoint=saved)
+    state = saved.read(-2)
+    assert [message.text for message in state.not_entered] == ["hurry"]
+    boxes = {"none": None, "the same": Interjections(), "another": Interjections()}
+    given = boxes[box]
+    if given is not None:
+        given.add("hurry" if box == "the same" else "now")
+    fake = FakeModel("done")
+    result = await Orchestrator(fake, [work]).run(state, interjections=given)
+    said = [message.text for message in fake.requests[0].messages if message.role == "user"]
+    assert said == ["go", "hurry", *(["now"] if box == "another" else [])]
+    assert result.not_entered == []
+
+
+async def test_what_was_added_stays_with_a_result_whose_calls_still_wait() -> None:
+    box = Interjections()
+
+    @tool(requires_approval=True)
+    async def pay() -> str:
+        """Pay."""
+        return "paid"
+
+    @tool
+    async def work() -> str:
+        """Work."""
+        box.add("hurry")
+        return "ok"
+
+    model = FakeModel().tool_calls(("pay", {}), ("work", {}))
+    result = await Orchestrator(model, [pay, work]).run("go", interjections=box)
+    same = await Orchestrator(FakeModel(), [pay, work]).run(RunResult.model_validate_json(result.model_dump_json()))
+    assert [message.text for message in same.not_entered] == ["hurry"]
+    fake = FakeModel("done")
+    await Orchestrator(fake, [pay, work]).run(same, answers={same.pending[0].id: Approve()})
+    assert [message.text for message in fake.requests[0].messages if message.role == "user"] == ["go", "hurry"]
