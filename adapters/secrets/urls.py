@@ -20,6 +20,7 @@ _URL = re.compile(
     r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://)?(?:(?P<login>[^/?#]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(?P<port>[0-9]{1,5}))?"
     r"(?P<path>/[^?#\s\\]*)?(?:\?(?P<query>[^#\s]*))?(?:\#(?P<fragment>\S*))?"
 )
+_LAST_PORT = 65_535
 _LOGIN_IN_PATH = re.compile(r"[^/:@]*:([^/@]+)@")
 """`user:password@` behind the host, as in a URL within the URL."""
 _PARAMETER = re.compile(r"[?&;#]([^=?&;#]*)(?:=([^?&;#]*))?")
@@ -40,6 +41,8 @@ def checked_url(url: str) -> str:
     parts = _URL.fullmatch(url)
     if parts is None or (parts["scheme"] or "").lower() not in ("http", "https") or parts["fragment"] is not None:
         raise ConfigError("base_url is no URL of a server; expected http(s)://host[:port][/path][?parameters]")
+    if int(parts["port"] or 0) > _LAST_PORT:
+        raise ConfigError(f"base_url names the port {parts['port']}; the last one is {_LAST_PORT}")
     return url
 
 

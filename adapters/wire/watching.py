@@ -49,6 +49,7 @@ _HTML = (b"<!doctype", b"<html", b"<head", b"<body", b"<?xml")
 _HEAD = 1024
 _LONGEST_FACT = 4096
 _OUTLINE = ("id", "object", "created", "model", "service_tier", "usage")
+_GEMINIS = ("responseId", "modelVersion")
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _SLICE = 2048
 """Bytes that are looked at before others may run: few, for each of some hundred tiny events costs LiteLLM a third of a
@@ -426,7 +427,7 @@ def _outline(body: bytes, document: Any, *, large: bool) -> bytes:
 
 def _with_short_facts(document: dict[str, Any]) -> dict[str, Any]:
     """The document without ids and names that are none: LiteLLM searches a model's name five seconds a megabyte."""
-    long = {key for key in _OUTLINE if isinstance(text := document.get(key), str) and len(text) > _LONGEST_FACT}
+    long = {key for key in (*_OUTLINE, *_GEMINIS) if isinstance(text := document.get(key), str) and len(text) > _LONGEST_FACT}
     return {key: value for key, value in document.items() if key not in long} if long else document
 
 

@@ -203,6 +203,8 @@ def _mapping(value: Any, source: str, where: str) -> dict[str, Any]:
     for key in settings:
         if not isinstance(key, str):
             raise ConfigError(f"{source}: {where or 'the file'}: the key {key!r} is not text; put it in quotes")
+        if any("\ud800" <= sign <= "\udfff" for sign in key):
+            raise ConfigError(f"{source}: {where or 'the file'}: the key {key!a} holds half of a surrogate pair")
         if len(key) > _MAX_NAME:
             raise ConfigError(f"{source}: {where or 'the file'}: the key {_short(key)!r} is longer than {_MAX_NAME} characters")
     return dict(cast("Mapping[str, Any]", settings))

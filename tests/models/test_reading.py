@@ -257,3 +257,11 @@ def test_a_name_that_nobody_knows_is_an_error_at_load(settings: str, words: list
     with pytest.raises(ConfigError) as caught:
         build_models(read_document(f"llm: {{models: {{a: {{{settings}}}}}}}", "llm.yaml", {}))
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_names_and_ports_that_cannot_be_are_refused_at_load() -> None:
+    with pytest.raises(ConfigError, match=r"the key 'm\\ud800' holds half of a surrogate pair"):
+        ModelRegistry.from_dict({"models": {"m\ud800": {"provider": "openai", "model": "gpt-4o"}}})
+    served = {"provider": "openai_compatible", "model": "m", "base_url": "http://host:99999/v1"}
+    with pytest.raises(ConfigError, match="base_url names the port 99999; the last one is 65535"):
+        ModelRegistry.from_dict({"models": {"m": served}})

@@ -247,7 +247,7 @@ def test_log_probabilities_are_not_counted() -> None:
     assert too_many_values({"choices": [choice]}, Limits(values=3)) != ""
 
 
-@pytest.mark.parametrize("fact", ["model", "id", "service_tier"])
+@pytest.mark.parametrize("fact", ["model", "id", "service_tier", "modelVersion"])
 async def test_litellm_reads_no_name_that_is_too_long_to_be_one(
     small: LiteLLMAdapter, fact: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
