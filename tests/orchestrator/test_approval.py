@@ -574,7 +574,7 @@ class Form(BaseModel):
         ({"to": float("inf")}, "`to`: a number that JSON has not"),
         ({"to": Form()}, "must be plain JSON data"),
     ],
-    ids=str,
+    ids=["an object", "a number as a key", "a lone surrogate", "no number of JSON", "a form"],
 )
 def test_arguments_that_are_no_json_are_refused_where_they_are_given(arguments: Any, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
