@@ -125,6 +125,11 @@ class FallbackContext:
     def was_tried(self, model: str, mode: OutputMode | None = None) -> bool:
         return any(plan.model == model and mode in (None, plan.mode) for plan in self.tried)
 
+    @property
+    def went_elsewhere(self) -> bool:
+        """Was more than one place asked?"""
+        return len({(plan.model, plan.deployment) for plan in self.tried}) > 1
+
     def places_tried(self, model: str) -> set[str]:
         return {plan.deployment for plan in self.tried if plan.model == model}
 

@@ -98,7 +98,7 @@ class FallbackManager:
             self._check_budget(context)
             return plan
         no_time = plan is not None and isinstance(failure, ProviderError)
-        if no_time or isinstance(failure, CallerError):
+        if (no_time and not context.went_elsewhere) or all(isinstance(one, CallerError) for one in context.failures):
             raise failure
         raise _exhausted(context) from context.first_failure
 

@@ -6,7 +6,7 @@
 | quota spent | another deployment; a model of another account (its own server, or another key); waiting does not help |
 | model unknown or not accessible | another deployment; another model, if one is listed |
 | rate limit, overloaded | another deployment; wait as told; another model. It is no reason to change the mode |
-| context overflow | a model with a larger window only |
+| context overflow | a model with a larger window only, or one that nobody knows |
 | request too large | nothing: the caller must shorten it |
 | a capability refused | learn it; the same mode without it, the next mode, another model, text only |
 | a refusal of the request that is not understood (any 4xx that cannot pass) | the next mode, another model, text only |
@@ -19,7 +19,8 @@
 Another deployment of the same alias is asked at once, each once a turn. Where another model is left, a model may fail
 `TRIES` times in a turn by what a retry may help against (a rate limit, an overload, a server error, a timeout), and is
 waited for `PATIENCE` seconds at most: then the other one is asked. Where none is left, a wait may take all the time the
-run's deadline leaves (without a deadline: `Retry.max_wait`).
+run's deadline leaves (without a deadline: `Retry.max_wait`); so a place that had asked for time is gone back to when the
+others have failed (`ComeBack`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The strategies: another deployment, the same again later, another output mode, a more capable model, text only.
+"""The strategies: another deployment, the same again later, another output mode, a more capable model, text only, and back to a
+place that had asked for time.
 
 A strategy says whether it can help against a failure (`can_handle`) and what to try (`execute`, which gives the next
 `Plan`; the manager carries it out, unless a later strategy's suits better: see `remedies`). Which failures a strategy
@@ -27,7 +28,7 @@ from llmcore.types import (
 )
 from llmcore.types.bounds import is_amount
 
-__all__ = ["DEFAULT_STRATEGIES", "EscalateModel", "OtherDeployment", "OtherMode", "Retry", "Strategy", "TextOnly"]
+__all__ = ["DEFAULT_STRATEGIES", "ComeBack", "EscalateModel", "OtherDeployment", "OtherMode", "Retry", "Strategy", "TextOnly"]
 
 
 @runtime_checkable
@@ -220,8 +221,9 @@ def _has_quota(context: FallbackContext, model: str) -> bool:
 
 
 def _is_larger(context: FallbackContext, model: str) -> bool:
+    """An unknown window may be."""
     window, too_small = context.models.window(model), context.models.window(context.plan.model)
-    return window is not None and (too_small is None or window > too_small)
+    return window is None or too_small is None or window > too_small
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,5 +244,38 @@ class TextOnly:
         return Plan(context.plan.model, "text", "mode", detail, deployment=place)
 
 
-DEFAULT_STRATEGIES: Sequence[Strategy] = (OtherDeployment(), Retry(), OtherMode(), EscalateModel(), TextOnly())
+@dataclass(frozen=True, slots=True)
+class ComeBack:
+    """Back to a place that had asked for time (a rate limit, an overload) and was left for another one, which failed: when it is
+    ready, in the mode it was asked in. Of several the one that is ready first. `max_wait`: as `Retry`'s."""
+
+    max_wait: float = 60.0
+
+    def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
+        return bool(remedies(failure)) and self._next(context) is not None
+
+    def execute(self, context: FallbackContext) -> Plan:
+        found = self._next(context)
+        assert found is not None  # can_handle said so
+        past, wait = found
+        return Plan(past.model, past.mode, "retry", context.problem, wait, past.deployment, past.without)
+
+    def _next(self, context: FallbackContext) -> tuple[Plan, float] | None:
+        now, ledger = context.plan, context.ledger
+        last = {
+            (plan.model, plan.deployment): (plan, failure) for plan, failure in zip(context.tried, context.failures, strict=True)
+        }
+        ways = [
+            (plan, context.models.resting(*place))
+            for place, (plan, failure) in last.items()
+            if place != (now.model, now.deployment)
+            and isinstance(failure, RateLimited | Overloaded)
+            and ledger.attempts_left(*place) > 0
+        ]
+        found = min(ways, key=lambda way: way[1], default=None)
+        is_soon = found is not None and (ledger.seconds_left is not None or found[1] <= self.max_wait)
+        return found if is_soon else None
+
+
+DEFAULT_STRATEGIES: Sequence[Strategy] = (OtherDeployment(), Retry(), OtherMode(), EscalateModel(), TextOnly(), ComeBack())
 """In the order in which they are asked."""

@@ -133,12 +133,13 @@ def _no_value(words: str, problems: Sequence[Problem], result: CorrectionResult)
 
 
 def cause_of(error: FallbackExhausted) -> LLMCoreError:
-    """What ends the run when nothing is left to try: a cut reply as itself, since only more room would have helped, and a
-    refusal, which only the caller can do something about. So is a history that has grown too long."""
+    """What ends the run when nothing is left to try: where every reply was cut or refused, the last of them as itself, since only
+    more room would have helped, or the caller can do something about it. So is a history that has grown too long."""
     if isinstance(error.__cause__, ContextOverflow) and str(error.__cause__).endswith(NOTHING_SENT):
         return error.__cause__
     last = error.attempts[-1].error if error.attempts else None
-    return last if isinstance(last, Truncated | Refused) else error
+    alike = all(isinstance(one, Truncated | Refused) for one in error.failures)
+    return last if alike and last is not None else error
 
 
 def is_told_as_error(failure: LLMCoreError) -> bool:
