@@ -9,12 +9,14 @@ in it is noted as not sent. A body that is signed is left as it is. On OpenAI's 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.request.parameters import Prepared, is_elsewhere
+from llmcore.adapters.request.parameters import Prepared, is_elsewhere, is_own_host
 from llmcore.adapters.request.unsendable import blocks_of, no_image_by
 from llmcore.types import ConfigError, ImageBlock, RedactedThinkingBlock, ThinkingBlock
 from llmcore.types.narrowing import is_object, object_in
@@ -55,7 +57,16 @@ def _plain(name: str) -> str:
 def _server(url: str) -> str:
     """Scheme, host and port."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}:{parts.port or _PORTS.get(parts.scheme)}"
+    with suppress(ValueError):  # of a port that is none
+        return f"{parts.scheme}://{parts.hostname}:{parts.port or _PORTS.get(parts.scheme)}"
+    return url
+
+
+def _names_of(url: str) -> str:
+    """The variables that name this server."""
+    server = _server(url)
+    found = [name for name, value in os.environ.items() if "://" in value and _server(value) == server]
+    return f" ({', '.join(found)})" if found else ""
 
 
 class Outgoing:
@@ -90,6 +101,11 @@ class Outgoing:
         """What is to leave in place of `body`. What of the request is not in it is noted. Raises `ConfigError` where it would go
         to another server than the `base_url`: LiteLLM knows one place only for some providers."""
         prepared, asked = self._prepared, self._call.endpoint.base_url
+        if asked is None and prepared.provider.hosts and not is_own_host(url, prepared.provider):
+            raise ConfigError(
+                f"{prepared.provider.name}: the environment{_names_of(url)} would send this to {_server(url)}, so nothing was "
+                "sent; give that place as `base_url`, and the `api_key` that it is to have"
+            )
         if asked is not None and _server(asked) != _server(url):
             raise ConfigError(
                 f"{prepared.provider.name}: LiteLLM would send this to {_server(url)} and not to the base_url, so nothing was "

@@ -26,7 +26,7 @@ from llmcore.types import AuthenticationFailed, ImageBlock, JsonSchema, LimitExc
 from llmcore.types.headers import check_header_value
 from llmcore.types.narrowing import is_object
 
-__all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "is_elsewhere", "prepare"]
+__all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "is_elsewhere", "is_own_host", "prepare"]
 
 DEFAULT_MAX_TOKENS = 8192
 """Sent when the request names no `max_tokens` and the wire requires it (LiteLLM would ask Anthropic for its table's maximum,
@@ -187,10 +187,13 @@ def _api_key(endpoint: Endpoint, provider: Provider) -> str | None:
 
 def is_elsewhere(endpoint: Endpoint, provider: Provider) -> bool:
     """Is there a base URL, and none of the provider's own?"""
-    url = urlsplit(endpoint.base_url or "")
-    host = (url.hostname or "").lower()
-    is_own = url.scheme == "https" and any(is_host_of(host, domain) for domain in provider.hosts)
-    return bool(endpoint.base_url) and not is_own
+    return bool(endpoint.base_url) and not is_own_host(endpoint.base_url or "", provider)
+
+
+def is_own_host(url: str, provider: Provider) -> bool:
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    return parts.scheme == "https" and any(is_host_of(host, domain) for domain in provider.hosts)
 
 
 # Tools
@@ -324,7 +327,7 @@ def _put(prepared: Prepared, capabilities: Capabilities, name: str, value: Any) 
 def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> None:
     request = call.request
     refused = "thinking" in capabilities.unsupported_parameters or not _may_think(prepared)
-    budget = 0 if refused else _thinking_budget(call)
+    budget = 0 if refused else _thinking_budget(call, prepared.provider)
     thinks = prepared.provider.thinking == "anthropic" and budget > 0
     ranges = {name: bounds for name, *bounds in prepared.provider.sampling_while_thinking} if thinks else {}
     for name in ("temperature", "top_p", "stop"):
@@ -333,6 +336,8 @@ def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
             prepared.drop(name)
         elif value is not None and value != []:
             _put(prepared, capabilities, name, value)
+    if budget and budget < call.request.thinking and call.request.thinking is not True:
+        prepared.drop("thinking budget")  # the caller's `max_tokens` leaves no room for it
     if (most := _max_tokens(call, prepared.provider, capabilities, budget)) is not None:
         # OpenAI's newer name for the same
         renamed = "max_tokens" in capabilities.unsupported_parameters and not prepared.provider.needs_max_tokens
@@ -348,8 +353,8 @@ def _max_tokens(call: ModelCall, provider: Provider, capabilities: Capabilities,
     wanted = call.request.max_tokens or (ours if provider.needs_max_tokens else None)
     if wanted is None:
         return None
-    if (provider.thinking == "anthropic" or provider.wire == "gemini") and wanted <= budget:
-        wanted += budget  # what is thought is part of max_tokens, and must be smaller
+    if _counts_thinking(provider) and wanted <= budget:
+        wanted += budget  # nobody named it
     left = capabilities.context_window - _asked(call) if capabilities.context_window else 0
     bounds = [bound for bound in (capabilities.max_output_tokens, left) if bound is not None and bound > 0]
     return min([wanted, *bounds])
@@ -364,11 +369,20 @@ def _asked(call: ModelCall) -> int:
     return -(-(sum(texts) + sum(results) + sum(map(len, carried))) // _CHARACTERS_PER_TOKEN)
 
 
-def _thinking_budget(call: ModelCall) -> int:
-    thinking = call.request.thinking
-    if thinking is True:
-        return _THINKING_TOKENS
-    return max(thinking, _MIN_THINKING_TOKENS) if thinking else 0
+def _counts_thinking(provider: Provider) -> bool:
+    """Is what is thought a part of `max_tokens`, so that it must be smaller?"""
+    return provider.thinking == "anthropic" or provider.wire == "gemini"
+
+
+def _thinking_budget(call: ModelCall, provider: Provider) -> int:
+    """What may be thought: within the caller's `max_tokens`, of which as much as the least budget is left for the answer where it
+    can be; 0 where there is no room."""
+    thinking, most = call.request.thinking, call.request.max_tokens
+    wanted = _THINKING_TOKENS if thinking is True else max(thinking, _MIN_THINKING_TOKENS) if thinking else 0
+    if not wanted or most is None or not _counts_thinking(provider):
+        return wanted
+    room = max(most - _MIN_THINKING_TOKENS, min(most - 1, _MIN_THINKING_TOKENS))
+    return min(wanted, room) if room >= _MIN_THINKING_TOKENS else 0
 
 
 def _may_think(prepared: Prepared) -> bool:

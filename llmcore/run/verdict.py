@@ -46,6 +46,8 @@ __all__ = [
 
 _UNEXPECTED = "UNEXPECTED_TOOL_CALL"
 """Gemini's word for a call that it threw away."""
+_PAUSED = "pause_turn"
+"""Anthropic's word for a turn of its own searches that is not over."""
 _MAX_SAID = 300
 """Characters of a failed call that the re-ask quotes."""
 _BAD_JSON = frozenset({"json_validate_failed"})
@@ -71,6 +73,8 @@ def broken_off(envelope: Envelope) -> LLMCoreError | None:
         return None
     if word == _UNEXPECTED:
         return ModelError(f"the model's call could not be read by its provider ({word})")
+    if word == _PAUSED:
+        return Truncated(f"the provider paused the model's turn, so this is no whole answer ({word})")
     found = _BROKEN.get(envelope.finish_reason) if envelope.finish_reason else None
     if found is None:
         return None

@@ -402,6 +402,16 @@ async def test_a_reply_that_a_filter_ended_is_refused_whatever_it_held(said: str
     assert_valid(partial.messages)
 
 
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("said", SAID)
+async def test_a_turn_that_was_paused_is_no_whole_answer(said: str, streamed: bool) -> None:
+    typed: dict[str, Any] = {"output_type": Point} if said in ("typed", "the output tool") else {}
+    fake = FakeModel(ended(said, "pause_turn"), "never asked for")
+    with pytest.raises(Truncated, match="paused the model's turn") as caught:
+        await result_of(Orchestrator(fake, [add], strategies=FAST), streamed, **typed)
+    assert (caught.value.partial.tool_results, caught.value.partial.has_output) == ([], False)
+
+
 async def test_another_model_is_asked_when_a_filter_ended_the_reply() -> None:
     fakes = {"small": FakeModel(default=ended("words", "content_filter")), "large": FakeModel("Mild.")}
     result = await stack(fakes, [add]).run("go")

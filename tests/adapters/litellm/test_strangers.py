@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.providers import is_host_of, provider_of
 from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import prepare
-from llmcore.types import AuthenticationFailed, Request
+from llmcore.types import AuthenticationFailed, ConfigError, RemoteServerError, Request
 from tests.adapters.conftest import KEY, PROVIDERS, call_of, endpoint_at
 from tests.support.wire_server import WireServer
 
@@ -45,6 +48,49 @@ def test_a_token_of_the_environment_goes_to_no_stranger(provider: str, what: str
         prepare(call_of(endpoint), Capabilities())
     at_home = endpoint.model_copy(update={"base_url": "https://us-east-1.amazonaws.com/x", "provider": "bedrock"})
     assert prepare(call_of(at_home), Capabilities()).arguments["api_key"] is None
+
+
+def no_network(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    looked_up: list[str] = []
+
+    def look_up(name: object, *_: object, **__: object) -> object:
+        looked_up.append(str(name))
+        raise OSError("no network in tests")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    return looked_up
+
+
+WITH_HOSTS = sorted(
+    name for name in PROVIDERS if (row := provider_of(Endpoint(provider=name, model="m"))).hosts and not row.needs_url
+)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("provider", WITH_HOSTS)
+async def test_without_a_base_url_a_request_goes_to_the_providers_own_hosts(
+    adapter: LiteLLMAdapter, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up = no_network(monkeypatch)
+    endpoint = Endpoint.model_validate({"provider": provider, "model": PROVIDERS[provider], "api_key": KEY})
+    with pytest.raises(RemoteServerError):
+        await adapter.complete(call_of(endpoint))
+    hosts = provider_of(endpoint).hosts
+    assert looked_up
+    assert all(any(is_host_of(host, domain) for domain in hosts) for host in looked_up)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("provider", "variable"), [("openai", "OPENAI_BASE_URL"), ("groq", "GROQ_API_BASE")])
+async def test_a_variable_that_names_another_server_is_an_error(
+    adapter: LiteLLMAdapter, provider: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up = no_network(monkeypatch)
+    monkeypatch.setenv(variable, "http://127.0.0.1:9/v1")
+    endpoint = Endpoint.model_validate({"provider": provider, "model": PROVIDERS[provider], "api_key": KEY})
+    with pytest.raises(ConfigError, match=rf"{provider}: the environment \({variable}\) would send this to http://127.0.0.1:9"):
+        await adapter.complete(call_of(endpoint))
+    assert looked_up == []
 
 
 def test_a_key_that_was_given_goes_in_place_of_a_token() -> None:

@@ -252,6 +252,26 @@ def test_thinking(provider: str, model: str | None, thinking: bool | int, expect
     assert {key: sent[key] for key in ("thinking", "reasoning_effort") if key in sent} == expected
 
 
+@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+@pytest.mark.parametrize(
+    ("most", "thinking", "expected", "dropped"),
+    [
+        (5000, 2000, 2000, []),
+        (5000, 20000, 3976, ["thinking budget"]),
+        (1500, 20000, 1024, ["thinking budget"]),
+        (1000, 20000, None, ["thinking"]),
+        (5000, True, 3976, []),
+    ],
+)
+def test_thinking_keeps_within_the_callers_max_tokens(
+    provider: str, most: int, thinking: int | bool, expected: int | None, dropped: list[str]
+) -> None:
+    prepared = made(provider, request={"thinking": thinking, "max_tokens": most}, known={})
+    assert prepared.arguments["max_tokens"] == most
+    assert prepared.arguments.get("thinking", {}).get("budget_tokens") == expected
+    assert prepared.dropped == dropped
+
+
 @pytest.mark.parametrize(
     ("provider", "model", "tools", "expected"),
     [
