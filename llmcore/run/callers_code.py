@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, get_origin, get_type_hints
 
-from llmcore.run.within import thread_within, within
+from llmcore.run.within import thread_within
 from llmcore.tools import RunContext
-from llmcore.types import ConfigError
+from llmcore.tools.leaving import LeftBehind, bounded
+from llmcore.types import ConfigError, Timeout
 from llmcore.types.called import naming
 
 __all__ = ["CallersFunction", "called", "is_async", "takes_context"]
@@ -43,15 +44,19 @@ class CallersFunction:
         if self._takes_context:
             arguments.insert(0 if self._context_first else len(values), context)
         with naming(self._what, self.function):
-            return await called(self.function, seconds, *arguments)
+            return await called(self._what, self.function, seconds, *arguments)
 
 
-async def called(function: Callable[..., Any], seconds: float | None, *arguments: Any) -> Any:
-    """What a caller's function gives, sync (in a thread of its own) or async. Raises what it raises, and `Timeout`."""
-    if is_async(function):
-        return await within(seconds, function(*arguments))
-    given = await thread_within(seconds, partial(function, *arguments))
-    return await within(seconds, given) if inspect.isawaitable(given) else given
+async def called(what: str, function: Callable[..., Any], seconds: float | None, *arguments: Any) -> Any:
+    """What a caller's function gives, sync (in a thread of its own) or async. Raises what it raises, and `Timeout`: an async one
+    that does not stop when it is cancelled is left behind."""
+    given = function(*arguments) if is_async(function) else await thread_within(seconds, partial(function, *arguments))
+    if not inspect.isawaitable(given):
+        return given
+    try:
+        return await bounded(given, seconds, what)
+    except LeftBehind:
+        raise Timeout(f"the run's deadline has passed while {what} ran", status=None) from None
 
 
 def _place_of_context(what: str, function: Callable[..., Any], values: int) -> tuple[bool, bool]:

@@ -226,7 +226,7 @@ async def test_claude_gets_its_thinking_back_and_nobody_else(adapter: LiteLLMAda
         ),
         Message(role="tool", content=[ToolResultBlock.model_validate({"tool_use_id": "toolu_1", "content": "sunny"})]),
     ]
-    request = Request(messages=history, thinking=2000, max_tokens=1000)
+    request = Request(messages=history, thinking=2000, max_tokens=4000)
     with WireServer(["Sunny."]) as server:
         await adapter.complete(call_of(endpoint_at(server, "anthropic"), request))
         await adapter.complete(call_of(endpoint_at(server, "openai_compatible"), Request(messages=history)))
@@ -235,7 +235,7 @@ async def test_claude_gets_its_thinking_back_and_nobody_else(adapter: LiteLLMAda
     assert [block["type"] for block in assistant["content"]] == ["thinking", "tool_use"]
     assert assistant["content"][0] == {"type": "thinking", "thinking": "Look it up.", "signature": "c2ln"}
     assert body["thinking"] == {"type": "enabled", "budget_tokens": 2000}
-    assert body["max_tokens"] == 3000  # the budget is part of it
+    assert body["max_tokens"] == 4000  # the budget is part of it
     assert "c2ln" not in json.dumps(server.requests[1].body)
 
 

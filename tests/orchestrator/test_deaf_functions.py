@@ -1,0 +1,86 @@
+"""Async functions of the caller's that do not stop when they are cancelled: the run ends at its deadline all the same."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+from llmcore import FakeModel, Orchestrator, RunContext, tool
+from llmcore.types import Timeout
+from tests.orchestrator.support import add, called
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def over() -> AsyncGenerator[asyncio.Event]:
+    """Set at the end, so that nothing is left for other tests."""
+    event = asyncio.Event()
+    yield event
+    event.set()
+    await asyncio.sleep(0.06)
+
+
+def deaf(over: asyncio.Event) -> Any:
+    async def function(value: object = None) -> Any:
+        while not over.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.05)
+
+    return function
+
+
+def _without_arguments(function: Any) -> Any:
+    async def asked() -> Any:
+        return await function()
+
+    return asked
+
+
+def _options(place: str, function: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Those of the orchestrator, and those of the run."""
+    options: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "output_validators": ({"output_validators": [function]}, {}),
+        "checkpoint": ({"checkpoint": function}, {}),
+        "tools": ({"tools": _without_arguments(function)}, {}),
+        "interjections": ({}, {"interjections": _without_arguments(function)}),
+        "requires_approval": ({"tools": [tool(add, requires_approval=function)]}, {}),
+        "token_counter": ({"token_counter": function, "max_context_tokens": 1000}, {}),
+    }
+    return options[place]
+
+
+@pytest.mark.parametrize(
+    "place", ["output_validators", "checkpoint", "tools", "interjections", "requires_approval", "token_counter"]
+)
+async def test_what_is_deaf_to_its_cancellation_is_left_behind(place: str, over: asyncio.Event) -> None:
+    options, per_run = _options(place, deaf(over))
+    made: dict[str, Any] = {"tools": [add], **options}
+    model = FakeModel(called("add", {"a": 1, "b": 2})).default_text("done")
+    began = time.monotonic()
+    with pytest.raises(Timeout, match="deadline"):
+        await Orchestrator(model, **made).run("go", deadline=0.2, **per_run)
+    assert time.monotonic() - began < 5
+
+
+async def test_a_run_that_is_cancelled_ends_though_its_validator_does_not(over: asyncio.Event) -> None:
+    running = asyncio.ensure_future(Orchestrator(FakeModel("done"), output_validators=[deaf(over)]).run("go"))
+    await asyncio.sleep(0.1)
+    running.cancel()
+    done, _ = await asyncio.wait([running], timeout=5)
+    assert done
+    assert running.cancelled()
+
+
+async def test_what_a_function_sets_in_the_context_holds() -> None:
+    async def checked(value: str, context: RunContext[list[str]]) -> None:
+        context.deps.append(value)
+
+    deps: list[str] = []
+    await Orchestrator(FakeModel("done"), output_validators=[checked], deps=deps).run("go")
+    assert deps == ["done"]
