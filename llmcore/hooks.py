@@ -23,6 +23,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from llmcore.tools.leaving import LeftBehind, bounded
+from llmcore.tools.refusals import HOOK_MARK
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
 from llmcore.types.called import in_words, naming
 from llmcore.types.wordings import hint
@@ -70,8 +71,6 @@ _PARAMETERS = {
 _ASSIGNED = frozenset(_PARAMETERS)
 _GRACE = 0.5
 _HAVE_GRACE = frozenset({"on_response", "on_streaming_response", "after_tool_run", "on_tool_response"})
-_MARK = "__llmcore_hooks__"
-"""Where a function says which hooks it is."""
 
 
 class _NoHook(ConfigError, AttributeError):
@@ -89,10 +88,9 @@ class _Mark:
         marked: object = function
         if not isinstance(marked, FunctionType):
             kind = type(function).__name__
-            raise ConfigError(
-                f"@hook.{self._name} stands on a function or method, not on {kind}; let it stand below other decorators"
-            )
-        setattr(marked, _MARK, (*getattr(marked, _MARK, ()), self._name))
+            fix = "a tool is no hook: write two functions" if kind == "Tool" else "let it stand below other decorators"
+            raise ConfigError(f"@hook.{self._name} stands on a function or method, not on {kind}; {fix}")
+        setattr(marked, HOOK_MARK, (*getattr(marked, HOOK_MARK, ()), self._name))
         return function
 
 
@@ -250,20 +248,31 @@ def _marked_in(kind: type) -> Mapping[str, Sequence[str]]:
 def _marks_of(value: object) -> tuple[str, ...]:
     """Which hooks a function or method was marked as."""
     given = getattr(value, "__func__", value)
-    return getattr(given, _MARK, ()) if isinstance(given, FunctionType) else ()
+    return getattr(given, HOOK_MARK, ()) if isinstance(given, FunctionType) else ()
 
 
 def check_members(
     kind: type, *, but: type, near_only: bool = False, passed: Callable[[object], bool] = lambda value: False
 ) -> None:
-    """Raises `ConfigError` for a method that looks like a hook and would never be asked: one whose name is almost a hook's, or
-    (unless `near_only`) begins as theirs do; and for one that takes the place of a marked one and is not marked. `but`: the class
-    whose own methods are none, nor are those that have `passed`."""
+    """Raises `ConfigError` for a method that looks like a hook and would never be asked: one that something hides, one whose name
+    is almost a hook's, or (unless `near_only`) begins as theirs do; and for one that takes the place of a marked one and is not
+    marked. `but`: the class whose own methods are none, nor are those that have `passed`."""
     for base in kind.__mro__:
         for name, value in () if base in but.__mro__ else vars(base).items():
             if not passed(value) and not _marks_of(value):
+                _refuse_hidden(base, name, value)
                 _refuse_misspelt(base, name, value, near_only)
                 _refuse_unmarked(kind, base, name)
+
+
+def _refuse_hidden(owner: type, name: str, value: object) -> None:
+    """Raises `ConfigError` for a marked method below a decorator that makes no method of it."""
+    for below in ("fget", "func", "__wrapped__"):
+        if _marks_of(getattr(value, below, None)):
+            kind = type(value).__name__
+            raise ConfigError(
+                f"{owner.__name__}.{name}: {kind} hides the hook below it, which would never be asked; mark a method"
+            )
 
 
 def _refuse_misspelt(owner: type, name: str, value: object, near_only: bool) -> None:

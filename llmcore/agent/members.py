@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import lru_cache, update_wrapper
 from types import FunctionType, MethodType
 from typing import Any, cast
@@ -21,6 +20,7 @@ from llmcore.run.callers_code import CallersFunction
 from llmcore.tools import Tool
 from llmcore.tools.tool import is_tool
 from llmcore.types import ConfigError, ToolDefinitionError
+from llmcore.types.wordings import slip_of
 
 __all__ = [
     "adopt",
@@ -35,7 +35,6 @@ __all__ = [
 ]
 
 _SEEDS_NAMES = {"system_messages": "_system_messages", "finalize_response": "_finalize_response"}
-_NEAR = 0.9
 _METHODS: tuple[type[Any], ...] = (FunctionType, classmethod, property)
 _AS_METHODS = {"checkpoint": 1, "log": 1, "socket_emit": 1, "output_validators": 1, "tools": 0, "interjections": 0}
 """Options that may be written as methods, and how many values each is given beside the object."""
@@ -97,10 +96,10 @@ def refuse_misspelt_option(kind: str, name: str) -> None:
 
 @lru_cache(maxsize=1024)
 def _almost_an_option(name: str) -> str | None:
-    near = get_close_matches(name, OPTIONS, n=1, cutoff=_NEAR)
-    if not near or name in OPTIONS or name == near[0].removesuffix("s").partition("_")[0]:  # one `message` is no misspelling
+    near = slip_of(name, OPTIONS)
+    if near is None or name in OPTIONS or name == near.removesuffix("s").partition("_")[0]:  # one `message` is no misspelling
         return None
-    return near[0]
+    return near
 
 
 def methods_of(agent: object, given: Collection[str]) -> dict[str, Any]:
@@ -194,12 +193,12 @@ def _kind_of(value: object) -> str:
 
 
 def _refuse_misspelt(base: type, name: str, value: object) -> None:
-    own = [*_SEEDS_NAMES, *_SEEDS_NAMES.values()]
-    if callable(value) and name not in own and (near := get_close_matches(name, own, n=1, cutoff=_NEAR)):
-        raise ConfigError(f"{base.__name__}.{name} is never asked; did you mean {near[0]!r}? Call it otherwise if it is a helper")
+    own = [*_SEEDS_NAMES, *_SEEDS_NAMES.values(), *_AS_METHODS]
+    if callable(value) and name not in own and name not in OPTIONS and (near := slip_of(name, own)) is not None:
+        raise ConfigError(f"{base.__name__}.{name} is never asked; did you mean {near!r}? Call it otherwise if it is a helper")
     if name.startswith("_") or name in OPTIONS or callable(value) or isinstance(value, property | staticmethod | classmethod):
         return
-    near = get_close_matches(name, OPTIONS, n=1, cutoff=_NEAR)
-    if name in INSTEAD or near:
-        meant = INSTEAD.get(name) or f"did you mean {near[0]!r}?"
+    near = slip_of(name, OPTIONS)
+    if name in INSTEAD or near is not None:
+        meant = INSTEAD.get(name) or f"did you mean {near!r}?"
         raise ConfigError(f"{base.__name__}.{name} is no option; {meant} Call it _{name} if it is the class's own")

@@ -20,7 +20,7 @@ from llmcore.run.result import RunResult
 from llmcore.run.settings import checked_options
 from llmcore.tools.web_search import Searcher
 from llmcore.types import ConfigError, Message, Request
-from llmcore.types.called import Kind, check_kinds
+from llmcore.types.called import Kind, check_kinds, is_async, takes
 from llmcore.types.requests import OptionsOfAnyModel
 from llmcore.types.wordings import unknown
 
@@ -81,8 +81,8 @@ _KINDS = {
     **OWN_KINDS,
     "name": Kind(lambda value: isinstance(value, str) and value != "", "a text"),
     "description": Kind(lambda value: isinstance(value, str), "a text"),
-    "socket_emit": Kind(callable, "a function of one JSON object, sync or async"),
-    "log": Kind(callable, "a function of one line"),
+    "socket_emit": Kind(lambda value: takes(value, 1), "a function of one JSON object, sync or async"),
+    "log": Kind(lambda value: takes(value, 1) and not is_async(value), "a function of one line that is not async"),
     "hooks": Kind(lambda value: isinstance(value, Hooks | Iterable) or callable(value), "llmcore.Hooks, or several"),
     "model": Kind(lambda value: isinstance(value, str), "a model's name or alias"),
 }

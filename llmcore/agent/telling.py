@@ -15,10 +15,10 @@ from typing import Any
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.agent.options import Emit
 from llmcore.run import RunResult, event_json
-from llmcore.run.callers_code import is_async
 from llmcore.tools.leaving import LeftBehind, bounded
 from llmcore.tools.threads import ThreadCall
 from llmcore.types import AttemptStarted, Finished, ToolResult, Waiting
+from llmcore.types.called import is_async
 from llmcore.types.json_data import json_data
 from llmcore.types.logs import failure_name, logger
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import FunctionType
 from typing import Any, get_origin, get_type_hints
 
 from llmcore.run.within import thread_within
 from llmcore.tools import RunContext
 from llmcore.tools.leaving import LeftBehind, bounded
 from llmcore.types import ConfigError, Timeout
-from llmcore.types.called import naming
+from llmcore.types.called import is_async, naming
 
-__all__ = ["CallersFunction", "called", "is_async", "takes_context"]
+__all__ = ["CallersFunction", "called", "takes_context"]
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -70,7 +71,10 @@ def _place_of_context(what: str, function: Callable[..., Any], values: int) -> t
     places = [one for one in parameters if one.kind in _POSITIONAL]
     needed = [one for one in places if one.default is inspect.Parameter.empty]
     by_name = [one.name for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY and one.default is one.empty]
-    if by_name or not len(needed) <= values + 1 or len(places) < values:
+    is_unbound = (
+        isinstance(function, FunctionType) and bool(places) and places[0].name == "self"
+    )  # nobody would give it the object
+    if by_name or is_unbound or not len(needed) <= values + 1 or len(places) < values:
         takes = "no argument" if values == 0 else "the value"
         raise ConfigError(
             f"{what} takes {takes}, and the RunContext if it wants it; its parameters are {inspect.signature(function)}"
@@ -101,8 +105,3 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _is_context(hint: Any) -> bool:
     return (get_origin(hint) or hint) is RunContext
-
-
-def is_async(function: Callable[..., Any]) -> bool:
-    """Does calling it begin nothing that could block?"""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004  # an object with an async __call__

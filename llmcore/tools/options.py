@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
+from llmcore.tools.refusals import is_method
 from llmcore.types import RetryConfig, ToolDefinitionError
 from llmcore.types.bounds import is_amount
+from llmcore.types.called import is_async, takes
 from llmcore.types.wordings import described, unknown
 
 __all__ = ["GIVEN_WITH_A_SCHEMA", "Approval", "OptionsByName", "Params", "Summary", "ToolOptions", "checked", "is_name"]
@@ -129,24 +130,6 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and is_amount(value)
 
 
-def _takes_arguments(value: Any) -> bool:
-    if not callable(value):
-        return False
-    try:
-        signature = inspect.signature(value)
-    except (TypeError, ValueError):  # some builtins tell no signature
-        return True
-    return any(_binds(signature, count) for count in (1, 2))
-
-
-def _binds(signature: inspect.Signature, count: int) -> bool:
-    try:
-        signature.bind(*[None] * count)
-    except TypeError:
-        return False
-    return True
-
-
 _INSTEAD = {
     "parameters": "JSON Schemas by parameter are `params`; a whole schema goes to Tool.from_definition",
     "schema": "JSON Schemas by parameter are `params`; a whole schema goes to Tool.from_definition",
@@ -162,8 +145,8 @@ _OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "description": (_is_text, "a text"),
     "params": (lambda value: isinstance(value, Mapping | type), "JSON Schemas by parameter, or a type"),
     "required": (lambda value: _is_list_of(str, value), "a list of names"),
-    "preprocess": (callable, "a function"),
-    "postprocess": (callable, "a function"),
+    "preprocess": (lambda value: takes(value, 1), "a function of the arguments, which are a dict"),
+    "postprocess": (lambda value: takes(value, 1), "a function of the result"),
     "read_only": (lambda value: isinstance(value, bool), "True or False"),
     "strict": (lambda value: isinstance(value, bool), "True, False or None"),
     "examples": (lambda value: _is_list_of(Mapping, value), "a list of argument objects"),
@@ -174,9 +157,12 @@ _OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: isinstance(value, RetryConfig) or _is_count(value),
         "a whole number of at least 0, or an llmcore.RetryConfig",
     ),
-    "summary": (lambda value: isinstance(value, str) or callable(value), "a text or a function of the arguments"),
+    "summary": (
+        lambda value: isinstance(value, str) or (takes(value, 1) and not is_async(value)),
+        "a text or a function of the arguments, which are a dict, that is not async",
+    ),
     "requires_approval": (
-        lambda value: isinstance(value, bool) or _takes_arguments(value),
+        lambda value: isinstance(value, bool) or takes(value, 1) or (takes(value, 2) and not is_method(value)),
         "True, False or a function of the arguments, and of the RunContext if it wants it",
     ),
     "idempotent": (lambda value: isinstance(value, bool), "True or False"),

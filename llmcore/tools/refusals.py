@@ -12,11 +12,14 @@ from typing import Any
 from llmcore.types import ToolDefinitionError
 from llmcore.types.wordings import described
 
-__all__ = ["defined_in_a_class", "is_method", "refuse"]
+__all__ = ["HOOK_MARK", "defined_in_a_class", "is_method", "refuse"]
+
+HOOK_MARK = "__llmcore_hooks__"
+"""Where a function says which hooks it is."""
 
 
 def refuse(function: Callable[..., Any]) -> None:
-    """Raises `ToolDefinitionError` for a class, a generator, and a method that was taken from its class."""
+    """Raises `ToolDefinitionError` for a class, a generator, a hook, and a method that was taken from its class."""
     if isinstance(function, type):
         name = function.__name__
         raise ToolDefinitionError(
@@ -28,6 +31,10 @@ def refuse(function: Callable[..., Any]) -> None:
         fix = "write @classmethod above @tool" if is_classmethod else "a tool takes a function, or options by name"
         raise ToolDefinitionError(f"not a function: {described(function)}; {fix}")
     _refuse_generators(function)
+    if marks := getattr(function, HOOK_MARK, ()):
+        raise ToolDefinitionError(
+            f"{function.__qualname__} is marked as a hook (@hook.{marks[0]}), which a tool is never asked as: write two functions"
+        )
     if is_method(function) and _stands_in_its_class(function):
         owner, _, name = function.__qualname__.rpartition(".")
         fix = f"give {owner}(...).{name}, or write @tool above it in the class"

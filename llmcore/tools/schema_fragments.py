@@ -15,10 +15,11 @@ from typing import Any, cast
 
 from llmcore.tools.signature import SignatureSchema
 from llmcore.types import JsonSchema, ToolDefinitionError
+from llmcore.types.called import is_async, takes
 from llmcore.types.copies import copied
 from llmcore.types.wordings import described
 
-__all__ = ["is_dynamic", "merge_fragments", "resolve"]
+__all__ = ["check_callables", "is_dynamic", "merge_fragments", "resolve"]
 
 _STATES_A_TYPE = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "const", "properties", "items"})
 _HAS_SUBSCHEMAS = frozenset({"$defs", "definitions"})
@@ -87,6 +88,22 @@ def is_dynamic(schema: object) -> bool:
     return callable(schema)
 
 
+def check_callables(schema: object, count: int, where: str) -> None:
+    """Raises `ToolDefinitionError` for a callable that cannot be asked with so many arguments, one (the object) or none."""
+    if isinstance(schema, Mapping):
+        for key, value in cast("Mapping[str, Any]", schema).items():
+            check_callables(value, count, f"{where}.{key}")
+    elif isinstance(schema, list):
+        for index, value in enumerate(cast("list[object]", schema)):
+            check_callables(value, count, f"{where}[{index}]")
+    elif callable(schema):
+        if is_async(schema):
+            raise ToolDefinitionError(f"{where}: {_name(schema)} is async, and a schema is made without waiting; let it be sync")
+        if not takes(schema, count):
+            asked = "with the object" if count else "with nothing, for the tool is no method"
+            raise ToolDefinitionError(f"{where} is asked {asked}, and cannot be {described(schema)}")
+
+
 def resolve(schema: object, ask: Callable[[Callable[..., Any]], Any], where: str) -> Any:
     """The schema with each callable replaced by a copy of what `ask` got from it: a list that changes later must not
     change the requests that were already made.
@@ -101,8 +118,6 @@ def resolve(schema: object, ask: Callable[[Callable[..., Any]], Any], where: str
 
 
 def _asked(keyword: Callable[..., Any], ask: Callable[[Callable[..., Any]], Any], where: str) -> Any:
-    if inspect.iscoroutinefunction(keyword):
-        raise ToolDefinitionError(f"{where}: {_name(keyword)} is async, and a schema is made without waiting; let it be sync")
     try:
         value = ask(keyword)
     except Exception as error:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import inspect
 import types
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -26,12 +25,12 @@ from llmcore.tools.docstrings import documentation
 from llmcore.tools.given_schema import GivenSchema
 from llmcore.tools.options import GIVEN_WITH_A_SCHEMA, OptionsByName, Params, ToolOptions, checked, is_name
 from llmcore.tools.refusals import defined_in_a_class, is_method, refuse
-from llmcore.tools.schema_fragments import is_dynamic, merge_fragments, resolve
+from llmcore.tools.schema_fragments import check_callables, is_dynamic, merge_fragments, resolve
 from llmcore.tools.signature import UNUSABLE, ArgumentsError, SignatureSchema, UnresolvedAnnotation, problems_of, schema_of_type
 from llmcore.tools.summaries import summary_of
 from llmcore.types import ConfigError, JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
-from llmcore.types.called import in_words
+from llmcore.types.called import in_words, is_async
 from llmcore.types.copies import updated
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
@@ -91,7 +90,9 @@ class Tool(Generic[P, R_co]):
         self._is_checked = False
         with suppress(UnresolvedAnnotation):  # perhaps defined further down; raised on first use if it is not
             is_told = self.options.examples or isinstance(self.options.params, Mapping)
-            if not self._compile().dynamic and is_told:
+            if self._compile().dynamic:
+                check_callables(self._compile().schema, int(self._is_method), f"tool {self.name!r}: parameters")
+            elif is_told:
                 self.check()
 
     @classmethod
@@ -173,8 +174,7 @@ class Tool(Generic[P, R_co]):
 
     @cached_property
     def is_async(self) -> bool:
-        function = self.function
-        return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004  (asks whether it is async, not whether it is callable)
+        return is_async(self.function)
 
     @property
     def context_parameter(self) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from llmcore.types.errors import ConfigError, LLMCoreError, RetryTool, TerminateLoop
 from llmcore.types.wordings import described, unknown
 
-__all__ = ["Kind", "check_kinds", "check_takes_one", "in_words", "naming", "told"]
+__all__ = ["Kind", "check_kinds", "check_takes_one", "in_words", "is_async", "naming", "takes", "told"]
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,6 +50,26 @@ def check_takes_one(what: str, function: object) -> None:
         raise ConfigError(f"{what} is called with the request, which its function does not take: {error}") from None
     except ValueError:  # it tells no signature
         pass
+
+
+def takes(function: object, count: int) -> bool:
+    """Is it a function that can be called with so many arguments by position? One that tells no signature may be."""
+    if not callable(function):
+        return False
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some builtins tell none
+        return True
+    try:
+        signature.bind(*[None] * count)
+    except TypeError:
+        return False
+    return True
+
+
+def is_async(function: object) -> bool:
+    """Does calling it give something to be awaited?"""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004  # an object with an async __call__
 
 
 def told(function: F, name: str | None = None, instead: Instead | None = None) -> F:

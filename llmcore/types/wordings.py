@@ -10,13 +10,17 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from difflib import get_close_matches
+from inspect import iscoroutinefunction, signature
+from types import FunctionType
 
 from pydantic import ValidationError
 
-__all__ = ["described", "dollars", "hint", "meant", "mistake_in", "unknown"]
+__all__ = ["described", "dollars", "hint", "meant", "mistake_in", "slip_of", "unknown"]
 
 _MAX_SHOWN = 40
 _ALIKE = 0.85  # of two names one of which is a slip of the other
+_NEARLY_THE_SAME = 0.9
+_SHORTEST_EXCHANGED, _SHORTEST_CHANGED = 5, 6  # letters of a name; `books` are no `hooks`
 _PLAIN = re.compile(r"\w+")
 _A = {"integer": "a whole number", "number": "a number", "string": "a text", "boolean": "True or False", "dictionary": "a dict"}
 
@@ -42,15 +46,34 @@ def meant(name: str, known: Collection[str]) -> str | None:
     return near[0] if near else None
 
 
+def slip_of(name: str, known: Iterable[str]) -> str | None:
+    """The known name that this one, which is another, was surely meant to be: nearly the same, or two neighbouring letters are
+    exchanged, or one is another. Stricter than `meant`, for names that somebody else may give to things of his own."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1, cutoff=_NEARLY_THE_SAME)
+    return near[0] if near else next((one for one in names if _is_one_slip(name, one)), None)
+
+
+def _is_one_slip(word: str, other: str) -> bool:
+    differ = [at for at, letter in enumerate(word) if letter != other[at]] if len(word) == len(other) else []
+    if len(differ) == 2 and len(word) >= _SHORTEST_EXCHANGED:
+        first, second = differ
+        return second == first + 1 and (word[first], word[second]) == (other[second], other[first])
+    return len(differ) == 1 and len(word) >= _SHORTEST_CHANGED
+
+
 def unknown(thing: str, what: str, name: str, known: Iterable[str], instead: Mapping[str, str] | None = None) -> str:
     """`Budget has no field 'token'; did you mean 'tokens'?`"""
     return f"{thing} has no {what} {name!r}; {hint(name, known, instead)}"
 
 
 def described(value: object) -> str:
-    """A number or a short text as it is, of a class its name, of anything else its type."""
+    """A number or a short text as it is, of a class its name, of a function how it is called, of anything else its type."""
     if isinstance(value, int | float) or value is None or (isinstance(value, str) and len(value) <= _MAX_SHOWN):
         return repr(value)
+    if isinstance(value, FunctionType):
+        kind = "async function" if iscoroutinefunction(value) else "function"
+        return f"the {kind} {value.__name__}({', '.join(signature(value).parameters)})"
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 

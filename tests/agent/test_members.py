@@ -380,9 +380,29 @@ def test_marks_that_cannot_be_are_told_where_they_stand() -> None:
     with pytest.raises(ConfigError, match="must be a function"):
         hook.before_request(3)  # type: ignore[type-var]
     with pytest.raises(ConfigError, match="let it stand below other decorators"):
+        hook.before_request(functools.partial(bare))
+    with pytest.raises(ConfigError, match="a tool is no hook: write two functions"):
         hook.before_request(tool(bare, name="x"))
     with pytest.raises(ConfigError, match="mark the function"):
         Orchestrator(FakeModel(), hooks=[nothing])
+
+
+def test_a_hook_that_is_a_tool_is_told_where_it_stands() -> None:
+    with pytest.raises(ToolDefinitionError, match=r"marked as a hook \(@hook\.before_tool_run\)"):
+
+        class _Both(Agent):
+            @tool
+            @hook.before_tool_run
+            def guard(self, call: Any, context: Any) -> None: ...
+
+
+@pytest.mark.parametrize("above", [property, functools.cached_property, functools.partialmethod, functools.lru_cache])
+@pytest.mark.parametrize("base", [Agent, Hooks])
+def test_a_hook_that_something_hides_is_told_when_the_class_is_made(above: Any, base: type) -> None:
+    def guard(self: Any, call: Any, context: Any) -> None: ...
+
+    with pytest.raises(ConfigError, match=r"Hidden\.guard: \w+ hides the hook below it"):
+        type("Hidden", (base,), {"guard": above(hook.before_tool_run(guard))})
 
 
 async def test_an_agent_is_not_hooks() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from typing import Any, cast
 
@@ -72,6 +73,13 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("interjections", 3, "must be a function"),
     ("interjections", pow, "takes no argument"),
     ("checkpoint", 3, "a function of a RunResult"),
+    ("checkpoint", lambda self, state: None, "its parameters are (self, state)"),
+    ("output_validators", [lambda self, value: value], "its parameters are (self, value)"),
+    ("socket_emit", lambda: None, "a function of one JSON object"),
+    ("socket_emit", lambda event, more: None, "not the function <lambda>(event, more)"),
+    ("log", lambda: None, "a function of one line"),
+    ("log", asyncio.sleep, "that is not async"),
+    ("token_counter", lambda: 1, "a function of a Request"),
     ("max_context_tokens", "9", "at least 1"),
     ("tool_timeout", -1, "seconds above 0"),
     ("answers", {}, "an option of each chat"),
@@ -222,7 +230,50 @@ def test_the_model_may_be_another_one_of_the_registry() -> None:
     assert agent.chat_sync("Hi") == "of b"
 
 
-@pytest.mark.parametrize(("name", "meant"), [("temprature", "temperature"), ("max_tool_turn", "max_tool_turns")])
+SLIPS = [
+    ("temprature", "temperature"),
+    ("max_tool_turn", "max_tool_turns"),
+    ("sytsem", "system"),
+    ("sistem", "system"),
+    ("budegt", "budget"),
+    ("thinknig", "thinking"),
+    ("modle", "model"),
+]
+
+
+@pytest.mark.parametrize(("name", "meant"), SLIPS)
+def test_what_is_almost_an_option_is_none_in_a_class(name: str, meant: str) -> None:
+    with pytest.raises(ConfigError, match=f"did you mean '{meant}'"):
+        type("Slipped", (Agent,), {name: "x"})
+
+
+@pytest.mark.parametrize("name", ["books", "tolls", "modal", "nmae", "spot", "models_by_name"])
+def test_other_words_are_the_objects_own(name: str) -> None:
+    made = type("Own", (Agent,), {name: "x", f"{name}_of": lambda self: None})(FakeModel("x"))  # type: ignore[misc]
+    setattr(made, name, "y")
+    assert made.chat_sync("Hi") == "x"
+
+
+METHODS = [
+    ("chekpoint", "checkpoint"),
+    ("checkponit", "checkpoint"),
+    ("socket_emitt", "socket_emit"),
+    ("interjection", "interjections"),
+    ("output_validator", "output_validators"),
+    ("finalise_response", "finalize_response"),
+]
+
+
+@pytest.mark.parametrize(("name", "meant"), METHODS)
+def test_a_method_that_is_almost_an_options_is_told_when_the_class_is_made(name: str, meant: str) -> None:
+    def method(self: Any, given: Any) -> None: ...
+
+    for value in (method, staticmethod(method)):
+        with pytest.raises(ConfigError, match=rf"Slipped\.{name} is never asked; did you mean '{meant}'"):
+            type("Slipped", (Agent,), {name: value})
+
+
+@pytest.mark.parametrize(("name", "meant"), SLIPS)
 def test_what_is_almost_an_option_is_none(name: str, meant: str) -> None:
     agent = AGENT(FakeModel("x"))
     with pytest.raises(ConfigError, match=f"did you mean '{meant}'"):

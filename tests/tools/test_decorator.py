@@ -161,6 +161,22 @@ def test_a_preprocess_function_may_supply_what_the_model_does_not() -> None:
     assert list(forecast.definition.parameters["properties"]) == ["city"]
 
 
+class Shop:
+    def method(self, given: Any) -> Any:
+        return given
+
+
+def of_nothing() -> None: ...
+
+
+def of_three(first: Any, second: Any, third: Any) -> None: ...
+
+
+async def of_one_later(given: Any) -> str:
+    return ""
+
+
+OF_ARGUMENTS = ("preprocess", "postprocess", "summary", "requires_approval")
 WRONG_OPTIONS: list[tuple[str, Any, str]] = [
     *(("retries", value, "whole number of at least 0") for value in ("5", -1, 1.5, True, float("nan"))),
     *(("timeout", value, "finite number of seconds above 0") for value in ("5", -1, 0, float("nan"), float("inf"), True)),
@@ -168,6 +184,10 @@ WRONG_OPTIONS: list[tuple[str, Any, str]] = [
     *((name, "x", "must be .* not 'x'") for name in ("params", "required", "preprocess", "postprocess", "examples", "tags")),
     *((name, "yes", "True") for name in ("read_only", "strict")),
     ("nme", "f", "did you mean 'name'"),
+    *((name, of_nothing, r"must be .*, not the function of_nothing\(\)") for name in OF_ARGUMENTS),
+    *((name, of_three, r"not the function of_three\(first, second, third\)") for name in OF_ARGUMENTS),
+    *((name, Shop.method, r"not the function method\(self, given\)") for name in OF_ARGUMENTS),
+    ("summary", of_one_later, "not async, not the async function of_one_later"),
 ]
 
 

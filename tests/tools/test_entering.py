@@ -289,9 +289,26 @@ async def later() -> list[str]:
     ],
 )
 def test_a_dynamic_keyword_that_gives_nothing_usable_is_named(keyword: Any, told: str) -> None:
-    made = tool(forecast, params={"city": {"type": "string", "enum": keyword}})
     with pytest.raises(ToolDefinitionError, match=f"(?s)tool 'forecast': parameters.*{told}"):
-        Orchestrator(FakeModel("x"), [made])
+        Orchestrator(FakeModel("x"), [tool(forecast, params={"city": {"type": "string", "enum": keyword}})])
+
+
+@pytest.mark.parametrize(
+    "keyword", [lambda given: [given], later, lambda *, town: [town]], ids=["one too many", "async", "by name"]
+)
+def test_a_dynamic_keyword_that_cannot_be_asked_is_told_where_the_tool_is_made(keyword: Any) -> None:
+    with pytest.raises(ToolDefinitionError, match=r"tool 'forecast': parameters\.properties\.city\.anyOf\[0\]\.enum:? .*is a"):
+        tool(forecast, params={"city": {"anyOf": [{"type": "string", "enum": keyword}]}})
+
+
+@pytest.mark.parametrize("keyword", [lambda: ["a"], lambda self, more: [more]], ids=["nothing", "more"])
+def test_a_methods_dynamic_keyword_is_asked_with_the_object(keyword: Any) -> None:
+    with pytest.raises(ToolDefinitionError, match=r"enum is asked with the object, and cannot be the function <lambda>"):
+
+        class _Station:
+            @tool(params={"city": {"type": "string", "enum": keyword}})
+            def forecast(self, city: str) -> str:
+                return city
 
 
 # Misspelt keys
