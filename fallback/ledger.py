@@ -220,7 +220,8 @@ class Ledger:
         if self.requests_left == 0:
             raise LimitExceeded(f"the budget of {budget.requests} requests is spent; raise Budget.requests, or leave it out")
         if budget.tokens is not None and tokens >= budget.tokens:
-            raise LimitExceeded(f"the budget of {budget.tokens} tokens is spent ({tokens} were used)")
+            about = "about " if self.usage.estimated else ""
+            raise LimitExceeded(f"the budget of {budget.tokens} tokens is spent ({about}{tokens} were used)")
         if budget.cost is not None and self._cost >= budget.cost:
             raise LimitExceeded(f"the budget of {dollars(budget.cost)} is spent ({dollars(self._cost)} were used)")
 

@@ -138,7 +138,7 @@ def _tool_within(value: object) -> Tool | None:
 
 
 def check_class(kind: type, agent: type) -> None:
-    """Raises `CallerError` for what would never be heard in a class derived from `agent`."""
+    """Raises `CallerError` for what would never be heard, or could never run, in a class derived from `agent`."""
     check_members(kind, but=agent, near_only=True, passed=_is_tool)
     own = [name for name in vars(agent) if not name.startswith("_")]
     for base in _heirs(kind, agent):
@@ -152,10 +152,27 @@ def check_class(kind: type, agent: type) -> None:
             _refuse_misspelt(base, name, value)
             if name in OPTIONS and issubclass(base, agent) and isinstance(value, _METHODS):
                 _check_method(base, name, value)
+            if _is_tool(value) and isinstance(value, Tool):
+                value.refuse_unbound(can_bind=True)
         for name, seeds in _SEEDS_NAMES.items():
             if seeds in vars(base) and name in vars(base):
                 raise ConfigError(f"{base.__name__} has {name} and {seeds}, which are the same: keep one")
+    _refuse_namesakes(kind)
     checked(kind.__name__, options_of(kind))
+
+
+def _refuse_namesakes(kind: type) -> None:
+    """Raises `ToolDefinitionError` for two tools of one name."""
+    members: dict[str, tuple[str, Any]] = {}
+    for attribute in _tool_names(kind):
+        value = inspect.getattr_static(kind, attribute)
+        found = value.__func__ if isinstance(value, staticmethod) else value
+        other, known = members.setdefault(found.name, (attribute, found))
+        if known is not found:
+            raise ToolDefinitionError(
+                f"{kind.__name__}.{other} and {kind.__name__}.{attribute} are tools of one name, {found.name!r}: give one "
+                "another by @tool(name=...)"
+            )
 
 
 def _heirs(kind: type, agent: type) -> Iterable[type]:

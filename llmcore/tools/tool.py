@@ -82,6 +82,7 @@ class Tool(Generic[P, R_co]):
         self.name = self.options.name or _name_of(function)
         self.__doc__ = function.__doc__
         self.__wrapped__ = function
+        self.__name__ = getattr(function, "__name__", self.name)  # what decorators above it tell
         self._is_method = is_method(function)
         self._lacks_self = False
         self._given: ToolDefinition | None = None

@@ -154,6 +154,9 @@ Block = Annotated[
 ]
 
 
+_KEYS = ("role", "content")
+
+
 class Message(_Frozen):
     """One turn. `content` may be given as a str, which becomes one `TextBlock`.
 
@@ -184,6 +187,20 @@ class Message(_Frozen):
             if all(isinstance(block, TextBlock) for block in self.content)
             else [one.model_dump() for one in self.content]
         )
+
+    def keys(self) -> tuple[str, ...]:
+        """As of such a dict, so that `{**message}` is one."""
+        return _KEYS
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """As of such a dict."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def __contains__(self, key: object) -> bool:
+        return key in _KEYS
 
     @property
     def text(self) -> str:

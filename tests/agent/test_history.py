@@ -229,3 +229,16 @@ def test_a_sync_stream_may_be_left() -> None:
     assert agent.messages == []
     fake.delay(0.0)
     assert agent.chat_sync("Count") == "three"
+
+
+def test_messages_read_like_dicts() -> None:
+    agent = Agent(FakeModel("Hello."))
+    agent.chat_sync("Hi")
+    last = agent.messages[-1]
+    assert (last["role"], last.get("content"), last.get("name"), last.get("name", "?")) == ("assistant", "Hello.", None, "?")
+    assert "role" in last
+    assert "name" not in last
+    assert [*last.keys()] == ["role", "content"]
+    assert [{**one} for one in agent.messages] == [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    with pytest.raises(KeyError):
+        last["name"]

@@ -85,20 +85,6 @@ def test_a_tool_does_not_take_the_place_of_the_agents_own_methods() -> None:
                 return code
 
 
-async def test_two_tools_of_one_name_are_told() -> None:
-    class Twice(Agent):
-        @tool(name="same")
-        def one(self) -> None:
-            """One."""
-
-        @tool(name="same")
-        def two(self) -> None:
-            """Two."""
-
-    with pytest.raises(ToolDefinitionError, match="two tools of one list are called 'same'"):
-        await Twice(FakeModel("x")).chat("Hi")
-
-
 def nothing(*_: Any) -> Any:
     """Stands where a method may."""
 
@@ -408,3 +394,57 @@ def test_a_hook_that_something_hides_is_told_when_the_class_is_made(above: Any, 
 async def test_an_agent_is_not_hooks() -> None:
     with pytest.raises(ConfigError, match=r"hooks must be llmcore\.Hooks"):
         Orchestrator(FakeModel(), hooks=cast("Any", Base(FakeModel())))
+
+
+def test_tools_that_could_never_run_are_told_when_the_class_is_made() -> None:
+    with pytest.raises(ToolDefinitionError, match=r"'look' is a method without `self`"):
+
+        class _Without(Agent):
+            @tool
+            def look() -> str:  # type: ignore[misc]  # pyright: ignore[reportSelfClsParameterName]
+                return ""
+
+    with pytest.raises(ToolDefinitionError, match=r"_Twice\.one and _Twice\.two are tools of one name, 'look'"):
+
+        class _Twice(Agent):
+            @tool(name="look")
+            def one(self) -> str:
+                return ""
+
+            @staticmethod
+            @tool(name="look")
+            def two() -> str:
+                return ""
+
+    with pytest.raises(ToolDefinitionError, match=r"are tools of one name, 'first'"):
+
+        class _Inherited(Base):
+            @tool(name="first")
+            def another(self) -> str:
+                return ""
+
+    class Alias(Base):
+        again = Base.second
+
+    assert names(Alias(FakeModel())) == ["first", "other_name", "apart"]
+
+
+def test_a_decorator_above_a_tool_may_tell_its_name() -> None:
+    told: list[str] = []
+
+    def logged(function: Any) -> Any:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            told.append(function.__name__)
+            return function(*args, **kwargs)
+
+        return call
+
+    class Logged(Agent):
+        @logged
+        @tool(name="other")
+        def look(self) -> str:
+            return "seen"
+
+    result = Logged(FakeModel().tool_call("other").text("ok")).run_sync("Hi")
+    assert (result.tool_results[0].content, told) == ("seen", ["look"])

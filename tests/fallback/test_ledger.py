@@ -102,6 +102,14 @@ def test_one_unknown_cost_does_not_switch_the_budget_off() -> None:
         ledger.check()
 
 
+@pytest.mark.parametrize(("estimated", "words"), [(False, r"\(13 were used\)"), (True, r"\(about 13 were used\)")])
+def test_tokens_that_were_estimated_are_told_as_that(estimated: bool, words: str) -> None:
+    ledger = Ledger(Budget(tokens=12))
+    ledger.finish(ledger.start("m", "text", "first"), Usage(input_tokens=10, output_tokens=3, estimated=estimated))
+    with pytest.raises(LimitExceeded, match=words):
+        ledger.check()
+
+
 def test_a_wait_is_part_of_the_attempt_after_it() -> None:
     clock = Clock()
     ledger = Ledger(Budget(), clock=clock)
