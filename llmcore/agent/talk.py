@@ -7,6 +7,7 @@ after a tool of it was begun, as far as it came, so that the model knows what wa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -22,24 +23,65 @@ from llmcore.types.wordings import mistake_in
 __all__ = ["Talk", "as_messages", "from_json", "said_as", "system_blocks", "to_json"]
 
 
+class _Messages(list[Message]):
+    """A list that does not change while a chat goes on in it: what is added meanwhile would be lost when that ends."""
+
+    is_open = False
+
+    def __reduce__(self) -> Any:
+        return list, (list(self),)
+
+
+def _refusing(name: str) -> Any:
+    change = getattr(list, name)
+
+    @wraps(change)
+    def changed(self: _Messages, *args: Any, **kwargs: Any) -> Any:
+        if self.is_open:
+            raise CallerError(
+                "the agent is in a chat: its messages change when that has ended; what is to enter meanwhile is given by "
+                "`interjections=`"
+            )
+        return change(self, *args, **kwargs)
+
+    return changed
+
+
+_CHANGES = ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse")
+for _name in (*_CHANGES, "__setitem__", "__delitem__", "__iadd__", "__imul__"):
+    setattr(_Messages, _name, _refusing(_name))
+
+
 class Talk:
     """One conversation of an agent: its messages, whether a chat goes on in it, and the orchestrator that is bound to it."""
 
     def __init__(self, given: Any) -> None:
-        self.messages: list[Message] = []
+        self._messages = _Messages()
         self._state: RunResult[Any] | None = None
         """The result to go on from: calls of it wait, or it was saved before its run ended."""
         self.snapshot: Callable[[], RunResult[Any]] | None = None
         """Gives the run that goes on, as far as it has come."""
         self.set(given)
-        self.is_open = False
         self.orchestrator: Orchestrator | None = None
         self.bound_by: object = None
         """The agent's options and client of which that one was made."""
 
+    @property
+    def messages(self) -> list[Message]:
+        """What was said, which may be changed by anybody while no chat goes on."""
+        return self._messages
+
+    @property
+    def is_open(self) -> bool:
+        """Does a chat go on in it?"""
+        return self._messages.is_open
+
+    def _put(self, messages: Sequence[Message]) -> None:
+        list.__setitem__(self._messages, slice(None), messages)
+
     def set(self, given: Any) -> None:
         """Go on from messages, or from a result. Raises `CallerError`."""
-        self.messages[:] = as_messages(given)
+        self._put(as_messages(given))
         result: RunResult[Any] | None = cast("Any", given) if isinstance(given, RunResult) else None
         self._state = copied(result) if result is not None and (result.pending or not result.ended) else None
 
@@ -66,8 +108,8 @@ class Talk:
                 "`interjections=`, or give this one a history of its own: `message_history=[...]`"
             )
         before = as_messages(self.messages)
-        self.messages[:] = [*before, *said]
-        self.is_open = True
+        self._put([*before, *said])
+        self._messages.is_open = True
         return before
 
     def fail(self, before: Any, so_far: RunResult[Any] | None) -> None:
@@ -77,7 +119,7 @@ class Talk:
 
     def close(self) -> None:
         """The chat is over."""
-        self.is_open, self.snapshot = False, None
+        self._messages.is_open, self.snapshot = False, None
 
 
 def as_messages(given: Any) -> list[Message]:
