@@ -352,7 +352,7 @@ class Agent:
         try:
             asked: dict[str, Any] = {**core.per_run, **{name: methods[name] for name in _OF_CHATS & methods.keys()}, **options}
             until = _Until(core.base._seconds_allowed(asked))  # pyright: ignore[reportPrivateUsage]  # that of its run
-            context: RunContext[Any] = asked.get("parent") or RunContext(asked.get("deps", core.settings.get("deps")))
+            context = _context_of(asked.get("parent"), asked.get("deps", core.settings.get("deps")))
             await self._ask_system(asked, until, context)
             given = talk.messages if state is None else said or state
             history = {"message_history": state} if state is not None and said else {}
@@ -468,6 +468,11 @@ class _Until:
         """As the option of the run, which takes nothing below 0."""
         left = self.seconds
         return {} if left is None else {"deadline": max(left, 0.001)}
+
+
+def _context_of(parent: RunContext[Any] | None, deps: Any) -> RunContext[Any]:
+    """What the agent's own methods are given: runs that they make within that of the parent are not the chat itself."""
+    return RunContext(deps) if parent is None else parent.for_call(parent.tool_call_id, parent.tool_name, parent.retry)
 
 
 def _answer_of(result: RunResult[Any]) -> Any:

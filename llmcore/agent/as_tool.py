@@ -57,10 +57,11 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, keep_history: bool,
 
 async def _asked(agent: Asked, message: str, context: RunContext[Any], left: LeftWithin | None, **options: Any) -> Any:
     """The agent's answer, where it was left waiting by what its caller said. Raises `CallHeld` while calls wait."""
+    parent = context.of_its_run()
     if left is None:
-        return _answer(agent, await agent.run(message, parent=context, **options), context)
+        return _answer(agent, await agent.run(message, parent=parent, **options), context)
     try:
-        return _answer(agent, await agent.run(None, parent=context, answers=left.answers, **options), context)
+        return _answer(agent, await agent.run(None, parent=parent, answers=left.answers, **options), context)
     except CallerError as error:
         partial: RunResult[Any] | None = error.partial
         done = partial.tool_results if partial is not None else ()

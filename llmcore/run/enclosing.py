@@ -6,7 +6,7 @@ inner one. The budget's side is the `Ledger`'s, which may have a parent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class LeftWithin:
-    """An inner run that ended with calls for the caller, and what the caller says of them."""
+    """An inner run that ended with calls for the caller, and what the caller says of them; or one that was saved in its midst."""
 
     state: RunResult[Any]
     answers: Answers
@@ -32,11 +32,13 @@ class LeftWithin:
 @dataclass(frozen=True, slots=True)
 class EnclosingRun:
     """The outer run, as its inner ones know it. `keep` takes their results. `left`: by the ids of its calls, the inner runs that
-    an earlier run left waiting, and that go on."""
+    an earlier run left, waiting or in their midst, and that go on. `save` saves the run with one of them as it stands; None where
+    nothing is saved."""
 
     ledger: Ledger
     keep: Callable[[RunResult[Any]], object]
     left: dict[str, LeftWithin] = field(default_factory=dict[str, "LeftWithin"])
+    save: Callable[[RunResult[Any]], Awaitable[object]] | None = None
 
     @property
     def is_over(self) -> bool:
@@ -46,8 +48,10 @@ class EnclosingRun:
 class Place:
     """Where an inner run stands: within which run, and for which of its calls."""
 
-    def __init__(self, run: EnclosingRun, call_id: str) -> None:
+    def __init__(self, run: EnclosingRun, call_id: str, *, is_the_calls: bool = False) -> None:
+        """`is_the_calls`: the call is carried out by this inner run."""
         self.ledger = run.ledger
+        self.saves = is_the_calls and run.save is not None
         self._run = run
         self._call_id = call_id
 
@@ -55,11 +59,18 @@ class Place:
         """Enter the inner run's result, whole or partial, in the outer one's."""
         self._run.keep(updated(result, {"parent_call": self._call_id}))
 
+    async def save(self, result: RunResult[Any]) -> None:
+        """Save the outer run, with the inner one as it stands. Raises what the outer run's function raises."""
+        if self._run.save is not None:
+            await self._run.save(updated(result, {"parent_call": self._call_id}))
+
 
 def enclosing(context: RunContext[Any] | None) -> Place | None:
     """The place that a `RunContext` tells; None for one that was made by hand."""
     within = None if context is None else context.within
-    return Place(within, context.tool_call_id) if isinstance(within, EnclosingRun) and context is not None else None
+    if context is None or not isinstance(within, EnclosingRun):
+        return None
+    return Place(within, context.tool_call_id, is_the_calls=context.is_of_its_run)
 
 
 def left_within(context: RunContext[Any]) -> LeftWithin | None:

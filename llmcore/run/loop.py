@@ -105,8 +105,12 @@ class Run:
             raise unknown_price(self._model)
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=bounds_cost)
         self._hooks = machinery.hooks.under(self._seconds_left)
-        checkpoint = settings.checkpoint
-        self._save_points = None if checkpoint is None else SavePoints(checkpoint, self.state.snapshot)
+        place = settings.place
+        above = place.save if place is not None and place.saves else None
+        saves = settings.checkpoint is not None or above is not None
+        self._save_points = SavePoints(settings.checkpoint, self.state.snapshot, above) if saves else None
+        if saves:
+            self.state.inner.save_by(self._save)
 
     def _seconds_left(self) -> float | None:
         return self.state.ledger.seconds_left

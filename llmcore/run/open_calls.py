@@ -33,10 +33,10 @@ class OpenCall(Value):
     """A call of the last turn that has no result.
 
     `stage`: it waits for `approval`; it is to be carried out `elsewhere`, for its tool has no function; it was begun, and calls
-    of a run `within` it wait, which are listed behind it, by ids of both (`call_1/call_0`); it is `ready`: approved, and not
-    begun; or it was `started`, and what became of it is not known. A call that is not begun and waits for nobody is not
-    listed. `summary` is the call in words (`tool(summary=...)`, else its name and arguments); `reason` says why approval is
-    required: what the predicate said or raised. `approved`: a caller approved it.
+    of a run `within` it wait, which are listed behind it, by ids of both (`call_1/call_0`), or that run was saved in its midst;
+    it is `ready`: approved, and not begun; or it was `started`, and what became of it is not known. A call that is not begun
+    and waits for nobody is not listed. `summary` is the call in words (`tool(summary=...)`, else its name and arguments);
+    `reason` says why approval is required: what the predicate said or raised. `approved`: a caller approved it.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -124,8 +124,8 @@ def _resumed(messages: Sequence[Message], saved: RunResult[Any] | None, answers:
 
 
 def _within(saved: RunResult[Any]) -> dict[str, RunResult[Any]]:
-    """The last run that each call made whose own calls wait. Raises `CallerError` where one is lost."""
-    runs = {run.parent_call: run for run in saved.runs if run.pending}
+    """The last run of each call whose own calls wait, or that was saved in its midst. Raises `CallerError` where one is lost."""
+    runs = {run.parent_call: run for run in saved.runs if run.pending or not run.ended}
     wanted = [call.id for call in saved.open_calls if call.stage == "within"]
     if lost := [call_id for call_id in wanted if call_id not in runs]:
         raise CallerError(f"the saved result has no run within {lost[0]!r} among its `runs`, whose calls wait: save it whole")

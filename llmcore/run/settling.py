@@ -66,9 +66,15 @@ class _Settling:
         self._changed: dict[str, ToolCall] = {}
         self._answers: dict[str, Literal["approve", "deny", "answer"]] = {}
         self._approved: set[str] = set()
-        self._within = {call_id: left for call_id in resumed.within if (left := _left(resumed, call_id)).answers}
+        self._within = {call.id: left for call in resumed.calls if (left := self._goes_on(call)) is not None}
         ended = (outcome.call for outcome in resumed.carried if outcome.ended or aborted(outcome, tools))
         self._ended_by = next(ended, None)
+
+    def _goes_on(self, call: ToolCall) -> LeftWithin | None:
+        """The run within the call, where that goes on: with the caller's answers, or because it was saved in its midst."""
+        left = _left(self._resumed, call.id) if call.id in self._resumed.within else None
+        goes_by_itself = left is not None and not left.state.ended and call.id not in self._resumed.answers
+        return left if left is not None and (left.answers or (goes_by_itself and goes_on(self._toolbox.get(call.name)))) else None
 
     @property
     def settled(self) -> Settled:
@@ -114,8 +120,8 @@ class _Settling:
 
     def _unanswered(self, call: ToolCall, stage: OpenCall | None) -> Outcome | OpenCall | None:
         """The same, of a call of which nothing is said."""
-        tool = self._toolbox.get(call.name)
-        if stage is not None and stage.waits:
+        tool, within = self._toolbox.get(call.name), self._resumed.within.get(call.id)
+        if stage is not None and stage.waits and (within is None or within.pending):
             return _judged_by(tool, stage)
         if call.name == FINAL_RESULT and tool is None:
             return synthetic(call, _NOT_TAKEN)
@@ -167,9 +173,8 @@ def _check_answer(call: ToolCall, answer: CallAnswer | None, stage: OpenCall | N
         return
     if stage.stage == "within":
         inner = ", ".join(repr(id_within(call.id, one.id)) for one in resumed.within[call.id].pending)
-        raise CallerError(
-            f"answers: {call.id!r} ({call.name}) was begun, and waits for answers to {inner}: give those, or an Answer"
-        )
+        fix = f"waits for answers to {inner}: give those" if inner else "goes on by itself: give nothing"
+        raise CallerError(f"answers: {call.id!r} ({call.name}) was begun, and {fix}, or an Answer")
     if stage.stage == "started" and isinstance(answer, Deny):
         raise CallerError(
             f"answers: {call.id!r} ({call.name}) was started and may have taken effect, so it cannot be denied: give an Answer "

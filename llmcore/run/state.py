@@ -12,8 +12,8 @@ from typing import Any, Literal
 from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import is_fit, mended, recorded
-from llmcore.run.enclosing import EnclosingRun
 from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, last_calls, open_calls, with_unique_ids
+from llmcore.run.inner_runs import InnerRuns
 from llmcore.run.interjections import interjected, left_waiting, not_waiting
 from llmcore.run.left_out import told_of_left_out
 from llmcore.run.observing import Watch
@@ -47,10 +47,6 @@ from llmcore.types.json_data import encodable
 __all__ = ["GO_ON", "RunState"]
 
 GO_ON = "Go on."
-_STOPPED_WITHIN = (
-    "No result: the conversation went on before anybody answered what it asked for ({left}), which was not run. What it had run "
-    "before: {done}."
-)
 _WENT_ON = "No result: the conversation went on before anybody answered this call. It was not run."
 
 
@@ -61,11 +57,9 @@ class RunState:
     def __init__(self, settings: RunSettings, watch: Watch) -> None:
         self.settings = settings
         self.ledger = Ledger(settings.budget, parent=None if settings.place is None else settings.place.ledger)
-        self.runs: list[RunResult] = []
-        """Those made within this one."""
-        self._as_enclosing = EnclosingRun(self.ledger, self.runs.append)
         self.refused = RefusedRequests()
         resumed = settings.resumed
+        self.inner = InnerRuns(self.ledger, {} if resumed is None else resumed.within)
         given = settings.request.messages
         self.messages: list[Message] = list(given if resumed is None else given[: resumed.head])
         self._later = [] if resumed is None else list(given[resumed.head :])
@@ -87,8 +81,6 @@ class RunState:
         self._open: dict[str, Callable[[], OpenCall]] = {}
         """How each call that is open stands, told when it is asked for."""
         self._held: dict[str, ToolCall] = {}
-        self._within: dict[str, RunResult] = {} if resumed is None else dict(resumed.within)
-        """By the id of a call, the run within it that waits."""
         self._answers: Mapping[str, Literal["approve", "deny", "answer"]] = {}
         self.approved: Set[str] = frozenset()
         self._not_entered = [] if resumed is None else not_waiting(resumed.not_entered, settings.interjections)
@@ -124,7 +116,7 @@ class RunState:
         for call in settled.changed:
             self.replace_call(call)
         self._answers, self.approved = settled.answers, settled.approved
-        self._as_enclosing.left.update(settled.within)
+        self.inner.go_on(settled.within)
         held = {
             call_id: call
             for call_id, call in self._held.items()
@@ -148,8 +140,7 @@ class RunState:
 
     def hold_within(self, call: ToolCall) -> None:
         """Calls of the run within this one wait for the caller."""
-        made = [run for run in self.runs if run.parent_call == call.id and run.pending]
-        self._within[call.id] = made[-1] if made else self._within[call.id]
+        self.inner.hold(call.id)
         self.hold(call, OpenCall.of(call, "within"))
 
     def begin(self, call: ToolCall) -> None:
@@ -157,6 +148,7 @@ class RunState:
         self._held.pop(call.id, None)
         approved = self._answers.get(call.id) == "approve"
         self._open[call.id] = partial(OpenCall.of, call, "started", approved=approved)
+        self.inner.begin(call.id)
 
     @property
     def pending(self) -> list[ToolCall]:
@@ -169,20 +161,17 @@ class RunState:
     def _waiting(self, call_id: str) -> list[ToolCall]:
         if self._open[call_id]().stage != "within":
             return [self._held[call_id]]
-        return [updated(one, {"id": id_within(call_id, one.id)}) for one in self._within[call_id].pending]
+        return [updated(one, {"id": id_within(call_id, one.id)}) for one in self.inner.waiting(call_id).pending]
 
     def _told_open(self, call_id: str) -> list[OpenCall]:
         """The open call, and behind it those that wait within it."""
         told = self._open[call_id]()
-        inner = self._within[call_id].open_calls if told.stage == "within" else []
+        run = self.inner.waiting(call_id) if told.stage == "within" else None
+        if told.stage == "started" and (run := self.inner.under_way(call_id)) is not None:
+            told = updated(told, {"stage": "within"})
+        inner = run.open_calls if run is not None else []
         waiting = [one for one in inner if one.waits and one.stage != "within"]
         return [told, *(updated(one, {"id": id_within(call_id, one.id)}) for one in waiting)]
-
-    @property
-    def _runs(self) -> list[RunResult]:
-        """The runs within this one, and those of an earlier one that still wait."""
-        waiting = [run for call_id, run in self._within.items() if call_id in self._held]
-        return [*self.runs, *(run for run in waiting if not any(run is one for one in self.runs))]
 
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
@@ -206,7 +195,7 @@ class RunState:
 
     def context(self) -> RunContext[Any]:
         """What tools and the caller's functions may know of the run, as it stands now."""
-        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages)).of(self._as_enclosing)
+        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages)).of(self.inner.enclosing)
 
     def note_silence(self) -> None:
         """The reply to the last request says nothing."""
@@ -383,10 +372,7 @@ class RunState:
         """What is said of a call that nobody answered; of one that was begun, also what was done within it."""
         if call_id not in self._open or self._open[call_id]().stage != "within":
             return _WENT_ON
-        within = self._within[call_id]
-        left = ", ".join(dict.fromkeys(call.name for call in within.pending))
-        done = ", ".join(record.name for record in within.tool_results if record.ran) or "nothing"
-        return _STOPPED_WITHIN.format(left=left, done=done)
+        return self.inner.given_up(call_id)
 
     def take_output(self, value: Any) -> None:
         """The run is over; `value` is the typed output, if one was asked for."""
@@ -451,6 +437,7 @@ class RunState:
 
     def result(self) -> RunResult:
         """The run as it stands. Asked for when it is over: the caller is given the history itself."""
+        begun = {use.id for use in open_calls(self.messages)} - self.done.keys()
         return made(
             RunResult,
             envelope=self.envelope,
@@ -471,7 +458,7 @@ class RunState:
             repairs=[*self.repairs],
             given_messages=self._given,
             not_entered=[*self._not_entered, *left_waiting(self.settings.interjections)],
-            runs=self._runs,
+            runs=self.inner.told(self._held, begun),
         )
 
     def _open_calls(self) -> list[OpenCall]:

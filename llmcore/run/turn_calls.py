@@ -3,7 +3,6 @@ must be, within the run's budget."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,7 +19,7 @@ from llmcore.run.state import RunState
 from llmcore.run.unknown_calls import not_found
 from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.execution import Outcome, run_call, synthetic, unfinished
-from llmcore.tools.tool_run import ToolRun
+from llmcore.tools.tool_run import NotBegun, ToolRun
 from llmcore.types import Event, ToolCall, ToolStarted
 from llmcore.types.copies import copied
 from llmcore.types.telling import Tell
@@ -153,7 +152,7 @@ class TurnCalls:
             else:
                 if outcome.ran:  # until the hooks after it have let the outcome pass
                     withheld(partial(_only_ran, decided, outcome.duration, outcome.retries))
-                self._state.ledger.check_refused_below()
+                self._state.inner.check()
                 outcome = await self._passed(decided, outcome)
         except BaseException:
             self._tell_ended(self._withheld.get(call.id, partial(unfinished, decided)))
@@ -167,7 +166,7 @@ class TurnCalls:
         """The call is about to start, and is saved as that: but not where another one's end keeps it from that, for nobody would
         know that it never began."""
         if self._running is not None and self._running.is_ending:
-            raise asyncio.CancelledError
+            raise NotBegun
         self._state.begin(call)
 
     def _starts(self, call: ToolCall, tool: Tool) -> Scope:

@@ -52,6 +52,7 @@ class RunContext(Generic[DepsT]):
     tool_name: str = ""
     retry: int = 0
     _within: Within | None = field(default=None, init=False, repr=False, compare=False)
+    _is_the_calls: bool = field(default=False, init=False, repr=False, compare=False)
 
     def for_call(self, call_id: str, name: str, retry: int) -> RunContext[Any]:
         """This context, for one call of the turn."""
@@ -63,6 +64,16 @@ class RunContext(Generic[DepsT]):
         """This context, which knows its run."""
         self._within = within
         return self
+
+    def of_its_run(self) -> RunContext[DepsT]:
+        """This context, for the one run that its call is carried out by: what is saved of that run is saved of the call."""
+        made: RunContext[DepsT] = self.for_call(self.tool_call_id, self.tool_name, self.retry)
+        made._is_the_calls = True
+        return made
+
+    @property
+    def is_of_its_run(self) -> bool:
+        return self._is_the_calls
 
     @property
     def within(self) -> Within | None:

@@ -15,10 +15,14 @@ from llmcore.tools.leaving import leave
 from llmcore.types import ToolCall, ToolStarted
 from llmcore.types.telling import Tell
 
-__all__ = ["ToolRun", "aborts"]
+__all__ = ["NotBegun", "ToolRun", "aborts"]
 
 _STOPPING = 0.5
 """Seconds for the calls of a turn to end when they are stopped; each leaves behind at once what does not."""
+
+
+class NotBegun(Exception):
+    """A runner raises it for a call that the end of another one kept from beginning."""
 
 
 class ToolRun:
@@ -79,6 +83,8 @@ class ToolRun:
                     return unfinished(call)
                 try:
                     outcome = await self._runner(call)
+                except NotBegun:
+                    return unfinished(call)
                 except BaseException:
                     self.is_ending = True
                     raise

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from llmcore import Agent, Answer, Approve, Deny, FakeModel, Orchestrator, RunContext, RunResult, tool
+from llmcore import Agent, Answer, Approve, Deny, FakeModel, Message, Orchestrator, RunContext, RunResult, tool
 from llmcore.types import CallerError, ToolDefinition
 from tests.orchestrator.support import assert_valid
 
@@ -144,23 +144,133 @@ def test_answers_that_do_not_fit_are_the_callers_error_and_lose_nothing() -> Non
     assert result.content == "all is done"
 
 
-def test_a_process_that_dies_while_the_agent_goes_on_does_not_begin_it_anew() -> None:
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_process_that_dies_while_the_agent_goes_on_does_nothing_twice(deep: bool) -> None:
     done: list[str] = []
-    state, states = waiting(done), list[str]()
+    state, states = waiting(done, deep=deep), list[tuple[str, int]]()
 
     def save(saved: RunResult) -> None:
-        states.append(saved.model_dump_json())
+        states.append((saved.model_dump_json(), len(done)))
 
-    going_on(done).run_sync(state, answers={call.id: Approve() for call in state.approvals}, checkpoint=save)
+    answers = {call.id: Approve() for call in state.approvals}
+    going_on(done, deep=deep).run_sync(state, answers=answers, checkpoint=save)
     assert sorted(done) == ["pay Ann", "wipe c", "wipe d"]
-    for text in states[:-1]:
-        saved = RunResult.model_validate_json(text)
-        again: list[str] = []
-        result = going_on(again).run_sync(saved)
-        assert again == []
-        assert_valid(result.messages)
-        said = result.messages[2].tool_results[0].text
-        assert "is unknown" in said or said == "sub is done"
+    for index, (text, at) in enumerate(states):
+        until = states[index + 1][1] if index + 1 < len(states) else len(done)
+        for had_done in {at, until}:  # killed at once, and just before the next point
+            saved = RunResult.model_validate_json(text)
+            if saved.ended:
+                continue
+            again = done[:had_done]
+            agent = going_on(again, deep=deep)
+            result = agent.run_sync(saved)
+            if result.pending:  # none of the answers was taken before it was killed
+                result = agent.run_sync(result, answers={call.id: Approve() for call in result.pending})
+            assert len(again) == len(set(again))
+            assert result.content == "all is done"
+            assert_valid(result.messages)
+            told = [text for run in all_runs(result) for message in run.messages for text in results_in(message)]
+            assert {"wipe c", "wipe d"} <= set(again) or any("is unknown" in text for text in told)
+
+
+def all_runs(result: RunResult) -> list[RunResult]:
+    return [result, *(inner for run in result.runs for inner in all_runs(run))]
+
+
+def results_in(message: Message) -> list[str]:
+    return [block.text for block in message.tool_results]
+
+
+class Worker(Agent):
+    """Works."""
+
+    did: list[str]
+
+    @tool
+    def work(self, n: int) -> str:
+        """Work."""
+        self.did.append(f"work {n}")
+        return f"worked {n}"
+
+    @tool(read_only=True)
+    def look(self) -> str:
+        """Look."""
+        return "looked"
+
+
+def at_work(did: list[str], *, deep: bool, fresh: bool) -> Agent:
+    script = FakeModel().tool_calls(("work", {"n": 1}), ("work", {"n": 2})).tool_call("look").tool_call("work", {"n": 3})
+    inner: Agent = Worker(script.text("worked") if fresh else FakeModel(default="worked"), name="sub")
+    cast("Any", inner).did = did
+    asking = FakeModel().tool_call("sub", {"message": "do"}).text("done")
+    if deep:
+        model = FakeModel().tool_call("sub", {"message": "do"}).text("middle") if fresh else FakeModel(default="middle")
+        inner = Agent(model, name="middle", tools=[inner])
+        asking = FakeModel().tool_call("middle", {"message": "do"}).text("done")
+    return Agent(asking if fresh else FakeModel(default="done"), tools=[inner])
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_what_an_agent_does_within_is_saved_with_the_asking_run(deep: bool) -> None:
+    did: list[str] = []
+    states: list[tuple[str, int]] = []
+    at_work(did, deep=deep, fresh=True).run_sync(
+        "Go", checkpoint=lambda saved: states.append((saved.model_dump_json(), len(did)))
+    )
+    assert did == ["work 1", "work 2", "work 3"]
+    known: set[int] = set()
+    for index, (text, at) in enumerate(states):
+        until = states[index + 1][1] if index + 1 < len(states) else len(did)
+        for had_done in {at, until}:
+            saved = RunResult.model_validate_json(text)
+            if saved.ended:
+                continue
+            again = did[:had_done]
+            result = at_work(again, deep=deep, fresh=False).run_sync(saved)
+            assert len(again) == len(set(again))
+            assert_valid(result.messages)
+            assert result.content == "done"
+            inner = [message for run in all_runs(result) for message in run.messages]
+            known.add(sum("worked " in text for message in inner for text in results_in(message)))
+    assert known >= {1, 2, 3}  # the results that it had by then are not lost
+
+
+def test_what_the_checkpoint_raises_within_an_agent_ends_the_asking_run() -> None:
+    did: list[str] = []
+    count = 0
+
+    def save(_: RunResult) -> None:
+        nonlocal count
+        count += 1
+        if did:
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        at_work(did, deep=True, fresh=True).run_sync("Go", checkpoint=save, max_parallel_tools=1)
+    assert "work 3" not in did
+
+
+def test_other_runs_of_a_call_are_not_taken_for_the_one_that_carries_it_out() -> None:
+    states: list[RunResult] = []
+
+    class Asking(Agent):
+        """Asks."""
+
+        async def system_messages(self, context: RunContext) -> str:
+            look = tool(lambda: "x", name="look", description="Look.")
+            model = FakeModel().tool_call("look").text("be brief")
+            return (await Orchestrator(model, [look]).run("How?", parent=context)).content
+
+    async def by_hand(context: RunContext) -> str:
+        """By hand."""
+        look = tool(lambda: "x", name="look", description="Look.")
+        return (await Orchestrator(FakeModel().tool_call("look").text("seen"), [look]).run("?", parent=context)).content
+
+    model = FakeModel().tool_call("sub", {"message": "do"}).tool_call("by_hand").text("done")
+    agent = Agent(model, tools=[Asking(FakeModel("Well."), name="sub"), by_hand], checkpoint=states.append)
+    assert agent.run_sync("Go").content == "done"
+    begun = [call.stage for state in states for call in state.open_calls]
+    assert set(begun) == {"started"}
 
 
 def test_what_else_the_turn_calls_runs_and_a_run_within_is_in_the_asking_runs_save_points() -> None:
@@ -271,3 +381,18 @@ def test_a_call_within_that_is_shown_with_other_arguments_is_not_taken() -> None
     with pytest.raises(CallerError, match="other arguments than its history holds"):
         going_on(done).run_sync(state, answers={state.pending[0].id: Approve()})
     assert done == ["pay Ann"]
+
+
+def test_an_agent_that_is_gone_in_the_midst_of_its_run_has_an_unknown_outcome() -> None:
+    did: list[str] = []
+    states: list[RunResult] = []
+    at_work(did, deep=False, fresh=True).run_sync("Go", checkpoint=states.append)
+    midway = next(state for state in states if any(call.stage == "within" for call in state.open_calls))
+    for agent in (Agent(FakeModel("done")), plain_function(did)):
+        result = agent.run_sync(midway)
+        assert "is unknown" in result.tool_results[0].content
+        assert result.content in ("done", "all is done")
+    assert Agent(FakeModel("done")).chat_sync(midway, answers={midway.open_calls[0].id: Answer("by hand")}) == "done"
+    for wrong in (Approve(), Deny()):
+        with pytest.raises(CallerError, match="was begun, and goes on by itself"):
+            at_work(did, deep=False, fresh=False).run_sync(midway, answers={midway.open_calls[0].id: wrong})
