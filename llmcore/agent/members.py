@@ -165,8 +165,8 @@ def _refuse_namesakes(kind: type) -> None:
     """Raises `ToolDefinitionError` for two tools of one name."""
     members: dict[str, tuple[str, Any]] = {}
     for attribute in _tool_names(kind):
-        value = inspect.getattr_static(kind, attribute)
-        found = value.__func__ if isinstance(value, staticmethod) else value
+        value: Any = inspect.getattr_static(kind, attribute)
+        found: Any = getattr(value, "__func__", value)
         other, known = members.setdefault(found.name, (attribute, found))
         if known is not found:
             raise ToolDefinitionError(

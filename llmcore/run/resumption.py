@@ -137,7 +137,8 @@ def _check_shown(saved: RunResult[Any], uses: Sequence[ToolUseBlock], within: Ma
     approves the one must not set off the other."""
     held: dict[str, Any] = {use.id: (use.name, use.input) for use in uses}
     held |= {id_within(at, call.id): (call.name, call.arguments) for at, run in within.items() for call in run.pending}
-    for shown in (*saved.pending, *saved.open_calls):
+    shown_open: list[ToolCall | OpenCall] = [*saved.pending, *saved.open_calls]
+    for shown in shown_open:
         if shown.id in held and _plain(held[shown.id]) != _plain((shown.name, shown.arguments)):
             raise CallerError(
                 f"the result shows its call {shown.id!r} ({shown.name}) with other arguments than its history holds: one was "

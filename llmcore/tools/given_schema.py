@@ -8,6 +8,8 @@ from typing import Any
 
 from llmcore.tools.signature import hints_of, is_context
 from llmcore.types import CompiledTool, ToolDefinition, ToolDefinitionError
+from llmcore.types.copies import copied
+from llmcore.types.narrowing import object_in
 from llmcore.types.wordings import hint
 
 __all__ = ["GivenSchema"]
@@ -18,14 +20,15 @@ _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_O
 class GivenSchema:
     """How a function answers calls of a definition: with the arguments as plain data, by name.
 
-    A property that the schema does not require and the function has no default for arrives as None when it is left out.
+    A property that the schema does not require and the function has no default for arrives, when it is left out, as the default
+    that the schema tells, else as None.
     Raises `ToolDefinitionError` naming the parameter where one of the two has what the other lacks. `any_arguments`: a
     function before this one makes other arguments, so the names are not compared.
     """
 
     def __init__(self, definition: ToolDefinition, function: Callable[..., Any] | None, *, any_arguments: bool = False) -> None:
         self.context_parameter: str | None = None
-        self._may_lack: list[str] = []
+        self._may_lack: dict[str, Any] = {}
         parameters = _parameters(function)
         if function is None or parameters is None:
             return
@@ -38,11 +41,12 @@ class GivenSchema:
                 del parameters[name]
         if not any_arguments:
             _compare(definition, parameters)
-        needed = CompiledTool(definition).required
-        self._may_lack = [name for name in _required(parameters) if name not in needed]
+        compiled = CompiledTool(definition)
+        told = {name: object_in(compiled.properties.get(name)).get("default") for name in _required(parameters)}
+        self._may_lack = {name: default for name, default in told.items() if name not in compiled.required}
 
     def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return dict.fromkeys(self._may_lack) | dict(arguments)
+        return copied(self._may_lack) | dict(arguments)
 
 
 def _parameters(function: Callable[..., Any] | None) -> dict[str, inspect.Parameter] | None:

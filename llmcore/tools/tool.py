@@ -31,7 +31,7 @@ from llmcore.tools.summaries import summary_of
 from llmcore.types import ConfigError, JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
 from llmcore.types.called import in_words, is_async
-from llmcore.types.copies import updated
+from llmcore.types.copies import copied, updated
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
 from llmcore.types.tools import check_definition
@@ -191,15 +191,28 @@ class Tool(Generic[P, R_co]):
     def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """A call's arguments as the keyword arguments of the function, in the annotated types.
 
-        Declared parameters (`params`) that are not required and were left out arrive as None unless the function has
-        a default. Raises `ArgumentsError`.
+        Declared parameters (`params`) that are not required and were left out arrive as the `default` that they declare, for the
+        model was told that one; else as the function's own, else as None. Raises `ArgumentsError`.
         """
         if self._given_schema is not None:
             return self._given_schema.keywords(arguments)
         compiled = self._compile()
         if compiled.adapter is not None:
             return {compiled.signature.names[0]: _validated(compiled.adapter, arguments)}
-        return compiled.signature.bind(arguments)
+        return compiled.signature.bind({**self._declared_defaults, **arguments})
+
+    @property
+    def _declared_defaults(self) -> dict[str, Any]:
+        """By `params`. What a `preprocess` function gives is not what they declare."""
+        params = self.options.params
+        if not isinstance(params, Mapping) or self.options.preprocess is not None:
+            return {}
+        told = {name: part["default"] for name, part in params.items() if part.get("default") is not None}
+        return {name: copied(self._asked(value) if callable(value) else value) for name, value in told.items()}
+
+    def _asked(self, keyword: Callable[..., Any]) -> Any:
+        """What a function among the keywords of the schema gives now."""
+        return keyword(self.instance) if self._is_method else keyword()
 
     def summary_of(self, arguments: Mapping[str, Any] | None) -> str:
         """A call in words for users: by the option `summary`, which is given the defaults of what was left out, too; else the
@@ -301,13 +314,9 @@ class Tool(Generic[P, R_co]):
         return _Compiled(signature, schema, is_dynamic(schema))
 
     def _resolved(self) -> JsonSchema:
-        def ask(value: Callable[..., Any]) -> Any:
-            return value(self.instance) if self._is_method else value()
-
         if self.needs_instance:
             raise ToolDefinitionError(f"tool {self.name!r}: its schema asks the instance; give instance.{self.name}")
-
-        return cast("JsonSchema", resolve(self._compile().schema, ask, f"tool {self.name!r}: parameters"))
+        return cast("JsonSchema", resolve(self._compile().schema, self._asked, f"tool {self.name!r}: parameters"))
 
     def _definition_of(self, schema: JsonSchema) -> ToolDefinition:
         options = self.options

@@ -401,7 +401,7 @@ def test_tools_that_could_never_run_are_told_when_the_class_is_made() -> None:
 
         class _Without(Agent):
             @tool
-            def look() -> str:  # type: ignore[misc]  # pyright: ignore[reportSelfClsParameterName]
+            def look() -> str:  # pyright: ignore[reportSelfClsParameterName]
                 return ""
 
     with pytest.raises(ToolDefinitionError, match=r"_Twice\.one and _Twice\.two are tools of one name, 'look'"):

@@ -249,7 +249,7 @@ def test_what_is_almost_an_option_is_none_in_a_class(name: str, meant: str) -> N
 
 @pytest.mark.parametrize("name", ["books", "tolls", "modal", "nmae", "spot", "models_by_name"])
 def test_other_words_are_the_objects_own(name: str) -> None:
-    made = type("Own", (Agent,), {name: "x", f"{name}_of": lambda self: None})(FakeModel("x"))  # type: ignore[misc]
+    made = type("Own", (Agent,), {name: "x", f"{name}_of": lambda self: None})(FakeModel("x"))
     setattr(made, name, "y")
     assert made.chat_sync("Hi") == "x"
 

@@ -297,7 +297,11 @@ def test_a_call_that_was_started_cannot_be_denied() -> None:
 
 
 def nothing_else(done: list[str]) -> Agent:
-    return Agent(FakeModel("all is done"), tools=[tool(lambda: done.append("other") or "x", name="other", description="Other.")])
+    def other() -> str:
+        done.append("other")
+        return "x"
+
+    return Agent(FakeModel("all is done"), tools=[other])
 
 
 def plain_function(done: list[str]) -> Agent:

@@ -330,11 +330,11 @@ class DiskFull(Saved):
 
     def __init__(self, n: int) -> None:
         super().__init__()
-        self.n, self.count = n, -1
+        self._failing, self._asked = n, -1
 
     def __call__(self, result: RunResult) -> None:
-        self.count += 1
-        if self.count == self.n:
+        self._asked += 1
+        if self._asked == self._failing:
             raise OSError("disk full")
         super().__call__(result)
 

@@ -374,3 +374,46 @@ def test_a_tool_that_a_provider_has_built_in_is_no_function_that_takes_nothing(g
 )
 def test_a_function_that_takes_nothing_is_one(given: dict[str, Any]) -> None:
     assert as_tool(given).name == "now"
+
+
+# Defaults that are declared
+
+
+class Shelf:
+    places = 3
+
+    @tool(params={"n": {"type": "integer", "default": lambda self: self.places}}, required=[])
+    def put(self, n: int) -> str:
+        return f"{n}"
+
+
+def told_defaults() -> dict[str, Any]:
+    return {"b": {"type": "integer", "default": 7}, "c": {"type": "array", "default": []}, "d": {"type": "string"}}
+
+
+def test_what_is_left_out_arrives_as_the_default_that_the_model_was_told() -> None:
+    def given(a: str, b: int, c: list[int], d: str) -> str:
+        c.append(1)
+        return f"{a} {b} {c} {d}"
+
+    def own(b: int = 5) -> str:
+        return f"{b}"
+
+    made = tool(given, params={"a": {"type": "string"}, **told_defaults()}, required=["a"])
+    calls: list[Any] = [("given", {"a": "x"}), ("given", {"a": "y", "b": 1, "d": "z"}), ("put", {}), ("own", {})]
+    fake = FakeModel().tool_calls(*calls).text("ok")
+    tools = [made, Shelf().put, tool(own, params={"b": {"type": "integer", "default": 6}})]
+    result = Orchestrator(fake, tools).run_sync("?")
+    assert [one.content for one in result.tool_results] == ["x 7 [1] None", "y 1 [1] z", "3", "6"]
+    assert made.definition.parameters["properties"]["c"]["default"] == []
+
+
+def test_a_default_of_a_whole_schema_arrives_too() -> None:
+    schema = {"type": "object", "properties": {"b": {"type": "integer", "default": 7}, "c": {"type": "string"}}}
+
+    def given(b: int, c: str) -> str:
+        return f"{b} {c}"
+
+    made = Tool.from_definition(ToolDefinition(name="given", parameters=schema), given)
+    result = Orchestrator(FakeModel().tool_call("given").text("ok"), [made]).run_sync("?")
+    assert result.tool_results[0].content == "7 None"
