@@ -77,7 +77,7 @@ class Talk:
         return self._messages.is_open
 
     def _put(self, messages: Sequence[Message]) -> None:
-        list.__setitem__(self._messages, slice(None), messages)
+        list[Message].__setitem__(self._messages, slice(None), messages)
 
     def set(self, given: Any) -> None:
         """Go on from messages, or from a result. Raises `CallerError`."""

@@ -23,6 +23,7 @@ from llmcore.run.resuming import check_results_answer_calls
 from llmcore.run.resumption import Resumed, entered
 from llmcore.run.saving import checkpoint_of
 from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
+from llmcore.tools.schema_fragments import fillable
 from llmcore.types import (
     Budget,
     CallerError,
@@ -35,6 +36,7 @@ from llmcore.types import (
 )
 from llmcore.types.copies import made, updated
 from llmcore.types.given_messages import given_messages
+from llmcore.types.logs import logger
 from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
 from llmcore.types.wordings import mistake_in
 
@@ -60,6 +62,7 @@ TOOL_OPTIONS = {
     "tool_errors": "errors",
 }
 """Options of an orchestrator and of a run, and the settings of a `ToolConfig` that they are."""
+_log = logger("tools")
 _MAX_NAMES = 50
 _NOTHING_SET = ToolConfig()
 
@@ -125,8 +128,11 @@ class Toolbox:
         return tool is not None and tool.function is not None
 
     def tool_set(self) -> ToolSet:
-        """What the model is told now; schemas that ask at run time are asked anew."""
-        if self._compiled is None or self._dynamic:
+        """What the model is told now; schemas that ask at run time are asked anew. A tool that has nothing to choose from where
+        it must is left out meanwhile."""
+        if self._dynamic:
+            self._compiled = ToolSet([told for tool in self._tools.values() if (told := _told_now(tool)) is not None])
+        elif self._compiled is None:
             self._compiled = compile_tools(self._tools.values())
         return self._compiled
 
@@ -163,6 +169,17 @@ class Toolbox:
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
+
+
+def _told_now(tool: Tool) -> ToolDefinition | Tool | None:
+    if not tool.is_dynamic:
+        return tool
+    definition = tool.definition
+    parameters = fillable(definition.parameters)
+    if parameters is None:
+        _log.info("tool %s is left out, for it has nothing to choose from now", tool.name, extra={"tool": tool.name})
+        return None
+    return definition if parameters is definition.parameters else updated(definition, {"parameters": parameters})
 
 
 def _same(one: Tool, other: Tool) -> bool:

@@ -17,9 +17,10 @@ from llmcore.tools.signature import SignatureSchema
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.called import is_async, takes
 from llmcore.types.copies import copied
+from llmcore.types.narrowing import is_list, is_object, object_in
 from llmcore.types.wordings import described
 
-__all__ = ["check_callables", "is_dynamic", "merge_fragments", "resolve"]
+__all__ = ["check_callables", "fillable", "is_dynamic", "merge_fragments", "resolve"]
 
 _STATES_A_TYPE = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "const", "properties", "items"})
 _HAS_SUBSCHEMAS = frozenset({"$defs", "definitions"})
@@ -102,6 +103,24 @@ def check_callables(schema: object, count: int, where: str) -> None:
         if not takes(schema, count):
             asked = "with the object" if count else "with nothing, for the tool is no method"
             raise ToolDefinitionError(f"{where} is asked {asked}, and cannot be {described(schema)}")
+
+
+def fillable(parameters: JsonSchema) -> JsonSchema | None:
+    """The parameters without those for which there is no value to choose now (an `enum` of nothing, which providers refuse);
+    None where one of them is required: then no call could be made."""
+    properties = object_in(parameters.get("properties"))
+    empty = [name for name, part in properties.items() if _chooses_from_nothing(part)]
+    if not empty:
+        return parameters
+    if any(name in empty for name in parameters.get("required", ())):
+        return None
+    return {**parameters, "properties": {name: part for name, part in properties.items() if name not in empty}}
+
+
+def _chooses_from_nothing(schema: object) -> bool:
+    if is_object(schema):
+        return schema.get("enum") == [] or any(map(_chooses_from_nothing, schema.values()))
+    return is_list(schema) and any(map(_chooses_from_nothing, schema))
 
 
 def resolve(schema: object, ask: Callable[[Callable[..., Any]], Any], where: str) -> Any:

@@ -244,15 +244,16 @@ def test_messages_read_like_dicts() -> None:
         last["name"]
 
 
-CHANGES: dict[str, Any] = {
-    "append": lambda messages: messages.append(Message(role="user", content="x")),
-    "extend": lambda messages: messages.extend([Message(role="user", content="x")]),
-    "insert": lambda messages: messages.insert(0, Message(role="user", content="x")),
-    "set": lambda messages: messages.__setitem__(0, Message(role="user", content="x")),
-    "del": lambda messages: messages.__delitem__(slice(None)),
-    "add": lambda messages: messages.__iadd__([Message(role="user", content="x")]),
-    "pop": lambda messages: messages.pop(),
-    "clear": lambda messages: messages.clear(),
+ADDED = Message(role="user", content="x")
+CHANGES: dict[str, tuple[Any, ...]] = {
+    "append": (ADDED,),
+    "extend": ([ADDED],),
+    "insert": (0, ADDED),
+    "__setitem__": (0, ADDED),
+    "__delitem__": (slice(None),),
+    "__iadd__": ([ADDED],),
+    "pop": (),
+    "clear": (),
 }
 
 
@@ -264,13 +265,13 @@ async def test_messages_do_not_change_while_a_chat_goes_on(way: str) -> None:
     def change() -> str:
         """Change."""
         with pytest.raises(CallerError, match="in a chat: its messages change when that has ended"):
-            CHANGES[way](agent.messages)
+            getattr(agent.messages, way)(*CHANGES[way])
         return f"{len(agent.messages)}, {copy.deepcopy(agent.messages)[0].text}"
 
     agent = Agent(FakeModel().tool_call("change").text("ok"), tools=[change])
     result = await agent.run("Hi")
     assert result.tool_results[0].content == "1, Hi"
     assert [message.role for message in agent.messages] == ["user", "assistant", "tool", "assistant"]
-    CHANGES[way](agent.messages)
+    getattr(agent.messages, way)(*CHANGES[way])
     agent.reset()
     assert agent.messages == []

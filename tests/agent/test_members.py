@@ -376,7 +376,7 @@ def test_marks_that_cannot_be_are_told_where_they_stand() -> None:
 def test_a_hook_that_is_a_tool_is_told_where_it_stands() -> None:
     with pytest.raises(ToolDefinitionError, match=r"marked as a hook \(@hook\.before_tool_run\)"):
 
-        class _Both(Agent):
+        class _Both(Agent):  # pyright: ignore[reportUnusedClass]
             @tool
             @hook.before_tool_run
             def guard(self, call: Any, context: Any) -> None: ...
@@ -399,14 +399,14 @@ async def test_an_agent_is_not_hooks() -> None:
 def test_tools_that_could_never_run_are_told_when_the_class_is_made() -> None:
     with pytest.raises(ToolDefinitionError, match=r"'look' is a method without `self`"):
 
-        class _Without(Agent):
+        class _Without(Agent):  # pyright: ignore[reportUnusedClass]
             @tool
             def look() -> str:  # pyright: ignore[reportSelfClsParameterName]
                 return ""
 
     with pytest.raises(ToolDefinitionError, match=r"_Twice\.one and _Twice\.two are tools of one name, 'look'"):
 
-        class _Twice(Agent):
+        class _Twice(Agent):  # pyright: ignore[reportUnusedClass]
             @tool(name="look")
             def one(self) -> str:
                 return ""
@@ -418,7 +418,7 @@ def test_tools_that_could_never_run_are_told_when_the_class_is_made() -> None:
 
     with pytest.raises(ToolDefinitionError, match=r"are tools of one name, 'first'"):
 
-        class _Inherited(Base):
+        class _Inherited(Base):  # pyright: ignore[reportUnusedClass]
             @tool(name="first")
             def another(self) -> str:
                 return ""
@@ -448,3 +448,44 @@ def test_a_decorator_above_a_tool_may_tell_its_name() -> None:
 
     result = Logged(FakeModel().tool_call("other").text("ok")).run_sync("Hi")
     assert (result.tool_results[0].content, told) == ("seen", ["look"])
+
+
+def lent_by(desk: Any) -> Any:
+    return desk.lent
+
+
+class Desk(Agent):
+    """Lends books."""
+
+    lent: list[str]
+
+    @tool(params={"title": {"type": "string", "enum": lent_by}}, required=["title"])
+    def give_back(self, title: str) -> str:
+        """Take back."""
+        self.lent.remove(title)
+        return "back"
+
+    @tool(
+        params={
+            "titles": {"type": "array", "items": {"type": "string", "enum": lent_by}},
+            "n": {"type": "integer"},
+        },
+        required=["n"],
+    )
+    def count(self, n: int, titles: list[str] | None = None) -> str:
+        """Count."""
+        return f"{n} {titles}"
+
+
+def test_a_tool_that_has_nothing_to_choose_from_is_left_out_meanwhile() -> None:
+    fake = FakeModel().tool_call("give_back", {"title": "Emma"}).tool_call("count", {"n": 1}).text("ok").text("again")
+    desk = Desk(fake)
+    desk.lent = ["Emma"]
+    result = desk.run_sync("Here is Emma.")
+    assert [record.content for record in result.tool_results] == ["back", "1 None"]
+    told = [{one.name: sorted(one.parameters["properties"]) for one in request.tools} for request in fake.requests]
+    assert told == [{"give_back": ["title"], "count": ["n", "titles"]}, {"count": ["n"]}, {"count": ["n"]}]
+    desk.lent.append("Persuasion")
+    desk.run_sync("And now?")
+    assert [one.name for one in fake.requests[-1].tools] == ["give_back", "count"]
+    assert fake.requests[-1].tools[0].parameters["properties"]["title"]["enum"] == ["Persuasion"]

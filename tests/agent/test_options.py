@@ -51,6 +51,11 @@ def set_later(fake: FakeModel, name: str, value: Any) -> None:
 
 
 WAYS = {"given": given, "in the class": in_a_class, "set": set_later}
+
+
+def _of_an_object(self: Any, given: Any) -> None: ...
+
+
 MISTAKES: list[tuple[str, Any, str]] = [
     ("deadline", "soon", "a finite number above 0"),
     ("deadline", -1, "a finite number above 0"),
@@ -73,10 +78,10 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("interjections", 3, "must be a function"),
     ("interjections", pow, "takes no argument"),
     ("checkpoint", 3, "a function of a RunResult"),
-    ("checkpoint", lambda self, state: None, "its parameters are (self, state)"),
-    ("output_validators", [lambda self, value: value], "its parameters are (self, value)"),
+    ("checkpoint", _of_an_object, "its parameters are (self: "),
+    ("output_validators", [_of_an_object], "its parameters are (self: "),
     ("socket_emit", lambda: None, "a function of one JSON object"),
-    ("socket_emit", lambda event, more: None, "not the function <lambda>(event, more)"),
+    ("socket_emit", _of_an_object, "not the function _of_an_object(self, given)"),
     ("log", lambda: None, "a function of one line"),
     ("log", asyncio.sleep, "that is not async"),
     ("token_counter", lambda: 1, "a function of a Request"),
@@ -249,7 +254,7 @@ def test_what_is_almost_an_option_is_none_in_a_class(name: str, meant: str) -> N
 
 @pytest.mark.parametrize("name", ["books", "tolls", "modal", "nmae", "spot", "models_by_name"])
 def test_other_words_are_the_objects_own(name: str) -> None:
-    made = type("Own", (Agent,), {name: "x", f"{name}_of": lambda self: None})(FakeModel("x"))
+    made = type("Own", (Agent,), {name: "x", f"{name}_of": _of_an_object})(FakeModel("x"))
     setattr(made, name, "y")
     assert made.chat_sync("Hi") == "x"
 

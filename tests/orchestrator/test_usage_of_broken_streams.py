@@ -76,7 +76,13 @@ async def test_cancelled() -> None:
     assert is_estimated(stream.result)
 
 
-@pytest.mark.parametrize("end", [{"choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]}, None], ids=["error", "cut"])
+BROKEN: dict[str, dict[str, Any] | None] = {
+    "error": {"choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]},
+    "cut": None,
+}
+
+
+@pytest.mark.parametrize("end", BROKEN.values(), ids=BROKEN)
 async def test_ended_by_the_server(end: dict[str, Any] | None) -> None:
     pieces = [{"choices": [{"index": 0, "delta": {"content": "word word "}}]}] * 20
     fake = FakeModel([*pieces, end] if end else pieces, "Whole.", endpoint=PRICED)
