@@ -214,9 +214,11 @@ def at_work(did: list[str], *, deep: bool, fresh: bool) -> Agent:
 def test_what_an_agent_does_within_is_saved_with_the_asking_run(deep: bool) -> None:
     did: list[str] = []
     states: list[tuple[str, int]] = []
-    at_work(did, deep=deep, fresh=True).run_sync(
-        "Go", checkpoint=lambda saved: states.append((saved.model_dump_json(), len(did)))
-    )
+
+    def save(saved: RunResult) -> None:
+        states.append((saved.model_dump_json(), len(did)))
+
+    at_work(did, deep=deep, fresh=True).run_sync("Go", checkpoint=save)
     assert did == ["work 1", "work 2", "work 3"]
     known: set[int] = set()
     for index, (text, at) in enumerate(states):
