@@ -140,6 +140,13 @@ class FallbackContext:
         failures = [one for plan, one in zip(self.tried, self.failures, strict=True) if plan.model == self.plan.model]
         return len(failures) > 1 and all(isinstance(one, RemoteServerError) and one.status == _FAULT for one in failures)
 
+    @property
+    def may_be_its_mode(self) -> bool:
+        """Is the failure the model's first in this turn by which its server forbids, or does not find, something that it does not
+        name? That may be what the mode sends: one other mode shows it."""
+        failures = [one for plan, one in zip(self.tried, self.failures, strict=True) if plan.model == self.plan.model]
+        return [one for one in failures if "mode_once" in remedies(one)] == [self.failure]
+
     def faults(self, model: str) -> Counter[str]:
         """How many times each place of the model failed in this turn by a fault of its own; a rate limit is none."""
         failed = zip(self.tried, self.failures, strict=True)

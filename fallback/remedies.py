@@ -12,6 +12,7 @@
 | a refusal of the request that is not understood (any 4xx that cannot pass) | the next mode, another model, text only |
 | server error, timeout | another deployment; the same again after a back-off, then another model |
 | a 500 twice in one mode | another model, the next mode: what the mode sends may be what breaks the server |
+| forbidden, not found, and the server does not say that the key or the model is the reason | the next mode, once |
 | refused, cut short | another model |
 | a bad answer | the next mode, another model, text only; where no mode makes another request, the same once more |
 | ours | once more at most |
@@ -49,7 +50,9 @@ __all__ = ["PATIENCE", "TRIES", "Remedy", "remedies"]
 TRIES = 2
 PATIENCE = 5.0
 
-Remedy = Literal["deployment", "retry", "retry_once", "again", "mode", "model", "larger_window", "other_account", "text"]
+Remedy = Literal[
+    "deployment", "retry", "retry_once", "again", "mode", "mode_once", "model", "larger_window", "other_account", "text"
+]
 
 _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
     (QuotaExceeded, frozenset({"deployment", "other_account"})),
@@ -71,4 +74,5 @@ _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
 def remedies(failure: LLMCoreError) -> frozenset[Remedy]:
     """What may help against `failure`; the first row whose class it is counts, and no row means nothing."""
     nothing: frozenset[Remedy] = frozenset()
-    return next((found for kind, found in _BY_CLASS if isinstance(failure, kind)), nothing)
+    found = next((found for kind, found in _BY_CLASS if isinstance(failure, kind)), nothing)
+    return found | {"mode_once"} if getattr(failure, "unexplained", False) else found

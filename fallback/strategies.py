@@ -137,7 +137,7 @@ class OtherMode:
     """
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
-        may_help = "mode" in remedies(failure) or context.fails_by_its_mode
+        may_help = "mode" in remedies(failure) or context.fails_by_its_mode or context.may_be_its_mode
         return may_help and self._next(context) is not None
 
     def execute(self, context: FallbackContext) -> Plan:

@@ -19,7 +19,7 @@ from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.litellm.endings import body_of, ending_of
 from llmcore.adapters.litellm.engine import check_package, close_clients, litellm
-from llmcore.adapters.litellm.error_facts import failed_generation, is_clean, recordable, with_servers_status
+from llmcore.adapters.litellm.error_facts import as_answered, failed_generation, is_clean, recordable
 from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.stream_waits import StreamWaits
 from llmcore.adapters.litellm.taken import ask
@@ -96,7 +96,7 @@ class LiteLLMAdapter:
         try:
             reading, raw = _reading(call, prepared, watch.exchange, answer, failure)
         except Exception as error:
-            return self._failed(with_servers_status(error, _status_of(watch)), call, prepared, duration)
+            return self._failed(_as_answered(error, watch.exchange), call, prepared, duration)
         return self._reply(call, prepared, reading, raw, duration)
 
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
@@ -111,7 +111,7 @@ class LiteLLMAdapter:
                     progress.saw(mapped)
                     yield mapped
         except Exception as error:
-            body = failed_generation(with_servers_status(error, _status_of(watch)))
+            body = failed_generation(_as_answered(error, watch.exchange))
             if body is None:
                 self._raise(error, call, prepared)
             self._observe(call, "error", {"error": body})
@@ -284,9 +284,11 @@ def _without_echo(event: dict[str, Any]) -> dict[str, Any]:
     return event
 
 
-def _status_of(watch: Watch) -> int | None:
-    """The HTTP status of the answer, if one came."""
-    return None if watch.exchange is None else watch.exchange.status
+def _as_answered(error: Exception, exchange: Exchange | None) -> Exception:
+    """The error with the status and the bytes of the answer, if one came."""
+    if exchange is None:
+        return as_answered(error, None)
+    return as_answered(error, exchange.status, exchange.body if exchange.over or exchange.body else None)
 
 
 def _reading(

@@ -7,7 +7,6 @@ beneath it. What a server quotes of the request is none of its words. Messages a
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,48 +15,64 @@ from typing import Any, cast
 from pydantic_core import from_json
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.litellm.refusals import is_quoted, own_words, refused_capability, speaks_of_a_part
+from llmcore.adapters.litellm.quotations import is_quoted, own_words
+from llmcore.adapters.litellm.refusals import (
+    holds_a_part,
+    may_pass,
+    names_the_key,
+    names_the_model,
+    refused_capability,
+    speaks_of_a_part,
+)
 from llmcore.adapters.litellm.waits import retry_after, wait_in_words
-from llmcore.adapters.litellm.words import place_words, said_by_server, without_bytes, without_tips
+from llmcore.adapters.litellm.words import NO_WORDS, place_words, said_by_server, without_bytes, without_tips
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.scrubber import Scrubber
+from llmcore.adapters.wire.error_words import Said, fault_in, said_in, told_in, words_in
 from llmcore.types import LLMCoreError
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS
 
 __all__ = [
     "SERVERS_WORDS",
     "Facts",
+    "as_answered",
     "error_body",
     "facts_of",
     "failed_generation",
     "is_clean",
     "recordable",
     "shown_text",
-    "with_servers_status",
 ]
 
 _FAILED_GENERATIONS = ("tool_use_failed", "json_validate_failed")
 """Groq's codes for a reply of the model's that it could not read."""
 _MAX_CHAIN = 8
-_MODEL = re.compile(r"\b(?:models?|deployments?)\b", re.IGNORECASE)
 _TRACEBACK = "\nTraceback (most recent call last)"
 """LiteLLM puts one, and tips of its own behind it, into the messages of its own faults."""
 
 
 def error_body(error: BaseException, call: ModelCall | None = None) -> dict[str, Any]:
-    """The provider's error object: from `error.body`, else the JSON that stands in the message ("GroqException -
-    {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as bytes), else the `body` of one
-    beneath. JSON in a message that is quoted from the request of `call` is none of the provider's."""
+    """The provider's error object: of the bytes that it sent, where they were seen; else from `error.body`, else the JSON that
+    stands in the message ("GroqException - {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as
+    bytes), else the `body` of one beneath. JSON in a message that is quoted from the request of `call` is none of it."""
+    if (said := _said(error)) is not None:
+        return _without_cut_words(said.fault) if said.is_cut else said.fault
     body: object = getattr(error, "body", None)
     if is_object(body):
-        return _inner(body)
+        return fault_in(body)
     nothing: dict[str, Any] = {}
     chain = _chain(error)
     told = next((found for part in chain if (found := _json_in(_message(part), call))), nothing)
     # the OpenAI SDK's exception has the body where LiteLLM's tells only its message
-    return told or next((_inner(beneath) for part in chain if is_object(beneath := getattr(part, "body", None))), nothing)
+    return told or next((fault_in(beneath) for part in chain if is_object(beneath := getattr(part, "body", None))), nothing)
+
+
+def _said(error: BaseException) -> Said | None:
+    """What the server said with an error status, read from its bytes; None where nobody saw them."""
+    said: object = getattr(error, "llmcore_said", None)
+    return said if isinstance(said, Said) else None
 
 
 def _message(error: BaseException) -> str:
@@ -71,11 +86,11 @@ def _json_in(text: str, call: ModelCall | None) -> dict[str, Any]:
         found, end = json.JSONDecoder().raw_decode(text, start)  # text may follow the JSON
     except (ValueError, RecursionError):
         return _cut_json_in(text)
-    return {} if call is not None and is_quoted(text[start:end], call) else _inner(found)
+    return {} if call is not None and is_quoted(text[start:end], call) else fault_in(found)
 
 
 def _cut_json_in(text: str) -> dict[str, Any]:
-    """The error object of a body of which only a head was read. A model's words in it are cut: they are left out."""
+    """The error object of a body of which only a head was read."""
     start = text.find('{"error"')
     if start < 0:
         return {}
@@ -83,15 +98,13 @@ def _cut_json_in(text: str) -> dict[str, Any]:
         found: object = from_json(text[start:], allow_partial="trailing-strings")
     except ValueError:
         return {}
-    inner = _inner(found) if is_object(found) else {}
-    told = any(f'"{code}"' in text for code in _FAILED_GENERATIONS) or "failed_generation" in inner
-    return {**inner, "code": _FAILED_GENERATIONS[0], "failed_generation": None} if told else inner
+    return _without_cut_words(fault_in(found))
 
 
-def _inner(body: dict[str, Any]) -> dict[str, Any]:
-    """The object under `error`, where there is one."""
-    inner = body.get("error", body)
-    return inner if is_object(inner) else body
+def _without_cut_words(fault: dict[str, Any]) -> dict[str, Any]:
+    """The error object of a body that was cut: a model's words in it are cut as well, and left out."""
+    told = fault.get("code") in _FAILED_GENERATIONS or "failed_generation" in fault
+    return {**fault, "code": _FAILED_GENERATIONS[0], "failed_generation": None} if told else fault
 
 
 def failed_generation(error: BaseException) -> dict[str, Any] | None:
@@ -123,10 +136,16 @@ class Facts:
     """A socket failed beneath it, and the server told of no error."""
     timeout: bool
     """A wait for the network ended beneath it."""
-    speaks_of_model: bool
-    """The message of the server's error object speaks of a model; a plain page or a text is none."""
     speaks_of_part: bool = False
-    """The same, of what another output mode does without: tools, a response format."""
+    """The server's words speak of what another output mode does without: tools, a response format."""
+    holds_part: bool = False
+    """The request holds such a part."""
+    names_model: bool = False
+    """The server's words say that the model is not there, or not for this key."""
+    names_key: bool = False
+    """They speak of the key, the account or the place that it is used from."""
+    may_pass: bool = False
+    """By its status or its words the server may take the same request later."""
     call: ModelCall | None = None
     """What was asked for; None = not told."""
     unsent: bool = False
@@ -192,16 +211,19 @@ _UNSENT = "BadRequestError"
 """What LiteLLM raises in a server's stead where it makes no request of what it was given."""
 
 
-def with_servers_status(error: Exception, status: int | None) -> Exception:
-    """The client's exception with the status that the server sent: LiteLLM looks for "403" and "429" in all of an error's text
-    for Gemini, a port or an address included."""
+def as_answered(error: Exception, status: int | None, body: bytes | None = None) -> Exception:
+    """The client's exception with the status that the server sent, and with what it said in `body` (None: nobody saw it):
+    LiteLLM looks for "403" and "429" in all of an error's text for Gemini, a port or an address included, and clients differ in
+    what they leave of a body."""
     if status is None and _UNSENT in _class_names(error):
         with suppress(AttributeError):
             error.llmcore_unsent = True  # type: ignore[attr-defined]  # read by `facts_of`
     if status is not None and status >= 300:
+        said = None if body is None else said_in(body)
         for part in (error, _cause(error)):
             with suppress(AttributeError):
                 part.llmcore_answered = True  # type: ignore[attr-defined]  # read by `facts_of`
+                part.llmcore_said = said  # type: ignore[attr-defined]  # the same
             if isinstance(getattr(part, "status_code", None), int) and not isinstance(part, LLMCoreError):
                 with suppress(AttributeError):  # of a class that only lets it be read
                     part.status_code = status  # type: ignore[attr-defined]  # asked for above
@@ -270,29 +292,30 @@ def facts_of(
     beneath = {name for start in (error, _cause(error)) for part in _chain(start) for name in _class_names(part)}
     error = _cause(error)
     body = error_body(error, call)
-    message = _message(error)
-    inner = body.get("message")
-    shown = _plain_words(error, body) or without_bytes(message)
-    said = own_words(message.lower(), call, lambda words: tells(words, call) or wait_in_words(words) is not None)
+    shown, told = _shown_and_told(error, body)
+    said = own_words(told.lower(), call, lambda words: tells(words, call) or wait_in_words(words) is not None)
     status = getattr(error, "status_code", None)
     answered = getattr(error, "llmcore_answered", False) is True
     unsent = getattr(error, "llmcore_unsent", False) is True
-    told = said_by_server(_clean(shown.partition(_TRACEBACK)[0], scrubber))
-    words = (body.get("code"), body.get("type"), body.get("status"), getattr(error, "code", None))
-    codes = frozenset(str(word).lower() for word in words if word is not None)
+    words = said_by_server(_clean(shown.partition(_TRACEBACK)[0], scrubber))
+    codes, told_wait = _codes_of(body, error), retry_after(error, body)
+    part = own_words(told.lower(), call, lambda words: speaks_of_a_part(words, call))
     return Facts(
         status=status if isinstance(status, int) else None,
-        kinds=frozenset(_class_names(error)),
+        kinds=frozenset(_class_names(error) - _READ_OUT_OF_WORDS if answered else _class_names(error)),
         codes=codes,
         param=str(body.get("param") or getattr(error, "param", None) or ""),
         text=said,
-        message=without_tips(told) if unsent else told,
-        retry_after=told_wait if (told_wait := retry_after(error, body)) is not None else wait_in_words(said),
+        message=without_tips(words) if unsent else words,
+        retry_after=told_wait if told_wait is not None else wait_in_words(said),
         capability=refused_capability(said, str(body.get("param") or ""), call, codes),
-        connection=not body and not beneath.isdisjoint(_SOCKET_FAILURES),
+        connection=not (body or answered) and not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not (beneath.isdisjoint(_TIMEOUTS) or answered),
-        speaks_of_model=isinstance(inner, str) and _MODEL.search(inner[:MAX_WORDS]) is not None,
-        speaks_of_part=isinstance(inner, str) and speaks_of_a_part(inner[:MAX_WORDS].lower(), call),
+        speaks_of_part=speaks_of_a_part(part, call),
+        holds_part=holds_a_part(call),
+        names_model=names_the_model(said, call),
+        names_key=names_the_key(said),
+        may_pass=may_pass(status, said, told_wait),
         call=call,
         unsent=unsent,
         sent_with=sent_with if isinstance(sent_with := getattr(error, "sent_with", None), int) else None,
@@ -300,16 +323,31 @@ def facts_of(
     )
 
 
-_WORDS_IN = ("message", "error", "detail", "msg")
-"""Where servers put what they say into the object of an error."""
+_READ_OUT_OF_WORDS = frozenset(
+    {
+        *("AuthenticationError", "ContentPolicyViolationError", "ContextWindowExceededError", "NotFoundError"),
+        *("PermissionDeniedError", "RateLimitError", "Timeout"),
+    }
+)
+"""Classes that LiteLLM chooses by words anywhere in an error's text, those of the user that a server quotes included. Where the
+server's own words and status are known, these count."""
 
 
-def _plain_words(error: BaseException, body: dict[str, Any]) -> str:
-    """What the server says in words, out of its object; empty where it sent none."""
+def _shown_and_told(error: BaseException, body: dict[str, Any]) -> tuple[str, str]:
+    """The words to show, and all that is told, of which the meaning is read: the server's, else the exception's message."""
+    if (said := _said(error)) is not None:
+        return said.words or NO_WORDS, said.told
+    message = _message(error)
     whole: object = getattr(error, "body", None)  # OpenAI's client has what stands under `error`
-    return next(
-        (text for text in map(body.get, _WORDS_IN) if isinstance(text, str) and text), whole if isinstance(whole, str) else ""
-    )
+    shown = words_in(body if body else whole if isinstance(whole, str) else "") or without_bytes(message)
+    return shown, f"{message};\n{told_in(whole)}"
+
+
+def _codes_of(body: dict[str, Any], error: BaseException) -> frozenset[str]:
+    """The server's own words for what the error is."""
+    details = (detail.get("reason") for detail in objects_in(body.get("details")))  # Google's
+    words = (body.get("code"), body.get("type"), body.get("status"), *details, getattr(error, "code", None))
+    return frozenset(str(word).lower() for word in words if word is not None)
 
 
 def _is_signed_in(call: ModelCall | None) -> bool:

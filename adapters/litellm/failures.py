@@ -16,6 +16,7 @@ from llmcore.adapters.litellm.refusals import (
     CANNOT_BE_MADE,
     MISSING_MODEL,
     NO_SUCH_ENDPOINT,
+    NO_SUCH_PATH,
     refused_capability,
     refuses_as_it_is,
 )
@@ -139,6 +140,29 @@ def _no_credentials(facts: Facts) -> LLMCoreError:
     return AuthenticationFailed(facts.beneath(f"nothing was sent, for want of {wanted}"))
 
 
+def _forbidden(facts: Facts) -> LLMCoreError:
+    if not facts.holds_part:
+        return _authentication(facts)
+    what = f"the server does not let us in, or not with what the request holds{facts.http}; {key_words(facts.call)}"
+    return _unexplained(AuthenticationFailed(facts.placed(what)))
+
+
+def _not_found(facts: Facts) -> LLMCoreError:
+    if not facts.holds_part or facts.call is None:
+        return _no_model(facts)
+    missing = f"no model {facts.call.endpoint.model!r}, no such URL, or nothing that takes what the request holds"
+    return _unexplained(ModelNotFound(facts.placed(f"the server finds {missing}{facts.http}")))
+
+
+def _unexplained(error: AuthenticationFailed | ModelNotFound) -> LLMCoreError:
+    error.unexplained = True
+    return error
+
+
+def _no_path(facts: Facts) -> LLMCoreError:
+    return ModelNotFound(facts.placed(f"the server has nothing at this URL{facts.http}: is the `base_url` right?"))
+
+
 def _no_model(facts: Facts) -> LLMCoreError:
     model = facts.call.endpoint.model if facts.call is not None else ""
     return ModelNotFound(facts.placed(f"the server has no model {model!r}, or not for this key{facts.http}"))
@@ -160,6 +184,10 @@ def _fault(facts: Facts) -> LLMCoreError:
     return InternalError(f"a fault in litellm or llmcore: {facts.message or min(facts.kinds)}")
 
 
+_TOO_OFTEN = (
+    *("rate limit reached", "rate limit exceeded", "rate limit hit", "rate_limit_exceeded", "exceeded your rate limit"),
+    *("too many requests", "request was throttled", "throttlingexception", "service tier capacity exceeded"),
+)
 _CALLERS_PARAMETERS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "messages", "image", "model")
 _LITELLMS_OWN = (
     "traceback (most recent call last)",
@@ -200,27 +228,47 @@ ROWS: tuple[Row, ...] = (
             "exceeds the available context size",
             "exceeds the maximum number of tokens",
             "input is too long",
+            "too many input tokens",
+            "exceed context limit",
+            "maximum context limit",
+            "longer than the model's context length",
+            "input tokens exceed",
+            "maximum input length is",
         ),
     ),
     _row(_authentication, status=(401,)),
     _row(_authentication, kinds=("AuthenticationError",)),
     _row(_authentication, text=("api_key_invalid", "api key not valid", "invalid api key", "security token")),
     _row(_authentication, text=("api_key client option must be set", "missing credentials")),
-    _row(_capability_refused, also=lambda facts: facts.capability is not None and facts.status != 429),
+    _row(_capability_refused, also=lambda facts: facts.capability is not None and not facts.may_pass),
     _row(_content_refused, kinds=("ContentPolicyViolationError",)),
     _row(_content_refused, codes=("content_filter", "content_policy_violation", "content_filter_error")),
+    _row(
+        _content_refused,
+        status=(400,),
+        text=(
+            *("content_policy_violation", "responsibleaipolicyviolation", "content_filter_policy", "violating our usage policy"),
+            *("triggering azure openai's content management", "rejected as a result of our safety system"),
+            *("rejected as a result of the safety system", "failed as a result of our safety system"),
+            *("blocked by content filtering policy", "the model produced invalid content"),
+        ),
+    ),
     _row(_no_model, codes=("model_not_found",)),
-    _row(_refused, status=(403,), also=lambda facts: facts.speaks_of_part),
-    _row(_no_model, status=(403,), also=lambda facts: facts.speaks_of_model),
-    _row(_authentication, status=(403,)),
+    _row(_refused, status=(403, 404), also=lambda facts: facts.speaks_of_part),
     _row(_refused, status=(404,), text=NO_SUCH_ENDPOINT),
-    _row(_no_model, status=(404,)),
-    _row(_no_model, status=(410,), also=lambda facts: facts.speaks_of_model),
+    _row(_no_path, status=(404,), text=NO_SUCH_PATH),
+    _row(_no_model, status=(403, 404, 410), also=lambda facts: facts.names_model),
+    _row(_authentication, status=(403,), also=lambda facts: facts.names_key),
+    _row(_forbidden, status=(403,)),
+    _row(_not_found, status=(404,)),
     _row(_no_model, kinds=("NotFoundError",)),
     _row(_authentication, kinds=("PermissionDeniedError",)),
     _row(_no_model, status=(400,), text=MISSING_MODEL),
     _row(_rate_limited, status=(429,)),
     _row(_rate_limited, kinds=("RateLimitError",)),
+    _row(_rate_limited, text=_TOO_OFTEN),
+    _row(_rate_limited, text=("rate limit", "rate_limit", "resource exhausted"), also=lambda facts: facts.sent_with is not None),
+    _row(_refused, status=(500, 501, 502, 503), also=lambda facts: facts.speaks_of_part and not facts.may_pass),
     _row(_overloaded, status=(503, 529)),
     _row(_overloaded, codes=("overloaded_error", "unavailable", "503", "529")),
     _row(_overloaded, status=(500, 502), text=("overloaded",)),

@@ -10,21 +10,24 @@ replies.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from collections.abc import Collection, Iterator
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.secrets.spellings import unescaped, united
-from llmcore.types import Block, ImageBlock, Message, ToolDefinition, ToolResultBlock
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.adapters.litellm.refused_parts import CONDITION, parts_refused
+from llmcore.types import Block, ImageBlock, Message, ToolResultBlock
+from llmcore.types.narrowing import is_object
 
 __all__ = [
     "CANNOT_BE_MADE",
     "MISSING_MODEL",
     "NO_SUCH_ENDPOINT",
+    "NO_SUCH_PATH",
     "PHRASES",
-    "is_quoted",
-    "own_words",
+    "holds_a_part",
+    "may_pass",
+    "names_half",
+    "names_the_key",
+    "names_the_model",
     "refused_capability",
     "refuses_as_it_is",
     "speaks_of_a_part",
@@ -33,6 +36,7 @@ __all__ = [
 _MAY_PASS = frozenset({408, 425, 429})
 """Statuses of the 400s that say nothing of the request: it came too slowly, too early or too often."""
 _NOT_IMPLEMENTED = 501
+_FAULT = 500
 
 
 def refuses_as_it_is(status: int | None) -> bool:
@@ -73,10 +77,9 @@ PHRASES: tuple[tuple[str, str], ...] = (
     ("only the first message can be a system", "system_place"),
 )
 
-_CONDITION = r"(?! (?:with|without|when|while|together|alongside|beside|in|if|unless|yet in)\b)"
 _NO_TOOLS = re.compile(
     r"\b(?:tool|function)[ _-](?:calling|use|usage)\b[^.;:\n]{0,40}\bnot (?:supported|enabled|available|allowed|implemented)\b"
-    rf"{_CONDITION}"
+    rf"{CONDITION}"
     r"|\bno (?:tool|function)(?:[ -]calling)? template\b"
 )
 """A plain sentence that the endpoint has no tool calling; one that names a condition says it of that only."""
@@ -88,8 +91,8 @@ _NO_SYSTEM = re.compile(
 """The same of a system prompt, in any place."""
 _NO_STREAMS = re.compile(
     r"\b(?:streaming|streamed (?:responses?|replies|requests?)|stream mode)\b[^.;:\n]{0,40}"
-    rf"\bnot (?:supported|enabled|available|allowed|implemented)\b{_CONDITION}"
-    rf"|\b(?:not|n't) support (?:streaming|streamed|streams)\b{_CONDITION}"
+    rf"\bnot (?:supported|enabled|available|allowed|implemented)\b{CONDITION}"
+    rf"|\b(?:not|n't) support (?:streaming|streamed|streams)\b{CONDITION}"
 )
 """The same of streams."""
 
@@ -111,6 +114,9 @@ MISSING_MODEL = (
     "model not found",
     "unknown model",
 )
+
+NO_SUCH_PATH = ("page not found", "cannot post ", "invalid url (", "no route matched", "the requested url", "unknown request url")
+"""Nothing is at this URL, whatever is asked there: Go's servers, Express, OpenAI, Kong, Apache, Groq."""
 
 NO_SUCH_ENDPOINT = ("no endpoints found that can handle the requested parameters",)
 """OpenRouter: the model is there, and none of its hosts takes such a request."""
@@ -165,7 +171,7 @@ _SPOKEN = (("stop sequence", "stop"), ("stop words", "stop"), ("stop strings", "
 _PLAIN = "|".join(name for name in _PARAMETERS if "_" in name or name in ("tools", "functions"))
 _NAMED = re.compile(
     rf"['\"`]({_ANY})\b|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra|supplied: ({_ANY})\b"
-    rf"|\b({_PLAIN}) (?:is|are) (?:not supported|unsupported|not enabled|not available){_CONDITION}"
+    rf"|\b({_PLAIN}) (?:is|are) (?:not supported|unsupported|not enabled|not available){CONDITION}"
 )
 """Quoted, as Anthropic names a field, as Azure does, or as the subject of a plain sentence, where it is no common word."""
 
@@ -184,6 +190,7 @@ def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str])
         yield _format_asked(call)
     if _NO_SYSTEM.search(text):
         yield "system_message"
+    yield from (_as_asked(parameter, call) for parameter in parts_refused(text))
     if _TOO_MUCH_ROOM in text and (call is None or call.request.max_tokens is None):
         yield "max_tokens"
     if _NO_STREAMS.search(text):
@@ -198,16 +205,21 @@ def _parameter_named(text: str, param: str, call: ModelCall | None) -> str | Non
     found = _NAMED.search(text)
     spoken = next((name for words, name in _SPOKEN if words in text), "")
     named = re.split(r"[.\[]", param)[0] or (next(filter(None, found.groups())) if found else spoken)
-    if named in _FORMATS:
+    return _as_asked(named, call)
+
+
+def _as_asked(parameter: str, call: ModelCall | None) -> str | None:
+    """The capability that a parameter asks for, as the request had it."""
+    if parameter in _FORMATS:
         return _format_asked(call)
-    if named == "tool_choice" and call is not None and is_object(call.request.tool_choice):
+    if parameter == "tool_choice" and call is not None and is_object(call.request.tool_choice):
         return "tool_choice_named"
-    return _BY_PARAMETER.get(named) or (named if named in _PARAMETERS else None)
+    return _BY_PARAMETER.get(parameter) or (parameter if parameter in _PARAMETERS else None)
 
 
 _PARTS = (
     (
-        re.compile(r"(?<![/\w])(?:tools|tool[ _-](?:use|usage|calls?|calling|choice)|functions?[ _-]call(?:s|ing)?)\b"),
+        re.compile(r"(?<![/\w])(?:tools|tool[ _-](?:use|usage|calls?|calling|choice|support)|functions?[ _-]call(?:s|ing)?)\b"),
         "native_tools",
     ),
     (re.compile(r"\bresponse_format\b|\bjson[ _-](?:mode|schema|object)\b|\bstructured[ _-]outputs?\b"), "json_schema"),
@@ -216,8 +228,59 @@ _PARTS = (
 
 
 def speaks_of_a_part(text: str, call: ModelCall | None) -> bool:
-    """Do a server's words (lower case) speak of a part of the request that another output mode does without?"""
-    return call is not None and any(words.search(text) and _asks_for(capability, call) for words, capability in _PARTS)
+    """Do a server's words (lower case) speak of a part of the request that another output mode does without? The model's own name
+    may hold such a word."""
+    if call is None or not any(words.search(text) for words, _ in _PARTS):
+        return False
+    text = text.replace(call.endpoint.model.lower(), "")
+    return any(words.search(text) and _asks_for(capability, call) for words, capability in _PARTS)
+
+
+def holds_a_part(call: ModelCall | None) -> bool:
+    """Does the request hold such a part?"""
+    return call is not None and any(_asks_for(capability, call) for _, capability in _PARTS)
+
+
+_GONE = (
+    r"(?:not (?:be )?(?:found|available|accessible|permitted|allowed|authori[sz]ed|deployed|loaded|exist)|doesn't exist"
+    r"|no(?:t have)? (?:permission|access)|retired|deprecated|decommissioned|removed|shut ?down|discontinued|no longer|unknown)"
+)
+_MISSING = (
+    r"(?:no such|unknown|invalid|(?:no|have|denied|request|grant|rights|permission) access to|access (?:denied )?to|not find"
+    r"|not found:?)"
+)
+
+
+def names_the_model(text: str, call: ModelCall | None) -> bool:
+    """Do a server's words (lower case) say that the model is not there, or not for who asks?"""
+    names = r"\b(?:models?|deployments?|engines?|checkpoints?)\b"
+    if call is not None and (own := call.endpoint.model.lower()) in text:
+        names = rf"(?:{names}|{re.escape(own)})"
+    return re.search(rf"{names}[^;\n]{{0,80}}\b{_GONE}\b|\b{_MISSING}[^;\n.]{{0,30}}{names}|\bmodel: ", text) is not None
+
+
+_KEY = re.compile(
+    r"\b(?:api[ _-]?keys?|(?:access|auth|bearer|security)[ _-]tokens?|credentials?|signature|unauthenticated|authentication"
+    r"|unauthori[sz]ed|not (?:been )?(?:authori[sz]ed|authenticated)|log ?in|sign ?in|accounts?|ip address|country|region"
+    r"|territory|suspended)\b"
+)
+
+
+def names_the_key(text: str) -> bool:
+    """Do a server's words (lower case) speak of the key, of whose it is, or of where it is used?"""
+    return _KEY.search(text) is not None
+
+
+_PASSING = re.compile(
+    r"\b(?:temporar|overload|try(?:ing)? again|retry|busy\b|(?:at|out of|over) capacity|timed? ?out|too many requests)"
+)
+
+
+def may_pass(status: int | None, text: str, wait: float | None) -> bool:
+    """May the same request be taken later? By its status, or as a server's own fault that its words (lower case) call a passing
+    one, or for which it asks to wait (seconds)."""
+    passing = wait is not None or _PASSING.search(text) is not None
+    return status in _MAY_PASS or (status is not None and status >= _FAULT and passing)
 
 
 _OF_TOOLS = frozenset({"native_tools", "schema_with_tools", "parallel_tools", "tool_choice_required", "tool_choice_named"})
@@ -247,77 +310,10 @@ def _format_asked(call: ModelCall | None) -> str:
     return "json_object" if call is not None and call.mode == "json_object" else "json_schema"
 
 
-# What is quoted
-
-_QUOTE = 12
-"""So many characters that stand in the request as well are a quotation."""
-_MAX_READ = 32_768
-"""Characters of an error that are compared with the request; of a longer one as many at each end."""
-_LONG_WORD = 1000
-_ELSEWHERE = "\n\x00\n"
-_SPACES = re.compile(r"\s+")
-
-
-def own_words(text: str, call: ModelCall | None, tells: Callable[[str], bool]) -> str:
-    """The text of an error (lower case) without the quotations from the request that would tell something (`tells`)
-    were they the server's: from its messages, instructions and tools, in whatever letters and escapes.
-
-    Linear in the text and the request.
-    """
-    if call is None or not tells(text):
-        return text
-    text = _plain(text if len(text) <= 2 * _MAX_READ else text[:_MAX_READ] + _ELSEWHERE + text[-_MAX_READ:])
-    windows = {window for _, window in _windows(text)}
-    quoted = {window for sent in _sent(call) for _, window in _windows(_plain(sent)) if window in windows}
-    parts: list[str] = []
-    last = 0
-    for start, end in united((start, start + _QUOTE) for start, window in _windows(text) if window in quoted):
-        if tells(text[start:end]) or _is_part_of_telling(text[start:end], text[end : end + 1]):
-            parts.append(text[last:start])
-            last = end
-    return _ELSEWHERE.join((*parts, text[last:]))
-
-
-def _is_part_of_telling(quotation: str, following: str) -> bool:
-    """Half of "'tools' is not supported": with a server's own words it would tell something. The second half is common
-    in English: when it is short, or goes on in other words, it need not be a quotation."""
+def names_half(quotation: str, following: str, least: int) -> bool:
+    """Is a quotation half of "'tools' is not supported", which would tell something with a server's own words? The second half is
+    common in English: when it is short (`least`), or goes on in other words, it need not be a quotation."""
     if _NAMED.search(quotation):
         return True
-    is_whole = len(quotation) >= 2 * _QUOTE and not following.isalnum()
+    is_whole = len(quotation) >= 2 * least and not following.isalnum()
     return is_whole and any(word in quotation for word in _UNSUPPORTED)
-
-
-def is_quoted(text: str, call: ModelCall) -> bool:
-    """Does the whole text stand somewhere in the request?"""
-    plain = _plain(text)
-    return any(plain in _plain(sent) for sent in _sent(call))
-
-
-def _windows(text: str) -> Iterator[tuple[int, str]]:
-    return ((start, text[start : start + _QUOTE]) for start in range(len(text) - _QUOTE + 1))
-
-
-def _plain(text: str) -> str:
-    return _SPACES.sub(" ", unescaped(text)).lower()
-
-
-def _sent(call: ModelCall) -> Iterator[str]:
-    """Every text of the request that a person, a program or a model wrote."""
-    request = call.request
-    parts: list[Any] = [block.model_dump() for message in request.messages for block in message.content]
-    system = request.system
-    parts += [system] if isinstance(system, str) else [block.text for block in system or ()]
-    parts += [tool.model_dump() for tool in (*call.tools, *request.tools) if isinstance(tool, ToolDefinition)]
-    return _texts([*parts, call.output_schema, request.extra_body])
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        if len(value) <= _LONG_WORD or " " in value:  # not the data of an image
-            yield value
-    elif is_object(value):
-        for item in value.values():
-            yield from _texts(item)
-    elif is_list(value):
-        for item in value:
-            yield from _texts(item)

@@ -9,12 +9,14 @@ from difflib import get_close_matches
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.providers import PROVIDERS, provider_of
 
-__all__ = ["key_words", "place_words", "provider_words", "said_by_server", "without_bytes", "without_tips"]
+__all__ = ["NO_WORDS", "key_words", "place_words", "provider_words", "said_by_server", "without_bytes", "without_tips"]
 
 _LITELLMS = re.compile(r"(?:litellm\.\w+: *)?(?:\w*(?:Error|Exception)(?: \w+Error)?(?: - |: *))*(?:Error code: \d{3}(?: - )?)?")
 """What LiteLLM and the OpenAI SDK put before the words of a server."""
 
 
+NO_WORDS = "(no words)"
+"""What stands for the words of a server that said none."""
 _SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
 _TIP = re.compile(r"litellm|drop_params|modify_params|allowed_openai_params|\bproxy\b", re.IGNORECASE)
 
@@ -22,7 +24,7 @@ _TIP = re.compile(r"litellm|drop_params|modify_params|allowed_openai_params|\bpr
 def said_by_server(message: str) -> str:
     """The message without what the clients put before it; what is left of an empty body says so."""
     found = _LITELLMS.match(message) if message.startswith(("litellm.", "Error code: ")) else None
-    return message[found.end() :].strip() or "(no words)" if found else message
+    return message[found.end() :].strip() or NO_WORDS if found else message
 
 
 _BYTES = re.compile(r"""\bb(['"])(.*)\1""", re.DOTALL)

@@ -10,6 +10,7 @@ import json
 import re
 from typing import Any
 
+from llmcore.adapters.wire.error_words import words_in
 from llmcore.adapters.wire.framing import Sent
 from llmcore.adapters.wire.terminators import is_of_a_wire, is_whole_reply
 from llmcore.types.narrowing import is_object, object_in, objects_in
@@ -22,8 +23,8 @@ _NAMED = ("type", "object", "event", "event_type", "status")
 _WORDS = ("message", "msg", "detail", "status_msg", "error_message", "error_msg", "errmsg", "errors")
 """Where the server's own words stand; in JSON of no wire each of them alone is the sign of an error."""
 _CODES = ("code", "status", "status_code", "statusCode", "error_code")
-_LIMITED = re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE)
 _KINDS = (
+    (re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE), 429),
     (re.compile(r"authentication|unauthorized|unauthenticated|invalid.?api.?key", re.IGNORECASE), 401),
     (re.compile(r"permission|forbidden", re.IGNORECASE), 403),
     (re.compile(r"not.?found", re.IGNORECASE), 404),
@@ -37,18 +38,17 @@ _PLAIN = re.compile(r"[^{}\[\]\"\\<>]{1,300}\Z")
 
 
 class ErrorEvent(Exception):
-    """An error that a server sent with status 200 (`sent_with`); `body` as it came. The status is the one that it names, else 429
-    where it speaks of a rate limit, else that of the kind of error that it says it is, else 500."""
+    """An error that a server sent with status 200 (`sent_with`); `body` as it came. The status is the one that it names, else
+    that of the kind of error that it says it is, else 500. Its words name none: it may quote the user's."""
 
     sent_with = 200
 
     def __init__(self, body: Any) -> None:
         self.body: dict[str, Any] = body if is_object(body) else {"message": _written(body)}
-        self.message = _words(self.body)
+        self.message = words_in(self.body)[:MAX_WORDS]
         code = next((code for key in _CODES if (code := _status(self.body.get(key)))), 0)
         kind = f"{self.body.get('type')} {self.body.get('code')} {self.body.get('status')}"
-        limited = _LIMITED.search(f"{kind} {self.message}")
-        self.status_code = code or (429 if limited else next((code for words, code in _KINDS if words.search(kind)), 500))
+        self.status_code = code or next((code for words, code in _KINDS if words.search(kind)), 500)
         super().__init__(self.message)
 
 
@@ -79,11 +79,6 @@ def plain_words(data: bytes) -> str:
     """Words of the server's own where a reply or an event belongs (`Internal Server Error`); "" where it is anything else."""
     text = data.decode("utf-8", "replace").strip()
     return text if _PLAIN.match(text) else ""
-
-
-def _words(body: dict[str, Any]) -> str:
-    words = next((value for key in _WORDS if isinstance(value := body.get(key), str) and value.strip()), None)
-    return words or _written(body)
 
 
 def _written(value: object) -> str:

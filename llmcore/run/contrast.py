@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from llmcore.adapters.base import Capabilities, ModelCall
-from llmcore.adapters.litellm.refusals import refuses_as_it_is
+from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE
 from llmcore.adapters.request.additions import additions
 from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.types import RequestRefused
@@ -23,6 +23,7 @@ __all__ = ["Contrast"]
 _Place = tuple[str, str]
 """An alias, and the name of a deployment."""
 _OF_A_SCHEMA = re.compile(r"\binvalid (?:json )?schema\b|\bschema for (?:function|response_format)\b|\bgrammar could not\b")
+_FAULT = 500
 
 
 class Contrast:
@@ -38,11 +39,13 @@ class Contrast:
 
     def refused(self, place: _Place, call: ModelCall, can: Capabilities, error: BaseException) -> None:
         """A request failed; a refusal that was not understood is kept in mind."""
-        if not isinstance(error, RequestRefused) or not refuses_as_it_is(error.status) or _OF_A_SCHEMA.search(str(error).lower()):
-            return
-        error.additions = additions(call, can)
         asked = _decisive(call, can)
         decisive = [asked] if asked and getattr(can, asked, None) is None else []
+        if getattr(error, "unexplained", False):
+            self._refused.setdefault(place, []).append(decisive)
+        if not isinstance(error, RequestRefused) or error.status is None or _is_of_a_schema(str(error).lower(), error.status):
+            return
+        error.additions = additions(call, can)
         self._refused.setdefault(place, []).append([*decisive, *error.additions])
 
     def ignored(self, place: _Place) -> None:
@@ -58,6 +61,11 @@ class Contrast:
             self._ignored.discard(place)
             found.append("native_tools")
         return list(dict.fromkeys(found))
+
+
+def _is_of_a_schema(words: str, status: int) -> bool:
+    """Did the server stumble over this schema or prompt, so that another may do?"""
+    return _OF_A_SCHEMA.search(words) is not None or (status == _FAULT and any(part in words for part in CANNOT_BE_MADE))
 
 
 def _causes(refused: Iterable[Sequence[str]]) -> list[str]:

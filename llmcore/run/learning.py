@@ -82,7 +82,8 @@ class Learning:
         found = self._contrast.proven((plan.model, plan.deployment), call, can, obeyed=obeyed)
         for capability in found:
             self._models.learn(config, capability, works=False)
-        if call.mode == "text" and not _JSON_MODES.isdisjoint(found):  # the other was passed over, for want of attempts
-            for mode in _JSON_MODES - set(found):
+        if call.mode == "text" and not _JSON_MODES.isdisjoint(found):
+            passed_over = self._models.modes(config.alias, plan.deployment)  # for want of attempts
+            for mode in _JSON_MODES.intersection(passed_over) - set(found):
                 if getattr(can, mode) is None:
                     self._models.suppose(config, mode)

@@ -56,7 +56,8 @@ class RefusedRequests:
 
     def note(self, adapter: Adapter, call: ModelCall, error: BaseException) -> None:
         """A request failed. Before anything is learnt from it: what is known of an endpoint changes what is sent."""
-        if isinstance(error, CapabilityRefused | RequestRefused) and (key := _request_key(adapter, call)):
+        refused = isinstance(error, CapabilityRefused | RequestRefused) or getattr(error, "unexplained", False)
+        if refused and (key := _request_key(adapter, call)):
             self._words[key] = str(error)
 
     def check(self, adapter: Adapter, call: ModelCall) -> None:

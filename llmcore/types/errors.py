@@ -181,7 +181,12 @@ Value.raises = ConfigError
 
 
 class ModelNotFound(CallerError):
-    """No such alias or model, no access to it, or none that fits what the request needs."""
+    """No such alias or model, no access to it, or none that fits what the request needs.
+
+    `unexplained`: the server only said that it does not find something (HTTP 404), and the request held tools or a response
+    format. It may be that which it has no place for, so one other output mode was asked, if there was one."""
+
+    unexplained: bool = False
 
 
 class LimitExceeded(CallerError):
@@ -190,7 +195,12 @@ class LimitExceeded(CallerError):
 
 
 class AuthenticationFailed(CallerError):
-    """The key is missing, wrong or expired, or the server forbids what it is used for (HTTP 403)."""
+    """The key is missing, wrong or expired, or the server forbids what it is used for (HTTP 403).
+
+    `unexplained`: it did not say that the key is the reason, and the request held tools or a response format. It may be that
+    which it forbids, so one other output mode was asked, if there was one."""
+
+    unexplained: bool = False
 
 
 class QuotaExceeded(CallerError):

@@ -220,18 +220,24 @@ REAL_WORDS: dict[str, dict[OutputMode, Refusal]] = {
     "deepseek": {
         "native_tools": Refusal(400, _openai("deepseek-reasoner does not support Function Calling"), "native_tools"),
         "json_object": Refusal(
-            400, _openai(f"{_SERDE}response_format: unknown variant `json_object`, expected `text` at line 1 column 9"), None
+            400,
+            _openai(f"{_SERDE}response_format: unknown variant `json_object`, expected `text` at line 1 column 9"),
+            "json_object",
         ),
     },
     "xai": {
         "native_tools": Refusal(
-            400, {"code": "Client specified an invalid argument", "error": "Argument not supported on this model: tools"}
+            400,
+            {"code": "Client specified an invalid argument", "error": "Argument not supported on this model: tools"},
+            "native_tools",
         ),
         "json_schema": Refusal(
-            400, {"code": "Client specified an invalid argument", "error": "Argument not supported on this model: responseFormat"}
+            400,
+            {"code": "Client specified an invalid argument", "error": "Argument not supported on this model: responseFormat"},
+            "json_schema",
         ),
         "json_object": Refusal(
-            422, f"{_SERDE}response_format: unknown variant `json_object`, expected `text` at line 1 column 9"
+            422, f"{_SERDE}response_format: unknown variant `json_object`, expected `text` at line 1 column 9", "json_object"
         ),
     },
     "together": {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+import time
 from typing import Any
 
 import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.litellm.refused_parts import parts_refused
 from llmcore.types import (
     CapabilityRefused,
     ContextOverflow,
@@ -273,3 +275,100 @@ def test_the_plainest_sentences_are_understood(words: str, capability: str) -> N
 )
 def test_a_condition_or_a_common_word_names_no_capability(words: str) -> None:
     assert isinstance(meaning(words, call_of(ENDPOINT)), RequestRefused)
+
+
+@pytest.mark.parametrize(
+    ("words", "capability"),
+    [
+        ('tool_choice = "required" is not supported!', "tool_choice_required"),
+        ("tool_choice required is not supported", "tool_choice_required"),
+        ("tool_choice `required` is not supported", "tool_choice_required"),
+        ("Parameter 'tool_choice' is not supported", "tool_choice_required"),
+        ("This model does not support response_format json_schema", "json_schema"),
+        ("response_format 'json_schema' is not supported", "json_schema"),
+        ("response_format type json_schema is not supported", "json_schema"),
+        ("Invalid value: 'json_schema'. Supported values are: 'json_object' and 'text'.", "json_schema"),
+        ("'tools' is not supported", "native_tools"),
+        ("`tools` not supported", "native_tools"),
+        ("'claude-sonnet-4-5' does not support tool types", "native_tools"),
+        ('tool_choice: only "auto" may be used', "tool_choice_required"),
+        ("Invalid value for 'tool_choice': must be 'auto' or 'none'", "tool_choice_required"),
+        ("This model only supports tool_choice of 'auto'", "tool_choice_required"),
+        ("Invalid parameter: 'response_format' of type 'json_object' is not supported with this model.", "json_object"),
+        ('tool_choice="required" is not supported for this model', "tool_choice_required"),
+        ("Invalid value: 'required'. Supported values are: 'none' and 'auto'.", "tool_choice_required"),
+        ("Named tool choice is not supported", "tool_choice_required"),
+        ("function calling unavailable for this model", "native_tools"),
+        ("Tools are not supported by this model (rule 77)", "native_tools"),
+        ("Structured outputs are not available on this deployment", "json_schema"),
+        ("The server doesn't support parallel tool calls", "parallel_tools"),
+        ("json_schema is not a supported response format", "json_schema"),
+        ('tool_choice must be "auto"', "tool_choice_required"),
+        ("Only `auto` is supported for tool_choice", "tool_choice_required"),
+        ('response_format={"type": "json_schema"} is unsupported', "json_schema"),
+        ("response_format.type json_schema is not supported", "json_schema"),
+        ("unsupported tool_choice value: required", "tool_choice_required"),
+        ("`response_format` of type `json_schema` isn't supported yet", "json_schema"),
+        ("Unknown parameter: 'tool_choice'.", "tool_choice_required"),
+        ("unsupported value: 'json_schema'", "json_schema"),
+        ("JSON schema mode is disabled on this server", "json_schema"),
+        ("forced tool choice is not allowed for this model", "tool_choice_required"),
+        ("The value 'required' for tool_choice is not allowed", "tool_choice_required"),
+        ("tool_choice cannot be used with this model", "tool_choice_required"),
+        ("tool choice 'required' not implemented", "tool_choice_required"),
+        ("tools are currently disabled", "native_tools"),
+        ("this route does not accept the tools parameter", "native_tools"),
+        ("the parameter `tools` cannot be used here", "native_tools"),
+    ],
+)
+def test_a_sentence_that_denies_a_part_or_a_value_of_it_names_the_capability(words: str, capability: str) -> None:
+    refused = meaning(words, call_of(ENDPOINT, output_schema={"type": "string"}))
+    assert isinstance(refused, CapabilityRefused)
+    assert refused.capability == capability
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Unsupported JSON schema keyword: pattern",
+        "JSON schema type 'null' is not supported",
+        "Invalid schema for response_format 'X': 'oneOf' is not permitted.",
+        "In response_format 'final': keyword not supported",
+        "tools[0].function.name: names with dots are not supported",
+        "Invalid value for 'tool_choice': tool 'x' not found in tools",
+        "This tool call is not allowed here.",
+        "Unsupported tool type: web_search",
+        "unknown tools: foo",
+        "tool use is not supported with images",
+        "tool_choice is not supported when thinking is on",
+        "tools must not be empty",
+        "does not support tool names with dots",
+        "structured outputs do not support pattern",
+        "json_schema does not support oneOf",
+        "unsupported json schema",
+        "the format is not supported",
+        "json schema is invalid: 'x' is not supported",
+        "messages with tool calls must be followed by tool messages",
+        "tool_choice is only allowed when tools are specified",
+        "'city' is a required property",
+        "response_format must contain the word json",
+        "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+        "When using tool_choice, tools must be set",
+        "Tools with the same name are not allowed",
+        "functions without parameters are not supported",
+        "Invalid parameter: only messages with tool calls may be ...",
+        "response_format.json_schema.name is not valid",
+        "Invalid tool_choice: tool get_weather does not exist",
+    ],
+)
+def test_a_sentence_about_one_call_a_schema_or_a_condition_names_none(words: str) -> None:
+    assert list(parts_refused(words.lower())) == []
+
+
+@pytest.mark.parametrize(
+    "unit", ["tool choice is of the model ", "not supported tools ", "only auto or none ", "with the model "]
+)
+def test_sentences_are_read_in_linear_time(unit: str) -> None:
+    started = time.perf_counter()
+    assert list(parts_refused(unit * (32_768 // len(unit)))) is not None
+    assert time.perf_counter() - started < 2

@@ -8,7 +8,7 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.error_facts import with_servers_status
+from llmcore.adapters.litellm.error_facts import as_answered
 from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.words import key_words, said_by_server, without_tips
 from llmcore.models import ModelRegistry
@@ -128,11 +128,11 @@ TIP = "x does not support parameters: ['tools'], for model=m. To drop these, set
 async def test_what_litellm_itself_refuses_is_no_word_of_the_servers() -> None:
     assert without_tips(TIP) == "x does not support parameters: ['tools'], for model=m."
     told = BadRequestError("litellm.BadRequestError: what was given is odd. Set litellm.modify_params = True.")
-    error = classify(with_servers_status(told, None), call_of())
+    error = classify(as_answered(told, None), call_of())
     assert isinstance(error, RequestRefused)
     assert str(error) == "openai/gpt-4o at openai: LiteLLM makes no request of this, so none was sent: what was given is odd."
     sent = BadRequestError("litellm.BadRequestError: what was given is odd.")
-    assert "the server refused the request (HTTP 400)" in str(classify(with_servers_status(sent, 400), call_of()))
+    assert "the server refused the request (HTTP 400)" in str(classify(as_answered(sent, 400), call_of()))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,82 @@
+"""What of a server's words is quoted from the request: a user may have written the very words by which servers refuse.
+
+A server's own words are what is left when the quotations are taken out, in whatever letters and escapes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.litellm.refusals import names_half
+from llmcore.adapters.secrets.spellings import unescaped, united
+from llmcore.types import ToolDefinition
+from llmcore.types.narrowing import is_list, is_object
+
+__all__ = ["is_quoted", "own_words"]
+
+_QUOTE = 12
+"""So many characters that stand in the request as well are a quotation."""
+_MAX_READ = 32_768
+"""Characters of an error that are compared with the request; of a longer one as many at each end."""
+_LONG_WORD = 1000
+_ELSEWHERE = "\n\x00\n"
+_SPACES = re.compile(r"\s+")
+
+
+def own_words(text: str, call: ModelCall | None, tells: Callable[[str], bool]) -> str:
+    """The text of an error (lower case) without the quotations from the request that would tell something (`tells`)
+    were they the server's: from its messages, instructions and tools, in whatever letters and escapes.
+
+    Linear in the text and the request.
+    """
+    if call is None or not tells(text):
+        return text
+    text = _plain(text if len(text) <= 2 * _MAX_READ else text[:_MAX_READ] + _ELSEWHERE + text[-_MAX_READ:])
+    windows = {window for _, window in _windows(text)}
+    quoted = {window for sent in _sent(call) for _, window in _windows(_plain(sent)) if window in windows}
+    parts: list[str] = []
+    last = 0
+    for start, end in united((start, start + _QUOTE) for start, window in _windows(text) if window in quoted):
+        if tells(text[start:end]) or names_half(text[start:end], text[end : end + 1], _QUOTE):
+            parts.append(text[last:start])
+            last = end
+    return _ELSEWHERE.join((*parts, text[last:]))
+
+
+def is_quoted(text: str, call: ModelCall) -> bool:
+    """Does the whole text stand somewhere in the request?"""
+    plain = _plain(text)
+    return any(plain in _plain(sent) for sent in _sent(call))
+
+
+def _windows(text: str) -> Iterator[tuple[int, str]]:
+    return ((start, text[start : start + _QUOTE]) for start in range(len(text) - _QUOTE + 1))
+
+
+def _plain(text: str) -> str:
+    return _SPACES.sub(" ", unescaped(text)).lower()
+
+
+def _sent(call: ModelCall) -> Iterator[str]:
+    """Every text of the request that a person, a program or a model wrote."""
+    request = call.request
+    parts: list[Any] = [block.model_dump() for message in request.messages for block in message.content]
+    system = request.system
+    parts += [system] if isinstance(system, str) else [block.text for block in system or ()]
+    parts += [tool.model_dump() for tool in (*call.tools, *request.tools) if isinstance(tool, ToolDefinition)]
+    return _texts([*parts, call.output_schema, request.extra_body])
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if len(value) <= _LONG_WORD or " " in value:  # not the data of an image
+            yield value
+    elif is_object(value):
+        for item in value.values():
+            yield from _texts(item)
+    elif is_list(value):
+        for item in value:
+            yield from _texts(item)

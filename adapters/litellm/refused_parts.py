@@ -1,0 +1,104 @@
+"""Sentences in which servers say that they do not take a part of a request: tools, a tool choice, a response format, or one value
+of these.
+
+The part stands before or behind a word that denies it, and between the two nothing that makes another thing of it ("tool names
+with dots are not supported"). What holds on a condition only ("with images") is not said of the endpoint; where it holds ("with
+this model") is no condition. Every repetition is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["CONDITION", "parts_refused"]
+
+
+def _any(words: str) -> str:
+    """A pattern for each of some words."""
+    return "|".join(words.split())
+
+
+_PLACES = _any("models? servers? endpoints? deployments? engines? apis? versions? providers? backends? routes? hosts? builds?")
+_ITS = _any("the this that your our any current selected chosen api")
+_HERE = rf"(?: (?:with|in|for|on|by|at|when using)(?: (?:{_ITS})){{0,3}} (?:{_PLACES})\b)"
+"""Where something is not supported: that is no condition."""
+CONDITION = rf"(?!(?!{_HERE}) (?:with|without|when|while|together|alongside|beside|in|if|unless|yet in)\b)"
+_QUOTE = r"['\"`\u201c\u201d\u2018\u2019]"
+
+_PARTS = (
+    ("parallel_tool_calls", r"parallel[ _-](?:tool|function)[ _-]?(?:calls?|calling|use)"),
+    ("tool_choice", r"(?:named |forced |required )?tool[ _-]?choices?"),
+    (
+        "response_format",
+        r"response[ _-]?formats?|output_format|output_config|json[ _-]?(?:mode|schemas?|objects?)|structured[ _-]outputs?",
+    ),
+    (
+        "tools",
+        r"(?:tool|function)[ _-](?:calls|calling|use|usage|types|definitions?|declarations?)|(?<![\w-])(?:tools|functions)",
+    ),
+)
+"""What servers call the parts of a request that another output mode does without, by the parameter that each is."""
+_NOT = r"(?:not|\w{0,5}n't|never|cannot)(?: (?:yet|currently|be|been|an?|one of|the)){0,3}"
+_TAKEN = _any(
+    "supported enabled available allowed permitted implemented accepted recogni[sz]ed offered possible valid used active provided"
+)
+_TAKE = _any("support accept allow take implement provide offer recogni[sz]e understand")
+_DENIED = rf"(?:{_NOT} (?:{_TAKEN})|{_any('unsupported unavailable disabled deactivated forbidden')}|(?:turned|switched) off)\b"
+_DENYING = (
+    rf"(?!unsupported json schema)(?:{_NOT} (?:{_TAKE})(?:ed|ing)?"
+    r"|(?:unknown|unexpected|unrecogni[sz]ed) (?:request )?(?:parameter|argument|field|name|key|property|keyword|input)s?"
+    r"|unsupported|(?:no|without|lacks?) support for)\b"
+)
+_FILLERS = _any(
+    "the an? any all this that your its? is are was were has have been be being set to as of for types? values? parameters? "
+    "params? arguments? args? fields? keys? keywords? options? features? inputs? property properties modes? use usage support "
+    "requests? functionality capability capabilities named called supplied current currently yet native openai true false "
+    "required auto none function text json_schema json_object"
+)
+_BETWEEN = rf"(?:{_HERE}|[\s=:,(){{}}\[\]]|{_QUOTE}|\b(?:{_FILLERS})\b){{0,16}}"
+"""What may stand between a part and the word that denies it."""
+_OF_THE_PART = r"(?! *(?:keywords?|features?|types?|propert|constructs?|drafts?|names?|schemas?|definitions?:))"
+
+_VALUES = r"(?:auto|none|text|json_object|json_schema)\b"
+_ONE_VALUE = rf"{_QUOTE}?{_VALUES}{_QUOTE}?"
+_ONLY = (
+    r"(?:(?:invalid|bad|wrong|illegal) (?:value|type|option|mode)s?"
+    r"|only (?:supports?|accepts?|allows?|takes?)|(?:supports?|accepts?|allows?|takes?) only)\b"
+)
+_MUST_BE = (
+    r"(?:(?:must|may|should|can|has to|needs to) (?:only )?be(?: one of| set to| either| only)?:? ?[(\[]?"
+    rf"|only ){_ONE_VALUE}"
+)
+_ABSENT = r"(?![^;\n]{0,80}(?:not found|no such|does not exist|unknown tool|not in ))"
+"""What the caller named and did not give is no value that the server does not know."""
+
+
+def _sentence(parameter: str, part: str) -> re.Pattern[str]:
+    part = rf"(?:{part})\b"
+    forms = [rf"{part}{_BETWEEN}{_DENIED}{CONDITION}", rf"{_DENYING}{_BETWEEN}\b{part}{_OF_THE_PART}{CONDITION}"]
+    if parameter in _OF_VALUES.values():
+        forms += [
+            rf"{_ONLY}{_BETWEEN}\b{part}{CONDITION}{_ABSENT}",
+            rf"{part}{_BETWEEN}{_MUST_BE}",
+            rf"only {_ONE_VALUE}(?: (?:or|and) {_ONE_VALUE})?{_BETWEEN}(?:\b(?:{_TAKEN})\b{_BETWEEN})?\b{part}",
+        ]
+    return re.compile("|".join(forms))
+
+
+_OF_VALUES = {"json_schema": "response_format", "json_object": "response_format", "required": "tool_choice"}
+"""Values that only one parameter of ours has."""
+_ANY_VALUE = "|".join(_OF_VALUES)
+_VALUE = re.compile(
+    rf"(?:invalid|unsupported|unknown|unexpected|bad) (?:enum )?(?:value|option|type|variant):? ?{_QUOTE}?({_ANY_VALUE})\b"
+    rf"|{_QUOTE}({_ANY_VALUE}){_QUOTE}(?: is| are)? "
+    r"(?:not (?:one of|among|(?:an? )?(?:valid|supported|allowed)|permitted)|invalid|unsupported)\b"
+)
+_SENTENCES = tuple((parameter, _sentence(parameter, part)) for parameter, part in _PARTS)
+
+
+def parts_refused(text: str) -> Iterator[str]:
+    """The parameters of which the text (lower case) says that they, or a value of theirs, are not taken; the particular first."""
+    yield from (parameter for parameter, sentence in _SENTENCES if sentence.search(text))
+    if found := _VALUE.search(text):
+        yield _OF_VALUES[found[1] or found[2]]

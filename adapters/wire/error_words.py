@@ -1,0 +1,185 @@
+"""What a server says in the body of an error: its words, whatever shape they come in.
+
+There is no one form: an object under `error`, a text there, FastAPI's list of details, a list, a page, plain text, JSON inside
+one of these. Each is read from the bytes as they came, for what clients make of them differs and changes. Linear in the body.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_core import from_json
+
+from llmcore.types.narrowing import is_list, is_object, objects_in
+
+__all__ = ["Said", "fault_in", "said_in", "told_in", "words_in"]
+
+_WORDS = (
+    *("title", "error", "Error", "fault", "message", "Message", "error_message", "error_msg", "errorMessage", "status_msg"),
+    *("errmsg", "msg", "detail", "error_description", "description", "reason", "errors", "text", "metadata", "raw"),
+)
+"""Fields in which servers put words, or what holds them; the general before the particular, as they are shown."""
+_ABOUT = ("loc", "field", "path", "param", "parameter", "property", "pointer")
+"""Fields that tell what of the request an entry of a list is about."""
+_ECHOES = frozenset({"input", "ctx", "url", "request", "request_body", "payload", "body", "failed_generation", "doc_url"})
+"""Fields in which the request is repeated, or the model's words stand: none of the server's."""
+_ENTRIES = 20
+"""So many entries of a list are read."""
+_DEPTH = 8
+"""So deep words are looked for."""
+_APART = ";\n"
+"""Between two texts: no sentence goes on behind it, also where white space is made one."""
+_TAG = re.compile(r"<[^<>]*>")
+_UNSHOWN = ("script", "style")
+_PAGE = re.compile(r"\s*(?:<\?xml|<!doctype|<html|<head|<body|<(?:h1|p|div|center|title|pre)\b)", re.IGNORECASE)
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the body of an error says. `fault`: its error object, empty where there is none. `words`: as a person may be shown
+    them. `told`: all that it tells, a line for each text, without what it repeats of the request."""
+
+    fault: dict[str, Any] = field(repr=False)
+    words: str = field(repr=False)
+    told: str = field(repr=False)
+    is_cut: bool = False
+
+
+def said_in(body: bytes) -> Said:
+    """What the body of an error says, a head of which may be all that was read."""
+    text = body.decode("utf-8", "replace").strip("\ufeff \t\r\n")
+    document = _json(text)
+    if document is None:
+        return Said({}, words := words_in(text), words)
+    return Said(fault_in(document), words_in(document), told_in(document), is_cut=_whole_json(text) is None)
+
+
+def fault_in(document: object) -> dict[str, Any]:
+    """The object that tells of an error: under `error` where there is one, also as the first of a list."""
+    body = next(iter(objects_in(document)), None) if is_list(document) else document
+    for _ in range(_DEPTH):
+        inner = body.get("error") if is_object(body) else None
+        if not is_object(inner):
+            break
+        body = inner
+    return body if is_object(body) else {}
+
+
+def words_in(value: object) -> str:
+    """The words as a person may be shown them; those of JSON that has none in any known place are its text."""
+    words = _words(value, 0)
+    return words if words or not value or isinstance(value, str) else _written(value)
+
+
+def told_in(value: object) -> str:
+    """All texts, a line for each, what is not in a known place with the name of its field."""
+    return _APART.join(_told(value, 0))
+
+
+def _words(value: object, depth: int) -> str:
+    if isinstance(value, str):
+        document = _json(value)
+        inner = _words(document, depth + 1) if document is not None and depth < _DEPTH else ""
+        return inner or (_page_words(value) if _PAGE.match(value) else value.strip())
+    if depth >= _DEPTH:
+        return ""
+    if is_list(value):
+        return "; ".join(_distinct(_words(item, depth + 1) for item in value[:_ENTRIES]))
+    if not is_object(value):
+        return ""
+    said = ": ".join(_distinct(_words(value.get(key), depth + 1) for key in _WORDS))
+    about = _about(value)
+    return f"{about}: {said}" if about and said and about not in said else said
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    """The texts that are not part of another."""
+    found: list[str] = []
+    for text in filter(None, texts):
+        if not any(text in other for other in found):
+            found = [*(other for other in found if other not in text), text]
+    return found
+
+
+def _about(entry: dict[str, Any]) -> str:
+    place = next((entry[key] for key in _ABOUT if entry.get(key)), "")
+    parts = place if is_list(place) else [place]
+    return ".".join(str(part) for part in parts if isinstance(part, str | int))
+
+
+def _told(value: object, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        document = _json(value)
+        if document is not None and depth < _DEPTH:
+            yield from _told(document, depth + 1)
+        elif value.strip():
+            yield _page_words(value) if _PAGE.match(value) else value
+    elif depth >= _DEPTH:
+        return
+    elif is_list(value):
+        for item in value:
+            yield from _told(item, depth + 1)
+    elif is_object(value):
+        about = _about(value)
+        for key, item in value.items():
+            if key in _ECHOES:
+                continue
+            name = "" if key in _WORDS else key
+            for told in _told(item, depth + 1):
+                yield f"{about}: {told}" if about and not name else f"'{name}': {told}" if name else told
+
+
+def _json(text: str) -> Any:
+    """The JSON object or list that a text is, of one that was cut what came of it; None where it is none."""
+    if text[:1] not in ("{", "["):
+        return None
+    whole = _whole_json(text)
+    if whole is not None:
+        return whole
+    try:
+        return from_json(text, allow_partial="trailing-strings")
+    except ValueError:
+        return None
+
+
+def _whole_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _written(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (RecursionError, TypeError, ValueError):
+        return ""
+
+
+def _page_words(page: str) -> str:
+    """The text of a page, its title where it has no other."""
+    for name in _UNSHOWN:
+        page = _without_element(page, name)
+    lower = page.lower()
+    start, end = lower.find("<title"), lower.find("</title")
+    title, rest = (page[start:end], page[:start] + page[end:]) if 0 <= start < end else ("", page)
+    shown, heading = (_SPACES.sub(" ", html.unescape(_TAG.sub(" ", part))).strip() for part in (rest, title))
+    return ": ".join(_distinct((heading, shown)))
+
+
+def _without_element(page: str, name: str) -> str:
+    parts: list[str] = []
+    lower, at = page.lower(), 0
+    while (start := lower.find(f"<{name}", at)) >= 0:
+        parts.append(page[at:start])
+        end = lower.find(f"</{name}", start)
+        if end < 0:
+            return "".join(parts)
+        at = end
+    return "".join((*parts, page[at:]))
