@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.litellm.refused_parts import CONDITION, parts_refused
+from llmcore.adapters.litellm.refused_parts import CONDITION, parts_refused, refused_together
 from llmcore.types import Block, ImageBlock, Message, ToolResultBlock
 from llmcore.types.narrowing import is_object
 
@@ -190,6 +190,8 @@ def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str])
         yield _format_asked(call)
     if _NO_SYSTEM.search(text):
         yield "system_message"
+    if refused_together(text):
+        yield "schema_with_tools"
     yield from (_as_asked(parameter, call) for parameter in parts_refused(text))
     if _TOO_MUCH_ROOM in text and (call is None or call.request.max_tokens is None):
         yield "max_tokens"
@@ -290,6 +292,8 @@ _OF_FORMATS = frozenset({"json_schema", "json_object"})
 def _asks_for(capability: str, call: ModelCall) -> bool:
     """Does the request hold what it takes the capability for? Of what is not looked into here it may."""
     tools = call.mode == "native_tools" and (call.tools or call.output_schema is not None)
+    if capability == "schema_with_tools":
+        return tools and bool(call.tools) and (call.output_schema is not None or "response_format" in call.request.extra_body)
     if capability in _OF_TOOLS:
         return bool(tools)
     if capability in _OF_FORMATS:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["CONDITION", "parts_refused"]
+__all__ = ["CONDITION", "parts_refused", "refused_together"]
 
 
 def _any(words: str) -> str:
@@ -31,7 +31,7 @@ _PARTS = (
     ("tool_choice", r"(?:named |forced |required )?tool[ _-]?choices?"),
     (
         "response_format",
-        r"response[ _-]?formats?|output_format|output_config|json[ _-]?(?:mode|schemas?|objects?)|structured[ _-]outputs?",
+        r"(?:response|output)[ _-]?formats?|output_config|json[ _-]?(?:mode|schemas?|objects?)|structured[ _-]outputs?",
     ),
     (
         "tools",
@@ -94,6 +94,35 @@ _VALUE = re.compile(
     rf"|{_QUOTE}({_ANY_VALUE}){_QUOTE}(?: is| are)? "
     r"(?:not (?:one of|among|(?:an? )?(?:valid|supported|allowed)|permitted)|invalid|unsupported)\b"
 )
+_NEVER = re.compile(rf"{_NOT}\b|incompatible|unsupported|\beither\b|mutually exclusive")
+_BESIDE = (
+    r"(?:(?:(?:together|combined|conjunction|combination|concert|compatible|along) )?with|alongside|beside|while using|when using"
+    r"|when|at the same time as)"
+)
+_AT_ONCE = re.compile(r"\b(?:together|both|same request|simultaneous|at once|at the same time|mutually exclusive|combin)")
+
+
+def _beside(one: str, between: str, other: str) -> str:
+    gap = rf"[^.;\n]{{0,60}}\b{between} {_QUOTE}?(?:the |an? |any )?{_QUOTE}?"
+    return rf"\b(?:{one})\b{gap}(?:{other})\b(?! (?:param|arg|defin|input))"
+
+
+_FORMAT, _TOOLS = dict(_PARTS)["response_format"], rf"{dict(_PARTS)['tools']}|tool(?!-)"
+_TOGETHER, _AND = (
+    re.compile(f"{_beside(_FORMAT, between, _TOOLS)}|{_beside(_TOOLS, between, _FORMAT)}")
+    for between in (_BESIDE, "(?:and|nor|or)")
+)
+"""A format and tools in one sentence, one beside the other, or both of them."""
+
+
+def refused_together(text: str) -> bool:
+    """Does the text (lower case) say that a response format and tools are not taken in one request?"""
+    return any(
+        _NEVER.search(part) and (_TOGETHER.search(part) or (_AND.search(part) and _AT_ONCE.search(part)))
+        for part in re.split(r"[.;\n]", text)
+    )
+
+
 _SENTENCES = tuple((parameter, _sentence(parameter, part)) for parameter, part in _PARTS)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.failures import classify
-from llmcore.adapters.litellm.refused_parts import parts_refused
+from llmcore.adapters.litellm.refused_parts import parts_refused, refused_together
 from llmcore.types import (
     CapabilityRefused,
     ContextOverflow,
@@ -372,3 +372,28 @@ def test_sentences_are_read_in_linear_time(unit: str) -> None:
     started = time.perf_counter()
     assert list(parts_refused(unit * (32_768 // len(unit)))) is not None
     assert time.perf_counter() - started < 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "response_format is not supported together with tools",
+        "You cannot use response format with function calling",
+        "json_schema response format cannot be combined with tools",
+        "tools and response_format cannot be used in the same request",
+        "Tool use is not compatible with structured outputs.",
+        "JSON mode is unsupported when using tools",
+    ],
+)
+def test_a_format_that_is_refused_beside_tools_is_not_refused_alone(words: str) -> None:
+    refused = meaning(words, call_of(ENDPOINT, output_schema={"type": "string"}))
+    assert isinstance(refused, CapabilityRefused)
+    assert refused.capability == "schema_with_tools"
+    assert not isinstance(meaning(words, call_of(ENDPOINT, tools=(), output_schema={"type": "string"})), CapabilityRefused)
+
+
+@pytest.mark.parametrize(
+    "words", ["tools and response_format are not supported", "tools with json schema parameters are not supported"]
+)
+def test_what_is_refused_by_itself_is_not_refused_together(words: str) -> None:
+    assert not refused_together(words)
