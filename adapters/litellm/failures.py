@@ -238,7 +238,9 @@ ROWS: tuple[Row, ...] = (
     ),
     _row(_authentication, status=(401,)),
     _row(_authentication, kinds=("AuthenticationError",)),
-    _row(_authentication, text=("api_key_invalid", "api key not valid", "invalid api key", "security token")),
+    _row(
+        _authentication, text=("api_key_invalid", "api key not valid", "invalid api key", "incorrect api key", "security token")
+    ),
     _row(_authentication, text=("api_key client option must be set", "missing credentials")),
     _row(_capability_refused, also=lambda facts: facts.capability is not None and not facts.may_pass),
     _row(_content_refused, kinds=("ContentPolicyViolationError",)),
@@ -253,7 +255,7 @@ ROWS: tuple[Row, ...] = (
             *("blocked by content filtering policy", "the model produced invalid content"),
         ),
     ),
-    _row(_no_model, codes=("model_not_found",)),
+    _row(_no_model, codes=("model_not_found", "model_decommissioned", "invalid_model")),
     _row(_refused, status=(403, 404), also=lambda facts: facts.speaks_of_part),
     _row(_refused, status=(404,), text=NO_SUCH_ENDPOINT),
     _row(_no_path, status=(404,), text=NO_SUCH_PATH),

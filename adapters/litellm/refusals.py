@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.litellm.refused_parts import CONDITION, parts_refused, refused_together
+from llmcore.adapters.litellm.refused_parts import CONDITION, parts_refused, refused_together, search_refused
 from llmcore.types import Block, ImageBlock, Message, ToolResultBlock
 from llmcore.types.narrowing import is_object
 
@@ -111,8 +111,8 @@ MISSING_MODEL = (
     "model_not_found",
     "model identifier is invalid",
     "is not a valid model",
-    "model not found",
-    "unknown model",
+    *("model not found", "model not exist", "model does not exist", "unknown model", "no such model", "invalid model: "),
+    *("has been decommissioned", "model_decommissioned"),
 )
 
 NO_SUCH_PATH = ("page not found", "cannot post ", "invalid url (", "no route matched", "the requested url", "unknown request url")
@@ -192,6 +192,8 @@ def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str])
         yield "system_message"
     if refused_together(text):
         yield "schema_with_tools"
+    if search_refused(text):
+        yield "web_search"
     yield from (_as_asked(parameter, call) for parameter in parts_refused(text))
     if _TOO_MUCH_ROOM in text and (call is None or call.request.max_tokens is None):
         yield "max_tokens"
@@ -298,6 +300,8 @@ def _asks_for(capability: str, call: ModelCall) -> bool:
         return bool(tools)
     if capability in _OF_FORMATS:
         return call.mode in _OF_FORMATS or call.output_schema is not None or "response_format" in call.request.extra_body
+    if capability == "web_search":
+        return call.request.allow_web_search
     if capability == "images":
         return any(isinstance(part, ImageBlock) for message in call.request.messages for part in _parts(message))
     return capability not in ("streaming", "stream_options") or call.streamed

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["CONDITION", "parts_refused", "refused_together"]
+__all__ = ["CONDITION", "parts_refused", "refused_together", "search_refused"]
 
 
 def _any(words: str) -> str:
@@ -94,6 +94,21 @@ _VALUE = re.compile(
     rf"|{_QUOTE}({_ANY_VALUE}){_QUOTE}(?: is| are)? "
     r"(?:not (?:one of|among|(?:an? )?(?:valid|supported|allowed)|permitted)|invalid|unsupported)\b"
 )
+_SEARCH_WORDS = (
+    r"(?:hosted tool )?\W?(?:web|google)[ _-]?search\w*|search[ _]grounding|grounding(?: with google search)?|web plugins?"
+)
+_SEARCH = re.compile(
+    rf"\b(?:{_SEARCH_WORDS})\b{_BETWEEN}{_DENIED}|(?:{_DENYING}|unknown) ?(?:tool )?{_BETWEEN}\b(?:{_SEARCH_WORDS})\b"
+    rf"|input tag {_QUOTE}(?:{_SEARCH_WORDS})|\b(?:{_SEARCH_WORDS})(?:\.[\w.]{{1,64}})?: extra"
+)
+"""Sentences by which the provider's own search of the web is not taken; what it is beside does not matter, for it is left out."""
+
+
+def search_refused(text: str) -> bool:
+    """Does the text (lower case) say that the web is not searched by the provider?"""
+    return _SEARCH.search(text) is not None
+
+
 _NEVER = re.compile(rf"{_NOT}\b|incompatible|unsupported|\beither\b|mutually exclusive")
 _BESIDE = (
     r"(?:(?:(?:together|combined|conjunction|combination|concert|compatible|along) )?with|alongside|beside|while using|when using"

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.usage import accounted, cost_of
+from llmcore.adapters.request.additions import NATIVE_SEARCH
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.fallback import Plan
@@ -101,11 +102,13 @@ class TurnAttempt:
         listening: bool,
         enforce_limits: bool,
         reason: AttemptReason,
+        with_search: Callable[[Toolbox], Toolbox] | None = None,
     ) -> None:
         self._state = state
         self._catalog = catalog
         self._hooks = hooks
         self._given = toolbox
+        self._with_search = with_search  # adds the tool that searches where the provider refuses to
         self.toolbox = toolbox
         """The tools of this turn: the given ones, as `before_request` left them."""
         self._offered = self._tools = toolbox.tool_set()
@@ -141,7 +144,7 @@ class TurnAttempt:
                 self._correcting = None
                 self.toolbox, self._tools = self._given, self._offered
                 await self._added()
-                await self._ask(config, plan, self._state.request(), self._tools, reason, detail, tell)
+                await self._ask(config, plan, self._begun(config, plan), self._tools, reason, detail, tell)
                 correcting = self._correcting = Correcting(plan.model, self._request, await self._judged_first(config, plan))
                 reason, detail = "reask", ""
             loop = correcting.loop
@@ -159,6 +162,16 @@ class TurnAttempt:
                 await tell(event)
             if self.accepted is not None and self._call is not None:
                 self._learning.answered(config, plan, self._call, obeyed=self._obeyed(self.accepted))
+
+    def _begun(self, config: ModelConfig, plan: Plan) -> Request:
+        """The turn's request; where the provider was to search the web and refuses to, our own tool does it."""
+        request = self._state.request()
+        searches = self._models.can(config).web_search is True and NATIVE_SEARCH not in plan.without
+        if self._with_search is None or not request.allow_web_search or searches:
+            return request
+        self.toolbox = self._with_search(self._given)
+        self._tools = self.toolbox.tool_set()
+        return updated(request, {"allow_web_search": False})
 
     async def _judged_first(self, config: ModelConfig, plan: Plan) -> CorrectionLoop:
         """The loop that corrects a turn, whose first reply has come."""
@@ -179,8 +192,6 @@ class TurnAttempt:
         entered = await self._state.take_interjections() if self._has_asked else ()
         self._has_asked = True
         return entered
-
-    # One request
 
     async def _ask(
         self,

@@ -29,6 +29,8 @@ class Chosen:
     settings: RunSettings
     search: Tool | None = None
     """The tool by which the web is searched, where the model does not do it itself."""
+    spare_search: Tool | None = None
+    """The same, where the model does, for when its server refuses to."""
 
 
 def choose(catalog: Catalog, settings: RunSettings, web_search: Tool | None, more_tools: bool = False) -> Chosen:
@@ -38,7 +40,7 @@ def choose(catalog: Catalog, settings: RunSettings, web_search: Tool | None, mor
     search: Tool | None = None
     if request.allow_web_search and web_search is not None:
         if (native := _searching(catalog, request.model, needs)) is not None:
-            return Chosen(native, needs, settings)
+            return Chosen(native, needs, settings, spare_search=web_search)
         toolbox = settings.toolbox
         if toolbox.get(web_search.name) is None:  # else the caller's own search is asked for
             toolbox = toolbox.extended([web_search])

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE
-from llmcore.adapters.request.additions import additions
+from llmcore.adapters.request.additions import NATIVE_SEARCH, additions
 from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.types import RequestRefused
 from llmcore.types.narrowing import is_object
@@ -24,6 +24,8 @@ _Place = tuple[str, str]
 """An alias, and the name of a deployment."""
 _OF_A_SCHEMA = re.compile(r"\binvalid (?:json )?schema\b|\bschema for (?:function|response_format)\b|\bgrammar could not\b")
 _FAULT = 500
+_LEARNT_AS = {NATIVE_SEARCH: "web_search"}
+"""The capability that an addition is, where it is no parameter that is left out by itself."""
 
 
 class Contrast:
@@ -60,7 +62,7 @@ class Contrast:
         if place in self._ignored and obeyed and call.mode != "native_tools":
             self._ignored.discard(place)
             found.append("native_tools")
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(_LEARNT_AS.get(name, name) for name in found))
 
 
 def _is_of_a_schema(words: str, status: int) -> bool:

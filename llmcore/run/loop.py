@@ -76,7 +76,7 @@ class Run:
     def __init__(self, settings: RunSettings, machinery: Machinery, source: ToolSource, *, listening: bool) -> None:
         chosen = choose(machinery.catalog, settings, machinery.web_search, source.is_open)
         self._source = source
-        self._search = chosen.search
+        self._search, self._spare_search = chosen.search, chosen.spare_search
         self._model, settings = chosen.model, chosen.settings
         request = settings.request
         self._machinery = machinery
@@ -238,6 +238,7 @@ class Run:
                 listening=self._listening,
                 enforce_limits=self._machinery.enforce_limits,
                 reason=reason,
+                with_search=self._with_search if self._spare_search is not None else None,
             )
             context = self._begin_turn(attempt)
             try:
@@ -319,6 +320,11 @@ class Run:
         if not state.has_used_tools:
             check_choice(request, toolbox, self._tools)
         return toolbox.limited(self._tools)
+
+    def _with_search(self, toolbox: Toolbox) -> Toolbox:
+        """The tools, and the one that searches the web in the provider's stead."""
+        search = self._spare_search
+        return toolbox if search is None or toolbox.get(search.name) else toolbox.extended([search]).limited(self._tools)
 
     def _step(self, kind: Literal["reply", "results"], turn: int, role: str) -> Event:
         """The step just made, with the last message of the role: the one it entered. It goes the way of the events, though it is

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from llmcore import ConfigError, FakeModel, ModelNotFound, Orchestrator
 from llmcore.tools.web_search import web_search_tool
-from tests.support.wire_server import Turn, WireServer
+from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 CALL = '<tool_call>{"name": "web_search", "arguments": {"query": "tides", "max_results": 2}}</tool_call>'
@@ -123,3 +124,45 @@ def test_what_is_no_search_is_refused(wrong: Any) -> None:
 def test_a_builtin_and_one_with_a_default_are_searches() -> None:
     assert web_search_tool(str).definition.name == "web_search"
     assert web_search_tool(with_default).definition.parameters["required"] == ["query"]
+
+
+REFUSED = (
+    "Web search is not enabled for your organization.",
+    "Unsupported tool type: web_search_20250305",
+    "Hosted tool 'web_search' is not supported with claude-sonnet-4-5",
+    "Search Grounding is not supported.",
+    "Retrieval is off today.",
+)
+
+
+@pytest.mark.parametrize("words", REFUSED)
+async def test_where_the_provider_refuses_to_search_our_tool_does_it(words: str) -> None:
+    def script(seen: Seen) -> Step:
+        written = json.dumps(seen.body)
+        if "web_search_20" in written:
+            return Failure(400, {"type": "error", "error": {"type": "invalid_request_error", "message": words}})
+        return "High at noon." if "Page 1" in written else Turn(calls=[("web_search", {"query": "tides"})])
+
+    with WireServer(script) as server:
+        at = {"provider": "anthropic", "model": "claude-sonnet-4-5", "base_url": server.base_url("anthropic"), "api_key": "none"}
+        async with Orchestrator({"models": {"m": at}}, web_search=find) as orchestrator:
+            first = await orchestrator.run("When?", allow_web_search=True)
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+            second = await orchestrator.run("When?", allow_web_search=True)
+    assert first.content == second.content == "High at noon."
+    assert [record.name for record in first.tool_results] == ["web_search"]
+    assert learnt["web_search"] is False
+    assert [attempt.failure is None for attempt in first.attempts] == [False, True, True]
+    assert {attempt.failure for attempt in second.attempts} == {None}
+
+
+async def test_without_a_tool_of_ours_the_search_is_left_out_and_told() -> None:
+    def script(seen: Seen) -> Step:
+        return Failure(400, {"error": {"message": REFUSED[0]}}) if "web_search_20" in json.dumps(seen.body) else "No idea."
+
+    with WireServer(script) as server:
+        at = {"provider": "anthropic", "model": "claude-sonnet-4-5", "base_url": server.base_url("anthropic"), "api_key": "none"}
+        async with Orchestrator({"models": {"m": at}}) as orchestrator:
+            result = await orchestrator.run("When?", allow_web_search=True)
+    assert result.content == "No idea."
+    assert result.attempts[-1].dropped == ["web search"]
