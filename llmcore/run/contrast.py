@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
 from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE
 from llmcore.adapters.request.additions import NATIVE_SEARCH, additions
 from llmcore.adapters.request.output import output_plan, tools_of
-from llmcore.types import RequestRefused
+from llmcore.types import RemoteServerError, RequestRefused
 from llmcore.types.narrowing import is_object
 
 __all__ = ["Contrast"]
@@ -24,6 +25,10 @@ _Place = tuple[str, str]
 """An alias, and the name of a deployment."""
 _OF_A_SCHEMA = re.compile(r"\binvalid (?:json )?schema\b|\bschema for (?:function|response_format)\b|\bgrammar could not\b")
 _FAULT = 500
+_SAYS_NOTHING = re.compile(
+    r"(?:\W|\d|an?\b|the|and|error|exception|fault|internal|no|occurred|server|something|unexpected|went|words|wrong)*"
+)
+"""Words of which a server's "Internal Server Error" is made."""
 _LEARNT_AS = {NATIVE_SEARCH: "web_search"}
 """The capability that an addition is, where it is no parameter that is left out by itself."""
 
@@ -34,6 +39,7 @@ class Contrast:
     def __init__(self) -> None:
         self._refused: dict[_Place, list[Sequence[str]]] = {}
         self._ignored: set[_Place] = set()
+        self._fault: tuple[_Place, str, str] | None = None  # the last one: where, in which mode, in which words
 
     def __bool__(self) -> bool:
         """Was anything refused or ignored?"""
@@ -43,12 +49,22 @@ class Contrast:
         """A request failed; a refusal that was not understood is kept in mind."""
         asked = _decisive(call, can)
         decisive = [asked] if asked and getattr(can, asked, None) is None else []
-        if getattr(error, "unexplained", False):
+        if getattr(error, "unexplained", False) or self._is_the_same_fault(place, call, error):
             self._refused.setdefault(place, []).append(decisive)
         if not isinstance(error, RequestRefused) or error.status is None or _is_of_a_schema(str(error).lower(), error.status):
             return
         error.additions = additions(call, can)
         self._refused.setdefault(place, []).append([*decisive, *error.additions])
+
+    def _is_the_same_fault(self, place: _Place, call: ModelCall, error: BaseException) -> bool:
+        """Did the server fail (500) as it did before, in the same mode and the same words, which say more than that it failed? A
+        fault that passes seldom does."""
+        if not isinstance(error, RemoteServerError) or error.status != _FAULT:
+            self._fault = None
+            return False
+        words = str(error).partition(SERVERS_WORDS)[2].lower()
+        before, self._fault = self._fault, (place, call.mode, words)
+        return before == self._fault and _SAYS_NOTHING.fullmatch(words) is None
 
     def ignored(self, place: _Place) -> None:
         """Words came where a native call was required: a tool's, or that of the output tool."""

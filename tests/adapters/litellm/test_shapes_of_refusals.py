@@ -187,3 +187,19 @@ async def test_of_a_mode_that_was_not_asked_nothing_is_learnt() -> None:
             assert (await orchestrator.run("Weather in Paris?")).content == "It is sunny."
             learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
     assert learnt == {"json_object": False}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "is_learnt"),
+    [("Instruments unavailable: NotImplementedError", True), ("Internal Server Error", False), ("", False)],
+)
+async def test_a_fault_that_comes_again_in_the_same_words_is_learnt(words: str, is_learnt: bool) -> None:
+    with WireServer(refusing(Wording("tools", 500, words), weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            first = await orchestrator.run("Weather in Paris?")
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+            second = await orchestrator.run("Weather in Paris?")
+    assert first.content == second.content == "It is sunny."
+    assert (learnt.get("native_tools") is False) is is_learnt
+    assert ({attempt.failure for attempt in second.attempts} == {None}) is is_learnt
