@@ -307,4 +307,7 @@ def classify(error: BaseException, call: ModelCall | None = None, scrubber: Scru
         return error
     facts = facts_of(error, call, scrubber, _tells)
     row = next(row for row in ROWS if row.holds(facts))
-    return row.make(facts)
+    made = row.make(facts)
+    if isinstance(made, AuthenticationFailed | ModelNotFound | QuotaExceeded | Refused):
+        made.status = facts.status
+    return made

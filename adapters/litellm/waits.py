@@ -6,6 +6,8 @@ import math
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -15,10 +17,20 @@ __all__ = ["retry_after", "wait_in_words"]
 
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _SPAN = r"(\d{1,6}(?:\.\d{1,9})?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)(?![a-z])"
+_SPANS = rf"(?:about |another |at least |for )?((?:{_SPAN}[ ,]*(?:and )?)+)"
 _AGAIN = re.compile(
-    rf"\b(?:try(?:ing)? again|retry(?:ing)?)\b[^.;\n\d]{{0,40}}?\b(?:in|after) (?:about )?((?:{_SPAN}[ ,]*(?:and )?)+)"
+    rf"\b(?:try(?:ing)? again|retry(?:ing)?)\b[^.;\n\d]{{0,40}}?\b(?:in|after) {_SPANS}"
+    rf"|\b(?:please wait|wait for|resets?(?: in| after)|available again in) {_SPANS}"
+    r"|\bretry[-_ ]after['\"]?[:=] ?['\"]?(\d{1,6}(?:\.\d{1,9})?)\b"
 )
-"""OpenAI: "Please try again in 1m30.5s"; Azure: "Please retry after 26 seconds"; Gemini: "Please retry in 13.04s"."""
+"""OpenAI: "Please try again in 1m30.5s"; Azure: "Please retry after 26 seconds"; Gemini: "Please retry in 13.04s"; gateways:
+"Please wait 3 seconds", "Quota resets in 45s", "retry-after: 2"."""
+_LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
+_RESETS = (
+    ("x-ratelimit-remaining-{}", "x-ratelimit-reset-{}"),
+    ("anthropic-ratelimit-{}-remaining", "anthropic-ratelimit-{}-reset"),
+)
+"""Headers that tell how much is left of a limit, and when it is full again."""
 
 
 def retry_after(error: BaseException, body: Mapping[str, Any]) -> float | None:
@@ -31,7 +43,35 @@ def retry_after(error: BaseException, body: Mapping[str, Any]) -> float | None:
     value = headers.get("retry-after")
     for detail in objects_in(body.get("details")):
         value = value or str(detail.get("retryDelay", "")).removesuffix("s")
-    return _seconds(value)
+    return _seconds(value) if value or getattr(error, "status_code", None) != _TOO_OFTEN else _until_reset(headers)
+
+
+_TOO_OFTEN = 429
+
+
+def _until_reset(headers: Mapping[str, Any]) -> float | None:
+    """Seconds until the limits that are used up are full again, as OpenAI (a span) and Anthropic (a date) tell it; None where the
+    headers tell of none."""
+    waits = [
+        _span(str(reset))
+        for left, until in _RESETS
+        for limit in _LIMITS
+        if (reset := headers.get(until.format(limit))) and str(headers.get(left.format(limit), "0")) == "0"
+    ]
+    return max((wait for wait in waits if wait is not None), default=None)
+
+
+def _span(text: str) -> float | None:
+    """The seconds of a span (`1m30.5s`), or until a date; None for what is neither."""
+    if re.fullmatch(rf"(?:{_SPAN})+", text):
+        return _sum(text)
+    with suppress(ValueError):
+        return max(0.0, datetime.fromisoformat(text).timestamp() - time.time())
+    return None
+
+
+def _sum(spans: str) -> float:
+    return sum(float(number) * _in_seconds(unit) for number, unit in re.findall(_SPAN, spans))
 
 
 def wait_in_words(text: str) -> float | None:
@@ -39,7 +79,8 @@ def wait_in_words(text: str) -> float | None:
     found = _AGAIN.search(text)
     if found is None:
         return None
-    return sum(float(number) * _in_seconds(unit) for number, unit in re.findall(_SPAN, found[1]))
+    spans = next((part for part in (found[1], found[4]) if part), "")
+    return _sum(spans) if spans else float(found[7])
 
 
 def _in_seconds(unit: str) -> float:

@@ -24,11 +24,12 @@ _WORDS = ("message", "msg", "detail", "status_msg", "error_message", "error_msg"
 """Where the server's own words stand; in JSON of no wire each of them alone is the sign of an error."""
 _CODES = ("code", "status", "status_code", "statusCode", "error_code")
 _KINDS = (
-    (re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE), 429),
+    (re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted|throttl", re.IGNORECASE), 429),
     (re.compile(r"authentication|unauthorized|unauthenticated|invalid.?api.?key", re.IGNORECASE), 401),
-    (re.compile(r"permission|forbidden", re.IGNORECASE), 403),
+    (re.compile(r"permission|forbidden|access.?denied", re.IGNORECASE), 403),
     (re.compile(r"not.?found", re.IGNORECASE), 404),
     (re.compile(r"too.?large", re.IGNORECASE), 413),
+    (re.compile(r"time.?out", re.IGNORECASE), 504),
     (re.compile(r"overloaded|unavailable", re.IGNORECASE), 503),
     (re.compile(r"invalid|bad.?request|unsupported|unknown.?parameter|validation", re.IGNORECASE), 400),
 )

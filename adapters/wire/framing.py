@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -20,6 +21,8 @@ _BOM = b"\xef\xbb\xbf"
 _FRAME_HEAD, _FRAME_CHECK = 12, 4
 _EXCEPTION = b":exception-type"
 """The header of a frame that tells an error."""
+_KIND_OF_EXCEPTION = re.compile(rb":exception-type\x07\x00[\x01-\x80]([A-Za-z]{1,128})")
+"""The same with its value, a text (7) and how long it is: what the error is called."""
 _FIELD = re.compile(rb"[A-Za-z][\w.-]*\Z")
 """What the name of a server-sent event's field looks like; a field that nobody knows is ignored, as the standard says."""
 _IGNORED = frozenset({b"id", b"retry"})
@@ -152,14 +155,25 @@ class Frames:
             if len(self._held) - at < length:
                 break
             payload = at + _FRAME_HEAD + headers
-            name = b"error" if _EXCEPTION in self._held[at:payload] else b""
-            yield Sent(_unwrapped(bytes(self._held[payload : at + length - _FRAME_CHECK])), name)
+            headers_read, data_read = bytes(self._held[at:payload]), bytes(self._held[payload : at + length - _FRAME_CHECK])
+            if _EXCEPTION in headers_read:
+                yield Sent(_called(data_read, headers_read), b"error")
+            else:
+                yield Sent(_unwrapped(data_read))
             at += length
         del self._held[:at]
 
     def finish(self) -> Iterator[Sent]:
         """Half a frame holds nothing."""
         yield from ()
+
+
+def _called(payload: bytes, headers: bytes) -> bytes:
+    """The object of an exception with what it is called, which its headers alone tell."""
+    found, told = _KIND_OF_EXCEPTION.search(headers), parse_json(payload)
+    if found is None or not is_object(told) or "type" in told:
+        return payload
+    return json.dumps({"type": found[1].decode(), **told}).encode()
 
 
 def _unwrapped(payload: bytes) -> bytes:

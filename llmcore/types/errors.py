@@ -187,6 +187,7 @@ class ModelNotFound(CallerError):
     format. It may be that which it has no place for, so one other output mode was asked, if there was one."""
 
     unexplained: bool = False
+    status: int | None = None
 
 
 class LimitExceeded(CallerError):
@@ -201,10 +202,13 @@ class AuthenticationFailed(CallerError):
     which it forbids, so one other output mode was asked, if there was one."""
 
     unexplained: bool = False
+    status: int | None = None
 
 
 class QuotaExceeded(CallerError):
     """The account's quota is spent; waiting does not help."""
+
+    status: int | None = None
 
 
 class ModelError(LLMCoreError):
@@ -221,7 +225,9 @@ class OutputParseError(ModelError):
 
 
 class Refused(ModelError):
-    """The model or the provider's policy refused."""
+    """The model or the provider's policy refused. `status` is the HTTP status of a refusal by the provider, else None."""
+
+    status: int | None = None
 
 
 class MaxToolTurns(ModelError):

@@ -4,6 +4,8 @@ their own. Over real sockets, whole and streamed."""
 from __future__ import annotations
 
 import json
+import struct
+import zlib
 from typing import Any
 
 import pytest
@@ -14,7 +16,9 @@ from llmcore.adapters.litellm.usage import read_usage
 from llmcore.adapters.litellm.waits import wait_in_words
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import (
+    AttemptFailed,
     AuthenticationFailed,
+    CallerError,
     FallbackExhausted,
     LLMCoreError,
     ModelNotFound,
@@ -59,6 +63,10 @@ TPM = "Rate limit reached for m on tokens per min (TPM): Limit 90000, Used 89321
         ("Please retry your request after 1 minute and 3 seconds", 63),
         ("Quota exceeded. Please retry in 13.04s.", 13.04),
         ("Try again in about 5 secs", 5),
+        ("Please wait 3 seconds before retrying.", 3),
+        ("Quota resets in 45s", 45),
+        ("upstream said retry-after: 2", 2),
+        ("You have to wait 3 of them", None),
         ("Please try again later.", None),
         ("Please try again. In 5 s it was over.", None),
         ("In 2.5s try it", None),
@@ -172,3 +180,79 @@ async def test_the_error_of_a_run_counts_its_requests() -> None:
                 await orchestrator.execute(Request.model_validate({"messages": "How many?"}), int)
     assert len(server.requests) == len(caught.value.attempts) > len(caught.value.failures)
     assert f"({len(server.requests)} attempts failed)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"x-ratelimit-reset-requests": "1.5s"}, 1.5),
+        (
+            {
+                "x-ratelimit-remaining-requests": "4",
+                "x-ratelimit-reset-requests": "1s",
+                "x-ratelimit-remaining-tokens": "0",
+                "x-ratelimit-reset-tokens": "6m0s",
+            },
+            360,
+        ),
+        ({"anthropic-ratelimit-requests-remaining": "0", "anthropic-ratelimit-requests-reset": "2020-01-01T00:00:00Z"}, 0),
+        ({"x-ratelimit-reset-requests": "1s", "retry-after": "7"}, 7),
+        ({"x-ratelimit-reset-requests": "soon"}, None),
+    ],
+)
+async def test_a_wait_is_read_from_when_a_spent_limit_is_full_again(
+    adapter: LiteLLMAdapter, headers: dict[str, str], seconds: float | None
+) -> None:
+    for provider in ("openai", "groq", "anthropic"):
+        error = await failed(adapter, provider, Failure(429, body("slow down"), headers), streamed=False)
+        assert getattr(error, "retry_after", 0) == seconds
+        refused = await failed(
+            adapter, provider, Failure(503, body("down"), {"x-ratelimit-reset-requests": "1s"}), streamed=False
+        )
+        assert getattr(refused, "retry_after", 0) is None
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
+async def test_the_status_stands_on_errors_of_the_callers_as_well(status: int) -> None:
+    with WireServer([Failure(status, body("No."))]) as server:
+        async with Orchestrator(registry(server), strategies=FAST) as orchestrator:
+            events: list[Any] = []
+
+            async def listen() -> None:
+                async for event in orchestrator.stream("Hello"):
+                    events.append(event)
+
+            with pytest.raises(CallerError) as caught:
+                await listen()
+    assert getattr(caught.value, "status", None) == status
+    assert [event.status for event in events if isinstance(event, AttemptFailed)] == [status]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "expected"),
+    [
+        ("throttlingException", "Slow.", RateLimited),
+        ("validationException", "Malformed input request", RequestRefused),
+        ("serviceUnavailableException", "Bedrock is unable to process your request.", Overloaded),
+        ("accessDeniedException", "Not you.", AuthenticationFailed),
+        ("internalServerException", "Oh.", RemoteServerError),
+    ],
+)
+async def test_an_exception_in_bedrocks_stream_is_what_its_frame_calls_it(
+    adapter: LiteLLMAdapter, kind: str, words: str, expected: type[LLMCoreError]
+) -> None:
+    frame = event_frame({":exception-type": kind, ":content-type": "application/json", ":message-type": "exception"}, words)
+    with WireServer([Raw([frame], "application/vnd.amazon.eventstream")]) as server:
+        model = "anthropic.claude-sonnet-4-5-20250929-v1:0"
+        call = call_of(endpoint_at(server, "bedrock", model), streamed=True)
+        assert type(await failure_of(adapter, call, True)) is expected
+
+
+def event_frame(headers: dict[str, str], words: str) -> bytes:
+    """A frame of AWS's event stream."""
+    parts = [(name.encode(), value.encode()) for name, value in headers.items()]
+    told = b"".join(bytes([len(name)]) + name + b"\x07" + struct.pack(">H", len(value)) + value for name, value in parts)
+    payload = json.dumps({"message": words}).encode()
+    head = struct.pack(">II", 16 + len(told) + len(payload), len(told))
+    message = head + struct.pack(">I", zlib.crc32(head)) + told + payload
+    return message + struct.pack(">I", zlib.crc32(message))
