@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.refused_parts import CONDITION, parts_refused, refused_together, search_refused
+from llmcore.adapters.request.output import output_plan
 from llmcore.types import Block, ImageBlock, Message, ToolResultBlock
 from llmcore.types.narrowing import is_object
 
@@ -298,6 +299,8 @@ def _asks_for(capability: str, call: ModelCall) -> bool:
         return tools and bool(call.tools) and (call.output_schema is not None or "response_format" in call.request.extra_body)
     if capability in _OF_TOOLS:
         return bool(tools)
+    if capability in _OF_FORMATS and call.mode == "native_tools" and call.capabilities is not None:
+        return output_plan(call, call.capabilities) == "format" or "response_format" in call.request.extra_body
     if capability in _OF_FORMATS:
         return call.mode in _OF_FORMATS or call.output_schema is not None or "response_format" in call.request.extra_body
     if capability == "web_search":

@@ -56,8 +56,11 @@ _FILLERS = _any(
     "requests? functionality capability capabilities named called supplied current currently yet native openai true false "
     "required auto none function text json_schema json_object"
 )
-_BETWEEN = rf"(?:{_HERE}|[\s=:,(){{}}\[\]]|{_QUOTE}|\b(?:{_FILLERS})\b){{0,16}}"
-"""What may stand between a part and the word that denies it."""
+_ANY_PART = "|".join(part for _, part in _PARTS)
+_LISTING = r"(?:/|, ?| (?:or|and|nor) )"
+_LISTED = rf"\b(?:{_ANY_PART}){_LISTING}|{_LISTING}{_QUOTE}?(?:{_ANY_PART})\b"
+_BETWEEN = rf"(?:{_HERE}|{_LISTED}|[\s=:,(){{}}\[\]]|{_QUOTE}|\b(?:{_FILLERS})\b){{0,16}}"
+"""What may stand between a part and the word that denies it, other parts that are denied with it among them."""
 _OF_THE_PART = r"(?! *(?:keywords?|features?|types?|propert|constructs?|drafts?|names?|schemas?|definitions?:))"
 
 _VALUES = r"(?:auto|none|text|json_object|json_schema)\b"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.adapters.base import Endpoint, ModelCall
+from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.refused_parts import parts_refused, refused_together
 from llmcore.types import (
@@ -289,6 +289,8 @@ def test_a_condition_or_a_common_word_names_no_capability(words: str) -> None:
         ("response_format type json_schema is not supported", "json_schema"),
         ("Invalid value: 'json_schema'. Supported values are: 'json_object' and 'text'.", "json_schema"),
         ("'tools' is not supported", "native_tools"),
+        ("some/model is not supported for JSON mode/function calling", "native_tools"),
+        ("tools and response_format are not supported", "native_tools"),
         ("`tools` not supported", "native_tools"),
         ("'claude-sonnet-4-5' does not support tool types", "native_tools"),
         ('tool_choice: only "auto" may be used', "tool_choice_required"),
@@ -322,7 +324,9 @@ def test_a_condition_or_a_common_word_names_no_capability(words: str) -> None:
     ],
 )
 def test_a_sentence_that_denies_a_part_or_a_value_of_it_names_the_capability(words: str, capability: str) -> None:
-    refused = meaning(words, call_of(ENDPOINT, output_schema={"type": "string"}))
+    """Of what the request held: beside tools the typed answer is a call of one here, unless a format is spoken of."""
+    can = None if capability.startswith("json") else Capabilities()
+    refused = meaning(words, call_of(ENDPOINT, output_schema={"type": "string"}, capabilities=can))
     assert isinstance(refused, CapabilityRefused)
     assert refused.capability == capability
 
