@@ -91,6 +91,13 @@ def check_names(provider: str, model: str, base_url: str | None = None) -> None:
         _warn(row.name, model, near)
 
 
+def check_provider(provider: str) -> None:
+    """Raises `ConfigError`, with the nearest name, for a provider that nobody knows."""
+    name = canonical(provider)
+    if name not in OWN_ADAPTER and name not in PROVIDERS:
+        _check_litellms(provider)
+
+
 def _check_host(base_url: str) -> None:
     """A host that begins like a provider's and ends as somebody else's gets no key."""
     host = (urlsplit(base_url).hostname or "").lower()

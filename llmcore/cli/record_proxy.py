@@ -16,14 +16,21 @@ __all__ = ["record_by_proxy"]
 
 def record_by_proxy(upstream: str, output: Path, *, port: int, provider: str | None, provenance: str | None) -> None:
     """Listen until SIGINT or SIGTERM; each exchange is a line of `output` as soon as it is over."""
+    from llmcore.adapters.providers.names import check_provider
     from llmcore.adapters.recording.proxy import RecordingProxy
     from llmcore.transcripts.formats.hosts import provider_of
+    from llmcore.types import ConfigError
 
     place = urlsplit(upstream)
     if place.scheme not in ("http", "https") or not place.hostname:
         fail("--proxy takes the URL that requests go to, such as https://api.openai.com/v1")
     if place.query or place.fragment or place.username is not None:
         fail("--proxy takes a URL without credentials and query; what a client sends of them is passed on")
+    try:
+        if provider:
+            check_provider(provider)
+    except ConfigError as error:
+        fail(str(error))
     named = provider or provider_of(upstream)
     try:
         proxy = RecordingProxy(upstream, output, provider=named, provenance=provenance or _provenance(upstream, named), port=port)
