@@ -94,6 +94,8 @@ _NO_STREAMS = re.compile(
     r"\b(?:streaming|streamed (?:responses?|replies|requests?)|stream mode)\b[^.;:\n]{0,40}"
     rf"\bnot (?:supported|enabled|available|allowed|implemented)\b{CONDITION}"
     rf"|\b(?:not|n't) support (?:streaming|streamed|streams)\b{CONDITION}"
+    r"|\b(?:not|n't) (?:support(?:ed)?|available|allowed|enabled)\b[^.;:\n]{0,40}"
+    r"\b(?:in|with|when|while) (?:using )?stream(?:ing|s|ed)?\b"
 )
 """The same of streams."""
 

@@ -8,10 +8,11 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.adapters.request.prompting import instructions
 
-__all__ = ["NATIVE_SEARCH", "additions"]
+__all__ = ["NATIVE_SEARCH", "STREAMING", "additions"]
 
 NATIVE_SEARCH = "web_search_options"
 """The provider's own search of the web, by whatever parameter it is asked for."""
+STREAMING = "streaming"
 _ROLES = ("openai-chat", "ollama")
 """The wires on which a system prompt is a message, of a role that a template may not have; on the others it is a field."""
 
@@ -19,11 +20,12 @@ _ROLES = ("openai-chat", "ollama")
 def additions(call: ModelCall, can: Capabilities) -> tuple[str, ...]:
     """What such a request holds of them, by the names of `Capabilities.unsupported_parameters`, in the order in which they are
     best left out: `stream_options` costs the count of tokens; without `system_message` its text opens the first message of the
-    user's; the web is searched by our own tool, if there is one."""
+    user's; an answer need not be streamed; the web is searched by our own tool, if there is one."""
     provider = provider_of(call.endpoint)
     found = (
         ("stream_options", call.streamed and provider.wire == "openai-chat" and "stream_options" not in provider.dropped),
         ("system_message", provider.wire in _ROLES and provider.takes_system_messages and _has_system(call, can)),
+        (STREAMING, call.streamed),
         (NATIVE_SEARCH, call.request.allow_web_search and can.web_search is True),
     )
     return tuple(name for name, is_sent in found if is_sent and name not in can.unsupported_parameters)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.usage import accounted, cost_of
-from llmcore.adapters.request.additions import NATIVE_SEARCH
+from llmcore.adapters.request.additions import NATIVE_SEARCH, STREAMING
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.fallback import Plan
@@ -233,7 +233,7 @@ class TurnAttempt:
             request,
             tuple(tools),
             output,
-            streamed=self._listening and can.streaming is not False,
+            streamed=self._listening and can.streaming is not False and STREAMING not in plan.without,
             enforce_limits=self._enforce_limits,
             reason=reason,
             detail=detail,

@@ -134,3 +134,13 @@ async def test_a_wire_that_has_a_field_for_it_is_not_asked_again(provider: str) 
             with pytest.raises(FallbackExhausted):
                 await orchestrator.run(Request.model_validate({"messages": "Hello", "system": "Be brief."}))
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("tools", [[], [get_weather]], ids=["plain", "tools"])
+async def test_a_server_that_streams_nothing_is_asked_for_whole_answers(tools: list[Any]) -> None:
+    with WireServer(without(lambda seen: seen.streaming, weather if tools else lambda _: "It is sunny.")) as server:
+        *results, learnt = await runs(server, True, tools, "Weather in Paris?")
+    assert {result.content for result in results} == {"It is sunny."}
+    assert learnt["streaming"] is False
+    assert learnt.get("native_tools") is not False
+    assert {attempt.failure for attempt in results[-1].attempts} == {None}

@@ -148,6 +148,8 @@ def test_half_a_quotation_and_half_of_the_servers_words_teach_nothing(words: str
     ("mode", "words", "capability"),
     [
         ("native_tools", "This model doesn't support tool use in streaming mode.", "streaming"),
+        ("native_tools", "Tool calls are not supported in streaming mode", "streaming"),
+        ("native_tools", "tools are not available with stream", "streaming"),
         ("native_tools", "Unrecognized request argument supplied: tools", "native_tools"),
         ("native_tools", "Tool calling is not supported for this model", "native_tools"),
         ("native_tools", "Tool calling is not enabled for this server", "native_tools"),
