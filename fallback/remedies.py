@@ -2,14 +2,15 @@
 
 | failure | what may help |
 |---|---|
-| a caller's error (key, configuration, limits) | nothing: stop at once |
+| a caller's error (configuration, limits) | nothing: stop at once |
+| a key that is not taken | another deployment, which may have a key of its own |
 | quota spent | another deployment; a model of another account (its own server, or another key); waiting does not help |
 | model unknown or not accessible | another deployment; another model, if one is listed |
 | rate limit, overloaded | another deployment; wait as told; another model. It is no reason to change the mode |
 | context overflow | a model with a larger window only, or one that nobody knows |
 | request too large | nothing: the caller must shorten it |
-| a capability refused | learn it; the same mode without it, the next mode, another model, text only |
-| a refusal of the request that is not understood (any 4xx that cannot pass) | the next mode, another model, text only |
+| a capability refused | learn it; the same mode without it, the next mode, then another deployment, another model, text only |
+| a refusal that is not understood (any 4xx that cannot pass) | the next mode, then another deployment, another model, text only |
 | server error, timeout | another deployment; the same again after a back-off, then another model |
 | a 500 twice in one mode | another model, the next mode: what the mode sends may be what breaks the server |
 | forbidden, not found, and the server does not say that the key or the model is the reason | the next mode, once |
@@ -29,6 +30,7 @@ from __future__ import annotations
 from typing import Literal
 
 from llmcore.types import (
+    AuthenticationFailed,
     CallerError,
     CapabilityRefused,
     ContextOverflow,
@@ -51,18 +53,29 @@ TRIES = 2
 PATIENCE = 5.0
 
 Remedy = Literal[
-    "deployment", "retry", "retry_once", "again", "mode", "mode_once", "model", "larger_window", "other_account", "text"
+    "deployment",
+    "deployment_last",
+    "retry",
+    "retry_once",
+    "again",
+    "mode",
+    "mode_once",
+    "model",
+    "larger_window",
+    "other_account",
+    "text",
 ]
 
 _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
     (QuotaExceeded, frozenset({"deployment", "other_account"})),
     (ModelNotFound, frozenset({"deployment", "model"})),
+    (AuthenticationFailed, frozenset({"deployment"})),
     (CallerError, frozenset()),
     (RateLimited, frozenset({"deployment", "retry", "model"})),
     (ContextOverflow, frozenset({"larger_window"})),
     (RequestTooLarge, frozenset()),
-    (CapabilityRefused, frozenset({"mode", "model", "text"})),
-    (RequestRefused, frozenset({"mode", "model", "text"})),
+    (CapabilityRefused, frozenset({"mode", "deployment_last", "model", "text"})),
+    (RequestRefused, frozenset({"mode", "deployment_last", "model", "text"})),
     (ProviderError, frozenset({"deployment", "retry", "model"})),
     (Refused, frozenset({"model"})),
     (Truncated, frozenset({"model"})),
@@ -75,4 +88,5 @@ def remedies(failure: LLMCoreError) -> frozenset[Remedy]:
     """What may help against `failure`; the first row whose class it is counts, and no row means nothing."""
     nothing: frozenset[Remedy] = frozenset()
     found = next((found for kind, found in _BY_CLASS if isinstance(failure, kind)), nothing)
-    return found | {"mode_once"} if getattr(failure, "unexplained", False) else found
+    once: frozenset[Remedy] = frozenset({"mode_once"})
+    return found | once if getattr(failure, "unexplained", False) else found

@@ -44,21 +44,32 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OtherDeployment:
-    """The same request at once at the next place of the alias that was not asked in this turn, one that is well first."""
+    """The same request at once at the next place of the alias that was not asked in this turn, one that is well first. What one
+    refuses in every mode another may take, in the first."""
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
-        return "deployment" in remedies(failure) and bool(self._left(context))
+        allowed = remedies(failure)
+        is_next = "deployment" in allowed or ("deployment_last" in allowed and _is_out_of_modes(failure, context))
+        return is_next and bool(self._left(context))
 
     def execute(self, context: FallbackContext) -> Plan:
         models, model, mode = context.models, context.plan.model, context.plan.mode
         place = min(self._left(context), key=lambda name: models.resting(model, name))
         modes = models.modes(model, place)
+        if "deployment" not in remedies(context.failure):
+            return Plan(model, modes[0], "retry", context.problem, deployment=place)
         kept = mode if mode in modes else modes[0]
         return Plan(model, kept, "retry", context.problem, deployment=place, without=context.plan.without)
 
     def _left(self, context: FallbackContext) -> list[str]:
         tried = context.places_tried(context.plan.model)
         return [name for name in context.models.deployments(context.plan.model) if name not in tried]
+
+
+def _is_out_of_modes(failure: LLMCoreError, context: FallbackContext) -> bool:
+    """Is no other mode left at this place, or no attempt?"""
+    now = context.plan
+    return not OtherMode().can_handle(failure, context) or context.ledger.attempts_left(now.model, now.deployment) <= 0
 
 
 @dataclass(frozen=True, slots=True)

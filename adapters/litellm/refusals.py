@@ -298,7 +298,7 @@ def _asks_for(capability: str, call: ModelCall) -> bool:
     """Does the request hold what it takes the capability for? Of what is not looked into here it may."""
     tools = call.mode == "native_tools" and (call.tools or call.output_schema is not None)
     if capability == "schema_with_tools":
-        return tools and bool(call.tools) and (call.output_schema is not None or "response_format" in call.request.extra_body)
+        return bool(tools and call.tools) and (call.output_schema is not None or "response_format" in call.request.extra_body)
     if capability in _OF_TOOLS:
         return bool(tools)
     if capability in _OF_FORMATS and call.mode == "native_tools" and call.capabilities is not None:

@@ -84,7 +84,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("socket_emit", _of_an_object, "not the function _of_an_object(self, given)"),
     ("log", lambda: None, "a function of one line"),
     ("log", asyncio.sleep, "that is not async"),
-    ("token_counter", lambda: 1, "a function of a Request"),
+    ("token_counter", lambda: 1, "is called with the request"),
     ("max_context_tokens", "9", "at least 1"),
     ("tool_timeout", -1, "seconds above 0"),
     ("answers", {}, "an option of each chat"),
