@@ -11,6 +11,7 @@ from llmcore.fallback import ComeBack, EscalateModel, FallbackManager, OtherDepl
 from llmcore.types import (
     AuthenticationFailed,
     CallerError,
+    ConfigError,
     ContextOverflow,
     FallbackExhausted,
     LLMCoreError,
@@ -82,9 +83,9 @@ async def test_it_is_not_waited_for_longer_than_may_be(rest: float, deadline: fl
 
 async def test_a_mistake_of_the_callers_at_the_other_one_ends_the_run() -> None:
     with pytest.raises(FallbackExhausted) as caught:
-        await walked(Table(chain={"m": ["l"]}, rests={("m", ""): 1.0}), BUSY, AuthenticationFailed("the key"))
+        await walked(Table(chain={"m": ["l"]}, rests={("m", ""): 1.0}), BUSY, ConfigError("a setting"))
     assert isinstance(caught.value, RateLimited)
-    assert isinstance(caught.value, AuthenticationFailed)
+    assert isinstance(caught.value, ConfigError)
 
 
 @pytest.mark.parametrize("windows", [{}, {"m": 10}, {"l": 10}])
