@@ -101,7 +101,7 @@ def exact_float(literal: str) -> Any:
 # --- from JSON text and back ------------------------------------------------------------------------------------------
 
 _SIGNS = (  # each begins with a literal: found at the speed of `str.find`
-    r"\.(?:[0-9]{8}|[0-9]+0(?![0-9])|0000|(?<=[0-9]{8}\.))",
+    r"\.(?=[0-9])(?:[0-9]{8}|[0-9]+0(?![0-9])|0000|(?<=[0-9]{8}\.))",
     r"e[-+0-9](?<=[0-9]e[-+0-9])",
     r"E[-+0-9](?<=[0-9]E[-+0-9])",
 )
@@ -114,10 +114,10 @@ def may_hold_exact_floats(text: str | bytes, start: int = 0, end: int | None = N
     stop = len(text) if end is None else end
     if isinstance(text, bytes):
         return any(pattern.search(text, start, stop) is not None for pattern in _WRITTEN_OTHERWISE_IN_BYTES)
-    for sign, pattern in zip(".eE", _WRITTEN_OTHERWISE, strict=True):
-        if text.find(sign, start, stop) >= 0 and pattern.search(text, start, stop) is not None:
-            return True
-    return False
+    fraction, exponent, capital = _WRITTEN_OTHERWISE
+    if fraction.search(text, start, stop) is not None or exponent.search(text, start, stop) is not None:
+        return True
+    return text.find("E", start, stop) >= 0 and capital.search(text, start, stop) is not None  # most texts hold none
 
 
 def exact_loads(text: str | bytes, parse: Callable[[str | bytes], Any] = from_json) -> Any:

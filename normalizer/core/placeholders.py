@@ -56,7 +56,13 @@ def _names(value: str, key: str, shouted: bool) -> bool:
 
 def holds_placeholders(arguments: dict[str, Any]) -> bool:
     """Is a value of these arguments one?"""
-    return any(is_placeholder(value, key) for key, value in arguments.items())
+    for key, value in arguments.items():
+        if value.__class__ is str:
+            if len(value) <= _LONGEST and (value[:1] in _SIGNS or value.isupper()) and is_placeholder(value, key):
+                return True
+        elif value.__class__ is list and value and value[0].__class__ is str and is_placeholder(value, key):
+            return True
+    return False
 
 
 def placeholders_in(arguments: dict[str, Any]) -> list[Repair]:

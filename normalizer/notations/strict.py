@@ -21,8 +21,6 @@ from llmcore.types.numbers import exact_float, may_hold_exact_floats
 
 __all__ = ["UNSOUND", "Audit", "Strict", "audited", "parsed", "sound_container", "sound_object", "strict_at"]
 
-_MAY_BE_UNSOUND: frozenset[object] = frozenset({dict, list, float})
-_MAY_BE_UNSOUND_WHEN_LONG = _MAY_BE_UNSOUND | {int}
 UNSOUND = (ValueError, TypeError, RecursionError)
 """What `parsed` raises for a text that is no JSON."""
 
@@ -40,6 +38,10 @@ def sound_container(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any
         value = parsed(text)
     except UNSOUND:
         return None
+    keys, floats, error = _walked(value, limits, len(text))
+    exact = floats and may_hold_exact_floats(text)
+    if not error and not exact and _are_apart(keys, text, 0, len(text)):
+        return cast("dict[str, Any] | list[Any]", value)
     audit = audited(value, text, 0, len(text), limits)
     return None if audit.error or audit.repairs else audit.value
 
@@ -90,14 +92,24 @@ class Audit(NamedTuple):
 def audited(value: Any, text: str, start: int, end: int, limits: Limits) -> Audit:
     """What parsers let through: infinite floats, too deep nesting, too long integers; keys given twice; numbers
     that are not kept as they were written."""
-    looked_at = _MAY_BE_UNSOUND if end - start <= limits.digits else _MAY_BE_UNSOUND_WHEN_LONG
-    keys = 0
-    floats = False
+    keys, floats, error = _walked(value, limits, end - start)
+    if error:
+        return Audit(None, error, [])
+    if floats and may_hold_exact_floats(text, start, end):
+        if _is_infinite(value):  # as no other number is that is not written otherwise
+            return Audit(None, UNREADABLE, [])
+        value = _EXACT_DECODER.decode(text[start:end])
+    return Audit(value, None, [] if _are_apart(keys, text, start, end) else _duplicates(text[start:end]))
+
+
+def _walked(value: Any, limits: Limits, length: int) -> tuple[int, bool, str]:
+    """How many keys the value has, whether it holds floats, and the limit it breaks. `length`: of the text that it was."""
+    keys, floats, may_be_long = 0, False, length > limits.digits
     containers: list[Iterable[Any]] = [(value,)]
     for items in containers:  # grows while it is read
         for item in items:
             kind: object = item.__class__
-            if kind not in looked_at:
+            if kind is str or (kind is int and not may_be_long):  # most are
                 continue
             if kind is dict:
                 keys += len(item)
@@ -105,18 +117,28 @@ def audited(value: Any, text: str, start: int, end: int, limits: Limits) -> Audi
             elif kind is list:
                 containers.append(item)
             elif kind is float:
-                if math.isinf(item):
-                    return Audit(None, UNREADABLE, [])
                 floats = True
-            elif too_long(item, limits.digits):
-                return Audit(None, DIGITS_LIMIT, [])
-    if len(containers) > limits.depth and _depth(value) > limits.depth:
-        return Audit(None, DEPTH_LIMIT, [])
-    if floats and may_hold_exact_floats(text, start, end):
-        value = _EXACT_DECODER.decode(text[start:end])
-    if not keys or keys == text.count(":", start, end) or keys == text.count('":', start, end):
-        return Audit(value, None, [])
-    return Audit(value, None, _duplicates(text[start:end]))
+            elif kind is int and too_long(item, limits.digits):
+                return keys, floats, DIGITS_LIMIT
+    deep = len(containers) > limits.depth and _depth(value) > limits.depth
+    return keys, floats, DEPTH_LIMIT if deep else ""
+
+
+def _is_infinite(value: Any) -> bool:
+    """Does it hold a float beyond all floats?"""
+    waiting: list[Any] = [value]
+    for item in waiting:  # grows while it is read
+        if item.__class__ is float:
+            if math.isinf(item):
+                return True
+        elif item.__class__ is dict or item.__class__ is list:
+            waiting += _items(item)
+    return False
+
+
+def _are_apart(keys: int, text: str, start: int, end: int) -> bool:
+    """Does no key of all these stand twice, as far as a look tells?"""
+    return not keys or keys == text.count(":", start, end) or keys == text.count('":', start, end)
 
 
 def _items(container: Any) -> Iterable[Any]:
