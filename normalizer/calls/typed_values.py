@@ -13,6 +13,7 @@ from typing import Any, cast
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.relaxed.lexemes import ABSENT, json_number, loose_number
 from llmcore.normalizer.notations.relaxed.state import Stop
+from llmcore.normalizer.notations.strict import sound_container
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import CompiledTool
@@ -109,6 +110,9 @@ def _container(text: str, types: tuple[str, ...], limits: Limits, kind: str, wan
     """A JSON or Python container that is the whole text; also as a JSON string that holds it."""
     if not text.startswith(_CONTAINER_STARTS[kind]):
         return None
+    sound = sound_container(text, limits)
+    if isinstance(sound, wanted):
+        return sound, []
     repairs: list[Repair] = []
     value: Any = text
     for _ in range(2):

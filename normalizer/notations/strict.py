@@ -30,25 +30,26 @@ def parsed(text: str) -> Any:
     return from_json(text, allow_inf_nan=False, cache_strings="keys")
 
 
-def sound_container(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | list[Any] | None:
-    """The object or array that is all of the text, when it is valid JSON within the limits and no key stands twice; else None."""
+def sound_container(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0) -> dict[str, Any] | list[Any] | None:
+    """The object or array that is all of the text, when it is valid JSON within the limits and no key stands twice; else None.
+    `inside`: so many brackets around it count as well."""
     if text[:1] not in ("{", "[") or text[-1:] not in ("}", "]") or len(text) > limits.arguments:
         return None
     try:
         value = parsed(text)
     except UNSOUND:
         return None
-    keys, floats, error = _walked(value, limits, len(text))
+    keys, floats, error = _walked(value, limits, len(text), inside)
     exact = floats and may_hold_exact_floats(text)
     if not error and not exact and _are_apart(keys, text, 0, len(text)):
         return cast("dict[str, Any] | list[Any]", value)
-    audit = audited(value, text, 0, len(text), limits)
+    audit = audited(value, text, 0, len(text), limits, inside)
     return None if audit.error or audit.repairs else audit.value
 
 
-def sound_object(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | None:
+def sound_object(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0) -> dict[str, Any] | None:
     """As `sound_container`, of an object."""
-    value = sound_container(text, limits) if text[:1] == "{" else None
+    value = sound_container(text, limits, inside) if text[:1] == "{" else None
     return value if isinstance(value, dict) else None
 
 
@@ -89,10 +90,10 @@ class Audit(NamedTuple):
     repairs: list[Repair]
 
 
-def audited(value: Any, text: str, start: int, end: int, limits: Limits) -> Audit:
+def audited(value: Any, text: str, start: int, end: int, limits: Limits, inside: int = 0) -> Audit:
     """What parsers let through: infinite floats, too deep nesting, too long integers; keys given twice; numbers
     that are not kept as they were written."""
-    keys, floats, error = _walked(value, limits, end - start)
+    keys, floats, error = _walked(value, limits, end - start, inside)
     if error:
         return Audit(None, error, [])
     if floats and may_hold_exact_floats(text, start, end):
@@ -102,8 +103,9 @@ def audited(value: Any, text: str, start: int, end: int, limits: Limits) -> Audi
     return Audit(value, None, [] if _are_apart(keys, text, start, end) else _duplicates(text[start:end]))
 
 
-def _walked(value: Any, limits: Limits, length: int) -> tuple[int, bool, str]:
-    """How many keys the value has, whether it holds floats, and the limit it breaks. `length`: of the text that it was."""
+def _walked(value: Any, limits: Limits, length: int, inside: int) -> tuple[int, bool, str]:
+    """How many keys the value has, whether it holds floats, and the limit it breaks. `length`: of the text that it was; `inside`:
+    the brackets around it."""
     keys, floats, may_be_long = 0, False, length > limits.digits
     containers: list[Iterable[Any]] = [(value,)]
     for items in containers:  # grows while it is read
@@ -120,7 +122,8 @@ def _walked(value: Any, limits: Limits, length: int) -> tuple[int, bool, str]:
                 floats = True
             elif kind is int and too_long(item, limits.digits):
                 return keys, floats, DIGITS_LIMIT
-    deep = len(containers) > limits.depth and _depth(value) > limits.depth
+    most = max(limits.depth - inside, 0)
+    deep = len(containers) > most and _depth(value) > most
     return keys, floats, DEPTH_LIMIT if deep else ""
 
 

@@ -14,16 +14,16 @@ the row writes it (`_TaggedShape`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
 from typing import Any, Protocol
 
 from llmcore.normalizer.bare.fences import holds_closer
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.rows import Dialect, Writer, as_json
-from llmcore.normalizer.core.source import past
 from llmcore.normalizer.core.surroundings import form_of
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.notations.strict import sound_object
@@ -61,13 +61,14 @@ _BRACKETS = 4  # that a row may put around the arguments
 _BEHIND_ARGUMENTS = 64  # white space and brackets between arguments and closer
 _MOST_STARTS = 4096  # each with a set of dialects
 _ASKED_OFTEN = 2  # a reply asks at most twice for its first call: to learn shapes costs more than to read that
-_LAYOUT = re.compile(rf"[{SPACE}]{{0,{GAP}}}")
+_LAYOUT = rf"[{SPACE}]{{0,{GAP}}}"
 _CLOSING = frozenset("}])")
 _ELEMENT = re.compile(r"<(\w+)>")
 _CDATA, _CDATA_ENDS = "<![CDATA[", "]]>"
 _VALUES = {"<": r"[^<]*+", _CDATA_ENDS: r"(?:[^\]<]++|\](?!\]>))*+"}
 """What a value may be, by what ends it: what holds a `<` is the readers', which look for a call in it."""
 _TOKENS = re.compile(r"[}\])]|[^\s}\])]\S*")
+_GROUP_NAME = re.compile(r"(?<=\(\?P[<=])\w+")
 
 
 class WholeAt(Protocol):
@@ -83,35 +84,37 @@ class _JsonShape:
     last token to the first. `fenced`: back-ticks in a value may end it. `repeats`: a call may end where the next one's special
     token stands."""
 
-    __slots__ = ("begins", "brackets", "closers", "fenced", "head", "repeats", "sample", "written")
+    __slots__ = ("_tail", "begins", "brackets", "closers", "fenced", "head", "repeats", "sample", "written")
 
     def __init__(self, sample: Sample) -> None:
         text, at = sample.text, sample.text.index(WRITTEN)
         self.sample, self.fenced = sample, "```" in text[:at]
         self.written, self.begins = WRITTEN, r"\{"
-        self.head = sample.head(at, flexible, call=sample.span[0])
+        self.head = re.compile(sample.head(at, flexible, call=sample.span[0]).pattern + rf"(?={self.begins})")
         tail = [token[0] for token in _TOKENS.finditer(text, at + len(WRITTEN))]
         first = next((k for k, token in enumerate(tail) if token not in _CLOSING), len(tail))
         self.brackets, self.closers = tail[:first][::-1], tail[first:]
         self.repeats = not self.closers and form_of(sample.opener) == "token"
+        self._tail = re.compile(_LAYOUT.join(map(re.escape, self.closers)))
 
     def read(self, head: re.Match[str], text: str, tool: CompiledTool, limits: Limits, *, final: bool) -> Whole | None:
         """The call that begins with this head, if it is of this shape and its arguments are sound."""
         start = head.end()
-        for stop, end in self._ends(text, start, limits, final=final):
-            stop = self._before_brackets(text, start, stop)
-            if stop < 0 or not self.sample.is_over(text, end, final=final):
-                continue
-            written = text[start:stop]
-            arguments = sound_object(written, _inside(limits))
-            if arguments is not None:
-                return None if self._is_odd(arguments, written) else self.sample.whole(head, end, arguments, written)
-        return None
+        stop, end = self._first_end(text, start, limits)
+        written = self._inside(text, start, stop, end, final=final)
+        arguments = sound_object(written, limits, _BRACKETS)
+        if arguments is None and final:
+            stop, end = self._last_end(text, start, limits)
+            written = self._inside(text, start, stop, end, final=final)
+            arguments = sound_object(written, limits, _BRACKETS)
+        if arguments is None or self._is_odd(arguments, written):
+            return None
+        return self.sample.whole(head, end, arguments, written)
 
     def arguments(self, text: str, start: int, stop: int, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
         """The arguments that stand there, if they are sound."""
         written = text[start : _before_space(text, stop)]
-        found = sound_object(written, _inside(limits))
+        found = sound_object(written, limits, _BRACKETS)
         return None if found is None or self._is_odd(found, written) else found
 
     def literal(self, markup: str) -> str:
@@ -122,32 +125,29 @@ class _JsonShape:
         """Perhaps the definition of a tool, or ended by a fence within a value?"""
         return "properties" in arguments or (self.fenced and holds_closer(written))
 
-    def _ends(self, text: str, start: int, limits: Limits, *, final: bool) -> Iterator[tuple[int, int]]:
+    def _first_end(self, text: str, start: int, limits: Limits) -> tuple[int, int]:
         """Where the markup behind the arguments may begin, its brackets apart, and where it ends: at the first closer, or before
-        the next call of a row that has none, and where the text ends; either may stand in a value as well."""
+        the next call of a row that has none; either may stand in a value as well. -1 for neither."""
+        farthest = start + limits.arguments + _BEHIND_ARGUMENTS
         if self.closers:
-            stop = text.find(self.closers[0], start, start + limits.arguments + _BEHIND_ARGUMENTS)
-            if stop < 0:
-                return
-            end = stop
-            for closer in self.closers:
-                end = past(_LAYOUT, text, end)
-                if not text.startswith(closer, end):
-                    break
-                end += len(closer)
-            else:
-                yield stop, end
-        elif self.repeats:
-            following = text.find(self.sample.opener, start, start + limits.arguments + _BEHIND_ARGUMENTS)
-            if following >= 0:
-                stop = _before_space(text, following)
-                yield stop, stop
-        if final:
-            stop = said = len(text.rstrip(SPACE))
-            for closer in reversed(self.closers):
-                stop = _before(text, closer, stop)
-            if stop > start and stop - start <= limits.arguments + _BEHIND_ARGUMENTS:
-                yield stop, said
+            stop = text.find(self.closers[0], start, farthest)
+            tail = self._tail.match(text, stop) if stop >= 0 else None
+            return (-1, -1) if tail is None else (stop, tail.end())
+        following = text.find(self.sample.opener, start, farthest) if self.repeats else -1
+        stop = _before_space(text, following)
+        return stop, stop
+
+    def _last_end(self, text: str, start: int, limits: Limits) -> tuple[int, int]:
+        """The same, where the text ends."""
+        stop = said = len(text.rstrip(SPACE))
+        for closer in reversed(self.closers):
+            stop = _before(text, closer, stop)
+        return (stop, said) if start < stop <= start + limits.arguments + _BEHIND_ARGUMENTS else (-1, -1)
+
+    def _inside(self, text: str, start: int, stop: int, end: int, *, final: bool) -> str:
+        """The arguments before the markup at `stop`, which ends at `end`; "" when it is not over there."""
+        stop = self._before_brackets(text, start, stop) if stop > 0 else -1
+        return text[start:stop] if stop > 0 and self.sample.is_over(text, end, final=final) else ""
 
     def _before_brackets(self, text: str, start: int, stop: int) -> int:
         """Where the arguments end whose brackets and white space end at `stop`; -1 when other text stands there."""
@@ -166,12 +166,6 @@ def _before_space(text: str, stop: int) -> int:
 def _before(text: str, token: str, stop: int) -> int:
     """Where the token that ends at `stop` begins, and white space before it; -1 when it does not stand there."""
     return _before_space(text, stop - len(token)) if stop > 0 and text.endswith(token, 0, stop) else -1
-
-
-@lru_cache
-def _inside(limits: Limits) -> Limits:
-    """The limits for arguments that may stand in brackets which count as well."""
-    return replace(limits, depth=max(limits.depth - _BRACKETS, 0))
 
 
 class _TaggedShape:
@@ -195,15 +189,15 @@ class _TaggedShape:
     def read(self, head: re.Match[str], text: str, tool: CompiledTool, limits: Limits, *, final: bool) -> Whole | None:
         """The call that begins with this head, if it is of this shape and the schema types every argument without a repair."""
         arguments: dict[str, Any] = {}
-        at, end = head.end(), None
+        at, farthest, end = head.end(), head.end() + limits.arguments, None
         while end is None:
             found = self.parameter.match(text, at)
-            if found is None or found.end() - head.end() > limits.arguments:
+            if found is None:
                 return None
-            key, value, end = found.group("key", "value", "end")
-            if not self._take(arguments, key, value, tool, limits):
-                return None
+            key, value, end = found.groups()
             at = found.end()
+            if at > farthest or not self._take(arguments, key, value, tool, limits):
+                return None
         if not self.sample.is_over(text, at, final=final):
             return None
         return self.sample.whole(head, at, arguments, text[head.start("raw") : at - self.behind])
@@ -226,9 +220,15 @@ class _TaggedShape:
     def _take(self, arguments: dict[str, Any], key: str, value: str, tool: CompiledTool, limits: Limits) -> bool:
         """Add a value as the schema types it; False when the readers must say what it is."""
         types = tool.types(key)
-        if not types or key in arguments or key not in tool.properties or not (value.strip() or "string" in types):
+        if not types or key in arguments or key not in tool.properties:
             return False
-        typed, repairs = typed_by(trimmed(value, closed=True) if self.trims else value, types, path=key, limits=limits)
+        said = trimmed(value, closed=True) if self.trims else value
+        if types[0] == "string":
+            arguments[key] = said
+            return True
+        if not value.strip() and "string" not in types:
+            return False
+        typed, repairs = typed_by(said, types, path=key, limits=limits)
         arguments[key] = typed
         return not repairs
 
@@ -351,12 +351,30 @@ class _Shape:
         return section.read(head, text, tools, limits, final=final)
 
 
+class _Alike:
+    """Shapes that begin alike. One expression tells which is the first whose head stands at a place."""
+
+    __slots__ = ("_first", "_of_group", "shapes")
+
+    def __init__(self, shapes: list[_Shape]) -> None:
+        self.shapes = shapes
+        heads = [_GROUP_NAME.sub(rf"\g<0>_{k}_", shape.single.head.pattern) for k, shape in enumerate(shapes)]
+        self._first = re.compile("|".join(rf"(?:{head})()" for head in heads) or "(?!)")
+        ends = accumulate(shape.single.head.groups + 1 for shape in shapes)
+        self._of_group = {group: k for k, group in enumerate(ends)}
+
+    def first(self, text: str, at: int) -> int:
+        """Which shape it is; their number when none fits."""
+        found = self._first.match(text, at)
+        return len(self.shapes) if found is None else self._of_group[found.lastindex or 0]
+
+
 class Shapes:
     """The shapes of all rows, learnt for starts that are asked for often. `read`: the engine, without shapes."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
-        self._of_start = lru_cache(maxsize=_MOST_STARTS)(self._learn)
+        self._of_start: dict[tuple[str, Dialects], _Alike] = {}
         self._asked: dict[tuple[str, Dialects], int] = {}
 
     def may_begin(self, text: str) -> bool:
@@ -376,28 +394,33 @@ class Shapes:
     ) -> tuple[Whole, ...]:
         """The call that is all there at `at`, or the calls of one section; none: then the readers must look. `place`: what stands
         before (`PLACES`)."""
-        start = text[at : at + START]
-        if start not in _starts():
+        key = text[at : at + START], dialects
+        alike = self._of_start.get(key) or self._sought(key)
+        if alike is None:
             return ()
-        asked = self._asked.get((start, dialects), 0)
-        if asked < _ASKED_OFTEN:
-            if len(self._asked) < _MOST_STARTS:
-                self._asked[start, dialects] = asked + 1
-            return ()
-        for shape in self._of_start(start, dialects):
+        for shape in alike.shapes[alike.first(text, at) :]:
             wholes = shape.read(text, at, tools, limits, place=place, final=final)
             if wholes and wholes[-1].end - at <= limits.arguments:  # at the limit the readers say what counts
                 return wholes
         return ()
 
-    def _learn(self, start: str, dialects: Dialects) -> tuple[_Shape, ...]:
-        """The shapes of calls that begin so."""
+    def _sought(self, key: tuple[str, Dialects]) -> _Alike | None:
+        """The shapes of calls that begin so, once they are worth learning."""
+        start, dialects = key
+        if start not in _starts():
+            return None
+        asked = self._asked.get(key, 0)
+        if asked < _ASKED_OFTEN:
+            if len(self._asked) < _MOST_STARTS:
+                self._asked[key] = asked + 1
+            return None
         shapes = [
             _learnt(row, write, dialects, text, self._read)
             for row, write, text in _written()
             if text.startswith(start) and (dialects is None or row.name in dialects)
         ]
-        return tuple(_Shape(shape) for shape in shapes if shape is not None)
+        alike = self._of_start[key] = _Alike([_Shape(shape) for shape in shapes if shape is not None])
+        return alike
 
 
 @cache

@@ -170,10 +170,11 @@ class Sample:
 
     def tool(self, head: re.Match[str], tools: ToolSet, limits: Limits) -> CompiledTool | None:
         """The tool that is called, if its name and its properties mean nothing else in what the row writes."""
-        tool = tools.get(head["name"])
-        if tool is None or len(tool.name) > limits.name or not self.elements.isdisjoint(tool.properties):
+        name = head["name"]
+        tool = tools.get(name)
+        if tool is None or len(name) > limits.name or not self.elements.isdisjoint(tool.properties):
             return None
-        return tool if _calls(self, tool.name) else None
+        return tool if _calls(self, name) else None
 
     def whole(self, head: re.Match[str], end: int, arguments: dict[str, Any], raw: str) -> Whole | None:
         """The call of this shape that ends at `end`, its markup included; None when a value makes a guess of it."""
@@ -195,7 +196,7 @@ class Sample:
 
     def is_over(self, text: str, end: int, *, final: bool) -> bool:
         """Is what stands behind `end` nothing that its reader would take along, a closer written twice or a bracket too many?"""
-        ahead = past(_GAP_BEHIND, text, end)
+        ahead = past(_GAP_BEHIND, text, end) if end < len(text) else end
         if ahead == len(text):
             return final
         return text[ahead] not in _TAKEN_ALONG or text.startswith(self.opener, ahead)
@@ -203,7 +204,12 @@ class Sample:
     @property
     def opener(self) -> str:
         """What stands before the name and before the call's first bracket or blank."""
-        return _OPENER_END.split(self.text.partition(NAME)[0], maxsplit=1)[0] or self.text[:START]
+        return _opener(self.text)
+
+
+@lru_cache(maxsize=1024)
+def _opener(text: str) -> str:
+    return _OPENER_END.split(text.partition(NAME)[0], maxsplit=1)[0] or text[:START]
 
 
 @lru_cache(maxsize=4096)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from llmcore.normalizer.notations.json import JsonReading, read_json, read_value
+from llmcore.normalizer.notations.strict import sound_object
 from llmcore.types.limits import Limits
 
 # RFC 8259 cases: y_ must be read and left alone, n_ must be refused or carry a repair, i_ is free but must not raise.
@@ -259,3 +260,36 @@ def test_big_integers_stay_exact() -> None:
     big = 2**200 + 1
     assert read_json(json.dumps({"id": big})).values == [{"id": big}]
     assert read_json(f"{{id: {big},}}").values == [{"id": big}]
+
+
+@pytest.mark.parametrize(
+    ("text", "sound"),
+    [
+        ('{"a": {"b": [1, 2.5, "x", null]}}', True),
+        ('{"a": 1e999}', False),
+        ('{"a": [{"b": -1e400}]}', False),
+        ('{"a": 1.5, "a": 1.5}', False),
+        ('{"a": {"b": 1, "b": 2}}', False),
+        ('{"a": "b: c", "d": "e\\": f"}', True),
+        ('{"a": "b", "a": "c: d"}', False),
+        ('{"a": ' + "9" * 4301 + "}", False),
+        ("[1]", False),
+        ('{"a": 1', False),
+    ],
+)
+def test_sound_objects_need_no_repair(text: str, sound: bool) -> None:
+    found = sound_object(text)
+    assert (found is not None) is sound
+    assert found is None or found == json.loads(text)
+
+
+def test_numbers_of_a_sound_object_are_kept_as_they_were_written() -> None:
+    found = sound_object('{"a": 1.10, "b": [12345678901234567890.12, 2e3], "c": 2.5}')
+    assert str(found) == "{'a': 1.10, 'b': [12345678901234567890.12, 2e3], 'c': 2.5}"
+
+
+def test_brackets_around_a_sound_value_count_as_depth() -> None:
+    deep = '{"a":' * 60 + "1" + "}" * 60
+    assert sound_object(deep, inside=4) is not None
+    assert sound_object(deep, inside=5) is None
+    assert sound_object("{}", Limits(depth=3), inside=4) is None
