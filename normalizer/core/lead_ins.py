@@ -34,6 +34,8 @@ _REACH = 320
 """Characters before a call in which its lead-in may stand."""
 _LAYOUT = ' \t\r\n*_#"“„‘‚”«‹»›「『《〈'
 _LIST_SIGN = re.compile(r"(?:[-+•]|\d{1,3}[.)])\Z")
+_LONGEST_SIGN = 4
+_FENCES = ("```", "~~~")
 _WRAPPER = re.compile(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;)\Z")
 """The opener of any wrapper, made-up ones too."""
 _WRAPPER_SIGNS = ("<", "&lt;")
@@ -43,7 +45,8 @@ _BLOCK = re.compile(
 )
 _INLINE = re.compile(r"</?(?:b|strong|i|em|u|span|small|mark|font)\b[^<>]{0,128}>")
 """Tags of HTML around words: those that end a line, and those within one."""
-_SENTENCE_ENDS = (". ", "? ", "! ", ".\n", "… ", "\n", "。", "！", "？")  # the full-width ones are meant
+_SENTENCE_ENDS = (". ", "? ", "! ", ".\n", "\n", "… ", "。", "！", "？")  # the full-width ones are meant
+_ENDS_IN_ASCII = _SENTENCE_ENDS[:5]
 _ABBREVIATED = re.compile(
     r"(?<![\w-])(?:[^\W\d_]|e\.g|i\.e|etc|bzw|vgl|(?:examples?|samples?|listing|figure|fig|beispiel|exemple|ejemplo|exemplo|esempio|пример|"
     r"例|示例|范例|예|예시|예제)\s?[#№]?\s?\d{1,3})\Z",
@@ -119,20 +122,23 @@ def sentence_before(text: str, start: int, at: int) -> str:
     while (framed := _framing(before)) < len(before):
         before = before[:framed].rstrip(_LAYOUT)
     begin, most = 0, len(before)
+    ends = _ENDS_IN_ASCII if before.isascii() else _SENTENCE_ENDS
     while most > 0:
-        said = before[: most - 1]
-        begin = max([said.rfind(end) + len(end) for end in _SENTENCE_ENDS if end in said], default=0)
+        begin, said = 0, before[: most - 1]
+        for end in ends:
+            if (found := said.rfind(end)) >= 0:
+                begin = max(begin, found + len(end))
         if begin < 3 or before[begin - 2] != "." or _ABBREVIATED.search(before, 0, begin - 2) is None:
             break
         begin, most = 0, begin - 1
     sentence = before[begin:].strip(" \t\r\n*_#>-")
-    return sentence if _WORDS.search(sentence) is not None or not begin else sentence_before(before, 0, begin)
+    return sentence if not begin or _WORDS.search(sentence) is not None else sentence_before(before, 0, begin)
 
 
 def _framing(before: str) -> int:
     """Where a fence's or a wrapper's opener, or a list sign, begins that ends the text; its length when there is none."""
     line = before.rfind("\n") + 1
-    if before.startswith(("```", "~~~"), line) or _LIST_SIGN.match(before, line):
+    if before.startswith(_FENCES, line) or (len(before) - line <= _LONGEST_SIGN and _LIST_SIGN.match(before, line)):
         return line
     if before.endswith((">", ";")):
         for sign in _WRAPPER_SIGNS:  # a search would try each place of the line
@@ -214,6 +220,8 @@ def announces(sentence: str) -> bool:
 def answers(sentence: str, before: str) -> LeadIn | None:
     """Is it the sign of an answer (`A:`) to a question (`Q: ...`) in the text before the call? Then it shows an example. Stand a
     line of the user's and one of the assistant's before it? They are of a transcript, which mentions the call."""
+    if ":" not in before and "：" not in before:  # which ends every sign of who speaks
+        return None
     if words.ANSWER.match(sentence) is not None and words.QUESTION.search(before) is not None:
         return "example"
     asked = words.USER.search(before)

@@ -57,10 +57,10 @@ def is_stamped(sentence: str) -> bool:
 
 def in_line_of_code(text: str, begin: int, line: int, at: int) -> bool:
     """Does a call at `at` stand in such a line? The line begins at `line`, and what of it may be looked at at `begin`."""
-    before = text[begin:at]
-    if before in _CHANGES or _BEGINS.match(before) is not None:
-        return True
-    if before.strip(" \t") or line < 1:
+    before = text[begin:at].strip(" \t")
+    if before:
+        return text[begin:at] in _CHANGES or _BEGINS.match(text[begin:at]) is not None
+    if line < 1:
         return False
     above = text.rfind("\n", max(0, line - _ABOVE), line - 1) + 1
     return _IN_TRACEBACK.match(text, above) is not None

@@ -112,7 +112,7 @@ def call_begins(text: str, floor: int, at: int, names: frozenset[str]) -> int:
     if at <= floor:
         return at
     last = text[at - 1]
-    if last == "\n" and text[at - 2 : at - 1] in _SENTENCE_ENDS:  # as most lines before a call do
+    if last == "\n" and text[max(floor, at - _JUNK_REACH) : at].rstrip()[-1:] in _SENTENCE_ENDS:  # as most lines before a call do
         return at
     if not last.isspace():
         return _glued(text, floor, at, names)

@@ -26,13 +26,19 @@ def replacing(replaced: Sequence[Replaced], start: int, end: int) -> list[str]:
 
 def settled(pieces: list[Piece], text: str, replaced: Sequence[Replaced]) -> list[Piece]:
     """White space next to removed markup is markup: alone between two blocks, or at either end of the content."""
-    if len(pieces) < 2 or all(piece[2] != "content" for piece in pieces):
+    if len(pieces) < 2:
         return pieces
     first = last = -1
+    has_content = False
     for k, (start, end, kind) in enumerate(pieces):
-        says = not text[start:end].isspace() if kind == "content" else bool(replaced) and any(replacing(replaced, start, end))
+        if kind == "content":
+            has_content, says = True, not text[start:end].isspace()
+        else:
+            says = bool(replaced) and any(replacing(replaced, start, end))
         if says:
             first, last = (first if first >= 0 else k), k
+    if not has_content:
+        return pieces
     tiles: list[Piece] = []
     for k, piece in enumerate(pieces):
         start, end, kind = piece
@@ -51,10 +57,12 @@ def settled(pieces: list[Piece], text: str, replaced: Sequence[Replaced]) -> lis
             said = text[start:end]
             begin = end - len(said.lstrip()) if k == first and k > 0 else start
             stop = start + len(said.rstrip()) if k == last and k < len(pieces) - 1 else end
-            _lay(tiles, start, begin)
-            if stop > begin:
+            if start < begin:
+                _lay(tiles, start, begin)
+            if begin < stop:
                 tiles.append((begin, stop, "content"))
-            _lay(tiles, stop, end)
+            if stop < end:
+                _lay(tiles, stop, end)
     return tiles
 
 
@@ -73,4 +81,5 @@ def joined(pieces: Sequence[Piece], kind: SegmentKind, text: str, replaced: Sequ
         for start, end, piece in pieces:
             parts += [text[start:end]] if piece == kind else replacing(replaced, start, end)
         return "".join(parts)
-    return "".join([text[start:end] for start, end, piece in pieces if piece == kind])
+    said = [text[start:end] for start, end, piece in pieces if piece == kind]
+    return said[0] if len(said) == 1 else "".join(said)

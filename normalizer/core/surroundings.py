@@ -331,7 +331,7 @@ class Surroundings:
         if in_line_of_code(text, begin, line, at):
             return _QUOTED
         before = text[begin:at]
-        if before.lstrip(" \t").startswith("|"):
+        if before and before.lstrip(" \t").startswith("|"):
             return _IN_TABLE
         quotation = _open_quotation(text, at, start) if form != "token" else None
         sentence = sentence_before(text, start, at)
@@ -345,7 +345,7 @@ class Surroundings:
             return Standing(quotation=quotation, in_line=form == "tag", unannounced=True)
         if form != "token" and not fenced and _is_deep(text, at, start, line):
             return _EXAMPLE if form == "tag" else Standing(deep=True)
-        if has_words(before):
+        if before and has_words(before):
             if form == "tag":
                 return _IN_LINE[announces(sentence), before.rstrip(_ENDS_WORDS)[-1:] in _SENTENCE_ENDS]
         elif sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() and _is_split(text, at, start, sentence, form):
@@ -388,6 +388,8 @@ def _open_quotation(text: str, at: int, start: int) -> Quotation | None:
     begin = max(start, at - _PARAGRAPH)
     blank = text.rfind("\n\n", begin, at)
     begin = begin if blank < 0 else blank + 2
+    if begin == at:
+        return None
     if (triple := text[at - 3 : at]) in _TRIPLES and at - 3 >= begin:
         return Quotation((triple,), direct=True, needs_words=not has_words(text[begin : at - 3]))
     if text[at - 1] == "'" and (at - 1 == begin or _OPENS_QUOTATION.match(text, at - 2)):

@@ -7,7 +7,7 @@ That both agree is tested for every row and place (`tests/normalizer/text/test_q
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -40,6 +40,7 @@ __all__ = ["Quick", "read_quickly"]
 _MOST = 9
 """Calls in one reply; so many are the engine's, as those are that reach the limit."""
 _OPENER = 24  # the longest
+_BRACKETS = ("[", "{")
 
 
 class Quick(NamedTuple):
@@ -61,7 +62,7 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
     wholes: Sequence[Whole] = ()
     done = 0 if block is None else block.over
     if (not done and text[0] in MARKS) or _holds_candidate(text[done:] if done else text, tools, dialects):
-        wholes = (_wholes(text, done, tools, dialects, limits) if tools else None) or ()
+        wholes = (_wholes(text, done, tools, dialects, limits) if tools is not None and tools.names else None) or ()
         if not wholes:
             return None
     elif begins_specially(text):
@@ -101,15 +102,15 @@ def _wholes(text: str, done: int, tools: ToolSet, dialects: frozenset[str] | Non
     unannounced: list[tuple[int, str]] = []
     surroundings: Surroundings | None = None
     start, said, is_unannounced, sentence = done, False, False, ""
-    for at in _candidates(text, done, tools, dialects, wholes):
-        if at < 0 or len(wholes) + 1 >= min(limits.calls, _MOST):
-            return None
-        blank = text[start:at].isspace() or start == at
-        said = said or not blank
+    most = min(limits.calls, _MOST)
+    at = 0 if not done and SHAPES.may_begin(text) else _next(text, done, tools, dialects)
+    while at >= 0:
         line = text.rfind("\n", 0, at) + 1
+        blank = start == at or text[start:at].isspace()
+        said = said or not blank
         place = "" if not said else ON_A_LINE if line == at else IN_A_LINE
-        found = SHAPES.at(text, at, tools, limits, place=place, dialects=dialects)
-        if not found or len(wholes) + len(found) >= min(limits.calls, _MOST):
+        found = () if at and _is_odd(text, at, line) else SHAPES.at(text, at, tools, limits, place=place, dialects=dialects)
+        if not found or len(wholes) + len(found) >= most:
             return None
         if not blank:
             if not wholes and begins_specially(text):
@@ -127,6 +128,7 @@ def _wholes(text: str, done: int, tools: ToolSet, dialects: frozenset[str] | Non
             unannounced.append((len(wholes) + len(found) - 1, sentence))
         wholes += found
         start = wholes[-1].end
+        at = _next(text, start, tools, dialects)
     if unannounced:
         starts = [*(whole.start for whole in wholes), len(text)]
         if any(talk_of_it(text[wholes[n].end : starts[n + 1]], before) for n, before in unannounced):
@@ -134,22 +136,17 @@ def _wholes(text: str, done: int, tools: ToolSet, dialects: frozenset[str] | Non
     return wholes
 
 
-def _candidates(text: str, done: int, tools: ToolSet, dialects: frozenset[str] | None, wholes: list[Whole]) -> Iterator[int]:
-    """Where something may begin behind `done` and the calls read so far; -1 for what the engine must look at."""
+def _next(text: str, position: int, tools: ToolSet, dialects: frozenset[str] | None) -> int:
+    """Where something may begin at or behind `position`; -1 when nothing does."""
+    if position == len(text) or text[position] in _BRACKETS:  # directly behind a call every bracket is a candidate
+        return position if position < len(text) else -1
     signs, names = _signs_and_names(tools.names, dialects)
-    position = done
-    if not done and SHAPES.may_begin(text):
-        yield 0
-        position = wholes[-1].end
-    while True:
-        at = position
-        if text[position : position + 1] not in ("[", "{"):  # directly behind a call every bracket is a candidate
-            found = signs.any.search(text, position)
-            while found is not None and not names.allow(found, text):
-                found = signs.any.search(text, found.start() + 1)
-            if found is None:
-                return
-            at = found.start()
-        quoted = in_block_quote(text, text.rfind("\n", 0, at) + 1)
-        yield -1 if quoted or text[at] not in MARKS else at
-        position = wholes[-1].end
+    found = signs.any.search(text, position)
+    while found is not None and not names.allow(found, text):
+        found = signs.any.search(text, found.start() + 1)
+    return -1 if found is None else found.start()
+
+
+def _is_odd(text: str, at: int, line: int) -> bool:
+    """Must the engine look at what may begin there?"""
+    return text[at] not in MARKS or in_block_quote(text, line)
