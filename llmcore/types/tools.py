@@ -255,13 +255,15 @@ def sources_in(tools: object) -> tuple[LiveTools, ...]:
 class CompiledTool:
     """A definition with its properties worked out for reading untyped text values."""
 
-    __slots__ = ("__dict__", "_types", "_types_of", "definition")
+    __slots__ = ("__dict__", "_branches_of", "_types", "_types_of", "definition")
 
     def __init__(self, definition: ToolDefinition) -> None:
         self.definition = definition
         self._types: dict[str, tuple[str, ...]] = {}
         self._types_of: dict[int, tuple[Any, tuple[str, ...]]] = {}
         """By `id()`, with the schema itself, so that the id stays its own."""
+        self._branches_of: dict[int, tuple[Any, list[dict[str, Any]]]] = {}
+        """As well."""
 
     @property
     def name(self) -> str:
@@ -329,7 +331,13 @@ class CompiledTool:
         return schema
 
     def branches(self, schema: Any) -> list[dict[str, Any]]:
-        """The schema and the branches of its anyOf, oneOf and allOf, references followed; bounded."""
+        """The schema and the branches of its anyOf, oneOf and allOf, references followed; bounded. Not to be changed."""
+        known = self._branches_of.get(id(schema))
+        if known is None:
+            known = self._branches_of[id(schema)] = schema, self._found_branches(schema)
+        return known[1]
+
+    def _found_branches(self, schema: Any) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         waiting: list[Any] = [schema]
         while waiting and len(found) < _MAX_SCHEMA_STEPS:

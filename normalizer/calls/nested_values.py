@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from typing import Any
 
 from llmcore.normalizer.calls.typed_values import typed_by
@@ -31,13 +30,15 @@ _BARE_AMPERSAND = re.compile(r"&(?!#?\w{1,32};)")
 _BARE_BRACKET = re.compile(r"<(?![/A-Za-z_!?])")
 
 
-@dataclass(slots=True)
 class Element:
     """A tag with the texts directly inside it and its child elements, in order."""
 
-    tag: str
-    texts: list[str] = field(default_factory=list[str])
-    children: list[Element] = field(default_factory=list["Element"])
+    __slots__ = ("children", "tag", "texts")
+
+    def __init__(self, tag: str, texts: list[str] | None = None, children: list[Element] | None = None) -> None:
+        self.tag = tag
+        self.texts: list[str] = [] if texts is None else texts
+        self.children: list[Element] = [] if children is None else children
 
     @property
     def text(self) -> str:
@@ -109,9 +110,10 @@ def element_value(
         raise Stop("depth_limit")
     types = tool.types_of(schema) if tool is not None and schema is not None else ()
     if not element.children:
-        if not element.text.strip() and (empty := empty_container(types)) is not None:
+        text = element.text
+        if (not text or text.isspace()) and (empty := empty_container(types)) is not None:
             return empty, []
-        return typed_by(element.text, types, path=path, limits=limits)
+        return typed_by(text, types, path=path, limits=limits)
     if container_of(types, [child.tag for child in element.children], _names(schema, tool)) == "array":
         return _array(element, schema, tool, path, limits, depth)
     return _object(element, schema, tool, path, limits, depth)

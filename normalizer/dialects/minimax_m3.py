@@ -238,7 +238,9 @@ def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str])
     while next_tag is not None:
         name, position = next_tag["tag"], next_tag.end()
         if next_tag["slash"]:
-            depth = next((n for n in range(len(stack) - 1, -1, -1) if stack[n].tag == name), -1)
+            depth = len(stack) - 1
+            while depth >= 0 and stack[depth].tag != name:
+                depth -= 1
             if depth < 0 and name in _FRAMES:
                 call.repairs.append(Repair(kind="closer_missing", path=root.tag))
                 return next_tag.start()
