@@ -44,6 +44,8 @@ _COUNTS = (2, 3, len(_NAMES))
 _COMPACT = json.dumps(ARGUMENTS, separators=(",", ":"))
 _TOKENS = re.compile(r"[}\])]|[^\s}\])]\S*")
 _CLOSING = frozenset("}])")
+_AS_REWRITTEN = re.compile(r'(?:[{}\[\]]|[,:] |"[^"\\]*+(?:\\["\\nrtbf][^"\\]*+)*+"|(?!-0(?![.eE]))[-+.0-9eEa-z]++)++')
+"""JSON text that `as_json` would write of what it says: spaces behind commas and colons only, no escapes but these."""
 
 
 class Single(Protocol):
@@ -135,18 +137,19 @@ class Section:
         end = joints[-1].end()
         if not (final if self._ended_by_text else self._single.sample.is_over(text, end, final=final)):
             return ()
+        span = (head.start("call"), joints[-1].start("stop")) if self._is_list else None
         wholes: list[Whole] = []
         at = head.start()
-        for number, (before, behind) in enumerate(pairwise(joints)):
-            whole = self._whole(number, before, behind, at, text, tools, limits)
-            if whole is None:
+        for written, (before, behind) in zip(self._calls, pairwise(joints), strict=False):
+            said = self._arguments(before, behind, text, tools, limits)
+            if said is None:
                 return ()
-            if self._is_list:
-                stop = joints[-1].start("stop")
-                whole = whole._replace(start=head.start("call"), stop=stop, end=stop)
-            wholes.append(whole)
-            at = whole.end
-        wholes[-1] = wholes[-1]._replace(end=end)
+            start, stop = span or (before.start("call"), behind.start("stop"))
+            over = end if behind is joints[-1] else stop
+            name, (arguments, raw) = before["name"], said
+            id = written.id.replace(written.name, name)
+            wholes.append(Whole(name, id, written.dialect, start, stop, over, arguments, raw, at, self._ends_reasoning))
+            at = over
         return tuple(wholes)
 
     def _found(self, head: re.Match[str], text: str, limits: Limits) -> list[re.Match[str]]:
@@ -169,26 +172,24 @@ class Section:
         tail = self._tail.search(text, at, bound) if len(found) > 1 else None
         return [] if tail is None else [*found, tail]
 
-    def _whole(
-        self, number: int, before: re.Match[str], behind: re.Match[str], at: int, text: str, tools: ToolSet, limits: Limits
-    ) -> Whole | None:
-        """The call of this number, whose arguments stand between these; `at`: where the one before it ends."""
+    def _arguments(
+        self, before: re.Match[str], behind: re.Match[str], text: str, tools: ToolSet, limits: Limits
+    ) -> tuple[dict[str, Any], str] | None:
+        """The arguments that stand between these, and their raw text; None when they are not sound, or a value makes a guess of
+        the call."""
         tool = self._single.sample.tool(before, tools, limits)
         if tool is None:
             return None
         arguments = self._single.arguments(text, before.end(), behind.start(), tool, limits)
         if arguments is None or ("key" in behind.re.groupindex and behind["key"] != next(reversed(arguments))):
             return None
-        start = before.start("raw") if "raw" in before.re.groupindex else before.end()
-        raw = text[start : behind.start("raw_end")].rstrip(SPACE)
         if holds_placeholders(arguments):
             return None
-        if self._rewrites:
+        start = before.start("raw") if "raw" in before.re.groupindex else before.end()
+        raw = text[start : behind.start("raw_end")].rstrip(SPACE)
+        if self._rewrites and _AS_REWRITTEN.fullmatch(raw) is None:
             raw = as_json(arguments)
-        name, written = before["name"], self._calls[number]
-        begins, stop = (at, at) if self._is_list else (before.start("call"), behind.start("stop"))
-        id = written.id.replace(written.name, name)
-        return Whole(name, id, written.dialect, begins, stop, stop, arguments, raw, at, self._ends_reasoning)
+        return arguments, raw
 
     def _agrees(self, count: int, place: str, behind: str) -> bool:
         """Is a section of so many calls, between these words, what the engine reads? Before words it may be left to it."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.surroundings import MARKS
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.text.engine import SHAPES, TextEngine
@@ -170,3 +171,24 @@ def test_layout_within_a_call_is_free(name: str) -> None:
         at_start(text)
         same(text)
         same(f"I will look that up.\n{text}\nDone.")
+
+
+WRITTEN_OTHERWISE = (
+    '{"city": "Oslo"}', '{"city":"Oslo"}', '{ "city": "Oslo"}', '{"city": "Oslo" }', '{"city": "Oslo" , "days": 1}', '{"city": "Oslo",  "days": 1}',
+    '{"city" : "Oslo"}', '{"city": "a\\/b"}', '{"city": "\\u00e9"}', '{"city": "é"}', '{"city": "\\u001f"}', '{"city": "a\\nb\\t\\"c\\\\"}',
+    '{"city": "a: b,c ,d"}', '{"days": -0}', '{"days": -0.0}', '{"days": -1}', '{"days": 1e5}', '{"days": 1E5}', '{"days": 1.10}', '{"days": 1.5}',
+    '{"days": 12345678901234567890.12}', '{"tags": [1,2]}', '{"tags": [1, 2]}', '{"tags": [ ]}', '{"tags": []}', '{"tags": [true, null, -0]}', "{}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["cohere_action", "apertus"])
+@pytest.mark.parametrize("arguments", WRITTEN_OTHERWISE)
+def test_arguments_of_a_list_are_the_json_text_that_we_write(name: str, arguments: str) -> None:
+    """However they were written: what is taken as it stands is what would be written anew."""
+    text = written(name, [("get_weather", {"city": "first"}), ("get_weather", {"city": "second"})])
+    text = text.replace('{"city": "second"}', arguments)
+    at_start(text)
+    assert same(text)
+    second = read_quickly(text, TOOLS, None, DEFAULT_LIMITS)
+    assert second is not None
+    assert second.calls[1].raw_arguments == as_json(second.calls[1].arguments)
