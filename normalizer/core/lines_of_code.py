@@ -47,6 +47,7 @@ _STAMPED = re.compile(rf"[\[(]?(?:{'|'.join(_TIMES)})")
 _CHANGES = ("+", "-")
 """Directly before a call: a list's sign has a blank behind it."""
 _IN_TRACEBACK = re.compile(r'[ \t]*File "[^"\n]{1,256}", line \d')
+_FILE = 'File "'
 _ABOVE = 512
 
 
@@ -60,7 +61,7 @@ def in_line_of_code(text: str, begin: int, line: int, at: int) -> bool:
     before = text[begin:at].strip(" \t")
     if before:
         return text[begin:at] in _CHANGES or _BEGINS.match(text[begin:at]) is not None
-    if line < 1:
+    if line < 1 or _FILE not in text[max(0, line - _ABOVE) : line]:
         return False
     above = text.rfind("\n", max(0, line - _ABOVE), line - 1) + 1
     return _IN_TRACEBACK.match(text, above) is not None

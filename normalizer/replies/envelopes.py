@@ -55,11 +55,11 @@ def envelope_of_words_and_calls(source: str, word: str | None, quick: Quick) -> 
     return Envelope.trusted(fields, source, partial(_segments, pieces), partial(_blocks_of_pieces, source, pieces, calls))
 
 
-def _segments(pieces: list[Piece]) -> list[Segment]:
-    return [Segment(*piece) for piece in pieces]
+def _segments(pieces: Callable[[], list[Piece]]) -> list[Segment]:
+    return [Segment(*piece) for piece in pieces()]
 
 
-def _blocks_of_pieces(source: str, pieces: list[Piece], calls: list[ToolCall]) -> list[Block]:
+def _blocks_of_pieces(source: str, pieces: Callable[[], list[Piece]], calls: list[ToolCall]) -> list[Block]:
     return blocks_of_text(source, _segments(pieces), calls)
 
 

@@ -7,15 +7,15 @@ That both agree is tested for every row and place (`tests/normalizer/text/test_q
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.core.block_quotes import in_block_quote
 from llmcore.normalizer.core.lead_ins import sentence_before
 from llmcore.normalizer.core.names import call_begins
-from llmcore.normalizer.core.pieces import Piece, joined
+from llmcore.normalizer.core.pieces import Piece
 from llmcore.normalizer.core.surroundings import (
     MARKS,
     PLAIN,
@@ -30,7 +30,7 @@ from llmcore.normalizer.text.begun import is_prose, may_end_in_call
 from llmcore.normalizer.text.candidates import Names, Signs, names_of, signs_of
 from llmcore.normalizer.text.engine import SHAPES
 from llmcore.normalizer.text.opening import begins_specially
-from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, Whole, tiled
+from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, Whole, tiled, words_around
 from llmcore.types.envelope import ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
@@ -49,7 +49,8 @@ class Quick(NamedTuple):
     calls: list[ToolCall]
     content: str
     reasoning: str
-    pieces: list[Piece]
+    pieces: Callable[[], list[Piece]]
+    """Few callers ask for them."""
 
 
 def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | None, limits: Limits) -> Quick | None:
@@ -70,10 +71,14 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
     rest = text[wholes[-1].end if wholes else done :].strip()
     if rest and (may_end_in_call(text) or ((wholes or done) and not is_prose(rest))):  # behind markup a word may begin a call
         return None
-    pieces = tiled(text, wholes, () if block is None else _pieces_of(block))
-    content = text if block is None and not wholes else joined(pieces, "content", text, ())
+    content = words_around(text, wholes, done) if wholes or done else text
     reasoning = "" if block is None else text[block.begin : block.end]
-    return Quick([whole.call(n) for n, whole in enumerate(wholes)], content, reasoning, pieces)
+    calls = [whole.call(n) for n, whole in enumerate(wholes)]
+    return Quick(calls, content, reasoning, partial(_pieces, text, wholes, block))
+
+
+def _pieces(text: str, wholes: Sequence[Whole], block: Block | None) -> list[Piece]:
+    return tiled(text, wholes, () if block is None else _pieces_of(block))
 
 
 def _pieces_of(block: Block) -> list[Piece]:

@@ -43,6 +43,7 @@ __all__ = [
     "flexible",
     "tiled",
     "told",
+    "words_around",
 ]
 
 NAME = "shape_of_a_name"
@@ -145,6 +146,25 @@ def tiled(text: str, wholes: Sequence[Whole], before: Sequence[Piece] = ()) -> l
 def told(*names: str) -> ToolSet:
     """The tools of these names, and of `NAME`."""
     return ToolSet([ToolDefinition(name=name, parameters=_PARAMETERS) for name in dict.fromkeys((NAME, *names))])
+
+
+def words_around(text: str, wholes: Sequence[Whole], start: int) -> str:
+    """The content of such a text from `start` on: what it says between the calls, without white space next to markup."""
+    said: list[tuple[int, int]] = []
+    for whole in wholes:
+        if whole.at > start and not text[start : whole.at].isspace():
+            said.append((start, whole.at))
+        start = whole.end
+    if start < len(text) and not text[start:].isspace():
+        said.append((start, len(text)))
+    if not said:
+        return ""
+    words = [text[begin:end] for begin, end in said]
+    if said[0][0] > 0:
+        words[0] = words[0].lstrip()
+    if said[-1][1] < len(text):
+        words[-1] = words[-1].rstrip()
+    return "".join(words)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

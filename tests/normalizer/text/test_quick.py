@@ -64,7 +64,7 @@ def test_words_and_whole_calls_need_no_engine(name: str, place: str) -> None:
         return
     assert quick is not None
     assert (quick.content, quick.reasoning) == (engine.content, engine.reasoning)
-    assert [tuple(piece) for piece in quick.pieces] == [tuple(piece) for piece in engine.segments()]
+    assert [tuple(piece) for piece in quick.pieces()] == [tuple(piece) for piece in engine.segments()]
     assert [(call.name, call.arguments, call.raw_arguments, call.span, call.dialect) for call in quick.calls] == [
         (call.name, call.arguments, call.raw_arguments, call.span, call.dialect) for call in engine.calls
     ]
@@ -89,7 +89,7 @@ def test_what_is_taken_is_what_the_engine_reads(name: str, before: str) -> None:
         if quick is None:
             continue
         engine = TextEngine(TOOLS, listening=False, by_shape=False).read(text)
-        assert [tuple(piece) for piece in quick.pieces] == [tuple(piece) for piece in engine.segments()]
+        assert [tuple(piece) for piece in quick.pieces()] == [tuple(piece) for piece in engine.segments()]
         assert quick.content == engine.content
         assert [(call.name, call.arguments, call.span, call.repairs) for call in quick.calls] == [
             (call.name, call.arguments, call.span, call.repairs) for call in engine.calls

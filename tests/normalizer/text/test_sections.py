@@ -63,7 +63,7 @@ def same(text: str, tools: ToolSet = TOOLS, limits: Limits = DEFAULT_LIMITS) -> 
         return False
     calls = [call.model_copy(update={"id": call.id or f"call_{n}"}) for n, call in enumerate(slow.calls)]
     assert without.calls == calls, text
-    assert [tuple(piece) for piece in without.pieces] == [tuple(piece) for piece in slow.segments()], text
+    assert [tuple(piece) for piece in without.pieces()] == [tuple(piece) for piece in slow.segments()], text
     assert without.content == slow.content
     return True
 
