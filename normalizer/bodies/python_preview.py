@@ -106,8 +106,8 @@ class PythonPreview:
 
     def finish(self, arguments: dict[str, Any] | None) -> None:
         """The first call is read: tell what is left of its arguments, if what was told is their beginning."""
-        told, written = "".join(self._told), as_json(arguments)
-        if told and written.startswith(told):
+        told = "".join(self._told)
+        if told and (written := as_json(arguments)).startswith(told):
             self._reading.delta(self.drafts[0], written[len(told) :])
 
     def _tell(self, json: str) -> None:

@@ -23,7 +23,8 @@ def _tokens(quotes: str, delimiters: tuple[str, ...], comments: bool, triple: bo
     A whole string without escapes is one token; one that needs a closer look is found by its quote.
     """
     firsts = {marker[0] for marker in delimiters + (_COMMENT_STARTS if comments else ()) if marker}
-    strings = [] if triple else [f"{quote}[^{quote}\\\\]*+{quote}" for quote in quotes if quote not in firsts]
+    sole = "(?!{0}(?:{0}|\\Z))" if triple else ""  # one quote, not the first of three
+    strings = [f"{quote}{sole.format(quote)}[^{quote}\\\\]*+{quote}" for quote in quotes if quote not in firsts]
     single = "[" + re.escape("".join(sorted(set("{}[]()" + quotes) | firsts))) + "]"
     return re.compile("|".join([*strings, single])), frozenset(firsts)
 
