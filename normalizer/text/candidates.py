@@ -25,11 +25,11 @@ from llmcore.normalizer.core.words import BEFORE_BARE, TURN_TOKENS
 __all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]
 
 _BY_FREQUENCY = "`<[{(]◁=A:"  # what markup is most often made of comes first
-_WORDS = {"A": "Action:", "=": "to="}  # a whole text has candidates of these characters only in a word
 _FARTHEST = 64  # no expression looks farther than so many characters
 _START = 3  # so many characters after the first one tell openers from other text
 _ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
 _NAMING = ("t", "n", "")  # what an attribute that names a tool begins with
+_ABOVE_OR_BLANK = frozenset(" \t\n>")  # what stands between a tag and a name in the line above
 _SPACED = re.compile(r"< [a-z_]{1,16}>")
 _WORD_END = re.compile(r".*\w\Z", re.DOTALL).match
 _LIST = r"[\[{'\"`]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
@@ -69,16 +69,14 @@ class Signs:
         """After the header `to=NAME` anything may stand before a brace."""
         opener = rf"\[(?={brackets})"
         self.markers = re.compile("|".join([signs["<"], opener, signs["]"], signs["◁"], signs["`"], signs["~"]]))
-        self._by_character = [(one, _WORDS.get(one, ""), re.compile(signs[one])) for one in _BY_FREQUENCY]
+        self._by_character = [(one, re.compile(signs[one])) for one in _BY_FREQUENCY]
 
     def occur_in(self, text: str, names: Names) -> bool:
         """Is there any candidate in a whole text?"""
         if text.startswith(("[", "{")):
             return True
-        for character, word, sign in self._by_character:
-            at = text.find(character)  # a word takes ten times as long
-            if at >= 0 and word:
-                at = text.find(word)
+        for character, sign in self._by_character:
+            at = text.find(character)  # ten times as fast as to find that an expression matches nowhere
             while at >= 0 and (found := sign.search(text, at)) is not None:
                 if names.allow(found, text):
                     return True
@@ -115,8 +113,10 @@ def _is_told_apart(text: str, found: re.Match[str], names: frozenset[str]) -> bo
             return True
     elif text[end] == "/":
         return False
-    if at < 2 or text[at - 1] not in " \t\n>" or (text[at - 1] == "\n" and text[at - 2] in NEVER_LAST):
+    if at < 2 or text[at - 1] not in _ABOVE_OR_BLANK:
         return False
+    if text[at - 2] in NEVER_LAST if text[at - 1] == "\n" else text[at - 2] not in _ABOVE_OR_BLANK:
+        return False  # words stand before it on its line, or the line above ends as no name does
     return name_line(text, 0, at, names) >= 0
 
 
