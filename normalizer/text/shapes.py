@@ -68,6 +68,7 @@ _CDATA, _CDATA_ENDS = "<![CDATA[", "]]>"
 _VALUES = {"<": r"[^<]*+", _CDATA_ENDS: r"(?:[^\]<]++|\](?!\]>))*+"}
 """What a value may be, by what ends it: what holds a `<` is the readers', which look for a call in it."""
 _TOKENS = re.compile(r"[}\])]|[^\s}\])]\S*")
+_LINE_BREAKS = ("\n", "\r")  # one of which a value begins with that is written on lines of its own
 _GROUP_NAME = re.compile(r"(?<=\(\?P[<=])\w+")
 
 
@@ -169,11 +170,10 @@ def _before(text: str, token: str, stop: int) -> int:
 
 
 class _TaggedShape:
-    """`head`: up to the first key; its empty groups `call` and `raw` are where the call and its raw arguments begin. `parameter`:
-    a key, a value without markup, and what stands, in its group `end`, behind the last value, or before the next key. `trims`:
+    """`head`: up to the first key; its empty groups `call` and `raw` are where the call and its raw arguments begin. `trims`:
     line breaks around a value belong to the format. `behind`: so many of the last characters are no raw arguments."""
 
-    __slots__ = ("begins", "behind", "entry", "head", "parameter", "sample", "trims", "written")
+    __slots__ = ("_all", "_closing", "_entries", "begins", "behind", "head", "sample", "trims", "written")
 
     def __init__(self, sample: Sample, notation: _Tags, raw: tuple[int, int], *, trims: bool) -> None:
         self.sample, self.trims = sample, trims
@@ -181,48 +181,47 @@ class _TaggedShape:
         self.written = sample.text[sample.text.index(KEY) : sample.text.index(OTHER_VALUE) + len(OTHER_VALUE)]
         self.head = sample.head(sample.text.index(KEY), re.escape, call=sample.span[0], raw=raw[0])
         self.behind = len(sample.text) - raw[1]
-        opened = "|".join(map(re.escape, notation.opened))
-        value = rf"{A_KEY}(?:{opened})(?P<value>{_VALUES[notation.ends]})"
-        self.parameter = re.compile(rf"{value}(?:(?P<end>{_keyed(notation.last)})|{_keyed(notation.following)})")
-        self.entry = re.compile(rf"{value}(?P<more>{_keyed(notation.following)})?")
+        self._closing = notation.last.rpartition(KEY)[2]
+        """What stands behind the last value, or behind the key where its closer repeats that: the first is the call's."""
+        self._all = notation.entries(notation.last.removesuffix(self._closing))
+        self._entries = notation.entries("")
 
     def read(self, head: re.Match[str], text: str, tool: CompiledTool, limits: Limits, *, final: bool) -> Whole | None:
         """The call that begins with this head, if it is of this shape and the schema types every argument without a repair."""
-        arguments: dict[str, Any] = {}
-        at, farthest, end = head.end(), head.end() + limits.arguments, None
-        while end is None:
-            found = self.parameter.match(text, at)
-            if found is None:
-                return None
-            key, value, end = found.groups()
-            at = found.end()
-            if at > farthest or not self._take(arguments, key, value, tool, limits):
-                return None
-        if not self.sample.is_over(text, at, final=final):
+        start = head.end()
+        stop = text.find(self._closing, start, start + limits.arguments)
+        end = stop + len(self._closing)
+        if stop < 0 or not self.sample.is_over(text, end, final=final):
             return None
-        return self.sample.whole(head, at, arguments, text[head.start("raw") : at - self.behind])
+        arguments = self._typed(self._all, text, start, stop, tool, limits)
+        if arguments is None:
+            return None
+        return self.sample.whole(head, end, arguments, text[head.start("raw") : end - self.behind])
 
     def arguments(self, text: str, start: int, stop: int, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
         """The arguments that stand there, from the first key to the last value, if the schema types each without a repair."""
-        arguments: dict[str, Any] = {}
-        at, more = start, True
-        while more:
-            found = self.entry.match(text, at, stop)
-            if found is None or not self._take(arguments, found["key"], found["value"], tool, limits):
-                return None
-            at, more = found.end(), found["more"] is not None
-        return arguments if at == stop else None
+        return self._typed(self._entries, text, start, stop, tool, limits)
 
     def literal(self, markup: str) -> str:
         """An expression for markup: it is exactly that."""
         return exactly(markup)
+
+    def _typed(
+        self, entries: re.Pattern[str], text: str, start: int, stop: int, tool: CompiledTool, limits: Limits
+    ) -> dict[str, Any] | None:
+        """The values of entries that stand there, and of nothing else, as the schema types them."""
+        arguments: dict[str, Any] = {}
+        for key, value in entries.findall(text, start, stop):
+            if not key or not self._take(arguments, key, value, tool, limits):
+                return None
+        return arguments or None
 
     def _take(self, arguments: dict[str, Any], key: str, value: str, tool: CompiledTool, limits: Limits) -> bool:
         """Add a value as the schema types it; False when the readers must say what it is."""
         types = tool.types(key)
         if not types or key in arguments or key not in tool.properties:
             return False
-        said = trimmed(value, closed=True) if self.trims else value
+        said = trimmed(value, closed=True) if self.trims and value[:1] in _LINE_BREAKS else value
         if types[0] == "string":
             arguments[key] = said
             return True
@@ -242,6 +241,13 @@ class _Tags:
     following: str
     last: str
     ends: str
+
+    def entries(self, ending: str) -> re.Pattern[str]:
+        """An expression for each key with its value, of which the last one ends with `ending` and the text; its groups are empty
+        for all else that may stand there."""
+        opened = "|".join(map(re.escape, self.opened))
+        following, over = rf"{_keyed(self.following)}(?=[A-Za-z_])", rf"{_keyed(ending)}\Z"
+        return re.compile(rf"{A_KEY}(?:{opened})({_VALUES[self.ends]})(?:{following}|{over})|(?s:.)++")
 
 
 def _keyed(literal: str) -> str:
