@@ -15,15 +15,19 @@ from typing import Any, Literal
 from llmcore.normalizer.core.names import name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Follows, Steps, always
+from llmcore.types.limits import Limits
 from llmcore.types.numbers import exact_json
+from llmcore.types.tools import CompiledTool
 
-__all__ = ["Calls", "Dialect", "Marker", "MarkerTable", "Reader", "Trust", "Writer", "as_json"]
+__all__ = ["Calls", "Dialect", "Marker", "MarkerTable", "PlainArguments", "Reader", "Trust", "Writer", "as_json"]
 
 Calls = Sequence[tuple[str, dict[str, Any]]]
 Reader = Callable[["Reading", int, int], Steps[bool] | bool]
 """`reader(reading, at, body)`: `at` is where the opener starts, `body` just past it. True = it consumed text (`reading.done`
 has moved); False = declined, and nothing was committed. A reader that never needs more text is a plain function."""
 Writer = Callable[[Calls], str]
+PlainArguments = Callable[[str, CompiledTool, Limits], dict[str, Any] | None]
+"""Reads arguments as they stand between markup, where they hold nothing that JSON has not; None for all else."""
 Trust = Literal["delimited", "bare"]
 
 
@@ -75,6 +79,8 @@ class Dialect:
     single: bool = False
     """One call a reply."""
     also: tuple[Writer, ...] = ()
+    plain: PlainArguments | None = None
+    """How arguments are read that are one text and no JSON, as its reader reads them first."""
     read_by: tuple[str, ...] = ()
     """The rows whose markers read it as well, or instead of any of its own."""
 

@@ -18,7 +18,7 @@ from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, as_json
+from llmcore.normalizer.core.rows import Calls, Dialect, Marker, PlainArguments, Reader, as_json
 from llmcore.normalizer.core.source import Steps, match_within
 from llmcore.normalizer.notations.relaxed.plain import plain_braces
 from llmcore.normalizer.notations.relaxed.read import Relaxed, read_relaxed
@@ -389,6 +389,16 @@ def _plain(
     return arguments, start + len(body)
 
 
+def _plain_body(delimiter: str) -> PlainArguments:
+    """How the arguments of a row are read that writes its strings between two of these."""
+
+    def read(written: str, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
+        found = plain_braces(written, delimiter, limits)
+        return found if is_object(found) and all(_conforms(value, tool, key) for key, value in found.items()) else None
+
+    return read
+
+
 def _conforms(value: Any, tool: CompiledTool | None, key: str) -> bool:
     types = tool.types(key) if tool is not None else ()
     return not types or not set(_own_types(value)).isdisjoint(types)
@@ -453,7 +463,8 @@ DIALECTS: tuple[Dialect, ...] = (
         "functiongemma",
         "FunctionGemma 270M",
         _write_functiongemma,
-        (
+        plain=_plain_body("<escape>"),
+        markers=(
             Marker(
                 _brace_reader("functiongemma", "<escape>", ("<end_function_call>",)),
                 ("<start_function_call>",),
@@ -466,7 +477,8 @@ DIALECTS: tuple[Dialect, ...] = (
         "gemma4",
         "Gemma 4",
         _write_gemma4,
-        (
+        plain=_plain_body(_GEMMA_QUOTE),
+        markers=(
             Marker(_brace_reader("gemma4", _GEMMA_QUOTE, _GEMMA_CLOSERS), ("<|tool_call>",), calls=True, dialect="gemma4"),
             Marker(_function_colon, ("<function:",), calls=True, dialect="gemma4"),
             Marker(_response_token, ("<|tool_response>",), order=-1),

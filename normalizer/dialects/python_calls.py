@@ -17,6 +17,9 @@ from llmcore.normalizer.core.words import PROMPTED_TAGS
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.python import read_calls
+from llmcore.normalizer.notations.relaxed.plain import plain_arguments
+from llmcore.types.limits import Limits
+from llmcore.types.tools import CompiledTool
 
 __all__ = ["DIALECTS", "calls_reader"]
 
@@ -129,6 +132,12 @@ def _tool_code(reading: Reading, at: int, body: int) -> Steps[bool]:
     return True
 
 
+def _plain(written: str, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
+    """Keyword arguments, if they are plain."""
+    found = plain_arguments(f"({written})", 0, limits)
+    return found[0] if found is not None and found[1] == len(written) + 2 else None
+
+
 def _expression(name: str, given: dict[str, Any]) -> str:
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
 
@@ -177,7 +186,8 @@ DIALECTS: tuple[Dialect, ...] = (
         "llama4_pythonic",
         "Llama 4",
         _list("<|python_start|>", "<|python_end|>"),
-        (
+        plain=_plain,
+        markers=(
             _marker(
                 "llama4_pythonic",
                 calls_reader("llama4_pythonic", ("<|python_end|>",)),
@@ -196,7 +206,8 @@ DIALECTS: tuple[Dialect, ...] = (
         "lfm2",
         "LFM2, LFM2.5",
         _list("<|tool_call_start|>", "<|tool_call_end|>"),
-        (
+        plain=_plain,
+        markers=(
             _marker("lfm2", calls_reader("lfm2", ("<|tool_call_end|>",)), "<|tool_call_start|>", follows=_list_of_calls),
             _marker("lfm2", objects_reader("lfm2", ("<|tool_call_end|>",)), "<|tool_call_start|>", follows=starts("{", "[")),
             _marker("lfm2", calls_reader("lfm2", ("<|tool_call_end|>",)), "<|tool_call_start|>", follows=_CALL, order=1),
@@ -206,7 +217,8 @@ DIALECTS: tuple[Dialect, ...] = (
         "olmo3",
         "OLMo 3",
         _lines("<function_calls>", "</function_calls>"),
-        (
+        plain=_plain,
+        markers=(
             _marker("olmo3", calls_reader("olmo3", ("</function_calls>",)), "<function_calls>", follows=_list_of_calls),
             _marker("olmo3", calls_reader("olmo3", ("</function_calls>",)), "<function_calls>", follows=_CALL, order=1),
             _marker("olmo3", calls_reader("olmo3", ("</function_call>",)), "<function_call>", follows=_CALL, order=1),

@@ -7,8 +7,8 @@ row, place and cut.
 
 A row that puts several calls in one section has a shape for that as well (`text.sections`).
 
-Arguments have two notations: one JSON object, around which layout may vary (`_JsonShape`), and a tag for each, written exactly as
-the row writes it (`_TaggedShape`).
+Arguments have two notations: one text, JSON or what the row reads as plain, around which layout may vary (`_OneTextShape`), and a
+tag for each, written exactly as the row writes it (`_TaggedShape`).
 """
 
 from __future__ import annotations
@@ -80,19 +80,33 @@ class WholeAt(Protocol):
     ) -> tuple[Whole, ...]: ...
 
 
-class _JsonShape:
-    """`head`: up to the arguments; its empty group `call` is where the call begins. `tail`: what follows the arguments, from the
-    last token to the first. `fenced`: back-ticks in a value may end it. `repeats`: a call may end where the next one's special
+class _OneTextShape:
+    """Arguments that are one text: JSON, or what the row reads as `plain`. `head`: up to the arguments; its empty group `call` is
+    where the call begins. `fenced`: back-ticks in a value may end it. `repeats`: a call may end where the next one's special
     token stands."""
 
-    __slots__ = ("_tail", "begins", "brackets", "closers", "fenced", "head", "repeats", "sample", "written")
+    __slots__ = (
+        "_is_enclosed",
+        "_plain",
+        "_tail",
+        "begins",
+        "brackets",
+        "closers",
+        "fenced",
+        "head",
+        "repeats",
+        "sample",
+        "written",
+    )
 
     def __init__(self, sample: Sample) -> None:
-        text, at = sample.text, sample.text.index(WRITTEN)
+        written = sample.call.raw_arguments
+        text, at = sample.text, sample.text.index(written)
         self.sample, self.fenced = sample, "```" in text[:at]
-        self.written, self.begins = WRITTEN, r"\{"
+        self._plain, self._is_enclosed = sample.row.plain, written[0] == "{"
+        self.written, self.begins = written, r"\{" if self._is_enclosed else r"[^\W\d]"
         self.head = re.compile(sample.head(at, flexible, call=sample.span[0]).pattern + rf"(?={self.begins})")
-        tail = [token[0] for token in _TOKENS.finditer(text, at + len(WRITTEN))]
+        tail = [token[0] for token in _TOKENS.finditer(text, at + len(written))]
         first = next((k for k, token in enumerate(tail) if token not in _CLOSING), len(tail))
         self.brackets, self.closers = tail[:first][::-1], tail[first:]
         self.repeats = not self.closers and form_of(sample.opener) == "token"
@@ -103,19 +117,24 @@ class _JsonShape:
         start = head.end()
         stop, end = self._first_end(text, start, limits)
         written = self._inside(text, start, stop, end, final=final)
-        arguments = sound_object(written, limits, _BRACKETS)
+        arguments = self._read(written, tool, limits)
         if arguments is None and final:
             stop, end = self._last_end(text, start, limits)
             written = self._inside(text, start, stop, end, final=final)
-            arguments = sound_object(written, limits, _BRACKETS)
-        if arguments is None or self._is_odd(arguments, written):
+            arguments = self._read(written, tool, limits)
+        if arguments is None:
             return None
         return self.sample.whole(head, end, arguments, written)
 
     def arguments(self, text: str, start: int, stop: int, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
         """The arguments that stand there, if they are sound."""
-        written = text[start : _before_space(text, stop)]
-        found = sound_object(written, limits, _BRACKETS)
+        return self._read(text[start : _before_space(text, stop) if self._is_enclosed else stop], tool, limits)
+
+    def _read(self, written: str, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
+        if self._plain is not None:
+            found = self._plain(written, tool, limits) if written and written[-1] not in SPACE else None
+        else:
+            found = sound_object(written, limits, _BRACKETS)
         return None if found is None or self._is_odd(found, written) else found
 
     def literal(self, markup: str) -> str:
@@ -148,6 +167,8 @@ class _JsonShape:
     def _inside(self, text: str, start: int, stop: int, end: int, *, final: bool) -> str:
         """The arguments before the markup at `stop`, which ends at `end`; "" when it is not over there."""
         stop = self._before_brackets(text, start, stop) if stop > 0 else -1
+        if stop > 0 and not self._is_enclosed and text[stop] in SPACE:
+            return ""  # the reader's raw arguments hold it
         return text[start:stop] if stop > 0 and self.sample.is_over(text, end, final=final) else ""
 
     def _before_brackets(self, text: str, start: int, stop: int) -> int:
@@ -288,7 +309,7 @@ def _tagged(sample: Sample) -> _TaggedShape | None:
     return _TaggedShape(sample, notation, (at, at + len(raw)), trims=value != written)
 
 
-def _learnt(row: Dialect, write: Writer, dialects: Dialects, text: str, read: Read) -> _JsonShape | _TaggedShape | None:
+def _learnt(row: Dialect, write: Writer, dialects: Dialects, text: str, read: Read) -> _OneTextShape | _TaggedShape | None:
     """The shape of what a writer of the row wrote; None when that is not markup, one call with plain arguments, markup."""
     found = read(text, told(), dialects)
     calls, spans = found.calls, [(start, end) for start, end, kind in found.pieces if kind == "call"]
@@ -299,8 +320,9 @@ def _learnt(row: Dialect, write: Writer, dialects: Dialects, text: str, read: Re
     places = frozenset(place for place in PLACES if _is_same_in(place, text, calls[0], read, dialects))
     elements = frozenset(_ELEMENT.findall(text)) - {KEY, OTHER_KEY}
     sample = Sample(row, write, dialects, text, calls[0], spans[0], elements, read, places, found.reasoning_is_over)
-    if text.count(WRITTEN) == 1 and calls[0].raw_arguments == WRITTEN:
-        return _JsonShape(sample)
+    raw = calls[0].raw_arguments
+    if text.count(raw) == 1 and (raw == WRITTEN or row.plain is not None):
+        return _OneTextShape(sample)
     return _tagged(sample) if row.typed_by_schema else None
 
 
@@ -323,7 +345,7 @@ class _Shape:
 
     __slots__ = ("_section", "_sought", "single")
 
-    def __init__(self, single: _JsonShape | _TaggedShape) -> None:
+    def __init__(self, single: _OneTextShape | _TaggedShape) -> None:
         self.single = single
         self._section: Section | None = None
         self._sought = False

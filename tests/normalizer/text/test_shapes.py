@@ -53,6 +53,21 @@ def test_every_way_of_writing_a_name_and_json_has_a_shape() -> None:
     assert len(JSON_SHAPED) >= 39
 
 
+def test_rows_that_say_how_plain_arguments_are_read_have_a_shape() -> None:
+    assert {name for name, row in DIALECTS.items() if row.plain is not None} <= set(JSON_SHAPED)
+
+
+@pytest.mark.parametrize("name", ["lfm2", "llama4_pythonic", "olmo3", "gemma4", "functiongemma"])
+@pytest.mark.parametrize(
+    "value", ["it's", 'a "b"', "a\\b", "# no comment", "f(x=1)", ")]", "}", "a: b, c=d", "<|tool_call_end|>", '<|"|>', "..."]
+)
+def test_values_of_plain_arguments_change_nothing(name: str, value: str) -> None:
+    text = DIALECTS[name].write([("get_weather", {"city": value, "days": 3})])
+    at_start(text)
+    for around in ("{}", "I look it up.\n{}", "{}\nMore words.", "{}{}"):
+        read_every_way(around.replace("{}", text), chunkings=1)
+
+
 def test_every_way_of_writing_arguments_as_tags_has_a_shape() -> None:
     written = {name for name, row in DIALECTS.items() if row.typed_by_schema} - set(JSON_SHAPED)
     assert written - set(TAGGED) == {
