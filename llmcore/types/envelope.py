@@ -93,8 +93,8 @@ class ToolCall(Value):
         return raw
 
     @classmethod
-    def trusted(cls, **fields: Any) -> ToolCall:
-        """A call of all fields, which are right already: nothing is validated. For the normaliser."""
+    def trusted(cls, fields: dict[str, Any]) -> ToolCall:
+        """A call of all fields, by name, that are right already: nothing is validated. For the normaliser."""
         return _trusted(cls, fields, None)
 
 

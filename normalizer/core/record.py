@@ -146,15 +146,17 @@ class Record(Places):
     def call(self, draft: Draft, id: str) -> ToolCall:
         """The call that a draft has become."""
         return ToolCall.trusted(
-            id=id,
-            name=draft.name,
-            arguments=draft.arguments,
-            raw_arguments=draft.raw,
-            dialect=draft.dialect,
-            span=(draft.start, draft.stop),
-            complete=draft.complete,
-            known=None if self.names is None else draft.name in self.names,
-            repairs=draft.repairs,
+            {
+                "id": id,
+                "name": draft.name,
+                "arguments": draft.arguments,
+                "raw_arguments": draft.raw,
+                "dialect": draft.dialect,
+                "span": (draft.start, draft.stop),
+                "complete": draft.complete,
+                "known": None if self.names is None else draft.name in self.names,
+                "repairs": draft.repairs,
+            }
         )
 
     def delta(self, draft: Draft, json: str) -> None:

@@ -123,15 +123,17 @@ def _sound(found: list[Arguments]) -> bool:
 
 def _tool_call(name: str, id: str, arguments: Arguments, reading: Reading) -> ToolCall:
     return ToolCall.trusted(
-        id=id,
-        name=name,
-        arguments=arguments.value,
-        raw_arguments=arguments.raw,
-        dialect="native",
-        span=None,
-        complete=arguments.complete,
-        known=None if reading.tools is None else name in reading.tools.names,
-        repairs=[*arguments.repairs],
+        {
+            "id": id,
+            "name": name,
+            "arguments": arguments.value,
+            "raw_arguments": arguments.raw,
+            "dialect": "native",
+            "span": None,
+            "complete": arguments.complete,
+            "known": None if reading.tools is None else name in reading.tools.names,
+            "repairs": [*arguments.repairs],
+        }
     )
 
 

@@ -110,15 +110,17 @@ class Whole(NamedTuple):
     def call(self, number: int) -> ToolCall:
         """As the call of this number in a reply."""
         return ToolCall.trusted(
-            id=self.id or f"call_{number}",
-            name=self.name,
-            arguments=self.arguments,
-            raw_arguments=self.raw,
-            dialect=self.dialect,
-            span=(self.start, self.stop),
-            complete=True,
-            known=True,
-            repairs=[],
+            {
+                "id": self.id or f"call_{number}",
+                "name": self.name,
+                "arguments": self.arguments,
+                "raw_arguments": self.raw,
+                "dialect": self.dialect,
+                "span": (self.start, self.stop),
+                "complete": True,
+                "known": True,
+                "repairs": [],
+            }
         )
 
 
