@@ -48,7 +48,7 @@ _LOOKS_UP = (
 )
 """Where LiteLLM asks a server what a model is: the module, the class in it, the function, and what it gives for none it knows."""
 _ODD_REPLY = r"pydantic serializer warnings:[\s\S]*(chatcompletion|_tokens|usage)"
-_TYPED_DICT = r"items? .* on typeddict class '(chatcompletion|standardlog)"
+_TYPED_DICT = r"items? .* on typeddict class '(\w+' are using the `readonly` qualifier|chatcompletion|standardlog)"
 _QUIET = (
     (
         "ignore",
