@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,12 @@ _OF_REPLIES = frozenset(
 """What replies of that wire carry beside their words: no one asked for it to be sent elsewhere."""
 _NEEDS_A_TURN = frozenset({"anthropic", "gemini", "bedrock-converse"})
 """Wires on which system messages are no messages: something else must be said."""
+
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]++={0,2}\s*+")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
+_READ_FILES = frozenset({"vllm", "sglang", "openai_compatible"})
+"""Servers of the user's own that may be told to take files of their disk."""
 
 
 def blocks_of(call: ModelCall) -> Iterator[Block]:
@@ -66,16 +73,32 @@ def check_says_something(messages: list[dict[str, Any]], provider: Provider) -> 
 
 
 def check_images(call: ModelCall, provider: Provider) -> None:
-    """Raises `CallerError` for an image by URL where the wire takes only its data: nothing is fetched on the way to a model."""
-    if provider.images_by_url:
-        return
+    """Raises `CallerError` for an image that is none, and for one by URL where the wire takes only its data: nothing is fetched
+    on the way to a model."""
     for block in blocks_of(call):
-        if (
-            isinstance(block, ImageBlock)
-            and block.url is not None
-            and not block.url.startswith(("data:", *provider.own_image_urls))
-        ):
-            raise no_image_by(provider.name, block.url)
+        if not isinstance(block, ImageBlock):
+            continue
+        if wrong := _wrong_with(block, provider):
+            raise CallerError(f"an image {wrong}: give a `url` (https://...), or `data` (base64) with its `media_type`")
+        taken = provider.images_by_url or block.url is None or block.url.startswith(("data:", *provider.own_image_urls))
+        if not taken:
+            raise no_image_by(provider.name, block.url or "")
+
+
+def _wrong_with(image: ImageBlock, provider: Provider) -> str:
+    """Why nobody can see the image, in words that follow the noun; "" where somebody may."""
+    if image.url is None:
+        return "" if _BASE64.fullmatch(image.data or "") else "has `data` that is no base64"
+    scheme, _, rest = image.url.partition(":")
+    if scheme == "data":
+        media, _, data = rest.partition(",")
+        is_image = media.startswith("image/") and media.endswith(";base64") and _BASE64.fullmatch(data) is not None
+        return "" if is_image else "by a `data:` URL needs data:image/...;base64,..."
+    if not rest or not _SCHEME.fullmatch(scheme):
+        return f"is not reached by {image.url[:200]!r}, which is no URL"
+    if scheme == "file" and provider.name not in _READ_FILES:
+        return f"is not read from {image.url[:200]!r} by {provider.name}"
+    return ""
 
 
 def no_image_by(name: str, url: str) -> CallerError:
