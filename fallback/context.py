@@ -12,11 +12,13 @@ from llmcore.fallback.remedies import PATIENCE, TRIES, remedies
 from llmcore.types import (
     AttemptReason,
     CallerError,
+    CapabilityRefused,
     LLMCoreError,
     OutputMode,
     Overloaded,
     QuotaExceeded,
     RemoteServerError,
+    RequestRefused,
     Timeout,
 )
 
@@ -138,7 +140,8 @@ class FallbackContext:
         """Did the model fail by its server's own fault (500) each time, twice at least? A server that is down says 502 or 503, or
         nothing; a template or a grammar that breaks on what a mode sends says 500, in any words."""
         failures = [one for plan, one in zip(self.tried, self.failures, strict=True) if plan.model == self.plan.model]
-        return len(failures) > 1 and all(isinstance(one, RemoteServerError) and one.status == _FAULT for one in failures)
+        of_servers = (RemoteServerError, CapabilityRefused, RequestRefused)
+        return len(failures) > 1 and all(isinstance(one, of_servers) and one.status == _FAULT for one in failures)
 
     @property
     def may_be_its_mode(self) -> bool:

@@ -300,6 +300,7 @@ def facts_of(
     words = said_by_server(_clean(shown.partition(_TRACEBACK)[0], scrubber))
     codes, told_wait = _codes_of(body, error), retry_after(error, body)
     part = own_words(told.lower(), call, lambda words: speaks_of_a_part(words, call))
+    named = own_words(told.lower(), call, lambda words: names_the_model(words, call) or names_the_key(words))
     return Facts(
         status=status if isinstance(status, int) else None,
         kinds=frozenset(_class_names(error) - _READ_OUT_OF_WORDS if answered else _class_names(error)),
@@ -313,8 +314,8 @@ def facts_of(
         timeout=not (beneath.isdisjoint(_TIMEOUTS) or answered),
         speaks_of_part=speaks_of_a_part(part, call),
         holds_part=holds_a_part(call),
-        names_model=names_the_model(said, call),
-        names_key=names_the_key(said),
+        names_model=names_the_model(named, call),
+        names_key=names_the_key(named),
         may_pass=may_pass(status, said, told_wait),
         call=call,
         unsent=unsent,

@@ -39,7 +39,7 @@ _PARTS = (
     ),
 )
 """What servers call the parts of a request that another output mode does without, by the parameter that each is."""
-_NOT = r"(?:not|\w{0,5}n't|never|cannot)(?: (?:yet|currently|be|been|an?|one of|the)){0,3}"
+_NOT = r"(?:not|\w{0,5}n['\u2019]t|never|cannot)(?: (?:yet|currently|be|been|an?|one of|the)){0,3}"
 _TAKEN = _any(
     "supported enabled available allowed permitted implemented accepted recogni[sz]ed offered possible valid used active provided"
 )

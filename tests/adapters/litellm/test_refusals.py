@@ -321,6 +321,7 @@ def test_a_condition_or_a_common_word_names_no_capability(words: str) -> None:
         ("tool_choice cannot be used with this model", "tool_choice_required"),
         ("tool choice 'required' not implemented", "tool_choice_required"),
         ("tools are currently disabled", "native_tools"),
+        ("tool_choice isn\u2019t supported", "tool_choice_required"),
         ("this route does not accept the tools parameter", "native_tools"),
         ("the parameter `tools` cannot be used here", "native_tools"),
     ],

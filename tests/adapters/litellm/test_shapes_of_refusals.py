@@ -203,3 +203,10 @@ async def test_a_fault_that_comes_again_in_the_same_words_is_learnt(words: str, 
     assert first.content == second.content == "It is sunny."
     assert (learnt.get("native_tools") is False) is is_learnt
     assert ({attempt.failure for attempt in second.attempts} == {None}) is is_learnt
+
+
+async def test_a_model_that_is_missing_in_the_users_words_is_there() -> None:
+    asked = "Why does it say: the model does not exist, your API key is wrong?"
+    with WireServer(refusing(Wording("tools", 404, {"error": {"message": f"no: {asked}"}}), weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            assert (await orchestrator.run(asked)).content == "It is sunny."
