@@ -31,11 +31,13 @@ _PARTS = (
     ("tool_choice", r"(?:named |forced |required )?tool[ _-]?choices?"),
     (
         "response_format",
-        r"(?:response|output)[ _-]?formats?|output_config|json[ _-]?(?:mode|schemas?|objects?)|structured[ _-]outputs?",
+        r"(?:response|output)[ _-]?formats?(?:\.type)?|output_config|structured[ _-]outputs?"
+        r"|json[ _-]?(?:mode|schemas?|objects?)",
     ),
     (
         "tools",
-        r"(?:tool|function)[ _-](?:calls|calling|use|usage|types|definitions?|declarations?)|(?<![\w-])(?:tools|functions)",
+        r"(?:tool|function)[ _-](?:calls|calling|use|usage|types|definitions?|declarations?)|(?<![\w-])(?:tools|functions)"
+        r"|(?<!this )(?<!the )(?<!a )function[ _-]call",
     ),
 )
 """What servers call the parts of a request that another output mode does without, by the parameter that each is."""
@@ -43,7 +45,7 @@ _NOT = r"(?:not|\w{0,5}n['\u2019]t|never|cannot)(?: (?:yet|currently|be|been|an?
 _TAKEN = _any(
     "supported enabled available allowed permitted implemented accepted recogni[sz]ed offered possible valid used active provided"
 )
-_TAKE = _any("support accept allow take implement provide offer recogni[sz]e understand")
+_TAKE = _any("use support accept allow take implement provide offer recogni[sz]e understand")
 _DENIED = rf"(?:{_NOT} (?:{_TAKEN})|{_any('unsupported unavailable disabled deactivated forbidden')}|(?:turned|switched) off)\b"
 _DENYING = (
     rf"(?!unsupported json schema)(?:{_NOT} (?:{_TAKE})(?:ed|ing)?"
@@ -53,8 +55,8 @@ _DENYING = (
 _FILLERS = _any(
     "the an? any all this that your its? is are was were has have been be being set to as of for types? values? parameters? "
     "params? arguments? args? fields? keys? keywords? options? features? inputs? property properties modes? use usage support "
-    "requests? functionality capability capabilities named called supplied current currently yet native openai true false "
-    "required auto none function text json_schema json_object"
+    "requests? functionality capability capabilities named called supplied provided given current currently yet native openai "
+    "true false required auto none function text json_schema json_object"
 )
 _ANY_PART = "|".join(part for _, part in _PARTS)
 _LISTING = r"(?:/|, ?| (?:or|and|nor) )"
@@ -73,6 +75,7 @@ _MUST_BE = (
     r"(?:(?:must|may|should|can|has to|needs to) (?:only )?be(?: one of| set to| either| only)?:? ?[(\[]?"
     rf"|only ){_ONE_VALUE}"
 )
+_SENT = rf"(?:the value )?{_QUOTE}?\b(?:required|json_schema|json_object)\b"
 _ABSENT = r"(?![^;\n]{0,80}(?:not found|no such|does not exist|unknown tool|not in ))"
 """What the caller named and did not give is no value that the server does not know."""
 
@@ -82,6 +85,11 @@ def _sentence(parameter: str, part: str) -> re.Pattern[str]:
     forms = [rf"{part}{_BETWEEN}{_DENIED}{CONDITION}", rf"{_DENYING}{_BETWEEN}\b{part}{_OF_THE_PART}{CONDITION}"]
     if parameter in _OF_VALUES.values():
         forms += [
+            rf"{part}{_BETWEEN}(?:does |do |can )?{_NOT} (?:{_TAKE}) {_SENT}",
+            rf"(?:invalid|bad|wrong|illegal){_BETWEEN}\b{part}{_BETWEEN}{_SENT}{_ABSENT}",
+            rf"{part}{_BETWEEN}invalid\b{_BETWEEN}expected {_ONE_VALUE}",
+            rf"expected {_ONE_VALUE}(?: (?:or|and) {_ONE_VALUE})?{_BETWEEN}\b{part}",
+            rf"only (?:the )?{part}{_BETWEEN}{_ONE_VALUE}",
             rf"{_ONLY}{_BETWEEN}\b{part}{CONDITION}{_ABSENT}",
             rf"{part}{_BETWEEN}{_MUST_BE}",
             rf"only {_ONE_VALUE}(?: (?:or|and) {_ONE_VALUE})?{_BETWEEN}(?:\b(?:{_TAKEN})\b{_BETWEEN})?\b{part}",
