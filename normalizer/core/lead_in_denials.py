@@ -178,56 +178,58 @@ REFUSAL: dict[str, Row] = {
 """The speaker says that the call shown is not made: whoever writes it all the same is asked."""
 CONDITION: dict[str, Row] = {
     "en": Row(
-        "agre conf appr cons perm allo acce give want like wish pref okay ok fine obje happ",
+        "agre conf appr cons perm allo acce give want like wish pref okay ok fine obje happ say answ repl type clic pres",
         r"\b(?:if|once|when|as\s+soon\s+as|after|until|unless|provided(?:\s+that)?|should)\s+you(?:['’](?:re|ve))?\s+(?:(?:are|have|do)\s+)?"
-        r"(?:agree|confirm|approve|consent|permit|allow|accept|okay|ok|fine|happy|object|give\s+(?:me\s+)?(?:your|the|a)\b|(?:want|like|wish|prefer)\s*(?=,|me\b))"
+        r"(?:agree|confirm|approve|consent|permit|allow|accept|okay|ok|fine|happy|object|say\b(?!\s+so\b)|answer|reply|type|click|press|give\s+(?:me\s+)?(?:your|the|a)\b|(?:want|like|wish|prefer)\s*(?=,|me\b))"
         r"|\b(?:with|after|upon|on|pending)\s+your\s+(?:\w+\s+)?(?:agreement|confirmation|approval|consent|permission|okay|ok)\b"
         r"|\bif\s+(?:that|this|it)(?:['’]s|\s+is)\s+(?:okay|ok|fine)\b",
     ),
     "de": Row(
-        "zust best einv möch will woll erla gene frei rech eina ok okay zuge",
+        "zust best einv möch will woll erla gene frei rech eina ok okay zuge sagt sage sags antw tipp klic",
         r"\b(?:wenn|sobald|falls|sofern|nachdem)\s+(?:du|sie|ihr|es)\s+(?:\w+\s+){0,3}?"
-        r"(?:zustimm\w*|zugestimmt|bestätig\w*|einverstanden|erlaub\w*|genehmig\w*|freig\w+|recht|(?:okay|ok)\b|(?:möcht|will|woll)\w*\s*(?=,))"
+        r"(?:zustimm\w*|zugestimmt|bestätig\w*|einverstanden|erlaub\w*|genehmig\w*|freig\w+|recht|(?:ja|okay|ok)\s+sag\w*|antwort\w*|tipp\w*|klick\w*|(?:okay|ok)\b|(?:möcht|will|woll)\w*\s*(?=,))"
         r"|\b(?:mit|nach|vorbehaltlich)\s+(?:ihre[rm]?|deine[rm]?|eure[rm]?)\s+(?:zustimmung|bestätigung|erlaubnis|einverständnis|genehmigung|freigabe|okay)",
     ),
     "fr": Row(
-        "acco conf souh veux voul auto acce perm appr accé",
+        "acco conf souh veux voul auto acce perm appr accé répo dite vali cliq",
         r"\b(?:si|dès\s+que|une\s+fois\s+que|quand|lorsque|après\s+que)\s+(?:vous|tu)\s+(?:\S+\s+){0,2}?"
-        r"(?:d['’]accord|confirm\w*|souhait\w*|accept\w*|autoris\w*|approuv\w*|permett\w*|(?:voulez|veux)\s*(?=,|que\b))"
+        r"(?:d['’]accord|confirm\w*|souhait\w*|accept\w*|autoris\w*|approuv\w*|permett\w*|répond\w*|dites\b|valid\w*|cliqu\w*|(?:voulez|veux)\s*(?=,|que\b))"
         r"|\b(?:avec|après|sous\s+réserve\s+de)\s+(?:votre|ton|ta)\s+(?:accord|confirmation|autorisation|permission|approbation)\b",
     ),
     "es": Row(
-        "acue conf quie dese perm auto acep apru apro cons",
+        "acue conf quie dese perm auto acep apru apro cons resp dice dici vali",
         r"\b(?:si|cuando|en\s+cuanto|una\s+vez\s+que|tan\s+pronto\s+como|después\s+de\s+que)\s+(?:(?:usted|tú|me|lo|nos)\s+){0,2}"
-        r"(?:(?:está|estás|esté|estés)\s+de\s+acuerdo|confirm\w*|autori[cz]\w*|acept\w*|aprueb\w*|permit\w*|(?:quier|dese)\w*\s*(?=,|que\b))"
+        r"(?:(?:está|estás|esté|estés)\s+de\s+acuerdo|confirm\w*|autori[cz]\w*|acept\w*|aprueb\w*|permit\w*|respond\w*|dic(?:e|es|en)\b|valid\w*|(?:quier|dese)\w*\s*(?=,|que\b))"
         r"|\b(?:con|tras|previa|después\s+de)\s+(?:su|tu|vuestra)\s+(?:confirmación|permiso|autorización|aprobación|consentimiento|acuerdo)\b",
     ),
     "pt": Row(
-        "conc conf quis quer dese perm auto acei apro acor",
+        "conc conf quis quer dese perm auto acei apro acor resp diss disse",
         r"\b(?:se|quando|assim\s+que|logo\s+que|depois\s+que|caso)\s+(?:(?:você|o\s+senhor|tu|me)\s+){0,2}"
-        r"(?:concord\w*|confirm\w*|autori\w*|aceit\w*|aprov\w*|permit\w*|(?:\w+\s+)?de\s+acordo|(?:quis|quer|desej)\w*\s*(?=,|que\b))"
+        r"(?:concord\w*|confirm\w*|autori\w*|aceit\w*|aprov\w*|permit\w*|respond\w*|disse(?:r|rem)?\b|(?:\w+\s+)?de\s+acordo|(?:quis|quer|desej)\w*\s*(?=,|que\b))"
         r"|\b(?:com|após|mediante|depois\s+d)\s*a?\s+(?:a\s+)?(?:sua|tua)\s+(?:confirmação|permissão|autorização|aprovação)\b",
     ),
     "it": Row(
-        "acco conf vuoi vuol desi perm auto acce appr cons",
+        "acco conf vuoi vuol desi perm auto acce appr cons risp dici dite",
         r"\b(?:se|quando|appena|non\s+appena|una\s+volta(?:\s+che)?|dopo\s+che)\s+(?:(?:lei|tu|mi|lo|hai|ha|avrai|avrà)\s+){0,2}"
-        r"(?:(?:sei|è|siete)\s+d['’]accordo|conferm\w*|autorizz\w*|accett\w*|approv\w*|permett\w*|(?:vuoi|vuole|desider\w*)\s*(?=,|che\b))"
+        r"(?:(?:sei|è|siete)\s+d['’]accordo|conferm\w*|autorizz\w*|accett\w*|approv\w*|permett\w*|rispond\w*|dici\b|dite\b|(?:vuoi|vuole|desider\w*)\s*(?=,|che\b))"
         r"|\b(?:con|dopo|previa)\s+(?:il\s+|la\s+)?(?:tuo|tua|suo|sua)\s+(?:conferma|permesso|autorizzazione|approvazione|consenso)\b",
     ),
     "ru": Row(
-        "согл подт хоти хоче разр одоб прот позв",
-        r"\b(?:если|когда|как\s+только|после\s+того\s+как)\s+(?:(?:вы|ты|мне)\s+){0,2}(?:не\s+против|соглас\w*|подтверд\w*|хоти(?:те|м)|хочешь|разреш\w*|одобр\w*|позвол\w*)"
+        "согл подт хоти хоче разр одоб прот позв скаж отве",
+        r"\b(?:если|когда|как\s+только|после\s+того\s+как)\s+(?:(?:вы|ты|мне)\s+){0,2}(?:не\s+против|соглас\w*|подтверд\w*|хоти(?:те|м)|хочешь|разреш\w*|одобр\w*|позвол\w*|скаж\w*|ответ\w*)"
         r"|\b(?:с|после|при)\s+(?:вашего|твоего|вашем)\s+(?:согласи\w*|разрешени\w*|подтверждени\w*|одобрени\w*)",
     ),
     "zh": Row(
         "",
-        r"(?:如果|若|一旦|等|待|只要|当|经|得到|获得|征得)?(?:您|你)(?:的)?(?:同意|确认|批准|允许|许可|授权)(?:后|之后|了|，|,|的话|我)|(?:如果|若|要是)(?:您|你)(?:同意|确认|愿意|允许|批准|需要我)",
+        r"(?:如果|若|一旦|等|待|只要|当|经|得到|获得|征得)?(?:您|你)(?:的)?(?:同意|确认|批准|允许|许可|授权)(?:后|之后|了|，|,|的话|我)|(?:如果|若|要是)(?:您|你)(?:同意|确认|愿意|允许|批准|需要我|回复|回答|说)",
     ),
     "ja": Row(
         "",
-        r"よろしければ|よければ|差し支えなければ|ご希望であれば|(?:同意|承認|確認|許可|了承)(?:を|して)?(?:いただけ(?:れば|ましたら)|いただいたら|頂ければ|頂けましたら|くだされば|いただいた?後|後に|があれば)",
+        r"よろしければ|よければ|差し支えなければ|ご希望であれば|(?:同意|承認|確認|許可|了承|返信|お返事|回答)(?:を|して)?(?:いただけ(?:れば|ましたら)|いただいたら|頂ければ|頂けましたら|くだされば|いただいた?後|後に|があれば)",
     ),
-    "ko": Row("", r"(?:동의|승인|허락|허가|확인|원)(?:해\s*주)?(?:하)?시면|괜찮으시(?:다)?면|(?:동의|승인|허락|확인)\s*후"),
+    "ko": Row(
+        "", r"(?:동의|승인|허락|허가|확인|원|답|말씀|회신)(?:해\s*주)?(?:하)?시면|괜찮으시(?:다)?면|(?:동의|승인|허락|확인)\s*후"
+    ),
 }
 """The call waits for the reader's consent, whatever is announced."""
 ACTION: dict[str, str] = {

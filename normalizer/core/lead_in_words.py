@@ -35,7 +35,7 @@ ANNOUNCEMENT: dict[str, str] = {
     "pt": r"\b(?:vou|vamos|deixe-me|preciso)\b(?P<pt>(?:\W+\w+){0,4})",
     "it": r"\b(?:vado\s+a|lasciami|fammi|devo|sto\s+per)\b(?P<it>(?:\W+\w+){0,4})",
     "ru": r"\b(?:сейчас\s+(?:\w+)|я\s+\w+(?:ю|у|м)\b|давайте\b|позвольте\b|\b(?!следующ|данн|последн|прошл|вчераш|предыдущ|\w+(?:цию|нную)\b)\w+(?:ю|лю|жу|чу|шу)\b)(?P<ru>(?:\W+\w+){0,4})",
-    "zh": r"(?:我来|我将|让我|我会|我要|我先|我现在|我去|我马上|我需要|我帮)(?P<zh>[^，。,]{0,12})",
+    "zh": r"(?:我来|我将|(?<![您你他她们])(?<!刚才)(?<!要)(?<!叫)让我|我会|我要|我先|我现在|我去|我马上|我需要|我帮)(?P<zh>[^，。,]{0,12})",
     "ja": r"(?P<ja>[^。、]{0,24})(?:します|てみます|ましょう)",
     "ko": r"(?P<ko>[^.,]{0,24})(?:겠습니다|할게요|볼게요)",
 }
@@ -128,7 +128,7 @@ FORM: dict[str, Row] = {
     ),
     "de": Row(
         "sieh sähe auss schr gesc laut form folg synt",
-        r"\bs(?:ieht|ähe)\b(?:[^.,;]{0,60}?\W)?(?:so|wie\s+folgt|folgendermaßen|wie|etwa)\b[^.,;]{0,40}?\baus\b(?!,?\s+(?:als|dass|wenn|ob))|\bwie\b[^.;]{0,60}\baussieht\b|\b(?:so|wie)\s+sieht\b[^,;]*\Z"
+        r"\bs(?:ieht|ähe)\b(?:[^.,;]{0,60}?\W)?(?:so|wie\s+folgt|folgendermaßen|wie|etwa)\b[^.,;]{0,40}?\baus\b(?!,?\s+(?:als|dass|wenn|ob))|\bwie\b[^.;]{0,60}\baussieht\b|\b(?:so|wie)\s+sieht\b[^,;]*\Z|\b(?:so|wie)\s+s(?:ieht|ähe)\b[^,;.]*\baus,\s+(?:d(?:er|ie|as|en|em)|wie)\b[^;.]*\Z"
         r"|\bschreibt\s+(?:man|sich)\b|\b(?:wird|werden|ist|sind)\s+(?:\w+\s+){0,2}?(?:so|wie|als|folgendermaßen)\s+(?:\w+\s+){0,2}?geschrieben\b|\b(?:so|wie)\s+(?:wird|werden)\s+(?:\w+\s+){0,3}?geschrieben\b"
         r"|\bwie\b[^,;]*\bgeschrieben\s+(?:wird|werden)\b|\blautet\s+(?:die|das)\s+(?:syntax|format)\b"
         r"|\b(?:das\s+format|die\s+(?:syntax|schreibweise|form))\s+(?:ist|lautet)(?:\s+(?:wie\s+folgt|so|folgende\w*|dies\w*))?\W*\Z|\bhat\s+(?:die\s+)?(?:folgende|diese)\s+form\b|\bin\s+dieser\s+form\b|\bwie\s+folgt\s+aufgebaut\b",
@@ -179,43 +179,52 @@ FORM: dict[str, Row] = {
 `The file is encoded in Latin 1:` and `Sieht so aus, als ...` are said before calls that are meant."""
 EXAMPLE: dict[str, Row] = {
     "en": Row(
-        "exam inst supp imag hypo cons take g draf illu solu samp such assu",
+        "exam inst supp imag hypo cons take g draf illu solu samp such assu exer quiz home obse ques writ",
         r"\bfor\s+(?:example|instance)\b|\be\.\s?g\.|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)?\s+(?:\w+\s+){0,3}?examples?\b|\ban?\s+(?:\w+\s+){0,2}?example\b|\bsuch\s+as\W*\Z|(?<!\bI\s)\bassume\s+(?:that\s+)?(?:the|an?|this)\b"
-        r"|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)\s+(?:\w+\s+){0,2}?samples?(?:\s+\w+){0,2}\W*\Z|\bsuppose\b|\bconsider\b|\btake\s+(?:this|the\s+following)\b|\bimagine\b|\bhypothetical\w*|\b(?:is|as|only|just)\s+(?:(?:only|just)\s+)?a\s+draft\b|\bdraft\s+of\s+(?:the|an?)\s+(?:\w+\s+)?(?:call|request|command|reply|answer)\b|\A\W*(?:(?:an?|the|my)\s+)?draft\W*\Z|\billustrat\w+|\bsolution\b",
+        r"|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)\s+(?:\w+\s+){0,2}?samples?(?:\s+\w+){0,2}\W*\Z|\bsuppose\b|\bconsider\b|\btake\s+(?:this|the\s+following)\b|\bimagine\b|\bhypothetical\w*|\b(?:is|as|only|just)\s+(?:(?:only|just)\s+)?a\s+draft\b|\bdraft\s+of\s+(?:the|an?)\s+(?:\w+\s+)?(?:call|request|command|reply|answer)\b|\A\W*(?:(?:an?|the|my)\s+)?draft\W*\Z|\billustrat\w+|\bsolution\b"
+        r"|\b(?:exercise|quiz|homework|question)\s+\d|\A\W*observe\b|\bwrite\s+(?:down\s+)?(?:the|a)\s+(?:\w+\s+)?(?:call|command|request)\b",
     ),
     "de": Row(
-        "beis ange etwa b entw illu lösu must wäre",
-        r"\bzum\s+beispiel\b|\bz\.\s?B\.|\bbeispielsweise\b|\b(?:ein|eines|folgende|folgendes|dieses|hier|nachfolgend|nachstehend|unten)\s+(?:\w+\s+)?beispiel(?:aufruf)?\b|\bwie\s+etwa\W*\Z|\bwäre\W*\Z|\betwa\s+so\b|\bangenommen\b|\b(?:ist|wäre|als|nur)\s+(?:(?:nur|erst)\s+)?(?:ein|der)\s+(?:\w+\s+)?entwurf\b|\bentwurf\s+(?:des|eines|für\s+(?:den|einen))\s+(?:\w+\s+)?(?:aufruf|befehl)\w*|\A\W*(?:(?:ein|der|mein)\s+)?entwurf\W*\Z|\billustration\b|\b(?:muster)?lösung\b",
+        "beis ange etwa b entw illu lösu must wäre aufg übun betr schr frag",
+        r"\bzum\s+beispiel\b|\bz\.\s?B\.|\bbeispielsweise\b|\b(?:ein|eines|folgende|folgendes|dieses|hier|nachfolgend|nachstehend|unten)\s+(?:\w+\s+)?beispiel(?:aufruf)?\b|\bwie\s+etwa\W*\Z|\bwäre\W*\Z|\betwa\s+so\b|\bangenommen\b|\b(?:ist|wäre|als|nur)\s+(?:(?:nur|erst)\s+)?(?:ein|der)\s+(?:\w+\s+)?entwurf\b|\bentwurf\s+(?:des|eines|für\s+(?:den|einen))\s+(?:\w+\s+)?(?:aufruf|befehl)\w*|\A\W*(?:(?:ein|der|mein)\s+)?entwurf\W*\Z|\billustration\b|\b(?:muster)?lösung\b"
+        r"|\b(?:aufgabe|übung|frage)\s+\d|\bbetrachten\s+(?:wir|sie)\b|\bschreib(?:e|en|t)?\s+(?:sie\s+)?(?:den|einen)\s+(?:\w+\s+)?(?:aufruf|befehl)\b",
     ),
     "fr": Row(
-        "exem supp imag pren cons ex illu brou fict solu que",
-        r"\bprenons\b|\bconsidérons\b|\bpar\s+exemple\b|\b(?:(?:un|cet)\s+|l['’])exemple\b|\bp\.\s?ex\.|\btel(?:le)?s?\s+que\W*\Z|\bsupposons\b|\bimaginons\b|\billustration\b|\b(?:est|comme)\s+un\s+(?:simple\s+)?brouillon\b|\bbrouillon\s+(?:de\s+(?:l['’]|la\s+)?|d['’]un\s+)(?:appel|requête|commande)\b|\A\W*(?:(?:un|le|mon)\s+)?brouillon\W*\Z|\bficti\w+|\bsolution\b",
+        "exem supp imag pren cons ex illu brou fict solu que exer obse rega exam ques écri",
+        r"\bprenons\b|\bconsidérons\b|\bpar\s+exemple\b|\b(?:(?:un|cet)\s+|l['’])exemple\b|\bp\.\s?ex\.|\btel(?:le)?s?\s+que\W*\Z|\bsupposons\b|\bimaginons\b|\billustration\b|\b(?:est|comme)\s+un\s+(?:simple\s+)?brouillon\b|\bbrouillon\s+(?:de\s+(?:l['’]|la\s+)?|d['’]un\s+)(?:appel|requête|commande)\b|\A\W*(?:(?:un|le|mon)\s+)?brouillon\W*\Z|\bficti\w+|\bsolution\b"
+        r"|\b(?:exercice|question)\s+(?:n°\s*)?\d|\b(?:observ(?:ons|ez)|regardons|examinons)\b|\bécri(?:vez|s|re)\s+(?:l['’]|un\s+)appel\b",
     ),
     "es": Row(
-        "ejem supo imag ej borr solu ilus como",
-        r"\bpor\s+ejemplo\b|\b(?:un|este|el\s+siguiente)\s+ejemplo\b|\bp\.\s?ej\.|\b(?:llamada|petición)\s+como\W*\Z|\bsupongamos\b|\bimagina\b|\b(?:es|como|sólo|solo)\s+(?:(?:sólo|solo)\s+)?(?:un\s+)?borrador\b|\bborrador\s+de\s+(?:(?:la|una)\s+)?(?:llamada|petición|solicitud)\b|\A\W*(?:(?:un|el|mi)\s+)?borrador\W*\Z|\bsolución\b|\bilustraci\w+",
+        "ejem supo imag ej borr solu ilus como ejer obse preg escr",
+        r"\bpor\s+ejemplo\b|\b(?:un|este|el\s+siguiente)\s+ejemplo\b|\bp\.\s?ej\.|\b(?:llamada|petición)\s+como\W*\Z|\bsupongamos\b|\bimagina\b|\b(?:es|como|sólo|solo)\s+(?:(?:sólo|solo)\s+)?(?:un\s+)?borrador\b|\bborrador\s+de\s+(?:(?:la|una)\s+)?(?:llamada|petición|solicitud)\b|\A\W*(?:(?:un|el|mi)\s+)?borrador\W*\Z|\bsolución\b|\bilustraci\w+"
+        r"|\b(?:ejercicio|pregunta)\s+\d|\bobserv(?:e|emos|en)\b|\bescrib(?:a|e|an)\s+(?:la|una)\s+llamada\b",
     ),
     "pt": Row(
-        "exem supo imag como",
-        r"\bpor\s+exemplo\b|\b(?:um|este)\s+exemplo\b|\bexemplo\s+(?:a\s+seguir|de\s+chamada)\b|\bsupo(?:nha|nhamos)\b|\bimagine\s+que\b|\b(?:chamada|requisição)\s+como\W*\Z",
+        "exem supo imag como exer obse perg escr",
+        r"\bpor\s+exemplo\b|\b(?:um|este)\s+exemplo\b|\bexemplo\s+(?:a\s+seguir|de\s+chamada)\b|\bsupo(?:nha|nhamos)\b|\bimagine\s+que\b|\b(?:chamada|requisição)\s+como\W*\Z"
+        r"|\b(?:exercício|pergunta)\s+\d|\bobserv(?:e|emos|em)\b|\bescreva\s+(?:a|uma)\s+chamada\b",
     ),
     "it": Row(
-        "esem supp imma come",
-        r"\b(?:per|ad)\s+esempio\b|\b(?:un|questo)\s+esempio\b|\besempio\s+(?:seguente|di\s+chiamata)\b|\bsupponiamo\b|\bimmagin(?:a|iamo)\s+che\b|\b(?:chiamata|richiesta)\s+come\W*\Z",
+        "esem supp imma come eser osse doma scri",
+        r"\b(?:per|ad)\s+esempio\b|\b(?:un|questo)\s+esempio\b|\besempio\s+(?:seguente|di\s+chiamata)\b|\bsupponiamo\b|\bimmagin(?:a|iamo)\s+che\b|\b(?:chiamata|richiesta)\s+come\W*\Z"
+        r"|\b(?:esercizio|domanda)\s+\d|\bosserv(?:a|iamo|ate)\b|\bscriv(?:i|ete)\s+(?:la|una)\s+chiamata\b",
     ),
     "ru": Row(
-        "напр прим допу пред обра",
-        r"\bнапример\b|\bпример\w*|\bк\s+примеру\b|\bобраз(?:ец|цы|цом)\b|\bдопустим\b|\bпредположим\b",
+        "напр прим допу пред обра зада вопр упра расс напи",
+        r"\bнапример\b|\bпример\w*|\bк\s+примеру\b|\bобраз(?:ец|цы|цом)\b|\bдопустим\b|\bпредположим\b"
+        r"|\b(?:задани[ея]|вопрос|упражнение)\s+\d|\bрассмотрим\b|\bнапишите\s+(?:\w+\s+)?вызов\w*",
     ),
     "zh": Row(
         "",
-        r"(?:一个|以下|下面|如下)[^，。,]{0,6}?(?:示例|例子|样例)|(?:是|为|一份|一个)[^，。,]{0,4}草稿|^\W*草稿\W*\Z|示意|例如|比如|举个例子|举例|譬如|假设|假如",
+        r"(?:一个|以下|下面|如下)[^，。,]{0,6}?(?:示例|例子|样例)|(?:是|为|一份|一个)[^，。,]{0,4}草稿|^\W*草稿\W*\Z|示意|例如|比如|举个例子|举例|譬如|假设|假如"
+        r"|(?:练习|习题|作业|第[\d一二三四五六七八九十]+题)\s*[\d一二三四五六七八九十]?[:：、]|(?:请写出|写出)[^。]{0,12}调用",
     ),
     "ja": Row(
         "",
-        r"見本|下書き(?:です|の(?:呼び出し|例)|\W*\Z)|例えば|たとえば|の一?例(?:です|は)|これは例|以下(?:は|に)(?:例|サンプル)|例を|例として|仮に",
+        r"見本|下書き(?:です|の(?:呼び出し|例)|\W*\Z)|例えば|たとえば|の一?例(?:です|は)|これは例|以下(?:は|に)(?:例|サンプル)|例を|例として|仮に"
+        r"|(?:練習|設問|課題|問題?)\s*[\d一二三四五六七八九十]|書きなさい|答えなさい|記述せよ",
     ),
-    "ko": Row("", r"예를\s*(?:들|보)|예시|예컨대|의\s*예입니다|샘플\s*호출|가령"),
+    "ko": Row("", r"(?:문제|연습|과제)\s*\d|쓰시오|작성하시오|예를\s*(?:들|보)|예시|예컨대|의\s*예입니다|샘플\s*호출|가령"),
 }
 REPORT: dict[str, Row] = {
     "en": Row(
@@ -266,7 +275,7 @@ REPORT: dict[str, Row] = {
     ),
     "zh": Row(
         "",
-        r"(?<!没)有人|当时|(?:根据|按照)(?:日志|记录|文档)|(?:助手|模型)[^，。,]{0,6}(?:写|输出|发)的(?:是|内容)|(?:日志|文件|页面|文档|用户|模型|助手|消息|邮件|附件|记录|手册)[^，。,]{0,16}(?:写着|写道|显示|包含|说|记录|输出|里有|中有|是这样|如下)|模型[^，。,]{0,12}(?:用|写成|输出)|[A-Za-z][\w.-]*\s*(?:用|使用|写成|会写)",
+        r"(?<!没)有人|当时|(?:根据|按照)(?:日志|记录|文档)|(?:助手|模型)[^，。,]{0,6}(?:写|输出|发)的(?:是|内容)|(?:日志|文件|页面|网页|网站|文档|用户|模型|助手|消息|邮件|附件|记录|手册)[^，。,]{0,16}(?:写着|写道|显示|包含|说|记录|输出|里有|中有|是这样|如下|藏着|藏了|有一[句段行])|模型[^，。,]{0,12}(?:用|写成|输出)|[A-Za-z][\w.-]*\s*(?:用|使用|写成|会写)",
     ),
     "ja": Row(
         "",
@@ -280,7 +289,7 @@ REPORT: dict[str, Row] = {
 POSSIBLE: dict[str, Row] = {
     "en": Row(
         "d woul coul migh may shou if want shal copy past type ente",
-        r"\b(?:I|we|you|one|it|they|he|she|that|this|which|someone)(?:['’]d\b|\s+(?:would|could|might|may)\b)(?!\s+(?:like|love|need|prefer)\b)(?:\s+\w+){0,3}?\W*(?:\w+\W+){0,5}\W*\Z|\bshould\s+(?:I|we)\b|\b(?:could|might)\s+(?:\w+\s+){0,2}?(?:write|say|send|emit|output|produce|contain)\W*(?:\w+\W*){0,2}\Z"
+        r"\b(?:I|we|you|one|it|they|he|she|that|this|which|someone)(?:['’]d\b|\s+(?:would|could|might|may)\b)(?!\s+(?:like|love|need|prefer)\b)(?:\s+\w+){0,3}?\W*(?:\w+\W+){0,9}\W*\Z|\bwould\s+(?!(?:like|love|need|prefer)\b)\w+(?:\s+\w+){0,2}\W*\Z|\bshould\s+(?:I|we)\b|\b(?:could|might)\s+(?:\w+\s+){0,2}?(?:write|say|send|emit|output|produce|contain)\W*(?:\w+\W*){0,2}\Z"
         r"|(?<!\bI\s)\b(?:copy|paste|type|enter)\s+(?:this|that|it|the\s+following)\b[^,;]*\Z|\bif\s+(?:you|I|we)\b[^,:]*\Z|\bdo\s+you\s+want\s+me\b|\bshall\s+I\b",
     ),
     "de": Row(
