@@ -56,6 +56,8 @@ _OVER = re.compile(r"\n[ \t]*+\r?\n|<[|｜][^<>\s]{1,60}[|｜]>|</(?:\w{1,16}:)?
 """A new paragraph, a token, or the end of reasoning."""
 _NAMED = re.compile(r"([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+\{")
 """What may be the name of another call, before its arguments."""
+_BEGUN = re.compile(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]\"',:]{1,256}+\s{0,16}+)\Z")
+"""What may become one of these."""
 _EXTRA = re.compile(r"[\s}\]]*")
 _SPACE = re.compile(r"\s*")
 _SPACED_CLOSER = re.compile(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
@@ -329,10 +331,13 @@ def _left_over(reading: Reading, at: int, end: int, closers: tuple[str, ...]) ->
         again = -1 if opener.startswith(("<|", "<｜")) else rest.find(opener)  # its closer begins as a token does, too
         named = next((one.start() for one in _NAMED.finditer(rest) if reading.tool(one[1]) is not None), -1)
         stops = [found for found in (over.start() if over is not None else -1, again, named) if found >= 0]
-        if hits and min(hits) <= min(stops, default=len(rest)):
-            return end + min(hits)
-        if stops or src.final or len(rest) == _LEFT_OVER:
-            return -1
+        is_all = src.final or len(rest) == _LEFT_OVER
+        begun = _BEGUN.search(rest) if hits and not is_all else None
+        if begun is None or begun.start() >= min(hits):
+            if hits and min(hits) <= min(stops, default=len(rest)):
+                return end + min(hits)
+            if stops or is_all:
+                return -1
         yield None
 
 
