@@ -50,18 +50,21 @@ _PROSE = re.compile(r"[^`~<[{(\]◁=A:\n]*+").fullmatch  # with the others candi
 _MARKLESS = re.compile(r"[^`~<[\]◁]*+").fullmatch  # without what markers and code begin with
 _MARKER = 24  # the longest opener
 _FARTHEST = 256  # that a line goes on behind a call without words
+_IN_VAIN = 64
+"""So often a shape is asked for in vain: in a flood of openers each would be asked for its closer up to the text's end."""
 _HELD = ("]", "◁")  # with which a marker may begin that more text must tell
 
 
 class Walk:
     """One walk through a reading's text."""
 
-    __slots__ = ("_allowance", "_at", "_candidates", "_passed_over", "_reading", "_skim", "_table", "_whole_at")
+    __slots__ = ("_allowance", "_at", "_candidates", "_in_vain", "_passed_over", "_reading", "_skim", "_table", "_whole_at")
 
     def __init__(self, reading: Reading, table: MarkerTable, whole_at: WholeAt | None) -> None:
         self._reading, self._table = reading, table
         # A listener hears of a call as it comes, in the pieces in which it comes: the readers tell that.
         self._whole_at = whole_at if reading.tools and not reading.listening else None
+        self._in_vain = 0  # so often it has been asked
         self._candidates = Candidates(reading.src, reading.names, table)
         self._at: int = 0  # where it waits
         self._skim: Skim | None = None  # what it leaves there
@@ -148,7 +151,12 @@ class Walk:
             return False
         place = "" if reading.opens_message(at) else ON_A_LINE if reading.line_start(at) == at else IN_A_LINE
         wholes = whole_at(src.text, at, tools, reading.limits, place=place, final=src.final)
-        if not wholes or len(reading.drafts) + len(wholes) >= reading.limits.calls:
+        if not wholes:
+            self._in_vain += 1
+            if self._in_vain > _IN_VAIN:
+                self._whole_at = None
+            return False
+        if len(reading.drafts) + len(wholes) >= reading.limits.calls:
             return False
         first, last = wholes[0], wholes[-1]
         standing = reading.standing_at(at, self._form(first.dialect, src.text[at : at + _MARKER]))

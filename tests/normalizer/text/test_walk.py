@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from llmcore.normalizer.api import Normalizer, normalize
+from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.normalizer.text.engine import SHAPES, TextEngine
+from llmcore.normalizer.text.shapes import _Alike  # pyright: ignore[reportPrivateUsage]  # what it was asked shows nowhere else
 from llmcore.types.events import ArgumentsDelta, NormalizerEvent, Reclassified, TextDelta, ToolCallFinished
 from llmcore.types.limits import Limits
 from tests.normalizer.helpers import TOOLS, read_every_way, samples
+from tests.support.builds import pure_only
 from tests.support.growth import assert_linear
 
 CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>'
@@ -77,6 +81,26 @@ def test_floods_are_linear(unit: str) -> None:
         normalizer.finish()
 
     assert_linear(feed, 40_000)
+
+
+@pure_only("it replaces a method, which compiled code does not look up")
+def test_a_flood_of_openers_is_asked_for_a_shape_so_often_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would be asked for its closer up to the text's end; the readers look no farther than they pay for."""
+    asked: list[int] = []
+    first = _Alike.first
+
+    def counted(self: _Alike, text: str, at: int) -> int:
+        asked.append(at)
+        return first(self, text, at)
+
+    call = DIALECTS["lfm2"].write([("get_weather", {"city": "Oslo"})])
+    for _ in range(3):
+        SHAPES.at(call, 0, TOOLS, Limits())
+    monkeypatch.setattr(_Alike, "first", counted)
+    text = "<|tool_call_start|>[get_weather(city='x')]\n" * 300 + call
+    read = TextEngine(TOOLS, listening=False).read(text)
+    assert 0 < len(asked) < 100
+    assert read.calls == TextEngine(TOOLS, listening=False, by_shape=False).read(text).calls
 
 
 def told(text: str) -> list[NormalizerEvent]:
