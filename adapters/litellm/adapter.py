@@ -53,6 +53,7 @@ _READ_HERE: dict[str | None, tuple[str, ...]] = {_STREAM_WIRE: ("/chat/completio
 _NOWHERE: tuple[str, ...] = ()
 _AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
 """Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
+_NO_REASON = "ended before a finish_reason"
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
 """Gemini's word for a call that it could not read; LiteLLM leaves out the message beside it, which holds the call."""
 _ECHOES = frozenset({"thinking_blocks", "reasoningContent"})
@@ -325,7 +326,7 @@ async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], N
     """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
     makes one up at the end of a stream that was cut. Arguments that came as an empty object are one, not the text that
     LiteLLM makes of it: text that the model closed itself is whole, such an object may be all that there is of a cut call."""
-    async for chunk in answer:
+    async for chunk in _to_its_end(watch, answer):
         event = _without_echo(unmarked(_dumped(chunk)))
         for choice in objects_in(event.get("choices")):
             if watch.exchange is not None and watch.exchange.end.objects:
@@ -338,6 +339,18 @@ async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], N
         yield event
     if watch.exchange is not None and (end := watch.exchange.end).word == _MALFORMED and end.message:
         yield {"error": {"code": end.word, "failed_generation": end.message}}
+
+
+async def _to_its_end(watch: Watch, answer: Any) -> AsyncGenerator[Any, None]:
+    """LiteLLM's chunks. From 1.110 on it fails at the end of a stream that told no finish reason, also where its wire's end mark
+    came."""
+    try:
+        async for chunk in answer:
+            yield chunk
+    except Exception as error:
+        ended = watch.exchange is not None and watch.exchange.came_to_its_end
+        if not (ended and _NO_REASON in str(error)):
+            raise
 
 
 def _restore_empty_arguments(choice: dict[str, Any]) -> None:

@@ -94,7 +94,7 @@ _ONLY_OPENERS = re.compile(
 )
 _LIST_SIGN = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _INDENT = re.compile(r"[ \t]*")
-_CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}\w|\Z)") for mark in "\"'’"}
+_CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}(?:\w|\Z)|\Z)") for mark in "\"'’"}
 _LONGEST_CLOSER = 16
 _DEEP = 4
 MARKS = frozenset("<[]◁")
@@ -250,7 +250,8 @@ def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
         stop = len(text) if over < 0 else over
         told = stop if over >= 0 or src.final else stop - _LONGEST_CLOSER  # what may be a partner depends on what follows it
         reach = min(told, start + 1) if quotation.direct else told
-        closed = min((hit for one in quotation.closers if (hit := _partner(src, one, sought, reach)) >= 0), default=-1)
+        within = reach + _LONGEST_CLOSER if over < 0 else over  # what follows in another paragraph is not looked at
+        closed = min((hit for one in quotation.closers if (hit := _partner(src, one, sought, reach, within)) >= 0), default=-1)
         if closed >= 0 and (not quotation.needs_words or has_words(text[closed + 1 : stop])):
             return True
         if over >= 0 or src.final or (quotation.direct and closed < 0 and reach > start):
@@ -260,12 +261,13 @@ def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
         yield None
 
 
-def _partner(src: Source, closer: str, start: int, stop: int) -> int:
-    """Where the partner of an opened quotation stands: a quotation mark that does not belong to JSON, or a closing tag."""
+def _partner(src: Source, closer: str, start: int, stop: int, within: int) -> int:
+    """Where the partner of an opened quotation stands: a quotation mark that does not belong to JSON, as what follows tells up to
+    `within`, or a closing tag."""
     if closer in _TRIPLES:
         return start if src.text.startswith(closer, start) else -1
     if (mark := _CLOSING_MARK.get(closer)) is not None:
-        found = mark.search(src.text, start, stop + _LONGEST_CLOSER)
+        found = mark.search(src.text, start, within)
         return -1 if found is None or found.start() >= stop else found.start()
     if len(closer) == 1:
         return src.text.find(closer, start, stop)
