@@ -64,6 +64,8 @@ _NOW = (
 )
 """It is done now."""
 _ANSWERED = (
+    r"\A\W*(?:(?:this|these|that)\s+(?:is|are)|(?:das|dies)\s+(?:ist|sind)|ce\s+(?:est|sont)|est[eao]s?\s+(?:es|son)|est[ae]s?\s+(?:é|são)|"
+    r"quest[oaei]\s+(?:è|sono)|это)\b|\A\W*(?:这(?:就)?是|これ(?:が|は)|이것(?:이|은))|"
     r"\b(?:answers?|solutions?|results?|calls?|code|command|request|antwort|lösung|ergebnis|aufruf|befehl|réponse|solution|résultat|appel|"
     r"commande|respuesta|solución|resultado|llamada|resposta|solução|chamada|risposta|soluzione|risultato|chiamata|ответ|решение|вызов)\b[^:]{0,40}?\b"
     r"(?:is|are|would\s+be|ist|lautet|est|es|é|è|будет)\W*\Z|(?:答案|结果|调用|答え|結果|回答|정답|결과|호출)(?:是|为|は|은|는)\W*\Z"

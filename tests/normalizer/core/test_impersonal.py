@@ -40,6 +40,8 @@ def test_what_states_others_calls_makes_them_doubtful(sentence: str) -> None:
     "sentence",
     [
         "The user says it is urgent:",
+        "These are the requests for Oslo:",
+        "Das ist der Aufruf dafür:",
         "The weather in Oslo:",
         "The function call for Oslo is:",
         "The page is old, so it is deleted with this:",
