@@ -6,7 +6,8 @@ raises only errors of `llmcore.types` (see `failures`).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+import os
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import (
@@ -26,7 +27,18 @@ from llmcore.types.bounds import Amount
 from llmcore.types.copies import Value
 from llmcore.types.headers import Headers, check_header_value
 
-__all__ = ["NOTHING_SENT", "Adapter", "ApiKey", "BaseUrl", "Capabilities", "Endpoint", "ModelCall", "Prices", "SecretHeaders"]
+__all__ = [
+    "NOTHING_SENT",
+    "Adapter",
+    "ApiKey",
+    "BaseUrl",
+    "Capabilities",
+    "Endpoint",
+    "ModelCall",
+    "Prices",
+    "SecretHeaders",
+    "urls_of_environment",
+]
 
 NOTHING_SENT = "nothing was sent"
 """The message of the `CancelledError` with which an adapter ends that was cancelled before its request went out."""
@@ -51,6 +63,13 @@ BaseUrl = Annotated[str, AfterValidator(checked_url), PlainSerializer(shown_url)
 not shown."""
 SecretHeaders = Annotated[Headers, AfterValidator(_remembered)]
 """Headers as those of a request; from now on no log shows what they hold."""
+
+
+def urls_of_environment(provider: str) -> Iterator[str]:
+    """What `OPENAI_BASE_URL`, `GROQ_API_BASE` and their like say, in the order in which LiteLLM asks them."""
+    for name in ("BASE_URL", "API_BASE"):
+        if url := os.environ.get(f"{provider.upper()}_{name}"):
+            yield url
 
 
 class Prices(Value):
@@ -85,7 +104,13 @@ class Endpoint(Value):
     def key(self) -> str:
         """What learnt capabilities are filed under: base URL (without its query) and model, for they belong to the endpoint,
         not to the model."""
-        return f"{self.shown_url.partition('?')[0].rstrip('/') or self.provider}|{self.model}"
+        return f"{self.place.partition('?')[0].rstrip('/')}|{self.model}"
+
+    @property
+    def place(self) -> str:
+        """Where it is, as it may be shown: the base URL, else the one that the environment names, which LiteLLM takes then, else
+        the provider's name."""
+        return self.shown_url or next(map(shown_url, urls_of_environment(self.provider)), self.provider)
 
     @property
     def shown_url(self) -> str:

@@ -47,7 +47,7 @@ def place_words(call: ModelCall | None) -> str:
         return ""
     endpoint = call.endpoint
     name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
-    return f"{name} at {endpoint.shown_url or endpoint.provider}"
+    return f"{name} at {endpoint.place}"
 
 
 def key_words(call: ModelCall | None) -> str:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from llmcore.adapters.base import ModelCall
+from llmcore.adapters.base import ModelCall, urls_of_environment
 from llmcore.adapters.request.parameters import Prepared, is_elsewhere, is_own_host
 from llmcore.adapters.request.unsendable import blocks_of, no_image_by
 from llmcore.types import ConfigError, ImageBlock, RedactedThinkingBlock, ThinkingBlock
@@ -99,9 +99,10 @@ class Outgoing:
 
     def leaves(self, url: str, body: bytes, *, signed: bool) -> bytes:
         """What is to leave in place of `body`. What of the request is not in it is noted. Raises `ConfigError` where it would go
-        to another server than the `base_url`: LiteLLM knows one place only for some providers."""
+        to another server than the `base_url`: LiteLLM knows one place only for some providers, and variables lead others away."""
         prepared, asked = self._prepared, self._call.endpoint.base_url
-        if asked is None and prepared.provider.hosts and not is_own_host(url, prepared.provider):
+        named = map(_server, urls_of_environment(self._call.endpoint.provider))
+        if asked is None and prepared.provider.hosts and not is_own_host(url, prepared.provider) and _server(url) not in named:
             raise ConfigError(
                 f"{prepared.provider.name}: the environment{_names_of(url)} would send this to {_server(url)}, so nothing was "
                 "sent; give that place as `base_url`, and the `api_key` that it is to have"

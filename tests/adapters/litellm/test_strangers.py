@@ -13,7 +13,7 @@ from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import prepare
 from llmcore.types import AuthenticationFailed, ConfigError, RemoteServerError, Request
 from tests.adapters.conftest import KEY, PROVIDERS, call_of, endpoint_at
-from tests.support.wire_server import WireServer
+from tests.support.wire_server import Failure, WireServer
 
 OF_OPENAI = ("openai-organization", "openai-project")
 
@@ -82,15 +82,28 @@ async def test_without_a_base_url_a_request_goes_to_the_providers_own_hosts(
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(("provider", "variable"), [("openai", "OPENAI_BASE_URL"), ("groq", "GROQ_API_BASE")])
-async def test_a_variable_that_names_another_server_is_an_error(
+async def test_a_variable_that_names_the_providers_server_is_told_as_the_place(
     adapter: LiteLLMAdapter, provider: str, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked_up = no_network(monkeypatch)
-    monkeypatch.setenv(variable, "http://127.0.0.1:9/v1")
-    endpoint = Endpoint.model_validate({"provider": provider, "model": PROVIDERS[provider], "api_key": KEY})
-    with pytest.raises(ConfigError, match=rf"{provider}: the environment \({variable}\) would send this to http://127.0.0.1:9"):
+    with WireServer(["Hi", Failure(401, '{"error": {"message": "who are you"}}')]) as server:
+        monkeypatch.setenv(variable, server.base_url(provider))
+        endpoint = Endpoint.model_validate({"provider": provider, "model": PROVIDERS[provider], "api_key": KEY})
         await adapter.complete(call_of(endpoint))
-    assert looked_up == []
+        with pytest.raises(AuthenticationFailed, match=f"at {server.base_url(provider)}: the server does not let us in"):
+            await adapter.complete(call_of(endpoint))
+        assert len(server.requests) == 2
+        assert endpoint.key == f"{server.base_url(provider)}|{PROVIDERS[provider]}"
+
+
+def test_a_detour_that_no_such_variable_names_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_PROXY", "http://127.0.0.1:9/v1")
+    endpoint = Endpoint.model_validate({"provider": "openai", "model": "gpt-4o", "api_key": KEY})
+    outgoing = Outgoing(call_of(endpoint), prepare(call_of(endpoint), Capabilities()))
+    with pytest.raises(
+        ConfigError, match=r"openai: the environment \(SOME_PROXY\) would send this to http://127.0.0.1:9, so nothing"
+    ):
+        outgoing.leaves("http://127.0.0.1:9/v1/chat/completions", b"{}", signed=False)
+    assert outgoing.leaves("https://api.openai.com/v1/chat/completions", b"{}", signed=False) == b"{}"
 
 
 def test_a_key_that_was_given_goes_in_place_of_a_token() -> None:
