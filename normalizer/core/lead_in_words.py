@@ -29,7 +29,7 @@ __all__ = [
 ANNOUNCEMENT: dict[str, str] = {
     "en": r"\b(?:I['’]ll|I\s+(?:will|shall|need\s+to|am\s+going\s+to|can|have\s+to|must|should)|I['’]m\s+(?:going\s+to\b|\w+ing\b)|"
     r"I\s+am\s+\w+ing\b|let\s+me|let['’]s|let\s+us|we['’]ll|we\s+(?:will|need\s+to)|allow\s+me|time\s+to)\b(?P<en>(?:\W+\w+){0,4})",
-    "de": r"\b(?:ich\s+(?:werde\b|muss\b|will\b|möchte\b|(?!hab|hatt|würd|könnt|wollt|sollt|müsst)\w+e\b)|lass(?:en\s+Sie)?\s+(?:mich|uns)|dazu\s+\w+e\s+ich|\w+e\s+ich)\b(?P<de>(?:\W+\w+){0,8})",
+    "de": r"\b(?:ich\s+(?:werde\b|muss\b|will\b|möchte\b|(?!hab|hatt|hätt|wär|dürft|würd|könnt|wollt|sollt|müsst)\w+e\b)|lass(?:en\s+Sie)?\s+(?:mich|uns)|dazu\s+\w+e\s+ich|\w+e\s+ich)\b(?P<de>(?:\W+\w+){0,8})",
     "fr": r"\b(?:je\s+(?:vais|dois|(?!\w*(?:rai[st]|ais)\b)\w+(?:e|s)\b)|laissez?-moi|permettez-moi|allons)\b(?P<fr>(?:\W+\w+){0,4})",
     "es": r"\b(?:voy\s+a|vamos\s+a|déjame|déjeme|permíteme|permítame|necesito|tengo\s+que|debo)\b(?P<es>(?:\W+\w+){0,4})",
     "pt": r"\b(?:vou|vamos|deixe-me|preciso)\b(?P<pt>(?:\W+\w+){0,4})",
@@ -179,50 +179,50 @@ FORM: dict[str, Row] = {
 `The file is encoded in Latin 1:` and `Sieht so aus, als ...` are said before calls that are meant."""
 EXAMPLE: dict[str, Row] = {
     "en": Row(
-        "exam inst supp imag hypo cons take g draf illu solu samp such assu exer quiz home obse ques writ",
+        "exam inst supp imag hypo cons take g draf illu solu samp such assu exer quiz home obse ques writ made inve fict dumm",
         r"\bfor\s+(?:example|instance)\b|\be\.\s?g\.|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)?\s+(?:\w+\s+){0,3}?examples?\b|\ban?\s+(?:\w+\s+){0,2}?example\b|\bsuch\s+as\W*\Z|(?<!\bI\s)\bassume\s+(?:that\s+)?(?:the|an?|this)\b"
         r"|\b(?:here|this|that|below|following)(?:['’]s|\s+is|\s+are)\s+(?:\w+\s+){0,2}?samples?(?:\s+\w+){0,2}\W*\Z|\bsuppose\b|\bconsider\b|\btake\s+(?:this|the\s+following)\b|\bimagine\b|\bhypothetical\w*|\b(?:is|as|only|just)\s+(?:(?:only|just)\s+)?a\s+draft\b|\bdraft\s+of\s+(?:the|an?)\s+(?:\w+\s+)?(?:call|request|command|reply|answer)\b|\A\W*(?:(?:an?|the|my)\s+)?draft\W*\Z|\billustrat\w+|\bsolution\b"
-        r"|\b(?:exercise|quiz|homework|question)\s+\d|\A\W*observe\b|\bwrite\s+(?:down\s+)?(?:the|a)\s+(?:\w+\s+)?(?:call|command|request)\b",
+        r"|\b(?:exercise|quiz|homework|question)\s+\d|\A\W*observe\b|\bwrite\s+(?:down\s+)?(?:the|a)\s+(?:\w+\s+)?(?:call|command|request)\b|\bmade[- ]up\b|\b(?:invented|fictional|fictitious|dummy)\b",
     ),
     "de": Row(
-        "beis ange etwa b entw illu lösu must wäre aufg übun betr schr frag",
+        "beis ange etwa b entw illu lösu must wäre aufg übun betr schr frag erfu fikt ausg",
         r"\bzum\s+beispiel\b|\bz\.\s?B\.|\bbeispielsweise\b|\b(?:ein|eines|folgende|folgendes|dieses|hier|nachfolgend|nachstehend|unten)\s+(?:\w+\s+)?beispiel(?:aufruf)?\b|\bwie\s+etwa\W*\Z|\bwäre\W*\Z|\betwa\s+so\b|\bangenommen\b|\b(?:ist|wäre|als|nur)\s+(?:(?:nur|erst)\s+)?(?:ein|der)\s+(?:\w+\s+)?entwurf\b|\bentwurf\s+(?:des|eines|für\s+(?:den|einen))\s+(?:\w+\s+)?(?:aufruf|befehl)\w*|\A\W*(?:(?:ein|der|mein)\s+)?entwurf\W*\Z|\billustration\b|\b(?:muster)?lösung\b"
-        r"|\b(?:aufgabe|übung|frage)\s+\d|\bbetrachten\s+(?:wir|sie)\b|\bschreib(?:e|en|t)?\s+(?:sie\s+)?(?:den|einen)\s+(?:\w+\s+)?(?:aufruf|befehl)\b",
+        r"|\b(?:aufgabe|übung|frage)\s+\d|\bbetrachten\s+(?:wir|sie)\b|\bschreib(?:e|en|t)?\s+(?:sie\s+)?(?:den|einen)\s+(?:\w+\s+)?(?:aufruf|befehl)\b|\b(?:erfunden|fiktiv|ausgedacht)\w*",
     ),
     "fr": Row(
-        "exem supp imag pren cons ex illu brou fict solu que exer obse rega exam ques écri",
+        "exem supp imag pren cons ex illu brou fict solu que exer obse rega exam ques écri inve voic",
         r"\bprenons\b|\bconsidérons\b|\bpar\s+exemple\b|\b(?:(?:un|cet)\s+|l['’])exemple\b|\bp\.\s?ex\.|\btel(?:le)?s?\s+que\W*\Z|\bsupposons\b|\bimaginons\b|\billustration\b|\b(?:est|comme)\s+un\s+(?:simple\s+)?brouillon\b|\bbrouillon\s+(?:de\s+(?:l['’]|la\s+)?|d['’]un\s+)(?:appel|requête|commande)\b|\A\W*(?:(?:un|le|mon)\s+)?brouillon\W*\Z|\bficti\w+|\bsolution\b"
-        r"|\b(?:exercice|question)\s+(?:n°\s*)?\d|\b(?:observ(?:ons|ez)|regardons|examinons)\b|\bécri(?:vez|s|re)\s+(?:l['’]|un\s+)appel\b",
+        r"|\b(?:exercice|question)\s+(?:n°\s*)?\d|\b(?:observ(?:ons|ez)|regardons|examinons)\b|\bécri(?:vez|s|re)\s+(?:l['’]|un\s+)appel\b|\binventée?s?\b|\ben\s+voici\s+une?\b",
     ),
     "es": Row(
-        "ejem supo imag ej borr solu ilus como ejer obse preg escr",
+        "ejem supo imag ej borr solu ilus como ejer obse preg escr inve fict",
         r"\bpor\s+ejemplo\b|\b(?:un|este|el\s+siguiente)\s+ejemplo\b|\bp\.\s?ej\.|\b(?:llamada|petición)\s+como\W*\Z|\bsupongamos\b|\bimagina\b|\b(?:es|como|sólo|solo)\s+(?:(?:sólo|solo)\s+)?(?:un\s+)?borrador\b|\bborrador\s+de\s+(?:(?:la|una)\s+)?(?:llamada|petición|solicitud)\b|\A\W*(?:(?:un|el|mi)\s+)?borrador\W*\Z|\bsolución\b|\bilustraci\w+"
-        r"|\b(?:ejercicio|pregunta)\s+\d|\bobserv(?:e|emos|en)\b|\bescrib(?:a|e|an)\s+(?:la|una)\s+llamada\b",
+        r"|\b(?:ejercicio|pregunta)\s+\d|\bobserv(?:e|emos|en)\b|\bescrib(?:a|e|an)\s+(?:la|una)\s+llamada\b|\b(?:inventad|fictici)[oa]s?\b",
     ),
     "pt": Row(
-        "exem supo imag como exer obse perg escr",
+        "exem supo imag como exer obse perg escr inve fict",
         r"\bpor\s+exemplo\b|\b(?:um|este)\s+exemplo\b|\bexemplo\s+(?:a\s+seguir|de\s+chamada)\b|\bsupo(?:nha|nhamos)\b|\bimagine\s+que\b|\b(?:chamada|requisição)\s+como\W*\Z"
-        r"|\b(?:exercício|pergunta)\s+\d|\bobserv(?:e|emos|em)\b|\bescreva\s+(?:a|uma)\s+chamada\b",
+        r"|\b(?:exercício|pergunta)\s+\d|\bobserv(?:e|emos|em)\b|\bescreva\s+(?:a|uma)\s+chamada\b|\b(?:inventad|fictíci)[oa]s?\b",
     ),
     "it": Row(
-        "esem supp imma come eser osse doma scri",
+        "esem supp imma come eser osse doma scri inve fitt",
         r"\b(?:per|ad)\s+esempio\b|\b(?:un|questo)\s+esempio\b|\besempio\s+(?:seguente|di\s+chiamata)\b|\bsupponiamo\b|\bimmagin(?:a|iamo)\s+che\b|\b(?:chiamata|richiesta)\s+come\W*\Z"
-        r"|\b(?:esercizio|domanda)\s+\d|\bosserv(?:a|iamo|ate)\b|\bscriv(?:i|ete)\s+(?:la|una)\s+chiamata\b",
+        r"|\b(?:esercizio|domanda)\s+\d|\bosserv(?:a|iamo|ate)\b|\bscriv(?:i|ete)\s+(?:la|una)\s+chiamata\b|\binventat[oaie]\b|\bfittizi\w*",
     ),
     "ru": Row(
-        "напр прим допу пред обра зада вопр упра расс напи",
+        "напр прим допу пред обра зада вопр упра расс напи выду вымы",
         r"\bнапример\b|\bпример\w*|\bк\s+примеру\b|\bобраз(?:ец|цы|цом)\b|\bдопустим\b|\bпредположим\b"
-        r"|\b(?:задани[ея]|вопрос|упражнение)\s+\d|\bрассмотрим\b|\bнапишите\s+(?:\w+\s+)?вызов\w*",
+        r"|\b(?:задани[ея]|вопрос|упражнение)\s+\d|\bрассмотрим\b|\bнапишите\s+(?:\w+\s+)?вызов\w*|\b(?:выдуман|вымышлен)\w*",
     ),
     "zh": Row(
         "",
         r"(?:一个|以下|下面|如下)[^，。,]{0,6}?(?:示例|例子|样例)|(?:是|为|一份|一个)[^，。,]{0,4}草稿|^\W*草稿\W*\Z|示意|例如|比如|举个例子|举例|譬如|假设|假如"
-        r"|(?:练习|习题|作业|第[\d一二三四五六七八九十]+题)\s*[\d一二三四五六七八九十]?[:：、]|(?:请写出|写出)[^。]{0,12}调用",
+        r"|(?:练习|习题|作业|第[\d一二三四五六七八九十]+题)\s*[\d一二三四五六七八九十]?[:：、]|(?:请写出|写出)[^。]{0,12}调用|虚构|编造|杜撰",
     ),
     "ja": Row(
         "",
         r"見本|下書き(?:です|の(?:呼び出し|例)|\W*\Z)|例えば|たとえば|の一?例(?:です|は)|これは例|以下(?:は|に)(?:例|サンプル)|例を|例として|仮に"
-        r"|(?:練習|設問|課題|問題?)\s*[\d一二三四五六七八九十]|書きなさい|答えなさい|記述せよ",
+        r"|(?:練習|設問|課題|問題?)\s*[\d一二三四五六七八九十]|書きなさい|答えなさい|記述せよ|架空|ダミー",
     ),
     "ko": Row("", r"(?:문제|연습|과제)\s*\d|쓰시오|작성하시오|예를\s*(?:들|보)|예시|예컨대|의\s*예입니다|샘플\s*호출|가령"),
 }

@@ -34,7 +34,7 @@ _DISCLAIMERS = {
     r"|\bals\s+(?:\w+\s+)?(?:beispiel|illustration)\b|\bnichts\s+(?:davon\s+)?(?:wurde|wird|ist)\b|\bende\s+des\s+beispiels\b",
     "fr": r"\b(?:non|pas|jamais)\s+(?:(?:été|être|encore|réellement)\s+){0,2}(?:exécut|appel|lanc|envoy)\w*|\bà\s+titre\s+(?:d['’](?:exemple|illustration)|indicatif|illustratif)"
     r"|\b(?:simple|qu['’]un|qu['’]une|seulement\s+une?|juste\s+une?)\s+(?:\w+\s+)?(?:exemple|illustration|modèle|ébauche)\b|\b(?:est|était)\s+une?\s+(?:\w+\s+)?(?:exemple|illustration|modèle)\b"
-    r"|\bpour\s+(?:l['’])?illustr\w+|\bcomme\s+exemple\b|\brien\s+n['’](?:a|est)\b|\bfin\s+de\s+l['’]exemple\b",
+    r"|\bpour\s+(?:l['’])?illustr\w+|\bcomme\s+exemple\b|\brien\s+(?:de\s+\w+(?:\s+\w+)?\s+)?n['’](?:a|est)\b|\bfin\s+de\s+l['’]exemple\b",
     "es": r"\bno\s+(?:(?:se|ha|fue|es|sido|será|debe|realmente)\s+){0,3}(?:ejecut|llam|enví|envi|lanz|invoc)(?!\w*(?:aré|o)\b)\w*"
     r"|\b(?:solo|sólo|solamente|simplemente|únicamente|mero|mera)\s+(?:\w+\s+){0,3}?(?:ejemplo|ilustra\w+|muestra|plantilla|borrador)\b"
     r"|\b(?:a\s+modo\s+de|a\s+título\s+de|como)\s+(?:ejemplo|ilustración)\b|\b(?:es|era)\s+(?:un|una)\s+(?:\w+\s+)?(?:ejemplo|ilustración|plantilla)\b|\bfines\s+ilustrativos\b|\bnada\s+(?:de\s+\w+\s+)?(?:se|fue|ha)\b",

@@ -358,3 +358,34 @@ def test_a_long_text_costs_no_more_than_its_end(unit: str) -> None:
         kind_of.__wrapped__(text[:4000])
 
     assert_linear(look, 250_000)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Exercise 4, the solution:",
+        "With dummy values, so that nothing breaks:",
+        "That is what the server would receive:",
+        "Übung 3, die Lösung lautet:",
+        "Mit erfundenen Werten:",
+        "So sähe der Befehl aus, den Sie abtippen können:",
+        "Observez bien :",
+        "En voici un :",
+        "Si vous répondez oui, j'enverrai ceci :",
+        "If you say yes, I'll send this:",
+        "Con valores inventados:",
+        "Вопрос 7, ответ такой:",
+        "Если ответите «да», я отправлю это:",
+        "网页里藏了一句话:",
+        "第三题 2:",
+        "次の呼び出しを書きなさい",
+        "架空の値です:",
+    ],
+)
+def test_lessons_inventions_and_answers_waited_for_lead_no_call_in(sentence: str) -> None:
+    assert kind_of(sentence) in MAY_BE_MEANT
+
+
+@pytest.mark.parametrize("sentence", ["If you say so, I'll run it:", "我来看看:", "Step 2 of the plan:", "Let me observe it:"])
+def test_their_neighbours_do(sentence: str) -> None:
+    assert kind_of(sentence) is None
