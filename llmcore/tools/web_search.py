@@ -11,6 +11,7 @@ from typing import Any
 
 from llmcore.tools.tool import Tool, ToolOptions
 from llmcore.types import ConfigError
+from llmcore.types.called import is_async
 from llmcore.types.narrowing import is_list
 
 __all__ = ["WEB_SEARCH", "Searcher", "web_search_tool"]
@@ -41,7 +42,7 @@ def web_search_tool(search: Searcher, *, description: str = _DESCRIPTION) -> Too
     def run(query: str, max_results: int = _MOST) -> Any:
         return _first(search(*arguments(query, max_results)), max_results)
 
-    asynchronous = inspect.iscoroutinefunction(search) or inspect.iscoroutinefunction(getattr(search, "__call__", None))  # noqa: B004  # a callable object's method
+    asynchronous = is_async(search)
     options = ToolOptions(name=WEB_SEARCH, description=description, params=_PARAMETERS, read_only=True)
     return Tool(run_async if asynchronous else run, options)
 

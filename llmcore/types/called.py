@@ -44,27 +44,26 @@ def check_takes_one(what: str, function: object) -> None:
     """Raises `ConfigError` for what is no function of the request."""
     if not callable(function) or isinstance(function, type):
         raise ConfigError(f"{what} must be a function of the request, not {described(function)}")
-    try:
-        inspect.signature(function).bind("request")
-    except TypeError as error:
-        raise ConfigError(f"{what} is called with the request, which its function does not take: {error}") from None
-    except ValueError:  # it tells no signature
-        pass
+    if (error := _misfit(function, 1)) is not None:
+        raise ConfigError(f"{what} is called with the request, which its function does not take: {error}")
 
 
 def takes(function: object, count: int) -> bool:
     """Is it a function that can be called with so many arguments by position? One that tells no signature may be."""
-    if not callable(function):
-        return False
+    return callable(function) and _misfit(function, count) is None
+
+
+def _misfit(function: Callable[..., Any], count: int) -> TypeError | None:
+    """Why it cannot be called with so many arguments by position; None where it can, or tells no signature."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # some builtins tell none
-        return True
+        return None
     try:
         signature.bind(*[None] * count)
-    except TypeError:
-        return False
-    return True
+    except TypeError as error:
+        return error
+    return None
 
 
 def is_async(function: object) -> bool:

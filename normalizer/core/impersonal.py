@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from llmcore.normalizer.core.words import COLONS
+
 __all__ = ["is_impersonal", "leads_in"]
 
 _FEW = 4  # words: a statement has as many
@@ -86,7 +88,7 @@ def is_impersonal(sentence: str) -> bool:
 def leads_in(sentence: str) -> bool:
     """Does it end in a colon and state something of others' calls (`What a client posts every night:`), and not that it is done
     now, or is the answer?"""
-    if sentence.rstrip()[-1:] not in (":", "："):  # the full-width one is meant
+    if not sentence.rstrip().endswith(COLONS):
         return False
     subject = _expression(_SUBJECTS).match(sentence)
     if subject is None or not _is_long(sentence, _FEWEST_SIGNS) or _has_person(sentence):

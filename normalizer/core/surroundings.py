@@ -125,7 +125,7 @@ class Standing:
     quotation: Quotation | None = None
     in_line: bool = False
     behind_sentence: bool = False
-    """It is in a line, and a sentence ends right before it there: a remark of a word or two (`Done.`) is no text behind it."""
+    """It is in a line, and a sentence ends right before it there: a remark of a word or two (`There.`) is no text behind it."""
     in_sentence: bool = False
     """The sentence before it has no end: text that goes on with it behind the call makes that a guess."""
     deep: bool = False

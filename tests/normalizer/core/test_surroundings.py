@@ -402,12 +402,12 @@ def test_several_calls_on_a_line(behind: str, kinds: list[str]) -> None:
 @pytest.mark.parametrize(
     ("before", "behind", "kinds"),
     [
-        ("Two of them:", " Done.", []),
+        ("The weather, then:", " There.", []),
         ("I looked!", " All set!", []),
-        ("Two of them:", " Done", ["words_on_both_sides"]),
-        ("Two of them:", " done and dusted.", ["words_on_both_sides"]),
-        ("Two of them:", " Deletes the page.", ["words_on_both_sides"]),
-        ("Two of them", " Done.", ["words_on_both_sides"]),
+        ("The weather, then:", " There", ["words_on_both_sides"]),
+        ("The weather, then:", " there and back.", ["words_on_both_sides"]),
+        ("The weather, then:", " Deletes the page.", ["words_on_both_sides"]),
+        ("The weather, then", " There.", ["words_on_both_sides"]),
     ],
 )
 def test_a_remark_of_a_word_or_two_is_no_text_around_a_call(before: str, behind: str, kinds: list[str]) -> None:
