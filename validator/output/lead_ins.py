@@ -98,12 +98,24 @@ _ANSWER = rf"""
       | \b(?:Antwort|Ergebnis|Ausgabe|Lösung)\b | \b(?:réponse|résultat|sortie)\b | \b(?:respuesta|resultado|salida)\b
       | 答案 | 结果 | 回答 | 输出 | 答え | 結果 | 出力 ) {_HERE}
 """
+_NO = r"""(?: no | nope | o+ps | whoops | nein | hoppla | non | oups | ups | uy | нет | ой | 不 | 不对 | 不對 | 错了 | 錯了 | いや | 違う | 違います | 아니 | 아니요 )"""
+_HESITATION = r"""(?: wait | hold\son | hm+ | ah | oh | uh | um | er | well | actually | sorry | pardon | my\smistake
+    | warte | halt | moment | sorry | Verzeihung | ach | attends | attendez | pardon | désolée? | espera | perd[óo]n | espere
+    | стоп | стой | подожди(?:те)? | извини(?:те)? | 等等 | 等一下 | 抱歉 | 待って | すみません | 잠깐 )"""
+_STOP = r"""(?: wait | hold\son | hm+ | warte | halt | moment | attends | attendez | espera | espere | стой | подожди(?:те)? | 等等 | 等一下
+    | 待って | 잠깐 )"""
+_PAUSE = r"[\s,.!:;\u2013\u2014\u2026\u3001\u3002\uff01\uff0c-]"
+_CORRECTING = rf"""(?: (?:(?:{_HESITATION}|{_NO}){_PAUSE}+){{0,3}} (?: {_NO} | {_HESITATION} | rather | or\srather | I\smean | better | besser
+    | ich\smeine | plutôt | je\sveux\sdire | mejor\sdicho | quiero\sdecir | точнее | 应该是 | つまり ) )"""
+"""Words with which somebody corrects what they have just said."""
+_AT_A_START = r"(?:^|[\n.!?\u2026\u3002]) \W*+"
 _FINAL = rf"""
     (?: \b(?:final|real|actual|correct|corrected|correction|revised|updated|amended|fixed|definitive)\b
       | \b(?:endgültig|richtig|eigentlich|tatsächlich|korrigiert|Korrektur)\w*
       | \b(?:finale|réelle?|définitive?|corrigée?|vraie?)\b | \b(?:definitiv|corregid|correct)[oa]\b | \bcorrecci[óo]n\b
       | \bI\ meant\b | \b(?:it|that|this)\ should\ (?:be|read|have\ been)\b
       | 最终 | 正确 | 真正 | 实际 | 更正 | 最終 | 正しい | 実際の | 訂正 ) {_HERE}
+  | {_AT_A_START} {_CORRECTING} [,.!:;\u2013\u2014\u2026\s]*\Z
 """
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _WORDS_BEHIND = r"(?:[,:]?\s[\w'-]+){0,3}[^\w.!?]*"  # `an example answer`, `for example, the output`: still the example's
@@ -187,6 +199,7 @@ _SECOND_THOUGHT = re.compile(
       | (?:scratch|ignore|disregard|forget) \s (?:that|this|it|the\sabove) | on\ssecond\sthought
       | let\sme\s(?: correct | fix | redo | reconsider | rethink | revise | re-?do | try\sagain )
     ) \b
+      | (?: (?:{_HESITATION}{_PAUSE}+){{1,3}} {_NO} | {_NO}{_PAUSE}+{_STOP} | o+ps | whoops | hoppla | oups ) (?={_PAUSE}|\Z)
       | \s*[.\u3002]?\s* (?: 等等 | 等一下 | 不对 | 不對 | 错了 | 錯了 | 我错了 | 間違え | 違います | 아니 | 잠깐 )
     """,
     _FLAGS,
