@@ -11,6 +11,7 @@ from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.showing import may_be_shown, settle_shown
 from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
+from llmcore.normalizer.core.surroundings import has_words
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
@@ -29,6 +30,7 @@ _INPUT = "Action Input:"
 _STOP = re.compile(r"\n[ \t]{0,16}(?:Observation|Thought|Action|Final Answer)\s{0,8}:|<\|im_end\|>|</s>")
 _LONGEST_STOP = 38
 _FENCE = re.compile(r"\s*```[\w]{0,16}\s*")
+_FENCE_CLOSES = re.compile(r"[ \t\r]{0,16}\n?[ \t]{0,16}```")
 _FENCE_OPENS = re.compile(r"```\w{0,16}+(?=\W)")
 _FENCE_LENGTH = 20
 _CALL_END = re.compile(r"\)[ \t\r]{0,256}\n")
@@ -107,32 +109,39 @@ def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
     stop = yield from search(src, _STOP, body, _LONGEST_STOP)
     end = stop.start() if stop else len(src.text)
     goes_on = stop is not None and stop[0].lstrip().startswith(("Action", "Thought"))  # with the next step, not with a result
-    call, complete = _input_call(reading, word, src.text[body:end], cut=stop is None, goes_on=goes_on)
+    call, complete, read = _input_call(reading, word, src.text[body:end], cut=stop is None, goes_on=goes_on)
+    if read >= 0:
+        call.raw, end = src.text[body : body + read].strip(), body + read
     add_calls(reading, (at, end), [call], "react", complete=complete or not (goes_on or stop is None))
     if stop is not None and "Observation" in stop[0]:
         reading.distrust_rest()
     return end
 
 
-def _input_call(reading: Reading, word: str, written: str, *, cut: bool, goes_on: bool) -> tuple[CallObject, bool]:
+def _input_call(reading: Reading, word: str, written: str, *, cut: bool, goes_on: bool) -> tuple[CallObject, bool, int]:
     """The input as arguments: JSON, a Python dict, a fenced block, a doubly encoded string, or the only string parameter.
-    One that the next step `goes_on` from is whole only if it shows its own end."""
-    text = written.strip()
-    if (fence := _FENCE.match(text)) is not None:
-        text = text[fence.end() :].removesuffix("```").strip()
+    One that the next step `goes_on` from is whole only if it shows its own end. Then whether it is whole, and where it ends if
+    words stand behind it, else -1."""
+    start = len(written) - len(written.lstrip())
+    if (fence := _FENCE.match(written)) is not None:
+        start = fence.end()
+    text = written[start:].strip()
+    if fence is not None:
+        text = text.removesuffix("```").strip()
     call = CallObject(word, None, True, raw=text)
     if text.startswith(("{", '"{', "'{")):
         parsed = read_value(text, limits=reading.limits, cut=cut)
         if parsed.values:
             call.arguments, _, repairs = arguments_of(parsed.values[0])
             call.repairs = [*parsed.repairs, *repairs]
-        return call, parsed.complete and (parsed.delimited or not goes_on)
+        whole = parsed.complete and (parsed.delimited or not goes_on)
+        return call, whole, _read_to(written, start + parsed.end) if whole and parsed.delimited else -1
     tool = reading.tool(word)
     if tool is None:
-        return call, True
+        return call, True, -1
     if not text or text in ("None", "null"):
         call.arguments = {} if not tool.required else None
-        return call, True
+        return call, True, -1
     strings = [key for key in tool.properties if tool.types(key) == ("string",)]
     wanted = [key for key in strings if key in tool.required] or strings
     if len(wanted) == 1:
@@ -141,7 +150,14 @@ def _input_call(reading: Reading, word: str, written: str, *, cut: bool, goes_on
             value = text[1:-1]
         call.arguments = {wanted[0]: value}
         call.repairs.append(Repair(kind="only_parameter", path=wanted[0], before=text, after=value, safety="coerced"))
-    return call, True
+    return call, True, -1
+
+
+def _read_to(written: str, end: int) -> int:
+    """Where an input ends of which a value was read up to `end`: there, or behind its fence, if words follow; else -1."""
+    closer = _FENCE_CLOSES.match(written, end)
+    end = end if closer is None else closer.end()
+    return end if has_words(written[end:]) else -1
 
 
 def _on_one_line(reading: Reading, at: int, word: str, after: int) -> Steps[int]:

@@ -26,7 +26,7 @@ from llmcore.normalizer.core.names import call_begins, peel
 from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.record import Record
 from llmcore.normalizer.core.source import Steps
-from llmcore.normalizer.core.surroundings import PLAIN, Form, Standing, Surroundings
+from llmcore.normalizer.core.surroundings import PLAIN, UNANNOUNCED, Form, Standing, Surroundings
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
@@ -53,6 +53,8 @@ class Reading(Record):
     _surroundings: Surroundings | None = None
     _doubtful: tuple[int, Standing]
     """Where a doubtful call or its wrapper ended, and why it is: so is one right behind it."""
+    _opens = True
+    """No words stood before anything that was judged so far."""
     _answer = ""
     _within = -1
     """Calls that begin before it may be what a value says."""
@@ -121,10 +123,11 @@ class Reading(Record):
             if not self._space.reaches(self.src.text, start, at):
                 if self._surroundings is None:
                     self._surroundings = Surroundings(self.names)
+                self._opens = False
                 return self._surroundings.standing(self.src.text, at, start, line, form, fenced=fenced)
         if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
             return self._doubtful[1]
-        return self.held or PLAIN
+        return self.held or (UNANNOUNCED if self._opens and not self.drafts else PLAIN)
 
     # ------------------------------------------------------------------ decides
 

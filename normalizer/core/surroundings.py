@@ -352,7 +352,7 @@ class Surroundings:
                 return _IN_LINE[announces(sentence), before.rstrip(_ENDS_WORDS)[-1:] in _SENTENCE_ENDS]
         elif sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() and _is_split(text, at, start, sentence, form):
             return Standing(words=sentence, in_sentence=True, unannounced=True)
-        return UNANNOUNCED if sentence and not fenced and not announces(sentence) else PLAIN
+        return PLAIN if announces(sentence) else UNANNOUNCED
 
     def _enclosed(self, text: str, at: int, start: int, line: int) -> Standing | None:
         """Is an element of code open at `at`?"""

@@ -76,7 +76,7 @@ class Unfinished:
         for draft in reversed(drafts) if unannounced else ():
             if id(draft) in unannounced:
                 said = _content(text, pieces, done, draft.stop, behind)
-                is_talked_of = _talks(said, text, pieces, draft.start) if has_words(said) else is_talked_of
+                is_talked_of = is_talked_of or (has_words(said) and _talks(said, text, pieces, draft.start))
                 if is_talked_of:
                     draft.doubted(Repair(kind="between_sentences", safety="guess"))
             else:

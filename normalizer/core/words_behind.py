@@ -1,23 +1,25 @@
 """What the words behind a call that nothing announces say of it: several sentences, a disclaimer, or one statement.
 
-Models that mean a call often say one more sentence behind it, and speak of themselves or to the reader in it (`I will tell you when I
-know.`). A text about a call talks of it: that it was not run, that it is an example, what it would do. One sentence makes the call
-a guess only where nobody speaks or is spoken to, neither in it nor in the sentence before the call.
+Models that mean a call say little behind it: some words (`Let me know if you need more.`), or what they will do when they have its
+result (`I will tell you as soon as the bank answers.`). A text about a call talks of it: that it was not run, that it is an example,
+what it did, what is wrong with it. No list of phrases holds all that can be said of a call, but one holds what is said while one
+waits: so words that are neither few nor such a phrase make the call a guess. Few words do where nobody speaks or is spoken to,
+neither in them nor in the sentence before the call.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import islice
 
 from llmcore.normalizer.core.impersonal import is_impersonal
 from llmcore.normalizer.core.lead_ins import announces
+from llmcore.normalizer.core.words import COLONS
 
 __all__ = ["talk_of_it"]
 
 _REACH = 2048
-_SEVERAL = 2  # sentences
+_MOST = 3  # sentences of somebody who waits
 _SENTENCE_END = re.compile(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
 _TAG = re.compile(r"<[^<>\n]{0,256}>")
 
@@ -50,6 +52,36 @@ _DISCLAIMERS = {
     "ja": r"(?:実行|呼び出し|送信)(?:は)?(?:されて|して|されま|しま|され|し)?(?:いません|せん|ていない|なかった|ません)|(?:あくまで|単なる|ただの|のみの)[^。]{0,8}(?:例|サンプル|説明|見本)|(?:例|サンプル|見本|説明用)(?:です|でした|にすぎません|に過ぎません|として)|例は以上|以上[がはで][^。]{0,4}例",
     "ko": r"(?:실행|호출|전송)(?:되지|하지)\s*(?:않|못)|(?:단지|그저|단순한|오직)\s*[^.]{0,8}(?:예|예시|예제|설명|샘플)|(?:예시|예제|샘플|설명용)(?:입니다|일\s*뿐|였습니다|이다)|예시\s*끝|설명을\s*위한",
 }
+_WHILE_WAITING = {
+    "en": r"\b(?:I['’]ll|I\s+will|I\s+can\s+then|we['’]ll|let\s+me|let['’]s|I['’]m\s+\w+ing|I\s+am\s+\w+ing|once\s+(?:I|we)|as\s+soon\s+as|"
+    r"(?:one|just\s+a|a)\s+(?:moment|second|sec|minute)|hang\s+on|hold\s+on|bear\s+with|stand\s+by|please\s+wait|thank(?:s|\s+you)|"
+    r"(?:this|it|that)\s+(?:will|should|may|might)\s+(?:only\s+)?(?:take|be\s+(?:done|quick|ready)))\b",
+    "de": r"\b(?:(?:ich|wir)\s+(?!hab|hatt|wär|würd|sollt|könnt|bin\b|sind\b|war)\w+en?\b|(?!hab|hatt|wär|würd|sollt|könnt)\w+e\s+ich|"
+    r"(?:einen|kleinen)\s+(?:moment|augenblick)|moment|augenblick|sobald|bitte\s+warten|danke)\b",
+    "fr": r"\b(?:je\s+(?:vous|te|reviens|vais|\w+rai)|un\s+(?:instant|moment)|merci|patientez|dès\s+que|veuillez\s+patienter)\b",
+    "es": r"\b(?:un\s+(?:momento|segundo|instante)|(?:te|le|os|les)\s+(?:aviso|confirmo|cuento|informo|digo)|en\s+cuanto|enseguida|espere?|gracias|"
+    r"voy\s+a|\w+(?:ar|er|ir)é)\b",
+    "pt": r"\b(?:um\s+(?:momento|segundo|instante)|(?:te|lhe|já)\s+(?:aviso|confirmo|conto|informo|digo)|assim\s+que|aguarde|obrigad[oa]|vou|"
+    r"\w+(?:ar|er|ir)ei)\b",
+    "it": r"\b(?:un\s+(?:momento|attimo|istante|secondo)|(?:ti|le|vi)\s+(?:avviso|confermo|dico|informo|faccio)|(?:non\s+)?appena|attend[ia]|grazie|"
+    r"\w+(?:er|ir)ò)(?!\w)",
+    "ru": r"\b(?:минут\w*|секунд\w*|подожд\w+|сообщу|напишу|отвечу|вернусь|скажу|дам\s+знать|как\s+только|спасибо)\b",
+    "zh": r"稍等|稍候|请等|马上|我会|我将|我来|完成后|处理完|好了之后|告诉[您你]|通知[您你]|谢谢",
+    "ja": r"お待ち|少々|お知らせ|ご連絡|ご報告|(?:し|いた)ます|しましょう",
+    "ko": r"잠시|기다려|알려\s*드리|말씀\s*드리|겠습니다|할게요|드릴게요",
+    "ar": r"لحظة|انتظ|\bسأ\w+|\bسوف\b",
+    "hi": r"प्रतीक्षा|रुकि|एक\s+(?:पल|क्षण|मिनट)|बताऊ|ूँगा|ूंगा|ूँगी|ूंगी",
+}
+"""What somebody says who waits for the result of the call."""
+_NEGATION = re.compile(
+    r"\b(?:not|never|nothing|no|none|until|unless|nicht|nichts|nie|kein\w*|erst|pas|rien|jamais|nunca|nada|não|nulla|niente|не|ничего)\b|n['’]t\b"
+    r"|\A\W*no\b|[不没未]|ませ|ない|않|아니|لا\b|لم\b|لن\b|नहीं",
+    re.IGNORECASE,
+)
+_FEW = 6  # words
+_FEW_SIGNS = 10  # in scripts without blanks
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _EXAMPLE = re.compile(
     r"\b(?:examples?|\w{0,8}beispiel\w{0,10}|exemples?|ejemplos?|exemplos?|esempi?o?|пример\w{0,3})\b|示例|例子|样例|の例|例[はがをでと]|예시|예제",
     re.IGNORECASE,
@@ -61,12 +93,31 @@ def _disclaimer() -> re.Pattern[str]:
     return re.compile("|".join(_DISCLAIMERS.values()), re.IGNORECASE)
 
 
+@cache
+def _while_waiting() -> re.Pattern[str]:
+    return re.compile("|".join(_WHILE_WAITING.values()), re.IGNORECASE)
+
+
 def talk_of_it(said: str, before: str) -> bool:
     """Do the words `said` behind a call talk of it? `before`: the sentence before it."""
-    said = _TAG.sub("", said[:_REACH])
-    ends = len(list(islice(_SENTENCE_END.finditer(said), _SEVERAL)))
-    if ends == _SEVERAL or _disclaimer().search(said) is not None:
+    said = _TAG.sub("", said[:_REACH]).strip()
+    if not said:
+        return False
+    if _NEGATION.search(said) is not None or _disclaimer().search(said) is not None:
         return True
     if _EXAMPLE.search(said) is not None and _EXAMPLE.search(before) is not None:
         return True
-    return ends == 1 and all(is_impersonal(one) and not announces(one) for one in (before, said))
+    sentences = [one for one in _SENTENCE_END.split(said) if _WORD.search(one) is not None]
+    if said.endswith(COLONS) and len(sentences) > 1:
+        sentences.pop()  # it leads to the next call
+    waits = [_while_waiting().search(one) is not None for one in sentences]
+    if len(sentences) > _MOST or not all(waits[at] or _is_short(one) for at, one in enumerate(sentences)):
+        return True
+    if len(sentences) > 1:
+        return not any(waits)
+    ends = _SENTENCE_END.search(said) is not None
+    return ends and all(is_impersonal(one) and not announces(one) for one in (before, said))
+
+
+def _is_short(sentence: str) -> bool:
+    return len(_WORD.findall(sentence)) <= _FEW and len(_UNSPACED.findall(sentence)) <= _FEW_SIGNS

@@ -106,7 +106,7 @@ def _wholes(text: str, done: int, tools: ToolSet, dialects: frozenset[str] | Non
     wholes: list[Whole] = []
     unannounced: list[tuple[int, str]] = []
     surroundings: Surroundings | None = None
-    start, said, is_unannounced, sentence = done, False, False, ""
+    start, said, is_unannounced, sentence = done, False, True, ""
     most = min(limits.calls, _MOST)
     at = 0 if not done and SHAPES.may_begin(text) else _next(text, done, tools, dialects)
     while at >= 0:

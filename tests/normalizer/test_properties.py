@@ -86,8 +86,8 @@ _PREFIX_DECIDED = sorted(name for name, row in DIALECTS.items() if row.trust != 
 
 @pytest.mark.parametrize("name", _PREFIX_DECIDED)
 def test_a_call_is_finished_when_its_closer_has_come(name: str) -> None:
-    """One character at a time: what ends a call is noticed then, not when something else comes."""
-    text = DIALECTS[name].write([("read_file", {"path": "lorem <b>ipsum</b>"})])
+    """One character at a time: what ends a call that was announced is noticed then, not when something else comes."""
+    text = "I'll read it.\n" + DIALECTS[name].write([("read_file", {"path": "lorem <b>ipsum</b>"})])
     normalizer = Normalizer(TOOLS)
     events = [normalizer.feed(character) for character in text + "\nThat was it, and no more calls follow, as far as I can see."]
     finished = [at for at, told in enumerate(events) if any(isinstance(event, ToolCallFinished) for event in told)]

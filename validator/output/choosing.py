@@ -74,6 +74,8 @@ def _gives_way(other: Candidate, chosen: Candidate) -> bool:
     correction, unless it is called a draft or none."""
     if other.announced.is_none:
         return True
+    if chosen.announced is LeadIn.DIFFERENT and other.announced is LeadIn.NOTHING:
+        return False
     return other.announced < chosen.announced and (other.start < chosen.start or other.announced is LeadIn.DRAFT)
 
 

@@ -22,8 +22,10 @@ class LeadIn(IntEnum):
     DRAFT = -1
     """A value that stands back behind any other."""
     NOTHING = 0
-    ANSWER = 1
-    FINAL = 2
+    DIFFERENT = 1
+    """Behind a word that may correct what was said (`Actually,`, `No:`): more likely than the values before it, and not certain."""
+    ANSWER = 2
+    FINAL = 3
 
     @property
     def is_none(self) -> bool:
@@ -105,9 +107,8 @@ _HESITATION = r"""(?: wait | hold\son | hm+ | ah | oh | uh | um | er | well | ac
 _STOP = r"""(?: wait | hold\son | hm+ | warte | halt | moment | attends | attendez | espera | espere | стой | подожди(?:те)? | 等等 | 等一下
     | 待って | 잠깐 )"""
 _PAUSE = r"[\s,.!:;\u2013\u2014\u2026\u3001\u3002\uff01\uff0c-]"
-_CORRECTING = rf"""(?: (?:(?:{_HESITATION}|{_NO}){_PAUSE}+){{0,3}} (?: {_NO} | {_HESITATION} | rather | or\srather | I\smean | better | besser
-    | ich\smeine | plutôt | je\sveux\sdire | mejor\sdicho | quiero\sdecir | точнее | 应该是 | つまり ) )"""
-"""Words with which somebody corrects what they have just said."""
+_RETRACTING = rf"""(?: (?:{_HESITATION}{_PAUSE}+){{1,3}} {_NO} | {_NO}{_PAUSE}+{_STOP} | o+ps | whoops | hoppla | oups | or\srather | 应该是 )"""
+"""Words with which somebody takes back what they have just said. `No` alone says less, and so does `wait`."""
 _AT_A_START = r"(?:^|[\n.!?\u2026\u3002]) \W*+"
 _FINAL = rf"""
     (?: \b(?:final|real|actual|correct|corrected|correction|revised|updated|amended|fixed|definitive)\b
@@ -115,8 +116,11 @@ _FINAL = rf"""
       | \b(?:finale|réelle?|définitive?|corrigée?|vraie?)\b | \b(?:definitiv|corregid|correct)[oa]\b | \bcorrecci[óo]n\b
       | \bI\ meant\b | \b(?:it|that|this)\ should\ (?:be|read|have\ been)\b
       | 最终 | 正确 | 真正 | 实际 | 更正 | 最終 | 正しい | 実際の | 訂正 ) {_HERE}
-  | {_AT_A_START} {_CORRECTING} [,.!:;\u2013\u2014\u2026\s]*\Z
+  | {_AT_A_START} {_RETRACTING} [,.!:;\u2013\u2014\u2026\s]*\Z
 """
+_DIFFERENT = (
+    rf"{_AT_A_START} (?:(?:{_HESITATION}|{_NO}){_PAUSE}+){{0,2}} (?:{_HESITATION}|{_NO}|rather) [,.!:;\u2013\u2014\u2026\s]*\Z"
+)
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _WORDS_BEHIND = r"(?:[,:]?\s[\w'-]+){0,3}[^\w.!?]*"  # `an example answer`, `for example, the output`: still the example's
 _SIGNS: tuple[tuple[LeadIn, re.Pattern[str]], ...] = (
@@ -126,6 +130,7 @@ _SIGNS: tuple[tuple[LeadIn, re.Pattern[str]], ...] = (
     (LeadIn.DRAFT, re.compile(_DRAFT, _FLAGS)),
     (LeadIn.FINAL, re.compile(_FINAL, _FLAGS)),
     (LeadIn.ANSWER, re.compile(_ANSWER, _FLAGS)),
+    (LeadIn.DIFFERENT, re.compile(_DIFFERENT, _FLAGS)),
 )
 """Of signs that end at the same place the first counts."""
 
@@ -199,7 +204,7 @@ _SECOND_THOUGHT = re.compile(
       | (?:scratch|ignore|disregard|forget) \s (?:that|this|it|the\sabove) | on\ssecond\sthought
       | let\sme\s(?: correct | fix | redo | reconsider | rethink | revise | re-?do | try\sagain )
     ) \b
-      | (?: (?:{_HESITATION}{_PAUSE}+){{1,3}} {_NO} | {_NO}{_PAUSE}+{_STOP} | o+ps | whoops | hoppla | oups ) (?={_PAUSE}|\Z)
+      | [\s)\]"'`*_.~]{{0,12}} {_RETRACTING} (?={_PAUSE}|\Z)
       | \s*[.\u3002]?\s* (?: 等等 | 等一下 | 不对 | 不對 | 错了 | 錯了 | 我错了 | 間違え | 違います | 아니 | 잠깐 )
     """,
     _FLAGS,

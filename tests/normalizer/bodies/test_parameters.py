@@ -147,9 +147,9 @@ def test_cdata_is_literal_in_every_form(form: tuple[str, str], written: str, mea
 
 
 def test_the_text_behind_a_call_that_never_closed_is_content() -> None:
-    envelope = read("<function=seal><parameter=berth>7</parameter>\n\nThe seal is on.\nCheck it.")
+    envelope = read("I'll seal it.\n<function=seal><parameter=berth>7</parameter>\n\nThe seal is on.\nCheck it.")
     assert [(call.arguments, call.complete) for call in envelope.tool_calls] == [({"berth": "7"}, True)]
-    assert envelope.content == "The seal is on.\nCheck it."
+    assert envelope.content == "I'll seal it.\n\n\nThe seal is on.\nCheck it."
     assert kinds(envelope) == [("closer_missing", "", "lossless")]
 
 

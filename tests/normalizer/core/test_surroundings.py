@@ -89,7 +89,7 @@ TABLE = {
     "a mark whose partner never comes": Row("The “ sign:\n{}", CALL, CALL, CALL),
     "a mark whose partner stands in the next paragraph": Row("A mark “yes:\n{}\n\nwell” then.", CALL, CALL, CALL),
     "a mark whose partner came before": Row("The “no” counts:\n{}", CALL, CALL, CALL),
-    "an apostrophe before": Row("It's Oslo' turn:\n{}\nIsn't it?", CALL, CALL, CALL),
+    "an apostrophe before": Row("It's Oslo' turn:\n{}\nLet's see.", CALL, CALL, CALL),
     "a strict lead-in": Row("The syntax is:\n{}", GUESS, "example", "example"),
     "a strict lead-in, fenced": _shown("The syntax is:\n```\n{}\n```", "example"),
     "a prohibition": Row("Do not run this:\n{}", GUESS, "example", "example"),
@@ -322,6 +322,20 @@ _TALKED_OF = "GLM writes its calls in tags.\n\n{}\n\nThe tags hold JSON. That is
         ("Je vais vérifier.\n{}\nUn instant. Merci.", CALL),
         ("{}\nThat takes a moment. Then I will tell you.", CALL),  # nothing before
         ("That is clear.\n{}\n<think>It runs. I wait.</think>", CALL),
+        ("{}\nAbove stands the shortest form; both fields have to be there.", GUESS),  # nothing before, and it is talked of
+        ("{}\nDas hat Jonas gestern in den Chat geschrieben, bevor die Rechnung kam", GUESS),
+        ("{}\nC'est la ligne que le stagiaire a collée dans le ticket.", GUESS),
+        ("{}\nこの行は先週のログからそのまま写したものになります。", GUESS),
+        ("{}\nهذا هو السطر الذي كتبه المتدرب في التذكرة أمس", GUESS),
+        ("{}\nThis has not been sent, so tell me whether it fits.", GUESS),
+        ("{}\nI won't do it before you say so.", GUESS),  # speaks of itself, and denies it
+        ("{}\nI will tell you as soon as the station has answered.", CALL),  # said while one waits
+        ("{}\nIch melde mich, sobald die Antwort von der Wetterstation da ist.", CALL),
+        ("{}\nJe reviens vers vous dès que la station aura répondu, merci.", CALL),
+        ("{}\nEn cuanto responda la estación, te aviso de lo que dice.", CALL),
+        ("{}\n请稍等片刻，查询完成后我会把结果告诉您。", CALL),
+        ("{}\n少々お待ちください、結果が分かり次第お知らせいたします。", CALL),
+        ("{}\nLet me know if you need more.", CALL),  # few words
         (
             "That is clear.\n{}\n<tool_response>Rain. Wind.</tool_response> It rains. Take a coat.",
             CALL,
@@ -339,6 +353,23 @@ def test_calls_in_a_row_share_what_the_sentences_around_them_say() -> None:
     assert kinds == [["between_sentences"], ["between_sentences"]]
     after = read_every_way(f"{text}\n\nLet me look:\n{FORMS['tag']}").tool_calls
     assert [[repair.kind for repair in call.repairs] for call in after] == [*kinds, []]
+
+
+def test_words_that_lead_to_the_next_call_say_nothing_of_the_one_before() -> None:
+    text = f"{FORMS['tag']}\nThe second town is the one that the question was about, so:\n{FORMS['tag']}"
+    assert [call.repairs for call in read_every_way(text).tool_calls] == [[], []]
+
+
+REACT_ABOUT = 'The log says this.\nAction: get_weather\nAction Input: {"city": "Oslo"}\n\nand there it stops. Nobody knows why.'
+
+
+def test_words_behind_a_react_input_are_content_and_talk_of_it() -> None:
+    envelope = read_every_way(REACT_ABOUT)
+    (call,) = envelope.tool_calls
+    assert (call.arguments, [repair.kind for repair in call.repairs]) == ({"city": "Oslo"}, ["between_sentences"])
+    assert envelope.content == "The log says this.\n\nand there it stops. Nobody knows why."
+    fenced = 'Action: get_weather\nAction Input:\n```json\n{"city": "Oslo"}\n```\nOne moment please.'
+    assert (read_every_way(fenced).content, read_every_way(fenced).tool_calls[0].repairs) == ("One moment please.", [])
 
 
 def test_a_call_that_nothing_announces_is_finished_with_the_reply() -> None:

@@ -88,7 +88,7 @@ ROWS: list[tuple[Any, str, Any, bool]] = [
     (Person, f"{ANN}\nThis is wrong: {BOB}", None, False),
     (Person, f"I rejected {ANN} because of the age.", None, False),
     (Person, f"Final answer: {ANN}. Hmm, on reflection: {BOB}", None, False),
-    (Person, f"The answer is {ANN}. Wait, no. The answer is {BOB}", None, False),
+    (Person, f"The answer is {ANN}. Wait, no. The answer is {BOB}", bob, False),
     # several
     (Person, f"{ANN}\n{BOB}", None, False),
     (Person, f"{ANN}, {BOB}", None, False),
