@@ -108,7 +108,7 @@ def talk_of_it(said: str, before: str) -> bool:
     if _EXAMPLE.search(said) is not None and _EXAMPLE.search(before) is not None:
         return True
     sentences = [one for one in _SENTENCE_END.split(said) if _WORD.search(one) is not None]
-    if said.endswith(COLONS) and len(sentences) > 1:
+    if said.endswith(COLONS) and sentences:
         sentences.pop()  # it leads to the next call
     waits = [_while_waiting().search(one) is not None for one in sentences]
     if len(sentences) > _MOST or not all(waits[at] or _is_short(one) for at, one in enumerate(sentences)):

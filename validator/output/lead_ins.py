@@ -23,7 +23,7 @@ class LeadIn(IntEnum):
     """A value that stands back behind any other."""
     NOTHING = 0
     DIFFERENT = 1
-    """Behind a word that may correct what was said (`Actually,`, `No:`): more likely than the values before it, and not certain."""
+    """Behind a word that may correct what was said (`Actually,`, `No:`): likelier than the values before it, not certain."""
     ANSWER = 2
     FINAL = 3
 
@@ -100,14 +100,17 @@ _ANSWER = rf"""
       | \b(?:Antwort|Ergebnis|Ausgabe|Lösung)\b | \b(?:réponse|résultat|sortie)\b | \b(?:respuesta|resultado|salida)\b
       | 答案 | 结果 | 回答 | 输出 | 答え | 結果 | 出力 ) {_HERE}
 """
-_NO = r"""(?: no | nope | o+ps | whoops | nein | hoppla | non | oups | ups | uy | нет | ой | 不 | 不对 | 不對 | 错了 | 錯了 | いや | 違う | 違います | 아니 | 아니요 )"""
+_NO = r"""(?: no | nope | o+ps | whoops | nein | hoppla | non | oups | ups | uy
+    | нет | ой | 不 | 不对 | 不對 | 错了 | 錯了 | いや | 違う | 違います
+    | 아니 | 아니요 )"""
 _HESITATION = r"""(?: wait | hold\son | hm+ | ah | oh | uh | um | er | well | actually | sorry | pardon | my\smistake
     | warte | halt | moment | sorry | Verzeihung | ach | attends | attendez | pardon | désolée? | espera | perd[óo]n | espere
     | стоп | стой | подожди(?:те)? | извини(?:те)? | 等等 | 等一下 | 抱歉 | 待って | すみません | 잠깐 )"""
-_STOP = r"""(?: wait | hold\son | hm+ | warte | halt | moment | attends | attendez | espera | espere | стой | подожди(?:те)? | 等等 | 等一下
-    | 待って | 잠깐 )"""
+_STOP = r"""(?: wait | hold\son | hm+ | warte | halt | moment | attends | attendez | espera | espere | стой
+    | подожди(?:те)? | 等等 | 等一下 | 待って | 잠깐 )"""
 _PAUSE = r"[\s,.!:;\u2013\u2014\u2026\u3001\u3002\uff01\uff0c-]"
-_RETRACTING = rf"""(?: (?:{_HESITATION}{_PAUSE}+){{1,3}} {_NO} | {_NO}{_PAUSE}+{_STOP} | o+ps | whoops | hoppla | oups | or\srather | 应该是 )"""
+_RETRACTING = rf"""(?: (?:{_HESITATION}{_PAUSE}+){{1,3}} {_NO} | {_NO}{_PAUSE}+{_STOP}
+    | o+ps | whoops | hoppla | oups | or\srather | 应该是 )"""
 """Words with which somebody takes back what they have just said. `No` alone says less, and so does `wait`."""
 _AT_A_START = r"(?:^|[\n.!?\u2026\u3002]) \W*+"
 _FINAL = rf"""

@@ -360,14 +360,14 @@ def test_words_that_lead_to_the_next_call_say_nothing_of_the_one_before() -> Non
     assert [call.repairs for call in read_every_way(text).tool_calls] == [[], []]
 
 
-REACT_ABOUT = 'The log says this.\nAction: get_weather\nAction Input: {"city": "Oslo"}\n\nand there it stops. Nobody knows why.'
+REACT_ABOUT = 'Weather comes first.\nAction: get_weather\nAction Input: {"city": "Oslo"}\n\nand there it stops. Nobody knows why.'
 
 
 def test_words_behind_a_react_input_are_content_and_talk_of_it() -> None:
     envelope = read_every_way(REACT_ABOUT)
     (call,) = envelope.tool_calls
     assert (call.arguments, [repair.kind for repair in call.repairs]) == ({"city": "Oslo"}, ["between_sentences"])
-    assert envelope.content == "The log says this.\n\nand there it stops. Nobody knows why."
+    assert envelope.content == "Weather comes first.\n\nand there it stops. Nobody knows why."
     fenced = 'Action: get_weather\nAction Input:\n```json\n{"city": "Oslo"}\n```\nOne moment please.'
     assert (read_every_way(fenced).content, read_every_way(fenced).tool_calls[0].repairs) == ("One moment please.", [])
 
