@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from llmcore.adapters.base import NOTHING_SENT
+from llmcore.normalizer import normalize
 from llmcore.run.result import RunResult
 from llmcore.types import (
     CallerError,
@@ -21,6 +22,7 @@ from llmcore.types import (
     RemoteServerError,
     Repair,
     ToolCall,
+    ToolSet,
     Truncated,
 )
 from llmcore.types.copies import updated
@@ -185,13 +187,24 @@ def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:
     return changed.attach(envelope.source, envelope.segments, [])
 
 
-def without_calls(envelope: Envelope) -> Envelope:
-    """The envelope of a reply that may not hold calls (`tool_choice` none): those it made anyway are dropped,
-    recorded."""
-    if not envelope.tool_calls:
+def without_calls(envelope: Envelope, tools: ToolSet) -> Envelope:
+    """The envelope of a reply that may not hold calls (`tool_choice` none, or no tools in the request): those it made anyway are
+    dropped, recorded. So are calls of `tools`, the run's, that it wrote as text; where one of those may only be shown, the text
+    stays as it is."""
+    read = normalize(envelope.content, tools) if len(tools) and not envelope.tool_calls else None
+    if read is None or not read.tool_calls or any(_is_guess(call) for call in read.tool_calls):
+        calls, content = envelope.tool_calls, envelope.content
+    else:
+        calls, content = read.tool_calls, read.content
+    if not calls:
         return envelope
-    notes = list(map(_not_allowed, envelope.tool_calls))
-    return updated(envelope, {"tool_calls": [], "needs_more_work": None, "repairs": [*envelope.repairs, *notes]})
+    notes = [*envelope.repairs, *map(_not_allowed, calls)]
+    changed = updated(envelope, {"tool_calls": [], "content": content, "needs_more_work": None, "repairs": notes})
+    return changed if content == envelope.content else changed.attach(envelope.source, envelope.segments, [])
+
+
+def _is_guess(call: ToolCall) -> bool:
+    return any(repair.safety == "guess" for repair in call.repairs)
 
 
 def forced_calls_alone(envelope: Envelope, name: str) -> Envelope:

@@ -13,11 +13,11 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.testing.failures import failed_generation_body, recorded_error
 from llmcore.testing.fake import why
 from llmcore.testing.matching import difference, users_in
-from llmcore.testing.replies import chunks_of
+from llmcore.testing.replies import chunks_of, raise_if_error
 from llmcore.testing.usages import identity_in, usage_in
 from llmcore.transcripts import Exchange, Transcript, read_transcripts, split_events
 from llmcore.transcripts.formats.building import first_problem
-from llmcore.types import ConfigError, LLMCoreError, Reply, Usage
+from llmcore.types import ConfigError, LLMCoreError, RemoteServerError, Reply, Usage
 from llmcore.types.called import in_words
 from llmcore.types.of_tests import of_test
 
@@ -150,6 +150,9 @@ def _raw(exchange: Exchange) -> Any:
         text = exchange.sse or "" if exchange.kind == "sse" else str(exchange.response)
         ended = [_ENDED] if text.rstrip().endswith("[DONE]") else []
         return [*split_events(text)[0], *ended, *_quoted(exchange)]
+    if exchange.response is None:
+        raise RemoteServerError("the body that was recorded is null, which is no reply")
+    raise_if_error(exchange.response)
     return exchange.response
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.wire.error_events import error_in
+from llmcore.testing.failures import failed_generation_body
 from llmcore.testing.usages import identity_in, usage_in
 from llmcore.types import (
     ConfigError,
@@ -169,12 +171,14 @@ async def resolved(answer: Any, request: Request) -> Any:
 
 
 def raise_if_error(answer: Any) -> None:
-    """Raise what is an exception; a foreign one (of LiteLLM, of a client) as the `LLMCoreError` it means. A failed
-    assertion is nobody's reply: it stays what it is."""
+    """Raise what is an exception; a foreign one (of LiteLLM, of a client) as the `LLMCoreError` it means, and so a provider's
+    body that tells of an error. A failed assertion is nobody's reply: it stays what it is."""
     if isinstance(answer, type) and issubclass(answer, BaseException):
         answer = answer("an error scripted for a test")
     if isinstance(answer, AssertionError):
         raise of_test(answer)
+    if isinstance(answer, Mapping) and failed_generation_body(answer) is None:
+        answer = error_in(dict(cast("Mapping[str, Any]", answer)), is_of_unknown_wire=True)
     if isinstance(answer, LLMCoreError) or (isinstance(answer, BaseException) and not isinstance(answer, Exception)):
         raise answer
     if isinstance(answer, Exception):

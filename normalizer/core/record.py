@@ -177,10 +177,10 @@ class Record(Places):
     def reply_over(self) -> None:
         """No more calls come."""
         unfinished = self._unfinished
-        if self.invented:  # that says it all
+        if self.invented or len(self.drafts) >= self.limits.calls:  # that says it all; behind the limit stand further calls
             self._finished(unfinished.all_over())
         else:
-            self._finished(unfinished.reply_over(self.drafts, self.src.text, self.pieces, self.done))
+            self._finished(unfinished.reply_over(self.drafts, self.src.text, self.pieces, self.done, self.near_misses))
 
     def miss(self, start: int, end: int, name: str | None, reason: str) -> None:
         """`start:end` looked like a call and was not taken as one."""

@@ -18,7 +18,7 @@ from llmcore.normalizer.core.lead_ins import sentence_before
 from llmcore.normalizer.core.pieces import Piece
 from llmcore.normalizer.core.surroundings import Standing, has_words
 from llmcore.normalizer.core.words_behind import talk_of_it
-from llmcore.types.envelope import Repair
+from llmcore.types.envelope import NearMiss, Repair
 
 __all__ = ["Unfinished", "UnfinishedMark"]
 
@@ -68,14 +68,16 @@ class Unfinished:
         self.on_line = []
         return finished
 
-    def reply_over(self, drafts: Sequence[Draft], text: str, pieces: Sequence[Piece], done: int) -> list[Draft]:
+    def reply_over(
+        self, drafts: Sequence[Draft], text: str, pieces: Sequence[Piece], done: int, near_misses: Sequence[NearMiss]
+    ) -> list[Draft]:
         """No more calls come; `drafts` are all of them, and behind `done` nothing is classified. Returns those that are finished
-        by that."""
+        by that. `near_misses` are no words behind a call."""
         unannounced = {id(draft) for draft, standing in self.waiting if standing.unannounced}
         behind, is_talked_of = len(text), False
         for draft in reversed(drafts) if unannounced else ():
             if id(draft) in unannounced:
-                said = _content(text, pieces, done, draft.stop, behind)
+                said = _content(text, pieces, done, draft.stop, behind, near_misses)
                 is_talked_of = is_talked_of or (has_words(said) and _talks(said, text, pieces, draft.start))
                 if is_talked_of:
                     draft.doubted(Repair(kind="between_sentences", safety="guess"))
@@ -122,13 +124,26 @@ def _sentence(text: str, pieces: Sequence[Piece], start: int) -> str:
     return ""
 
 
-def _content(text: str, pieces: Sequence[Piece], done: int, start: int, end: int) -> str:
-    """The beginning of the content between two places; what is not classified yet is content."""
+def _content(text: str, pieces: Sequence[Piece], done: int, start: int, end: int, near_misses: Sequence[NearMiss]) -> str:
+    """The beginning of the content between two places, `near_misses` left out."""
     said = ""
-    for at in range(bisect_left(pieces, (start,)), len(pieces)):
+    for begin, stop in sorted(miss.span for miss in near_misses if start <= miss.span[0] < end):
+        if begin >= start:
+            said += _stretch(text, pieces, done, start, begin)
+            start = stop
+        if len(said) > _REACH:
+            return said
+    return said + _stretch(text, pieces, done, start, end)
+
+
+def _stretch(text: str, pieces: Sequence[Piece], done: int, start: int, end: int) -> str:
+    """The beginning of the content between two places; what is not classified yet is content."""
+    said, first = "", bisect_left(pieces, (start,))
+    for at in range(first - (first > 0 and pieces[first - 1][1] > start), len(pieces)):
         begin, stop, kind = pieces[at]
         if begin >= end or len(said) > _REACH:
             return said
         if kind == "content":
-            said += text[begin : min(stop, begin + _REACH)]
+            begin = max(begin, start)
+            said += text[begin : min(stop, end, begin + _REACH)]
     return said + text[max(start, done) : end]

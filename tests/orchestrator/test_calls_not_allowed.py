@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
+from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.tools import tool
@@ -44,6 +48,26 @@ async def test_a_call_alone_where_none_is_allowed_is_recorded() -> None:
     result = await Orchestrator(fake, [add]).run("go", tool_choice="none")
     assert (result.content, calls_in(result.messages)) == ("3", [])
     assert [(record.attempt, record.repair.kind) for record in result.repairs] == [(1, "call_not_allowed")]
+
+
+@pytest.mark.parametrize("withdrawn", [{"tool_choice": "none"}, {"tools": ()}])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_call_written_as_text_where_none_is_allowed_is_recorded(withdrawn: dict[str, Any], streamed: bool) -> None:
+    call = f'<tool_call>{{"name": "add", "arguments": {json.dumps(ONE)}}}</tool_call>'
+    hooks = Hooks(before_request=lambda request: request.model_copy(update=withdrawn))
+    orchestrator = Orchestrator(FakeModel(f"I'll add. {call}"), [add], hooks=hooks)
+    if streamed:
+        async with orchestrator.stream("go") as stream:
+            async for _ in stream:
+                pass
+        result = stream.result
+    else:
+        result = await orchestrator.run("go")
+    assert (result.content, calls_in(result.messages), len(result.attempts)) == ("I'll add.", [], 1)
+    assert [record.repair.kind for record in result.repairs] == ["call_not_allowed"]
+    shown = f"A call is written as {call} and may not be made here, as the rules that you gave me say."
+    told = await Orchestrator(FakeModel(shown), [add], hooks=hooks).run("go")
+    assert (told.content, told.repairs) == (shown, [])
 
 
 async def test_beside_the_call_that_was_asked_for_others_are_dropped() -> None:

@@ -13,18 +13,21 @@ from llmcore.adapters.guard import check_requests_allowed
 from llmcore.fallback import Retry
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.orchestrator import Orchestrator
-from llmcore.testing import FakeModel, block_model_requests
+from llmcore.testing import FakeModel, ReplayAdapter, block_model_requests
 from llmcore.testing.replies import tool_call_body
 from llmcore.types import (
+    Budget,
     CallerError,
     ConfigError,
     Envelope,
+    FallbackExhausted,
     ImageBlock,
     LLMCoreError,
     Message,
     Overloaded,
     RateLimited,
     RedactedThinkingBlock,
+    RemoteServerError,
     Reply,
     Request,
     RetryConfig,
@@ -338,3 +341,25 @@ async def test_a_fake_model_is_not_concerned_by_the_block() -> None:
     with block_model_requests():
         assert (await FakeModel("fine").complete(request())).raw == "fine"
         await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ({"error": {"message": "boom"}}, RemoteServerError),
+        ({"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}}, RateLimited),
+        ({"error": {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED"}}, RateLimited),
+    ],
+)
+async def test_a_body_that_tells_of_an_error_fails_as_on_the_wire(body: dict[str, Any], kind: type[LLMCoreError]) -> None:
+    with pytest.raises(FallbackExhausted) as failed:
+        await Orchestrator(FakeModel(body)).run("Hi", budget=Budget(attempts=1))
+    assert isinstance(failed.value, kind)
+    with pytest.raises(FallbackExhausted) as replayed:
+        await Orchestrator(ReplayAdapter({"id": "r", "exchanges": [{"response": body}]})).run("Hi", budget=Budget(attempts=1))
+    assert isinstance(replayed.value, kind)
+
+
+async def test_a_recorded_null_is_no_reply() -> None:
+    with pytest.raises(FallbackExhausted, match="null"):
+        await Orchestrator(ReplayAdapter({"id": "r", "exchanges": [{"response": None}]})).run("Hi", budget=Budget(attempts=1))

@@ -109,6 +109,8 @@ class _Coercer:
         self.strictness: Strictness = strictness
         self.changed = 0
         self.wrapping = False
+        self.keyed = False
+        """Is the value one that stands under a key of its own choice? Then its keys are data too."""
         self.listing = False
         """Is the value a list, for which an alternative beside the one at hand is meant?"""
 
@@ -227,7 +229,9 @@ class _Coercer:
             if unfit >= MAX_ERRORS:
                 result[name] = item
                 continue
+            keyed, self.keyed = self.keyed, name not in view.properties
             fixed = self.fixed(item, view.value_schema(name), (*path, name))
+            self.keyed = keyed
             unfit += not fixed.fits
             result[name] = fixed.value
             repairs += fixed.repairs
@@ -337,9 +341,10 @@ class _Coercer:
             yield Coerced(fitting[0].value, [first, *fitting[0].repairs])
 
     def _only_value(self, value: dict[str, Any], subschema: Any, view: View, path: Path) -> Iterator[Coerced]:
-        """The scalar that a one-key object holds, where no object is wanted; one level deep."""
+        """The scalar that a one-key object holds, where no object is wanted; one level deep. Not in a mapping: its key would be
+        lost."""
         (inner,) = value.values() if len(value) == 1 else (None,)
-        if inner is None or is_object(inner) or is_list(inner) or "object" in kinds_of(self.schema, view):
+        if self.keyed or inner is None or is_object(inner) or is_list(inner) or "object" in kinds_of(self.schema, view):
             return
         made = self.fixed(inner, subschema, path)
         yield Coerced(made.value, [_repair("unwrapped_object", path, value, inner, "guess"), *made.repairs])

@@ -360,6 +360,17 @@ def test_words_that_lead_to_the_next_call_say_nothing_of_the_one_before() -> Non
     assert [call.repairs for call in read_every_way(text).tool_calls] == [[], []]
 
 
+def test_near_misses_are_no_words_behind_a_call() -> None:
+    unknown = (
+        '<tool_call>{"name": "what_is_this_tool", "arguments": {"with": "a value of many words that says a lot"}}</tool_call>'
+    )
+    text = f"{FORMS['tag']}\n{unknown}\n"
+    names = [(call.name, call.repairs) for call in read_every_way(text).tool_calls]
+    assert ("get_weather", []) in names
+    bare = '{"name": "what_is_this_tool", "arguments": {"with": "a value of many words that says a lot"}}'
+    assert [call.repairs for call in read_every_way(f"{FORMS['tag']}\n{bare}\nLet me see.").tool_calls] == [[]]
+
+
 REACT_ABOUT = 'Weather comes first.\nAction: get_weather\nAction Input: {"city": "Oslo"}\n\nand there it stops. Nobody knows why.'
 
 
@@ -367,7 +378,7 @@ def test_words_behind_a_react_input_are_content_and_talk_of_it() -> None:
     envelope = read_every_way(REACT_ABOUT)
     (call,) = envelope.tool_calls
     assert (call.arguments, [repair.kind for repair in call.repairs]) == ({"city": "Oslo"}, ["between_sentences"])
-    assert envelope.content == "Weather comes first.\n\nand there it stops. Nobody knows why."
+    assert envelope.content == "Weather comes first.\n\n\nand there it stops. Nobody knows why."
     fenced = 'Action: get_weather\nAction Input:\n```json\n{"city": "Oslo"}\n```\nOne moment please.'
     assert (read_every_way(fenced).content, read_every_way(fenced).tool_calls[0].repairs) == ("One moment please.", [])
 

@@ -261,3 +261,9 @@ def test_any_value_settles_once_and_for_all(value: Any, schema: JsonSchema, stri
     second = settle(first.value, compiled, strictness=strictness, wrapper="tool")
     assert second.value == first.value
     assert second.repairs == []
+
+
+@pytest.mark.parametrize("value", [{"result": {"a": 1}}, {"a": {"result": 1}}, {"a": [{"b": 1}]}])
+def test_a_key_within_a_mapping_is_never_dropped(value: dict[str, Any]) -> None:
+    schema = compile_schema({"type": "object", "additionalProperties": {"type": "integer"}})
+    assert settle(value, schema, strictness="lenient").problems

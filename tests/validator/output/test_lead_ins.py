@@ -131,3 +131,21 @@ def test_a_list_that_does_not_fit_is_not_passed_over_for_an_empty_one(text: str,
 def test_one_list_may_stand_twice_or_be_announced(text: str) -> None:
     assert parse(text, list[int]) == [1, 2]
     assert parse("[1], [2]", list[list[int]]) == [[1], [2]]
+
+
+@pytest.mark.parametrize(
+    "words", ["Wait, no.", "No, wait.", "Oops.", "Hmm, no:", "Nein, Moment:", "Attends, non.", "不对\uff0c", "or rather"]
+)
+@pytest.mark.parametrize("named", ["", "Final answer: "])
+def test_an_answer_that_is_taken_back_is_none(words: str, named: str) -> None:
+    text = f'{named}{{"a": 1}}\n{words} {named}{{"a": 2}}'
+    for strictness in LEVELS:
+        assert parse(text, dict[str, int], strictness=strictness) == {"a": 2}
+
+
+@pytest.mark.parametrize("words", ["Actually:", "Wait,", "No,"])
+def test_a_word_that_may_correct_makes_the_later_value_likelier(words: str) -> None:
+    text = f'{{"a": 1}}\n{words} {{"a": 2}}'
+    assert parse(text, dict[str, int], strictness="lenient") == {"a": 2}
+    with pytest.raises(OutputParseError):
+        parse(text, dict[str, int])
