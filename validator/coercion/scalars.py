@@ -48,6 +48,8 @@ _CHANGES_AHEAD = re.compile(
     rf"""
       \s? -? \s? {_SCALE} (?![^\W\d_])
     | [^\W\d_]+ \d | [xXbBoO][0-9a-fA-F]                        # 0x1F, 1e5x3
+    | e [-+]? (?!\w)                                           # 1e, 1e-: the exponent is cut off
+    | e [-+]? (?!\w)                                           # 1e, 1e-: the exponent is cut off
     | \s? [%‰‱^*\u00d7÷!√] | \s* \*\* | [:]\d | \+
     | \s (?: and \s a \s | below \s (?:zero|0)
           | or \s (?: more | less | fewer | higher | lower | above | below | over | under | none )

@@ -103,3 +103,8 @@ def test_prose_is_read_in_linear_time(piece: str) -> None:
         return choice_in_prose(text, CHOICES), number_in_prose(text), truth_in_prose(text)
 
     assert_linear(read, 5000)
+
+
+@pytest.mark.parametrize("text", ["1e", "1e-", "it is 2E+"])
+def test_a_number_whose_exponent_is_cut_off_is_none(text: str) -> None:
+    assert number_in_prose(text) is None
