@@ -57,10 +57,10 @@ def _names(value: str, key: str, shouted: bool) -> bool:
 def holds_placeholders(arguments: dict[str, Any]) -> bool:
     """Is a value of these arguments one?"""
     for key, value in arguments.items():
-        said = value[0] if value and value.__class__ is list else value
-        if said.__class__ is not str or len(said) > _LONGEST or not (said[:1] in _SIGNS or said.isupper()):
-            continue  # as most are
-        if is_placeholder(value, key):
+        said = value[0] if value.__class__ is list and value else value
+        if said.__class__ is not str:
+            continue
+        if (said[:1] in _SIGNS or said.isupper()) and is_placeholder(value, key):  # the text of few begins or looks so
             return True
     return False
 

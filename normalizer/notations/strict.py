@@ -36,13 +36,12 @@ def sound_container(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0)
     if text[:1] not in ("{", "[") or text[-1:] not in ("}", "]") or len(text) > limits.arguments:
         return None
     try:
-        value = parsed(text)
+        value: dict[str, Any] | list[Any] = parsed(text)
     except UNSOUND:
         return None
     keys, floats, error = _walked(value, limits, len(text), inside)
-    exact = floats and may_hold_exact_floats(text)
-    if not error and not exact and _are_apart(keys, text, 0, len(text)):
-        return cast("dict[str, Any] | list[Any]", value)
+    if not error and not (floats and may_hold_exact_floats(text)) and _are_apart(keys, text, 0, len(text)):
+        return value
     audit = audited(value, text, 0, len(text), limits, inside)
     return None if audit.error or audit.repairs else audit.value
 

@@ -20,17 +20,16 @@ from llmcore.normalizer.core.surroundings import (
     MARKS,
     PLAIN,
     Surroundings,
-    form_of,
     is_plain_before,
 )
 from llmcore.normalizer.core.words_behind import talk_of_it
 from llmcore.normalizer.dialects.reasoning import Block, whole_block
-from llmcore.normalizer.dialects.registry import is_bare, marker_table
+from llmcore.normalizer.dialects.registry import marker_table
 from llmcore.normalizer.text.begun import is_prose, may_end_in_call
 from llmcore.normalizer.text.candidates import Names, Signs, names_of, signs_of
 from llmcore.normalizer.text.engine import SHAPES
 from llmcore.normalizer.text.opening import begins_specially
-from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, Whole, tiled, words_around
+from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, Whole, tiled
 from llmcore.types.envelope import ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
@@ -39,8 +38,9 @@ __all__ = ["Quick", "read_quickly"]
 
 _MOST = 9
 """Calls in one reply; so many are the engine's, as those are that reach the limit."""
-_OPENER = 24  # the longest
 _BRACKETS = ("[", "{")
+_CALL_ENDS = frozenset(">]}")
+"""What most calls end with and hardly any prose: a text that does is searched for the first candidate at once."""
 
 
 class Quick(NamedTuple):
@@ -60,21 +60,28 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
     block = whole_block(text)
     if block is not None and block.opener not in marker_table(dialects).unshared:
         return None
-    wholes: Sequence[Whole] = ()
     done = 0 if block is None else block.over
-    if (not done and text[0] in MARKS) or _holds_candidate(text[done:] if done else text, tools, dialects):
-        wholes = (_wholes(text, done, tools, dialects, limits) if tools is not None and tools.names else None) or ()
-        if not wholes:
+    wholes: list[Whole] = []
+    words: list[str] = []
+    at = _first(text, done, None if tools is None else tools.names, dialects)
+    if at >= 0:
+        if tools is None or not tools.names or not _take_wholes(text, done, at, tools, dialects, limits, wholes, words):
             return None
-    elif begins_specially(text):
+    elif (not done and text[0] in MARKS) or begins_specially(text):
         return None
-    rest = text[wholes[-1].end if wholes else done :].strip()
-    if rest and (may_end_in_call(text) or ((wholes or done) and not is_prose(rest))):  # behind markup a word may begin a call
-        return None
-    content = words_around(text, wholes, done) if wholes or done else text
+    over = wholes[-1].end if wholes else done
+    rest = text[over:]
+    if rest and not rest.isspace():
+        if may_end_in_call(text) or (over and not is_prose(rest)):  # behind markup a word may begin a call
+            return None
+        words.append(rest if words or not over else rest.lstrip())
+    elif words:
+        words[-1] = words[-1].rstrip()
+    elif not over:
+        words.append(rest)
     reasoning = "" if block is None else text[block.begin : block.end]
     calls = [whole.call(n) for n, whole in enumerate(wholes)]
-    return Quick(calls, content, reasoning, partial(_pieces, text, wholes, block))
+    return Quick(calls, "".join(words), reasoning, partial(_pieces, text, wholes, block))
 
 
 def _pieces(text: str, wholes: Sequence[Whole], block: Block | None) -> list[Piece]:
@@ -87,13 +94,19 @@ def _pieces_of(block: Block) -> list[Piece]:
     return [(0, block.begin, "markup"), (block.begin, block.end, "reasoning"), (block.end, block.over, "markup")]
 
 
-def _holds_candidate(text: str, tools: ToolSet | None, dialects: frozenset[str] | None) -> bool:
-    names = None if tools is None else tools.names
-    said = without_code(text, names) if "`" in text else text
-    if said is None:
-        return True
-    signs, told = _signs_and_names(names, dialects)
-    return signs.occur_in(said, told)
+def _first(text: str, start: int, names: frozenset[str] | None, dialects: frozenset[str] | None) -> int:
+    """Where something may begin first, from `start` on; -1 when nothing does."""
+    if not start and SHAPES.may_begin(text):
+        return 0
+    if start == len(text):
+        return -1
+    if "`" in text or text[-1] not in _CALL_ENDS:
+        rest = text[start:] if start else text
+        said = without_code(rest, names) if "`" in text else rest
+        signs, told = _signs_and_names(names, dialects)
+        if said is not None and not signs.occur_in(said, told):
+            return -1
+    return _next(text, start, names, dialects)
 
 
 @lru_cache(maxsize=256)
@@ -101,53 +114,59 @@ def _signs_and_names(names: frozenset[str] | None, dialects: frozenset[str] | No
     return signs_of(names, marker_table(dialects)), names_of(names)
 
 
-def _wholes(text: str, done: int, tools: ToolSet, dialects: frozenset[str] | None, limits: Limits) -> list[Whole] | None:
-    """The calls of the text from `done` on, each all there and meant; None when anything else may stand there."""
-    wholes: list[Whole] = []
+def _take_wholes(
+    text: str,
+    start: int,
+    at: int,
+    tools: ToolSet,
+    dialects: frozenset[str] | None,
+    limits: Limits,
+    wholes: list[Whole],
+    words: list[str],
+) -> bool:
+    """Take the calls of the text from `start` on, where the first may begin at `at`, and the words before each; False when one is
+    not all there, may not be meant, or anything else may stand there."""
     unannounced: list[tuple[int, str]] = []
     surroundings: Surroundings | None = None
-    start, said, is_unannounced, sentence = done, False, True, ""
+    is_unannounced, sentence = True, ""
     most = min(limits.calls, _MOST)
-    at = 0 if not done and SHAPES.may_begin(text) else _next(text, done, tools, dialects)
     while at >= 0:
         line = text.rfind("\n", 0, at) + 1
-        blank = start == at or text[start:at].isspace()
-        said = said or not blank
-        place = "" if not said else ON_A_LINE if line == at else IN_A_LINE
+        between = text[start:at]
+        is_blank = not between or between.isspace()
+        if not is_blank:
+            words.append(between if words or not start else between.lstrip())
+        place = "" if not words else ON_A_LINE if line == at else IN_A_LINE
         found = () if at and _is_odd(text, at, line) else SHAPES.at(text, at, tools, limits, place=place, dialects=dialects)
         if not found or len(wholes) + len(found) >= most:
-            return None
-        if not blank:
-            if not wholes and begins_specially(text):
-                return None
+            return False
+        if not is_blank:
+            if (not wholes and begins_specially(text)) or call_begins(text, start, at, tools.names) < at:
+                return False
             surroundings = surroundings or Surroundings(tools.names)
-            form = "bare" if is_bare(found[0].dialect) else form_of(text[at : at + _OPENER])
-            if call_begins(text, start, at, tools.names) < at:
-                return None
-            standing = surroundings.standing(text, at, start, line, form)
+            standing = surroundings.standing(text, at, start, line, found[0].form)
             if standing is not PLAIN and not is_plain_before(standing, text, found[-1].end):
-                return None
+                return False
             is_unannounced = standing.unannounced
             sentence = sentence_before(text, start, at) if is_unannounced else ""
-        if is_unannounced:
-            unannounced.append((len(wholes) + len(found) - 1, sentence))
         wholes += found
-        start = wholes[-1].end
-        at = _next(text, start, tools, dialects)
+        if is_unannounced:
+            unannounced.append((len(wholes) - 1, sentence))
+        start = found[-1].end
+        at = _next(text, start, tools.names, dialects) if start < len(text) else -1
     if unannounced:
         starts = [*(whole.start for whole in wholes), len(text)]
-        if any(talk_of_it(text[wholes[n].end : starts[n + 1]], before) for n, before in unannounced):
-            return None
-    return wholes
+        return not any(talk_of_it(text[wholes[n].end : starts[n + 1]], before) for n, before in unannounced)
+    return True
 
 
-def _next(text: str, position: int, tools: ToolSet, dialects: frozenset[str] | None) -> int:
+def _next(text: str, position: int, names: frozenset[str] | None, dialects: frozenset[str] | None) -> int:
     """Where something may begin at or behind `position`; -1 when nothing does."""
-    if position == len(text) or text[position] in _BRACKETS:  # directly behind a call every bracket is a candidate
-        return position if position < len(text) else -1
-    signs, names = _signs_and_names(tools.names, dialects)
+    if text[position] in _BRACKETS:  # directly behind a call every bracket is a candidate
+        return position
+    signs, told = _signs_and_names(names, dialects)
     found = signs.any.search(text, position)
-    while found is not None and not names.allow(found, text):
+    while found is not None and not told.allow(found, text):
         found = signs.any.search(text, found.start() + 1)
     return -1 if found is None else found.start()
 

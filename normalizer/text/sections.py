@@ -148,7 +148,8 @@ class Section:
             over = end if behind is joints[-1] else stop
             name, (arguments, raw) = before["name"], said
             id = written.id.replace(written.name, name)
-            wholes.append(Whole(name, id, written.dialect, start, stop, over, arguments, raw, at, self._ends_reasoning))
+            form = self._single.sample.form
+            wholes.append(Whole(name, id, written.dialect, start, stop, over, arguments, raw, at, self._ends_reasoning, form))
             at = over
         return tuple(wholes)
 

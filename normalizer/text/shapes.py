@@ -24,8 +24,8 @@ from llmcore.normalizer.bare.fences import holds_closer
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.rows import Dialect, Writer, as_json
-from llmcore.normalizer.core.surroundings import form_of
-from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.normalizer.core.surroundings import Form, form_of
+from llmcore.normalizer.dialects.registry import DIALECTS, is_bare
 from llmcore.normalizer.notations.strict import sound_object
 from llmcore.normalizer.text.sections import Section, section_of
 from llmcore.normalizer.text.wholes import (
@@ -319,7 +319,8 @@ def _learnt(row: Dialect, write: Writer, dialects: Dialects, text: str, read: Re
         return None
     places = frozenset(place for place in PLACES if _is_same_in(place, text, calls[0], read, dialects))
     elements = frozenset(_ELEMENT.findall(text)) - {KEY, OTHER_KEY}
-    sample = Sample(row, write, dialects, text, calls[0], spans[0], elements, read, places, found.reasoning_is_over)
+    form: Form = "bare" if is_bare(calls[0].dialect) else form_of(text)
+    sample = Sample(row, write, dialects, text, calls[0], spans[0], elements, read, places, found.reasoning_is_over, form)
     raw = calls[0].raw_arguments
     if text.count(raw) == 1 and (raw == WRITTEN or row.plain is not None):
         return _OneTextShape(sample)

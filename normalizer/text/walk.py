@@ -48,7 +48,6 @@ _OPEN = ("[", "{")
 _CODE = ("`", "~")
 _PROSE = re.compile(r"[^`~<[{(\]◁=A:\n]*+").fullmatch  # with the others candidates begin, or "Action:" ends, or a new line begins
 _MARKLESS = re.compile(r"[^`~<[\]◁]*+").fullmatch  # without what markers and code begin with
-_MARKER = 24  # the longest opener
 _FARTHEST = 256  # that a line goes on behind a call without words
 _IN_VAIN = 64
 """So often a shape is asked for in vain: in a flood of openers each would be asked for its closer up to the text's end."""
@@ -159,7 +158,7 @@ class Walk:
         if len(reading.drafts) + len(wholes) >= reading.limits.calls:
             return False
         first, last = wholes[0], wholes[-1]
-        standing = reading.standing_at(at, self._form(first.dialect, src.text[at : at + _MARKER]))
+        standing = reading.standing_at(at, first.form)
         if standing is not PLAIN and not is_plain_before(standing, src.text, last.end):
             return False
         if standing.unannounced and (not src.final or src.text[last.end :].strip()):

@@ -13,6 +13,7 @@ from llmcore.normalizer.core.pieces import Piece, settled
 from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.rows import Dialect, Writer
 from llmcore.normalizer.core.source import past
+from llmcore.normalizer.core.surroundings import Form
 from llmcore.types.envelope import ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolDefinition, ToolSet
@@ -43,7 +44,6 @@ __all__ = [
     "flexible",
     "tiled",
     "told",
-    "words_around",
 ]
 
 NAME = "shape_of_a_name"
@@ -106,6 +106,7 @@ class Whole(NamedTuple):
     raw: str
     at: int
     ends_reasoning: bool
+    form: Form
 
     def call(self, number: int) -> ToolCall:
         """As the call of this number in a reply."""
@@ -150,25 +151,6 @@ def told(*names: str) -> ToolSet:
     return ToolSet([ToolDefinition(name=name, parameters=_PARAMETERS) for name in dict.fromkeys((NAME, *names))])
 
 
-def words_around(text: str, wholes: Sequence[Whole], start: int) -> str:
-    """The content of such a text from `start` on: what it says between the calls, without white space next to markup."""
-    said: list[tuple[int, int]] = []
-    for whole in wholes:
-        if whole.at > start and not text[start : whole.at].isspace():
-            said.append((start, whole.at))
-        start = whole.end
-    if start < len(text) and not text[start:].isspace():
-        said.append((start, len(text)))
-    if not said:
-        return ""
-    words = [text[begin:end] for begin, end in said]
-    if said[0][0] > 0:
-        words[0] = words[0].lstrip()
-    if said[-1][1] < len(text):
-        words[-1] = words[-1].rstrip()
-    return "".join(words)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """What a writer of the row wrote (one call of `NAME` with `ARGUMENTS`) and what the engine read there."""
@@ -185,6 +167,7 @@ class Sample:
     places: frozenset[str]
     """Those of `PLACES` where the row is read as it is at the start of a text."""
     ends_reasoning: bool
+    form: Form
 
     def head(self, end: int, literal: Callable[[str], str], **places: int) -> re.Pattern[str]:
         """An expression for the text up to `end`, with a group `name` and, at each of the places, an empty group."""
@@ -214,6 +197,7 @@ class Sample:
             raw,
             head.start(),
             self.ends_reasoning,
+            self.form,
         )
 
     def is_over(self, text: str, end: int, *, final: bool) -> bool:
