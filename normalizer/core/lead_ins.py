@@ -23,6 +23,7 @@ from llmcore.normalizer.core import lead_in_denials as denials
 from llmcore.normalizer.core import lead_in_statements as statements
 from llmcore.normalizer.core import lead_in_words as words
 from llmcore.normalizer.core.impersonal import leads_in
+from llmcore.normalizer.core.lines_of_code import is_stamped
 
 __all__ = ["LeadIn", "announces", "answers", "kind_of", "sentence_before"]
 
@@ -45,8 +46,8 @@ _BLOCK = re.compile(
 )
 _INLINE = re.compile(r"</?(?:b|strong|i|em|u|span|small|mark|font)\b[^<>]{0,128}>")
 """Tags of HTML around words: those that end a line, and those within one."""
-_SENTENCE_ENDS = (". ", "? ", "! ", ".\n", "\n", "… ", "。", "！", "？")  # the full-width ones are meant
-_ENDS_IN_ASCII = _SENTENCE_ENDS[:5]
+_OTHER_ENDS = ("… ", "。", "！", "？")  # the full-width ones are meant
+"""Of sentences, beside `. `, `? `, `! ` and the end of a line."""
 _ABBREVIATED = re.compile(
     r"(?<![\w-])(?:[^\W\d_]|e\.g|i\.e|etc|bzw|vgl|(?:examples?|samples?|listing|figure|fig|beispiel|exemple|ejemplo|exemplo|esempio|пример|"
     r"例|示例|范例|예|예시|예제)\s?[#№]?\s?\d{1,3})\Z",
@@ -121,18 +122,23 @@ def sentence_before(text: str, start: int, at: int) -> str:
     before = before.rstrip(_LAYOUT)
     while (framed := _framing(before)) < len(before):
         before = before[:framed].rstrip(_LAYOUT)
-    begin, most = 0, len(before)
-    ends = _ENDS_IN_ASCII if before.isascii() else _SENTENCE_ENDS
-    while most > 0:
-        begin, said = 0, before[: most - 1]
-        for end in ends:
-            if (found := said.rfind(end)) >= 0:
-                begin = max(begin, found + len(end))
-        if begin < 3 or before[begin - 2] != "." or _ABBREVIATED.search(before, 0, begin - 2) is None:
-            break
-        begin, most = 0, begin - 1
+    begin = _last_begins(before[:-1])
+    while begin >= 3 and before[begin - 2] == "." and _ABBREVIATED.search(before, 0, begin - 2) is not None:
+        begin = _last_begins(before[: begin - 2])
     sentence = before[begin:].strip(" \t\r\n*_#>-")
     return sentence if not begin or _WORDS.search(sentence) is not None else sentence_before(before, 0, begin)
+
+
+def _last_begins(said: str) -> int:
+    """Where the last sentence of the text begins."""
+    line = said.rfind("\n") + 1
+    end = max(said.rfind(". ", line), said.rfind("? ", line), said.rfind("! ", line))
+    begin = end + 2 if end >= 0 else line
+    if not said.isascii():
+        for sign in _OTHER_ENDS:
+            if (found := said.rfind(sign, begin)) >= 0:
+                begin = found + len(sign)
+    return begin
 
 
 def _framing(before: str) -> int:
@@ -145,14 +151,18 @@ def _framing(before: str) -> int:
             at = before.rfind(sign, line)
             if at >= 0 and _WRAPPER.match(before, at) is not None:
                 return at
-    if before.endswith(">>>") and (wrapper := _SHELL_WRAPPER.search(before, line)) is not None:
-        return wrapper.start()
+        if before.endswith(">>>") and (wrapper := _SHELL_WRAPPER.search(before, line)) is not None:
+            return wrapper.start()
     return len(before)
 
 
 @lru_cache(maxsize=512)
 def kind_of(sentence: str) -> LeadIn | None:
-    """What a lead-in says of the call behind it; None when it may be meant as it stands."""
+    """What a lead-in, or the time that it begins with, says of the call behind it; None when it may be meant as it stands."""
+    return _kind_of_words(sentence) or ("mention" if is_stamped(sentence) else None)
+
+
+def _kind_of_words(sentence: str) -> LeadIn | None:
     rows = _rows_of(sentence)
     if not rows:
         return "statement" if leads_in(sentence) and not _says("announcement", sentence) else None

@@ -56,11 +56,10 @@ def is_stamped(sentence: str) -> bool:
     return _STAMPED.match(sentence) is not None
 
 
-def in_line_of_code(text: str, begin: int, line: int, at: int) -> bool:
-    """Does a call at `at` stand in such a line? The line begins at `line`, and what of it may be looked at at `begin`."""
-    before = text[begin:at].strip(" \t")
-    if before:
-        return text[begin:at] in _CHANGES or _BEGINS.match(text[begin:at]) is not None
+def in_line_of_code(text: str, line: int, before: str) -> bool:
+    """Does a call stand in such a line? The line begins at `line`, and `before` is what of it stands before the call."""
+    if before and before.strip(" \t"):
+        return before in _CHANGES or _BEGINS.match(before) is not None
     if line < 1 or _FILE not in text[max(0, line - _ABOVE) : line]:
         return False
     above = text.rfind("\n", max(0, line - _ABOVE), line - 1) + 1

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Literal
 
 from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of, sentence_before
-from llmcore.normalizer.core.lines_of_code import in_line_of_code, is_stamped
+from llmcore.normalizer.core.lines_of_code import in_line_of_code
 from llmcore.normalizer.core.source import Source, Steps
 
 __all__ = [
@@ -329,15 +329,14 @@ class Surroundings:
             return Standing(shown=reason)
         if (enclosed := self._enclosed(text, at, start, line)) is not None:
             return enclosed
-        begin = max(start, line, at - _PARAGRAPH)
-        if in_line_of_code(text, begin, line, at):
+        before = text[max(start, line, at - _PARAGRAPH) : at]
+        if in_line_of_code(text, line, before):
             return _QUOTED
-        before = text[begin:at]
         if before and before.lstrip(" \t").startswith("|"):
             return _IN_TABLE
         quotation = _open_quotation(text, at, start) if form != "token" else None
         sentence = sentence_before(text, start, at)
-        kind = _lead_in(sentence, text[max(start, at - _LINE) : at])
+        kind = kind_of(sentence) or answers(sentence, text[max(start, at - _LINE) : at])
         if kind is not None and form == "token" and not fenced and _is_meant(kind, text, at, start):
             kind = None
         if kind is not None:
@@ -361,8 +360,22 @@ class Surroundings:
             self._depths.clear()
             self._scanned = start
         before = text[self._scanned : at]  # a look at each sign costs less than one by the expression
-        may_hold = "<" in before or "`" in before or "-->" in before or "~~~" in before or "\\begin{" in before
-        for found in _CODE.finditer(text, self._scanned, at) if may_hold else ():
+        if "<" in before or "`" in before or "-->" in before or "~~~" in before or "\\begin{" in before:
+            self._scan(text, at)
+        if at > self._scanned:
+            self._scanned = at
+        if not self._open:
+            return None
+        first = max(start, line - _LINE)
+        above = text[max(first, text.rfind("\n", first, max(first, line - 1)) + 1) : line]
+        if _ONLY_OPENERS.match(above) is not None and not text[line:at].strip():
+            return _QUOTED
+        closers = tuple(_CLOSERS.get(name) or f"</{name}>" for name, depth in self._depths.items() if depth)
+        return Standing(quotation=Quotation(closers, within="text"))
+
+    def _scan(self, text: str, at: int) -> None:
+        """Open and close the elements of code up to `at`."""
+        for found in _CODE.finditer(text, self._scanned, at):
             name = _COMMENT if found["comment"] or found["over"] else (found["name"] or found["verbatim"] or "").lower()
             if not name or name in self._names:
                 continue
@@ -374,15 +387,6 @@ class Surroundings:
                 while closed != name:
                     closed = self._open.pop()
                     self._depths[closed] -= 1
-        self._scanned = max(self._scanned, at)
-        if not self._open:
-            return None
-        first = max(start, line - _LINE)
-        above = text[max(first, text.rfind("\n", first, max(first, line - 1)) + 1) : line]
-        if _ONLY_OPENERS.match(above) is not None and not text[line:at].strip():
-            return _QUOTED
-        closers = tuple(_CLOSERS.get(name) or f"</{name}>" for name, depth in self._depths.items() if depth)
-        return Standing(quotation=Quotation(closers, within="text"))
 
 
 def _open_quotation(text: str, at: int, start: int) -> Quotation | None:
@@ -414,11 +418,6 @@ def _begins_quotation(text: str, mark: int, begin: int, at: int) -> bool:
     return behind_space and (
         mark + 1 == at or not text[mark + 1].isspace() or text[mark] in "“„«‹「『《〈"
     )  # French puts a space behind it
-
-
-def _lead_in(sentence: str, above: str) -> LeadIn | None:
-    """What the last sentence of the text `above` a call says of it."""
-    return kind_of(sentence) or answers(sentence, above) or ("mention" if is_stamped(sentence) else None)
 
 
 def _is_meant(kind: LeadIn, text: str, at: int, start: int) -> bool:
