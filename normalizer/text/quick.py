@@ -39,7 +39,7 @@ __all__ = ["Quick", "read_quickly"]
 _MOST = 9
 """Calls in one reply; so many are the engine's, as those are that reach the limit."""
 _BRACKETS = ("[", "{")
-_CALL_ENDS = frozenset(">]}")
+_CALL_ENDS = (">", "]", "}", ">\n", "]\n", "}\n")
 """What most calls end with and hardly any prose: a text that does is searched for the first candidate at once."""
 
 
@@ -100,7 +100,7 @@ def _first(text: str, start: int, names: frozenset[str] | None, dialects: frozen
         return 0
     if start == len(text):
         return -1
-    if "`" in text or text[-1] not in _CALL_ENDS:
+    if "`" in text or not text.endswith(_CALL_ENDS):
         rest = text[start:] if start else text
         said = without_code(rest, names) if "`" in text else rest
         signs, told = _signs_and_names(names, dialects)
@@ -137,7 +137,9 @@ def _take_wholes(
         if not is_blank:
             words.append(between if words or not start else between.lstrip())
         place = "" if not words else ON_A_LINE if line == at else IN_A_LINE
-        found = () if at and _is_odd(text, at, line) else SHAPES.at(text, at, tools, limits, place=place, dialects=dialects)
+        if at and (text[at] not in MARKS or in_block_quote(text, line)):
+            return False
+        found = SHAPES.at(text, at, tools, limits, place=place, dialects=dialects)
         if not found or len(wholes) + len(found) >= most:
             return False
         if not is_blank:
@@ -169,8 +171,3 @@ def _next(text: str, position: int, names: frozenset[str] | None, dialects: froz
     while found is not None and not told.allow(found, text):
         found = signs.any.search(text, found.start() + 1)
     return -1 if found is None else found.start()
-
-
-def _is_odd(text: str, at: int, line: int) -> bool:
-    """Must the engine look at what may begin there?"""
-    return text[at] not in MARKS or in_block_quote(text, line)

@@ -114,17 +114,26 @@ class _OneTextShape:
 
     def read(self, head: re.Match[str], text: str, tool: CompiledTool, limits: Limits, *, final: bool) -> Whole | None:
         """The call that begins with this head, if it is of this shape and its arguments are sound."""
+        stop, end = self._first_end(text, head.end(), limits)
+        whole = self._ended(head, text, stop, end, tool, limits, final=final) if stop > 0 else None
+        if whole is None and final:
+            stop, end = self._last_end(text, head.end(), limits)
+            whole = self._ended(head, text, stop, end, tool, limits, final=final) if stop > 0 else None
+        return whole
+
+    def _ended(
+        self, head: re.Match[str], text: str, stop: int, end: int, tool: CompiledTool, limits: Limits, *, final: bool
+    ) -> Whole | None:
+        """The call whose arguments stand before the markup in `stop:end`, if they are sound and it is over there."""
         start = head.end()
-        stop, end = self._first_end(text, start, limits)
-        written = self._inside(text, start, stop, end, final=final)
-        arguments = self._read(written, tool, limits)
-        if arguments is None and final:
-            stop, end = self._last_end(text, start, limits)
-            written = self._inside(text, start, stop, end, final=final)
-            arguments = self._read(written, tool, limits)
-        if arguments is None:
+        stop = self._before_brackets(text, start, stop)
+        if stop < 0 or not self.sample.is_over(text, end, final=final):
             return None
-        return self.sample.whole(head, end, arguments, written)
+        if not self._is_enclosed and text[stop] in SPACE:
+            return None  # the reader's raw arguments hold it
+        written = text[start:stop]
+        arguments = self._read(written, tool, limits)
+        return None if arguments is None else self.sample.whole(head, end, arguments, written)
 
     def arguments(self, text: str, start: int, stop: int, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
         """The arguments that stand there, if they are sound."""
@@ -163,13 +172,6 @@ class _OneTextShape:
         for closer in reversed(self.closers):
             stop = _before(text, closer, stop)
         return (stop, said) if start < stop <= start + limits.arguments + _BEHIND_ARGUMENTS else (-1, -1)
-
-    def _inside(self, text: str, start: int, stop: int, end: int, *, final: bool) -> str:
-        """The arguments before the markup at `stop`, which ends at `end`; "" when it is not over there."""
-        stop = self._before_brackets(text, start, stop) if stop > 0 else -1
-        if stop > 0 and not self._is_enclosed and text[stop] in SPACE:
-            return ""  # the reader's raw arguments hold it
-        return text[start:stop] if stop > 0 and self.sample.is_over(text, end, final=final) else ""
 
     def _before_brackets(self, text: str, start: int, stop: int) -> int:
         """Where the arguments end whose brackets and white space end at `stop`; -1 when other text stands there."""
@@ -360,7 +362,7 @@ class _Shape:
         head = single.head.match(text, at)
         if head is None or (tool := sample.tool(head, tools, limits)) is None:
             return ()
-        if wholes := self._several(head, text, tools, limits, place=place, final=final):
+        if self._section is not None and (wholes := self._several(head, text, tools, limits, place=place, final=final)):
             return wholes
         whole = single.read(head, text, tool, limits, final=final)
         if whole is not None:
@@ -383,19 +385,18 @@ class _Shape:
 class _Alike:
     """Shapes that begin alike. One expression tells which is the first whose head stands at a place."""
 
-    __slots__ = ("_first", "_of_group", "shapes")
+    __slots__ = ("_first", "_from_group")
 
     def __init__(self, shapes: list[_Shape]) -> None:
-        self.shapes = shapes
         heads = [_GROUP_NAME.sub(rf"\g<0>_{k}_", shape.single.head.pattern) for k, shape in enumerate(shapes)]
         self._first = re.compile("|".join(rf"(?:{head})()" for head in heads) or "(?!)")
         ends = accumulate(shape.single.head.groups + 1 for shape in shapes)
-        self._of_group = {group: k for k, group in enumerate(ends)}
+        self._from_group = {group: shapes[k:] for k, group in enumerate(ends)}
 
-    def first(self, text: str, at: int) -> int:
-        """Which shape it is; their number when none fits."""
+    def fitting(self, text: str, at: int) -> Sequence[_Shape]:
+        """The first shape whose head stands there and those behind it; none when none fits."""
         found = self._first.match(text, at)
-        return len(self.shapes) if found is None else self._of_group[found.lastindex or 0]
+        return () if found is None else self._from_group[found.lastindex or 0]
 
 
 class Shapes:
@@ -427,7 +428,7 @@ class Shapes:
         alike = self._of_start.get(key) or self._sought(key)
         if alike is None:
             return ()
-        for shape in alike.shapes[alike.first(text, at) :]:
+        for shape in alike.fitting(text, at):
             wholes = shape.read(text, at, tools, limits, place=place, final=final)
             if wholes and wholes[-1].end - at <= limits.arguments:  # at the limit the readers say what counts
                 return wholes

@@ -202,8 +202,7 @@ class Sample:
 
     def is_over(self, text: str, end: int, *, final: bool) -> bool:
         """Is what stands behind `end` nothing that its reader would take along, a closer written twice or a bracket too many?"""
-        ahead = past(_GAP_BEHIND, text, end) if end < len(text) else end
-        if ahead == len(text):
+        if end == len(text) or (ahead := past(_GAP_BEHIND, text, end)) == len(text):
             return final
         return text[ahead] not in _TAKEN_ALONG or text.startswith(self.opener, ahead)
 
