@@ -31,6 +31,8 @@ _REACH = 512
 
 _PREFIX = "]<]minimax[>["
 _TAG = re.compile(r"\]<\]minimax\[>\[<(?P<slash>/?)\s{0,16}+(?P<tag>[^\s<>/]{1,256}+)(?P<rest>[^<>]{0,300}?)(?P<empty>/?)>")
+_TEXT_AND_CLOSER = re.compile(rf"(?P<text>[^\]<]*+){re.escape(_PREFIX)}</(?P<tag>[^\s<>/]{{1,256}}+)>")
+"""What most elements hold, to their end."""
 _NAME = re.compile(r"""\s*+name\s*+=\s*+["']?([^"'<>]{1,256}+)["']?\s*+\Z""")
 _TAG_LENGTH = 608
 _FRAMES = frozenset({"invoke", "tool_call"})
@@ -233,7 +235,7 @@ def _tag_may_begin(text: str, start: int) -> int:
 
 def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str]) -> Steps[int]:
     """The children of `root`, the first of which opens with `tag`. A wrong closer closes; returns where the root ends."""
-    stack = [root]
+    stack, most = [root], reading.limits.depth
     next_tag: re.Match[str] | None = tag
     while next_tag is not None:
         name, position = next_tag["tag"], next_tag.end()
@@ -256,12 +258,18 @@ def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str])
         else:
             child = Element(name)
             stack[-1].children.append(child)
-            if not next_tag["empty"] and len(stack) <= reading.limits.depth:
-                stack.append(child)
-        call.too_deep = call.too_deep or len(stack) > reading.limits.depth
-        next_tag = None
+            if not next_tag["empty"] and len(stack) <= most:
+                closed = _TEXT_AND_CLOSER.match(reading.src.text, position) if len(stack) < most else None
+                if closed is not None and closed["tag"] == name:
+                    child.texts.append(closed["text"])
+                    position = closed.end()
+                else:
+                    stack.append(child)
+        call.too_deep = call.too_deep or len(stack) > most
+        next_tag = closed = None
         next_tag = _TAG.search(reading.src.text, position) or (yield from _next_tag(reading, position))
-        stack[-1].texts.append(reading.src.text[position : next_tag.start() if next_tag is not None else None])
+        if text := reading.src.text[position : next_tag.start() if next_tag is not None else None]:
+            stack[-1].texts.append(text)
     call.whole = False
     return len(reading.src.text)
 
