@@ -62,6 +62,7 @@ _CODE = re.compile(
     r"(?:[a-z]+[_-])?(?:examples?|samples?)(?:[_-][a-z]+)?|transcripts?|quot(?:e|ed|ation)|illustration|documentation)\b[^<>]{0,256}>",
     re.IGNORECASE | re.DOTALL,
 )
+_CODE_SIGNS = [(sign[0], sign) for sign in ("<", "`", "~~~", "\\begin{")] + [(">", "-->")]
 _COMMENT = "!--"
 _CLOSERS = {_COMMENT: "-->"} | {name: rf"\end{{{name}" for name in ("verbatim", "lstlisting", "minted", "alltt")}
 """Of what is no element: a comment, the environments of LaTeX for code."""
@@ -359,9 +360,11 @@ class Surroundings:
             self._open.clear()
             self._depths.clear()
             self._scanned = start
-        before = text[self._scanned : at]  # a look at each sign costs less than one by the expression
-        if "<" in before or "`" in before or "-->" in before or "~~~" in before or "\\begin{" in before:
-            self._scan(text, at)
+        before = text[self._scanned : at]
+        for mark, sign in _CODE_SIGNS:  # a look at each costs less than one by the expression, and least for a character
+            if mark in before and sign in before:
+                self._scan(text, at)
+                break
         if at > self._scanned:
             self._scanned = at
         if not self._open:

@@ -25,7 +25,10 @@ from llmcore.normalizer.core.words import BEFORE_BARE, TURN_TOKENS
 __all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]
 
 _BY_FREQUENCY = "`<[{(]◁=A:"  # what markup is most often made of comes first
-_FARTHEST = 64  # no expression looks farther than so many characters
+_FARTHEST = 64  # no expression for markers looks farther than so many characters,
+_FARTHEST_OF_ALL = 1024  # and none at all than so many
+_NEAR = 128
+"""Characters in which a sign tells that a candidate is probably near."""
 _START = 3  # so many characters after the first one tell openers from other text
 _ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
 _NAMING = ("t", "n", "")  # what an attribute that names a tool begins with
@@ -71,17 +74,22 @@ class Signs:
         self.markers = re.compile("|".join([signs["<"], opener, signs["]"], signs["◁"], signs["`"], signs["~"]]))
         self._by_character = [(one, re.compile(signs[one])) for one in _BY_FREQUENCY]
 
-    def occur_in(self, text: str, names: Names) -> bool:
-        """Is there any candidate in a whole text?"""
-        if text.startswith(("[", "{")):
-            return True
+    def first(self, text: str, position: int, names: Names) -> int:
+        """Where the first candidate of a whole text stands, at or behind `position`; -1 when there is none."""
+        near = text.find("<", position, position + _NEAR)
+        if near >= 0:  # all characters at once are sooner found there
+            found = self.any.search(text, position, near + _FARTHEST)
+            if found is not None and names.allow(found, text):
+                return found.start()
+        end = len(text)
         for character, sign in self._by_character:
-            at = text.find(character)  # ten times as fast as to find that an expression matches nowhere
-            while at >= 0 and (found := sign.search(text, at)) is not None:
-                if names.allow(found, text):
-                    return True
-                at = found.start() + 1
-        return False
+            at = text.find(character, position, end)  # ten times as fast as to find that an expression matches nowhere
+            while 0 <= at < end and (found := sign.search(text, at, end + _FARTHEST_OF_ALL)) is not None:
+                at = found.start()
+                if at < end and names.allow(found, text):
+                    end = at
+                at += 1
+        return end if end < len(text) else -1
 
 
 class Names:

@@ -39,8 +39,6 @@ __all__ = ["Quick", "read_quickly"]
 _MOST = 9
 """Calls in one reply; so many are the engine's, as those are that reach the limit."""
 _BRACKETS = ("[", "{")
-_CALL_ENDS = (">", "]", "}", ">\n", "]\n", "}\n")
-"""What most calls end with and hardly any prose: a text that does is searched for the first candidate at once."""
 
 
 class Quick(NamedTuple):
@@ -100,11 +98,10 @@ def _first(text: str, start: int, names: frozenset[str] | None, dialects: frozen
         return 0
     if start == len(text):
         return -1
-    if "`" in text or not text.endswith(_CALL_ENDS):
-        rest = text[start:] if start else text
-        said = without_code(rest, names) if "`" in text else rest
+    if "`" in text:
+        said = without_code(text[start:], names)
         signs, told = _signs_and_names(names, dialects)
-        if said is not None and not signs.occur_in(said, told):
+        if said is not None and not said.startswith(_BRACKETS) and signs.first(said, 0, told) < 0:
             return -1
     return _next(text, start, names, dialects)
 
@@ -167,7 +164,4 @@ def _next(text: str, position: int, names: frozenset[str] | None, dialects: froz
     if text[position] in _BRACKETS:  # directly behind a call every bracket is a candidate
         return position
     signs, told = _signs_and_names(names, dialects)
-    found = signs.any.search(text, position)
-    while found is not None and not told.allow(found, text):
-        found = signs.any.search(text, found.start() + 1)
-    return -1 if found is None else found.start()
+    return signs.first(text, position, told)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from llmcore.normalizer.api import Normalizer, normalize
@@ -87,16 +89,16 @@ def test_floods_are_linear(unit: str) -> None:
 def test_a_flood_of_openers_is_asked_for_a_shape_so_often_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each would be asked for its closer up to the text's end; the readers look no farther than they pay for."""
     asked: list[int] = []
-    first = _Alike.first
+    fitting = _Alike.fitting
 
-    def counted(self: _Alike, text: str, at: int) -> int:
+    def counted(self: _Alike, text: str, at: int) -> Sequence[object]:
         asked.append(at)
-        return first(self, text, at)
+        return fitting(self, text, at)
 
     call = DIALECTS["lfm2"].write([("get_weather", {"city": "Oslo"})])
     for _ in range(3):
         SHAPES.at(call, 0, TOOLS, Limits())
-    monkeypatch.setattr(_Alike, "first", counted)
+    monkeypatch.setattr(_Alike, "fitting", counted)
     text = "<|tool_call_start|>[get_weather(city='x')]\n" * 300 + call
     read = TextEngine(TOOLS, listening=False).read(text)
     assert 0 < len(asked) < 100
