@@ -105,7 +105,7 @@ _SIGNS = (  # each begins with a literal: found at the speed of `str.find`
     r"e[-+0-9](?<=[0-9]e[-+0-9])",
     r"E[-+0-9](?<=[0-9]E[-+0-9])",
 )
-_WRITTEN_OTHERWISE = tuple(map(re.compile, _SIGNS))
+_FRACTION, _EXPONENT, _CAPITAL = map(re.compile, _SIGNS)
 _WRITTEN_OTHERWISE_IN_BYTES = tuple(re.compile(pattern.encode()) for pattern in _SIGNS)
 
 
@@ -114,10 +114,9 @@ def may_hold_exact_floats(text: str | bytes, start: int = 0, end: int | None = N
     stop = len(text) if end is None else end
     if isinstance(text, bytes):
         return any(pattern.search(text, start, stop) is not None for pattern in _WRITTEN_OTHERWISE_IN_BYTES)
-    fraction, exponent, capital = _WRITTEN_OTHERWISE
-    if fraction.search(text, start, stop) is not None or exponent.search(text, start, stop) is not None:
+    if _FRACTION.search(text, start, stop) is not None or _EXPONENT.search(text, start, stop) is not None:
         return True
-    return text.find("E", start, stop) >= 0 and capital.search(text, start, stop) is not None  # most texts hold none
+    return text.find("E", start, stop) >= 0 and _CAPITAL.search(text, start, stop) is not None  # most texts hold none
 
 
 def exact_loads(text: str | bytes, parse: Callable[[str | bytes], Any] = from_json) -> Any:

@@ -48,7 +48,7 @@ def sound_container(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0)
 
 def sound_object(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0) -> dict[str, Any] | None:
     """As `sound_container`, of an object."""
-    value = sound_container(text, limits, inside) if text[:1] == "{" else None
+    value = sound_container(text, limits, inside) if text.startswith("{") else None
     return value if isinstance(value, dict) else None
 
 

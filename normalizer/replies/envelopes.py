@@ -39,7 +39,7 @@ def _blocks(text: TextEngine, calls: list[ToolCall]) -> list[Block]:
 def envelope_of_words_and_calls(source: str, word: str | None, quick: Quick) -> Envelope:
     """The envelope of a text of words and whole calls."""
     calls, content, reasoning, pieces = quick
-    reason = finish_reason_of(word, bool(calls))
+    reason = finish_reason_of(word, bool(calls)) if word else None
     fields = {
         "tool_calls": calls,
         "content": content,
