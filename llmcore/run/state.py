@@ -62,6 +62,8 @@ class RunState:
         self.inner = InnerRuns(self.ledger, {} if resumed is None else resumed.within)
         given = settings.request.messages
         self.messages: list[Message] = list(given if resumed is None else given[: resumed.head])
+        self._sent: list[tuple[Message, Message]] = []
+        """The messages that requests hold, each with its copy there."""
         self._later = [] if resumed is None else list(given[resumed.head :])
         """What was said behind a turn that is not over."""
         self.envelope = (resumed.envelope if resumed is not None else None) or made(Envelope)
@@ -175,10 +177,20 @@ class RunState:
 
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
-        changes: dict[str, Any] = {"messages": copied(self.messages)}
+        changes: dict[str, Any] = {"messages": self._outgoing()}
         if self.has_used_tools and self.settings.request.tool_choice != "none":
             changes["tool_choice"] = "auto"
         return self.settings.request.model_copy(update=changes)
+
+    def _outgoing(self) -> list[Message]:
+        """The history as requests hold it. Each message is copied once, for all requests of the run: so what an adapter or an
+        observer keeps of them grows with the history, not with its square."""
+        for index, message in enumerate(self.messages):
+            if index == len(self._sent):
+                self._sent.append((message, copied(message)))
+            elif self._sent[index][0] is not message:
+                self._sent[index] = message, copied(message)
+        return [copy for _, copy in self._sent[: len(self.messages)]]
 
     @property
     def has_used_tools(self) -> bool:

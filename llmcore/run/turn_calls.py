@@ -48,6 +48,7 @@ class TurnCalls:
         self._is_told = is_told
         self._withheld: dict[str, Callable[[], Outcome]] = {}
         self._running: ToolRun | None = None
+        self._is_over = False
 
     def _seconds_left(self) -> float | None:
         return self._state.ledger.seconds_left
@@ -86,6 +87,7 @@ class TurnCalls:
                         await tell(outcome.event(turn))
             await _run_told(running, turn if told_now else None, tell)  # each tool and hook stands under the deadline itself
         finally:
+            self._running, self._is_over = None, True  # the two hold each other: only the garbage collector would free a run
             outcomes = state.outcomes([*refused, *running.outcomes])
             state.note_outcomes(outcomes)
             if outcomes:
@@ -165,7 +167,7 @@ class TurnCalls:
     def _begin(self, call: ToolCall) -> None:
         """The call is about to start, and is saved as that: but not where another one's end keeps it from that, for nobody would
         know that it never began."""
-        if self._running is not None and self._running.is_ending:
+        if self._is_over or (self._running is not None and self._running.is_ending):
             raise NotBegun
         self._state.begin(call)
 

@@ -157,7 +157,7 @@ class CorrectionLoop:
         self._tools, self._required = tools, required
         self._strictness: Strictness = strictness
         self._output_type, self._max_tokens, self._left = output_type, max_tokens, reasks
-        self._read = read or self._parsed
+        self._read = read
         self._corrections: list[Correction] = []
         self._envelope = envelope
         self._review = self._judge(envelope, required)
@@ -264,7 +264,7 @@ class CorrectionLoop:
         if report.problems or envelope.tool_calls or self._output_type is None or envelope.needs_more_work is True:
             return _Review(report, None, tuple(report.problems))
         try:
-            detail = self._read(envelope.content)
+            detail = self._parsed(envelope.content)
         except OutputParseError as error:
             return _Review(report, None, tuple(error.problems), error.__cause__)
         said_last = next((segment.kind for segment in reversed(envelope.segments) if segment.kind != "markup"), "content")
@@ -274,6 +274,8 @@ class CorrectionLoop:
         return _Review(report, detail, ())
 
     def _parsed(self, text: str) -> ParseDetail:
+        if self._read is not None:
+            return self._read(text)
         return parse_detailed(text, self._output_type, strictness=self._strictness)
 
     def _correction(self) -> Correction:
