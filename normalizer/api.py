@@ -14,6 +14,7 @@ from collections.abc import Collection
 from llmcore.normalizer.native.finish import finish_reason_of
 from llmcore.normalizer.replies.envelopes import envelope_of_text, envelope_of_words_and_calls
 from llmcore.normalizer.replies.native_reply import NativeReply
+from llmcore.normalizer.replies.plain_chat import read_plain_chat
 from llmcore.normalizer.replies.settings import Settings
 from llmcore.normalizer.text.engine import TextEngine
 from llmcore.normalizer.text.quick import read_quickly
@@ -25,6 +26,9 @@ from llmcore.types.requests import Reply
 from llmcore.types.tools import ToolSet
 
 __all__ = ["Normalizer", "normalize"]
+
+_CHATS = (None, "openai-chat")
+"""The names of the wire whose plain bodies are read at once."""
 
 
 def normalize(
@@ -50,6 +54,11 @@ def normalize(
         quick = read_quickly(reply, _checked(tools), named, limits)
         if quick is not None:
             return envelope_of_words_and_calls(reply, finish_reason, quick)
+    if type(reply) is dict and wire in _CHATS and not (reasoning_open or forced_tool or enveloped or finish_reason):
+        named = None if dialects is None else frozenset(dialects)
+        plain = read_plain_chat(reply, _checked(tools), named, limits)
+        if plain is not None:
+            return plain
     settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening=False, enveloped=enveloped)
     if isinstance(reply, str):
         return envelope_of_text(settings.engine().read(reply, _ours(finish_reason)), finish_reason)

@@ -13,7 +13,7 @@ from llmcore.types.envelope import Segment, ToolCall
 from llmcore.types.messages import Block, ProviderBlock, RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock
 from llmcore.types.numbers import exact_json, holds_exact_floats
 
-__all__ = ["blocks_of_text", "blocks_of_turn", "tool_use"]
+__all__ = ["blocks_of_text", "blocks_of_turn", "blocks_of_words", "tool_use"]
 
 
 def tool_use(call: ToolCall) -> ToolUseBlock:
@@ -42,16 +42,19 @@ def blocks_of_text(source: str, segments: Sequence[Segment], calls: Sequence[Too
     return blocks
 
 
+def blocks_of_words(text: str) -> list[Block]:
+    """The block of a text that is nothing but words; white space alone is none, for providers refuse it."""
+    return [made(TextBlock, text=text)] if text.strip() else []
+
+
 def _position(call: ToolCall) -> int:
     return call.span[0] if call.span else 0
 
 
 def _flush(said: list[str], blocks: list[Block]) -> None:
-    """What was said so far is one block; white space alone is none, for providers refuse it."""
-    text = "".join(said)
+    """What was said so far is one block."""
+    blocks += blocks_of_words("".join(said))
     said.clear()
-    if text.strip():
-        blocks.append(made(TextBlock, text=text))
 
 
 def blocks_of_turn(

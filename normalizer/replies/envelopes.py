@@ -11,7 +11,7 @@ from functools import partial
 
 from llmcore.normalizer.core.pieces import Piece
 from llmcore.normalizer.native.finish import finish_reason_of
-from llmcore.normalizer.replies.blocks import blocks_of_text
+from llmcore.normalizer.replies.blocks import blocks_of_text, blocks_of_words
 from llmcore.normalizer.replies.left_out import left_out
 from llmcore.normalizer.replies.merging import numbered
 from llmcore.normalizer.text.engine import TextEngine
@@ -51,7 +51,8 @@ def envelope_of_words_and_calls(source: str, word: str | None, quick: Quick) -> 
         "near_misses": [],
         "repairs": [],
     }
-
+    if content is source:  # words and nothing else
+        return Envelope.trusted(fields, source, (Segment(0, len(source), "content"),), partial(blocks_of_words, source))
     return Envelope.trusted(fields, source, partial(_segments, pieces), partial(_blocks_of_pieces, source, pieces, calls))
 
 

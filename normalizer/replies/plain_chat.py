@@ -1,0 +1,98 @@
+"""A chat completion as nearly all are: one choice, and in its message words or calls and nothing else.
+
+It is read at once, without the pieces and the engine that a reply of several parts, or one that comes in events, needs. Calls and
+words are judged by the same code. Whatever else a body holds is `NativeReply`'s, which then reads all of it. That both agree is
+tested (`tests/normalizer/replies/test_plain_chat.py`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, cast
+
+from llmcore.normalizer.native.calls import NativeCall
+from llmcore.normalizer.native.finish import reason_of
+from llmcore.normalizer.replies.blocks import tool_use
+from llmcore.normalizer.replies.envelopes import envelope_of_words_and_calls
+from llmcore.normalizer.replies.native_calls import Reading, read_calls
+from llmcore.normalizer.text.quick import read_quickly
+from llmcore.types.envelope import Envelope, ToolCall
+from llmcore.types.limits import Limits
+from llmcore.types.messages import Block
+from llmcore.types.tools import ToolSet
+
+__all__ = ["read_plain_chat"]
+
+_READ = frozenset({"role", "content", "tool_calls"})
+_CALL = frozenset({"id", "type", "function", "index"})
+_FUNCTION = frozenset({"name", "arguments"})
+_ENDS = frozenset({"stop", "tool_calls"})
+
+
+def read_plain_chat(
+    body: dict[str, Any], tools: ToolSet | None, dialects: frozenset[str] | None, limits: Limits
+) -> Envelope | None:
+    """The envelope, or None where anything stands in the body that is not plain."""
+    choices = body.get("choices")
+    if choices.__class__ is not list or len(choices) != 1 or "error" in body:
+        return None
+    choice = choices[0]
+    if choice.__class__ is not dict or "delta" in choice or choice.get("text"):
+        return None
+    message, word = choice.get("message"), choice.get("finish_reason")
+    if message.__class__ is not dict or word.__class__ is not str or reason_of(word) not in _ENDS:
+        return None
+    for key, value in message.items():
+        if key not in _READ and value:
+            return None
+    words, calls = message.get("content"), message.get("tool_calls")
+    if calls:
+        return None if words or words.__class__ in (list, dict) else _of_calls(calls, word, tools, limits)
+    if words.__class__ is not str:
+        return None
+    quick = read_quickly(words, tools, dialects, limits)
+    return None if quick is None else envelope_of_words_and_calls(words, word, quick)
+
+
+def _of_calls(entries: Any, word: str, tools: ToolSet | None, limits: Limits) -> Envelope | None:
+    native: list[NativeCall] = []
+    if entries.__class__ is not list:
+        return None
+    for position, entry in enumerate(cast("list[Any]", entries)):
+        call = _call(position, entry)
+        if call is None:
+            return None
+        native.append(call)
+    readings = read_calls(native, Reading(tools, limits, ended_by_itself=True, ended_by_length=False), native[-1])
+    calls = readings.calls
+    if readings.dropped or not calls:
+        return None
+    fields = {
+        "tool_calls": calls,
+        "content": "",
+        "reasoning": "",
+        "needs_more_work": True,
+        "finish_reason": "tool_calls",
+        "finish_word": word,
+        "truncated": not all(call.complete for call in calls),
+        "near_misses": [],
+        "repairs": [],
+    }
+    return Envelope.trusted(fields, "", (), partial(_blocks, calls))
+
+
+def _call(position: int, entry: Any) -> NativeCall | None:
+    """A call of a function, all there; None where anything else is said of it."""
+    if entry.__class__ is not dict or not entry.keys() <= _CALL or entry.get("type") != "function":
+        return None
+    function, id = entry.get("function"), entry.get("id")
+    if function.__class__ is not dict or not function.keys() <= _FUNCTION or id.__class__ is not str:
+        return None
+    name, arguments = function.get("name"), function.get("arguments")
+    if name.__class__ is not str or not name or arguments.__class__ is not str:
+        return None
+    return NativeCall(position, position, id, name, pieces=[arguments], whole=True)
+
+
+def _blocks(calls: list[ToolCall]) -> list[Block]:
+    return [tool_use(call) for call in calls]
