@@ -82,11 +82,13 @@ class ValidationReport(Value):
 
     @property
     def failing(self) -> list[ToolCall]:
-        return [call for index, call in enumerate(self.calls) if index in self.failing_indexes]
+        failing = self.failing_indexes
+        return [call for index, call in enumerate(self.calls) if index in failing]
 
     @property
     def runnable(self) -> list[ToolCall]:
-        return [call for index, call in enumerate(self.calls) if index not in self.failing_indexes]
+        failing = self.failing_indexes if self.problems else ()
+        return [call for index, call in enumerate(self.calls) if index not in failing]
 
 
 def validate(

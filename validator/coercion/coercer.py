@@ -86,7 +86,7 @@ def settle(
     if found.problem is not None:
         return Settled(value, [], [found.problem])
     value, moves = by_schema_names(value, schema, root)
-    fits = schema.fits(value, root, schema.new_run(found.nodes))
+    fits = schema.surely_fits(value, root) or schema.fits(value, root, schema.new_run(found.nodes))
     may_change = not fits or _may_be_wrapped(value, wrapper)
     if not (may_change and admits(strictness, "safe")) and not (fits and found.whole_floats):
         return Settled(value, moves, [] if fits else schema.problems(value, at=root))

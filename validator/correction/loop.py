@@ -116,7 +116,7 @@ class CorrectionResult:
         return self.detail.value if self.detail else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that triples the cost of making one
 class _Review:
     """A turn judged: the report of its calls and, for a final answer, the typed value or why there is none."""
 

@@ -157,13 +157,15 @@ class CompiledSchema:
         """As `is_valid`, of a surveyed value and one subschema, drawing on a budget shared with other questions."""
         if isinstance(subschema, bool):
             return subschema
+        return self.surely_fits(value, subschema) or self._errors(value, subschema, 1, run) == ([], None)
+
+    def surely_fits(self, value: Any, subschema: Any) -> bool:
+        """Is the subschema a plain one, and the surveyed value found to fit it without asking the keywords?"""
         try:
             quick = self._checks.of(subschema)
-            if quick is not None and quick(value):
-                return True
+            return quick is not None and quick(value)
         except RecursionError:
-            pass  # deep in the caller's own recursion: the keywords say what is to be said
-        return self._errors(value, subschema, 1, run) == ([], None)
+            return False  # deep in the caller's own recursion: the keywords say what is to be said
 
     def _errors(self, value: Any, subschema: Any, most: int, run: Run) -> tuple[list[ValidationError], Problem | None]:
         validator = self._validators.get(id(subschema))

@@ -104,14 +104,22 @@ class Checks:
                 if check is None:
                     return None
                 checks.append(check)
-        return checks[0] if len(checks) == 1 else lambda value: all(check(value) for check in checks)
+        return checks[0] if len(checks) == 1 else _all_of(checks)
 
     def _properties(self, properties: dict[str, Any], _: dict[str, Any]) -> Check | None:
         checks = {name: self.of(part) for name, part in properties.items()}
         known = {name: check for name, check in checks.items() if check is not None}
         if len(known) < len(checks):
             return None
-        return lambda value: not is_object(value) or all(known[key](item) for key, item in value.items() if key in known)
+
+        def fits(value: Any) -> bool:
+            if is_object(value):
+                for key, item in value.items():
+                    if key in known and not known[key](item):
+                        return False
+            return True
+
+        return fits
 
     def _others(self, allowed: Any, schema: dict[str, Any]) -> Check | None:
         named = frozenset(schema.get("properties", ()))
@@ -157,4 +165,15 @@ def _of_enum(values: list[Any], _: dict[str, Any]) -> Check | None:
 
 
 def _required(names: list[str], _: dict[str, Any]) -> Check:
-    return lambda value: not is_object(value) or all(name in value for name in names)
+    required = frozenset(names)
+    return lambda value: not is_object(value) or required <= value.keys()
+
+
+def _all_of(checks: list[Check]) -> Check:
+    def fits(value: Any) -> bool:
+        for check in checks:  # noqa: SIM110  # `all` of a generator takes twice as long
+            if not check(value):
+                return False
+        return True
+
+    return fits
