@@ -60,6 +60,11 @@ class Cooldown:
             with self._lock:
                 self._health.pop((model, deployment), None)
 
+    @property
+    def is_idle(self) -> bool:
+        """Is every place well, as far as is known?"""
+        return not self._health
+
     def left(self, model: str, deployment: str) -> float:
         """Seconds for which the place is still to be left aside; 0 = it is well."""
         health = self._health.get((model, deployment)) if self._health else None

@@ -13,11 +13,12 @@ it is waited for `patience` seconds at most, warned of once, and left alone for 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from cachetools import TLRUCache, TTLCache
 
@@ -65,6 +66,14 @@ _KINDS = {
 }
 
 
+class _Believed(NamedTuple):
+    """What is believed of an endpoint from one time until another, unless more is learnt."""
+
+    since: float
+    until: float
+    facts: dict[str, bool]
+
+
 @in_words(
     instead={"path": "it is `backend`", "url": "it is `backend`", "*": "a file or a Redis is `backend=`"}, only=("__init__",)
 )
@@ -94,7 +103,7 @@ class CapabilityStore:
         check_kinds("CapabilityStore", {**told, "fresh_for": fresh_for, "patience": patience, "clock": clock}, _KINDS)
         self._table = table
         self._clock = clock
-        self._trial = trial
+        self._trial, self._ttl = trial, ttl
         self._backend = shared_facts(backend) if isinstance(backend, str | os.PathLike) else backend
         if self._backend is not None and not isinstance(self._backend, SharedFacts):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise ConfigError("a backend of capabilities has the methods load() and save(facts), or is a Redis URL or a path")
@@ -108,6 +117,7 @@ class CapabilityStore:
 
         self._facts: TLRUCache[_Name, Fact] = TLRUCache(maxsize=maxsize, ttu=expiry, timer=clock)
         self._forgotten: TTLCache[str, float] = TTLCache(maxsize=maxsize, ttl=ttl, timer=clock)
+        self._believed: dict[str, _Believed] = {}  # by endpoint key, of those that something was learnt of
         self._unshared: dict[_Name, Fact] = {}
         self._fresh_until: float | None = None  # by the monotonic clock, as `_left_alone_until`
         self._left_alone_until = 0.0
@@ -170,20 +180,27 @@ class CapabilityStore:
         """What was learnt of an endpoint and is believed at present, by capability or parameter."""
         if not self._names:
             return {}
-        key, latest = endpoint.key, self._clock() - self._trial
+        key, now = endpoint.key, self._clock()
         with self._lock:
-            names = self._names.get(key)
-            if names is None:
-                return {}
-            found = {name: fact for name in names if (fact := self._facts.get((key, name))) is not None}
-            if not found:
-                del self._names[key]
-            return {name: fact.value for name, fact in found.items() if fact.proven or fact.learnt_at > latest}
+            known = self._believed.get(key)
+            if known is None or not known.since <= now < known.until:
+                known = self._believed[key] = self._looked_up(key, now)
+            return known.facts.copy()
+
+    def _looked_up(self, key: str, now: float) -> _Believed:
+        names = self._names.get(key, ())
+        found = {name: fact for name in names if (fact := self._facts.get((key, name))) is not None}
+        if names and not found:
+            del self._names[key]
+        believed = {name: fact for name, fact in found.items() if fact.proven or now < fact.learnt_at + self._trial}
+        ends = [fact.learnt_at + (self._ttl if fact.proven else min(self._ttl, self._trial)) for fact in believed.values()]
+        return _Believed(now, min(ends, default=math.inf), {name: fact.value for name, fact in believed.items()})
 
     def forget(self, endpoint: Endpoint) -> None:
         """Drop what was learnt of an endpoint until now, in this process; overrides stay."""
         with self._lock:
             self._forgotten[endpoint.key] = self._clock()
+            self._believed.pop(endpoint.key, None)
             for name in self._names.pop(endpoint.key, ()):
                 self._facts.pop((endpoint.key, name), None)
                 self._unshared.pop((endpoint.key, name), None)
@@ -200,6 +217,7 @@ class CapabilityStore:
         known = self._facts.get(key)
         if known is None or known.learnt_at <= fact.learnt_at:
             self._facts[key] = fact if known is None else self._with_earlier(known, fact)
+            self._believed.pop(key[0], None)
             self._names[key[0]].add(key[1])
 
     def _with_earlier(self, known: Fact, fact: Fact) -> Fact:

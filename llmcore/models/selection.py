@@ -42,9 +42,11 @@ def needs_of(request: Request, *, tools: bool) -> Needs:
 def _measured(message: Message) -> tuple[int, int]:
     images, characters = 0, 0
     for block in message.content:
-        parts = block.content if isinstance(block, ToolResultBlock) else [block]
-        images += sum(isinstance(part, ImageBlock) for part in parts)
-        characters += sum(len(part.text) for part in parts if isinstance(part, TextBlock))
+        for part in block.content if isinstance(block, ToolResultBlock) else (block,):
+            if isinstance(part, TextBlock):
+                characters += len(part.text)
+            elif isinstance(part, ImageBlock):
+                images += 1
     return images, characters
 
 

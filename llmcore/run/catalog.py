@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
-from llmcore.adapters.base import Adapter, Capabilities
+from llmcore.adapters.base import Adapter, Capabilities, Endpoint
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.litellm.usage import cost_of
 from llmcore.adapters.providers.names import OWN_ADAPTER, check_names
@@ -76,10 +76,10 @@ class Catalog:
         adapter = self._by_alias.get(config.alias) or self._default
         return has_price(config) or getattr(adapter, "tells_cost", False) is True
 
-    def can(self, config: ModelConfig) -> Capabilities:
-        """What the model can do: told by the user, then the store."""
+    def can(self, config: ModelConfig, endpoint: Endpoint | None = None) -> Capabilities:
+        """What the model can do: told by the user, then the store. `endpoint`: its own, where it is there already."""
         own = self._by_alias.get(config.alias) or (self._default if self._store_is_theirs else None)
-        endpoint = config.endpoint
+        endpoint = endpoint or config.endpoint
         known = self.store.get(endpoint)
         if own is not None:  # the store's table is not this adapter's
             known = own.capabilities(endpoint).updated(known)

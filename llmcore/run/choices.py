@@ -4,8 +4,9 @@ request's `tool_choice` leaves."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import is_learnable
 from llmcore.adapters.providers.accounts import account_of
 from llmcore.adapters.request.output import requires_call
@@ -29,6 +30,15 @@ def _place(config: ModelConfig) -> _Place:
     return config.alias, config.provider, config.model, config.base_url
 
 
+class _Known(NamedTuple):
+    """What a run looked up of a place."""
+
+    can: Capabilities
+    modes: tuple[OutputMode, ...]
+    config: ModelConfig
+    endpoint: Endpoint
+
+
 class RunModels:
     """The `Models` of the fallback layer. `priced_only`: a cost budget admits no model without a price."""
 
@@ -36,15 +46,35 @@ class RunModels:
         self._catalog = catalog
         self._needs = needs
         self._priced_only = priced_only
-        self._can: dict[_Place, Capabilities] = {}
+        self._known: dict[_Place, _Known] = {}
+        self._latest: _Known | None = None
 
     def can(self, config: ModelConfig) -> Capabilities:
-        """What the model can do; looked up once a run, and again after this run learnt something of it."""
+        """What the model can do."""
+        return self._of(config).can
+
+    def endpoint(self, config: ModelConfig) -> Endpoint:
+        """Where it is asked."""
+        known = self._of(config)
+        return known.endpoint if known.config is config else config.endpoint  # another deployment may have a key of its own
+
+    def _of(self, config: ModelConfig) -> _Known:
+        """Looked up once a run, and again after this run learnt something of it."""
+        found = self._latest
+        if found is not None and found.config is config:
+            return found
         key = _place(config)
-        found = self._can.get(key)
+        found = self._known.get(key)
         if found is None:
-            found = self._can[key] = self._catalog.can(config)
+            endpoint = config.endpoint
+            can = self._catalog.can(config, endpoint)
+            found = self._known[key] = _Known(can, usable_modes(config, can), config, endpoint)
+        self._latest = found
         return found
+
+    def _forget(self, config: ModelConfig) -> None:
+        self._known.pop(_place(config), None)
+        self._latest = None
 
     def config(self, model: str, deployment: str = "") -> ModelConfig:
         """The model as it is at one of its places."""
@@ -56,12 +86,12 @@ class RunModels:
         record = store.record_success if works else store.record_failure
         record(config.endpoint, capability, proven=not takes_away)
         _log.info("learnt of %s: %s is %s", config.alias, capability, works)
-        self._can.pop(_place(config), None)
+        self._forget(config)
 
     def suppose(self, config: ModelConfig, capability: str) -> None:
         """What was not asked for is taken to be refused, until it is tried."""
         self._catalog.store.suppose(config.endpoint, capability)
-        self._can.pop(_place(config), None)
+        self._forget(config)
 
     def check_price(self, config: ModelConfig) -> None:
         """Raises `ConfigError` for a model without a price under a cost budget, by whatever way it was chosen."""
@@ -74,8 +104,7 @@ class RunModels:
         return None if retries is None else retries + 1
 
     def modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
-        config = self.config(model, deployment)
-        return usable_modes(config, self.can(config))
+        return self._of(self.config(model, deployment)).modes
 
     def escalations(self, model: str) -> Sequence[str]:
         return [
@@ -103,6 +132,11 @@ class RunModels:
 
     def deployments(self, model: str) -> Sequence[str]:
         return self._catalog.registry.get(model).places
+
+    @property
+    def all_well(self) -> bool:
+        """Is no place of any model to be left aside?"""
+        return self._catalog.cooldown.is_idle
 
     def resting(self, model: str, deployment: str) -> float:
         return self._catalog.cooldown.left(model, deployment)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.models.config import ModelConfig
 from llmcore.normalizer import dialect
 from llmcore.run.output import OutputSpec
@@ -68,19 +68,21 @@ def build_call(
     enforce_limits: bool = False,
     reason: AttemptReason | None = None,
     detail: str = "",
+    endpoint: Endpoint | None = None,
 ) -> ModelCall:
-    """The call of one request. `max_tokens` is bounded by the model's maximum. Raises `ConfigError` for an unknown
-    dialect."""
+    """The call of one request. `endpoint`: that of `config`, where it is there already. `max_tokens` is bounded by the model's
+    maximum. Raises `ConfigError` for an unknown dialect."""
     ceiling = config.max_output_tokens or can.max_output_tokens
-    changes: dict[str, Any] = {"model": config.alias, "tools": tuple(tools)}
+    offered = tuple(tools)
+    changes: dict[str, Any] = {"model": config.alias, "tools": offered}
     if ceiling and request.max_tokens and request.max_tokens > ceiling:
         changes["max_tokens"] = ceiling
     return made(
         ModelCall,
-        endpoint=config.endpoint,
+        endpoint=endpoint or config.endpoint,
         request=updated(request, changes),
         mode=mode,
-        tools=tuple(tools),
+        tools=offered,
         output_schema=output.schema if output else None,
         capabilities=can,
         writer=None if mode == "native_tools" else writer_for(taught_dialect(can, config)),

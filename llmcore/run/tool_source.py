@@ -29,21 +29,23 @@ class ToolSource:
     """The tools of an orchestrator, and perhaps others beside them, of an agent or a run. Raises `ToolDefinitionError`."""
 
     def __init__(self, tools: object) -> None:
-        self._parts: tuple[_Part, ...] = (_Part(tools),)
+        self._have((_Part(tools),))
 
     def beside(self, *others: object) -> ToolSource:
         """These, with others: lists or providers."""
         made = ToolSource(())
-        made._parts = (*self._parts, *map(_Part, others))
+        made._have((*self._parts, *map(_Part, others)))
         return made
 
-    @property
-    def is_open(self) -> bool:
+    def _have(self, parts: tuple[_Part, ...]) -> None:
+        self._parts = parts
+        self.is_open = any(part.provider is not None for part in parts)
         """May there be tools that only a function can tell?"""
-        return any(part.provider is not None for part in self._parts)
 
     def snapshot(self) -> Toolbox:
         """Those that can be told without asking a function."""
+        if len(self._parts) == 1:
+            return self._parts[0].known()
         return _joined([part.known() for part in self._parts], more=self.is_open)
 
     async def now(self, context: RunContext[Any], seconds: float | None) -> Toolbox:

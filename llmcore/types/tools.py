@@ -389,7 +389,7 @@ class ToolSet:
     two different tools of one name (the same one twice is one).
     """
 
-    __slots__ = ("__weakref__", "_by_name", "given", "names")
+    __slots__ = ("__weakref__", "_by_name", "definitions", "given", "names")
 
     def __init__(self, tools: Iterable[object] = ()) -> None:
         self.given: tuple[object, ...] = tuple(tools_in(tools))
@@ -403,6 +403,7 @@ class ToolSet:
                 raise ToolDefinitionError(f"two different tools are called {definition.name!r}; rename one")
             self._by_name[definition.name] = CompiledTool(definition)
         self.names: frozenset[str] = frozenset(self._by_name)
+        self.definitions: tuple[ToolDefinition, ...] = tuple(tool.definition for tool in self._by_name.values())
 
     def get(self, name: str) -> CompiledTool | None:
         return self._by_name.get(name)
@@ -415,7 +416,7 @@ class ToolSet:
         return name in self.names
 
     def __iter__(self) -> Iterator[ToolDefinition]:
-        return (tool.definition for tool in self._by_name.values())
+        return iter(self.definitions)
 
     def __len__(self) -> int:
         return len(self._by_name)
