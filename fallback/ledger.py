@@ -84,9 +84,9 @@ class Ledger:
 
     def reasks_left(self, model: str) -> int:
         """How many self-corrections this turn may still ask of this model."""
-        made = sum(attempt.model == model and attempt.reason == "reask" for attempt in self.of_turn)
-        left = self.budget.reasks - made
-        return max(0, left if self.requests_left is None else min(left, self.requests_left))
+        made = [one for one in self.of_turn if one.reason == "reask" and one.model == model]
+        left, requests = self.budget.reasks - len(made), self.requests_left
+        return max(0, left if requests is None else min(left, requests))
 
     @property
     def requests_left(self) -> int | None:

@@ -176,7 +176,9 @@ def last_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
     return next((message.tool_uses for message in reversed(messages) if message.role == "assistant"), list[ToolUseBlock]())
 
 
-def in_call_order(messages: Sequence[Message], results: Iterable[ToolResultBlock]) -> list[ToolResultBlock]:
+def in_call_order(messages: Sequence[Message], results: Sequence[ToolResultBlock]) -> list[ToolResultBlock]:
     """The results as the calls of the last assistant turn stand there: one that was corrected may stand behind others."""
+    if len(results) < 2:
+        return [*results]
     places = {use.id: place for place, use in enumerate(last_calls(messages))}
     return sorted(results, key=lambda result: places.get(result.tool_use_id, len(places)))

@@ -242,6 +242,8 @@ class RunState:
 
     def note_repairs(self, of: Literal["call", "output", "reply"], repairs: Sequence[Repair], call_id: str | None = None) -> None:
         """Enter what was repaired of the reply to the last request, which is accepted."""
+        if not repairs:
+            return
         n = self.ledger.attempts[-1].n if self.ledger.attempts else 0
         made = [RepairRecord(attempt=n, of=of, call_id=call_id, repair=repair) for repair in repairs]
         self.repairs += made
@@ -285,9 +287,11 @@ class RunState:
     def _with_results(self, blocks: Sequence[ToolResultBlock]) -> Message:
         """The message of the last turn's results, with these."""
         names = {use.id: use.name for use in last_calls(self.messages)}
-        named = [updated(block, {"name": names.get(block.tool_use_id, block.name)}) for block in blocks]
-        new = {block.tool_use_id for block in named}
+        named = [_named(block, names.get(block.tool_use_id, block.name)) for block in blocks]
         there = self.messages[-1].content if self.messages[-1].tool_results else []
+        if not there:
+            return made(Message, role="tool", content=in_call_order(self.messages, named))
+        new = {block.tool_use_id for block in named}
         old = [block for block in there if isinstance(block, ToolResultBlock) and block.tool_use_id not in new]
         others = [block for block in there if not isinstance(block, ToolResultBlock)]
         return made(Message, role="tool", content=[*in_call_order(self.messages, [*old, *named]), *others])
@@ -478,6 +482,10 @@ class RunState:
         if not is_open:
             return []
         return [one for use in open_calls(self.messages) if use.id in is_open for one in self._told_open(use.id)]
+
+
+def _named(block: ToolResultBlock, name: str | None) -> ToolResultBlock:
+    return block if block.name == name else updated(block, {"name": name})
 
 
 def _closed(use: ToolUseBlock, reason: str) -> ToolResultBlock:

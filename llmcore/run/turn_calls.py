@@ -22,7 +22,7 @@ from llmcore.tools.execution import Outcome, run_call, synthetic, unfinished
 from llmcore.tools.tool_run import NotBegun, ToolRun
 from llmcore.types import Event, ToolCall, ToolStarted
 from llmcore.types.copies import copied
-from llmcore.types.telling import Tell
+from llmcore.types.telling import Tell, silently
 
 __all__ = ["TurnCalls"]
 
@@ -85,7 +85,10 @@ class TurnCalls:
                     refused.append(outcome)
                     if told_now:
                         await tell(outcome.event(turn))
-            await _run_told(running, turn if told_now else None, tell)  # each tool and hook stands under the deadline itself
+            if self._is_told:
+                await _run_told(running, turn if told_now else None, tell)
+            else:
+                await running.run(silently)  # each tool and hook stands under the deadline itself
         finally:
             self._running, self._is_over = None, True  # the two hold each other: only the garbage collector would free a run
             outcomes = state.outcomes([*refused, *running.outcomes])

@@ -61,6 +61,8 @@ class _Foreign(Exception):
 
 def is_plain(value: object) -> bool:
     """Is it a small amount of dicts, lists, tuples, text and numbers, which is written at once and runs no code?"""
+    if type(value) in _NUMBERS:
+        return True
     try:
         Look(_QUICK, plain_only=True).at(value, 0)
     except (_Foreign, UnwritableResult):

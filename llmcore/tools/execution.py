@@ -156,18 +156,17 @@ async def run_call(
     """
     retry = tool.retry or (config.retry if config.errors == "retry" else None)
     tries = 1 + (retry.max_retries if retry else 0)
-    started, tries_begun, remains = time.perf_counter(), 0, ""
+    started, tries_begun, trying = time.perf_counter(), 0, None
     begun = partial(cut_short, partial(unfinished, call, ran=True))
     summary = tool.summary_of(call.arguments) if tool.options.summary is not None else ""
     try:
         for attempt in range(tries):
             began = time.perf_counter()
-            trying = _Try(call, tool, context.for_call(call.id, call.name, attempt), config, seconds_left(), begun)
+            trying = _Try(call, tool, _context_of(call, context, attempt), config, seconds_left(), begun)
             try:
                 outcome = await trying.outcome()
             finally:
                 tries_begun += trying.has_begun
-                remains = trying.remains
             outcome.duration, outcome.retries, outcome.ran = time.perf_counter() - started, attempt, tries_begun > 0
             outcome.summary = summary
             if outcome.error is None or outcome.error.type == "validation" or not retry or attempt + 1 == tries:
@@ -182,9 +181,15 @@ async def run_call(
                 return _not_tried_again(outcome)
     except BaseException:
         took = {"duration": time.perf_counter() - started, "retries": max(tries_begun - 1, 0), "summary": summary}
-        cut_short(partial(_stopped, call, tries_begun > 0, remains, took))
+        cut_short(partial(_stopped, call, tries_begun > 0, "" if trying is None else trying.remains, took))
         raise
     raise AssertionError("there is at least one try")
+
+
+def _context_of(call: ToolCall, context: RunContext[Any], retry: int) -> RunContext[Any]:
+    """The context of a try; the given one, where it is of the first one already."""
+    is_its = not retry and not context.retry and (context.tool_call_id, context.tool_name) == (call.id, call.name)
+    return context if is_its else context.for_call(call.id, call.name, retry)
 
 
 class _Try:
@@ -222,7 +227,7 @@ class _Try:
             raise _deadline_passed()
         self._errand = Errand(self._answer())
         try:
-            settled = await self._errand.wait(min((limit for limit in (timeout, left) if limit is not None), default=None))
+            settled = await self._errand.wait(timeout if left is None else left if timeout is None else min(timeout, left))
         except LeftBehind as late:
             self._is_over = True
             if timeout is None or (left is not None and left < timeout):
@@ -242,8 +247,11 @@ class _Try:
         tool, options = self._tool, self._tool.options
         if tool.function is None:
             raise TypeError(f"tool {tool.name!r} has no function")
-        before = self._preprocessed if options.preprocess is not None else None
-        steps = deque(step for step in (before, self._called, options.postprocess) if step is not None)
+        steps = deque[Callable[[Any], Any]]((self._called,))
+        if options.preprocess is not None:
+            steps.appendleft(self._preprocessed)
+        if options.postprocess is not None:
+            steps.append(options.postprocess)
         value: Any = copied(self._call.arguments or {})
         while True:
             if tool.is_async:
