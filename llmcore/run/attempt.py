@@ -66,16 +66,17 @@ from llmcore.types import (
 )
 from llmcore.types.copies import assign, copied, updated
 from llmcore.types.narrowing import is_object
-from llmcore.types.telling import Tell
+from llmcore.types.telling import Tell, silently
 from llmcore.validator import CorrectionLoop, CorrectionResult, ParseDetail
 
 __all__ = ["Accepted", "TurnAttempt"]
 
 T = TypeVar("T")
 _NOT_TOLD = Usage(estimated=True)
+_NO_PLAN = Plan("", "text")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as others that are made for each reply: that triples what one costs
 class Accepted:
     """A reply that may be used. `calls` are validated, as they may run; `final` is the call of the output tool, if
     one was made; `is_final`: nothing is left to do but to run the calls, and `value` is the typed output, if one was
@@ -116,7 +117,7 @@ class TurnAttempt:
         self._listening = listening
         self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
-        self._plan = Plan("", "text")
+        self._plan = _NO_PLAN
         self._request: Request  # of the latest reply, as `_envelope`
         self._envelope: Envelope
         self._final: ToolCall | None = None
@@ -166,8 +167,9 @@ class TurnAttempt:
     def _begun(self, config: ModelConfig, plan: Plan) -> Request:
         """The turn's request; where the provider was to search the web and refuses to, our own tool does it."""
         request = self._state.request()
-        searches = self._models.can(config).web_search is True and NATIVE_SEARCH not in plan.without
-        if self._with_search is None or not request.allow_web_search or searches:
+        if self._with_search is None or not request.allow_web_search:
+            return request
+        if self._models.can(config).web_search is True and NATIVE_SEARCH not in plan.without:
             return request
         self.toolbox = self._with_search(self._given)
         self._tools = self.toolbox.tool_set()
@@ -231,12 +233,13 @@ class TurnAttempt:
             can,
             plan.mode,
             request,
-            tuple(tools),
+            tools.definitions,
             output,
             streamed=self._listening and can.streaming is not False and STREAMING not in plan.without,
             enforce_limits=self._enforce_limits,
             reason=reason,
             detail=detail,
+            endpoint=self._models.endpoint(config),
         )
         self._call = call
         bound, seconds_left = self._state.settings.context, self._state.ledger.seconds_left
@@ -246,7 +249,8 @@ class TurnAttempt:
         scope = self._requests.begins(attempt, call)
         sending = self._sending(config, call, tools, can)
         try:
-            await tell(AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail))
+            if tell is not silently:
+                await tell(AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail))
             with scope:
                 await sending.out(self._telling(sending, scope.telling(tell)))
         except BaseException as error:
@@ -261,6 +265,8 @@ class TurnAttempt:
         """Tells the events of a reply as they may be told, and between them the partial values of a typed output."""
         output = self._state.settings.output
         values = PartialValues(output, sending.tools) if output and self._listening else None
+        if tell is silently and values is None:
+            return silently
 
         async def told(event: Event | None) -> None:
             if values is None:
@@ -444,15 +450,16 @@ class TurnAttempt:
         is_final = detail is not None if typed else done
         value = self._value(detail, is_final)
         self.accepted = Accepted(envelope, calls, final, value, is_final)
+        of_output = detail.repairs if detail is not None else ()
         state.note_repairs("reply", envelope.repairs)
-        state.note_repairs("output", detail.repairs if detail is not None else ())
+        state.note_repairs("output", of_output)
         repaired: list[Event] = [
             Repaired(index, repair)
             for index, (before, after) in enumerate(zip(envelope.tool_calls, result.report.calls, strict=True))
             for repair in after.repairs[len(before.repairs) :]
         ]
-        repaired += [Repaired(None, repair) for repair in (detail.repairs if detail else ())]
-        return list(map(_to_listener, repaired))
+        repaired += [Repaired(None, repair) for repair in of_output]
+        return [_to_listener(event) for event in repaired]
 
     def _value(self, detail: ParseDetail | None, is_final: bool) -> Any:
         """The typed output, as the validators left it; of an answer in words, what they made of it."""

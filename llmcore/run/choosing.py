@@ -20,7 +20,7 @@ __all__ = ["Chosen", "choose"]
 _log = logger("run")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Chosen:
     """The first model of a run, what every other must be able to do, and the settings with the tools that it needs."""
 

@@ -199,7 +199,7 @@ def _read_blocks(hook: str, given: Envelope) -> list[Block]:
 # --- calls and their results ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Decided:
     """A call as it may run. `changed`: not as the model made it; `problems`: why it may not run after all."""
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from secrets import token_hex
 from typing import Literal, cast
-from uuid import uuid4
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, FallbackManager, Plan, best_place, first_well, resting
@@ -98,7 +98,7 @@ class Run:
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
         if request is not settings.request or self._toolbox is not settings.toolbox:
             settings = replace(settings, request=request, toolbox=self._toolbox)
-        run = ObservedRun(uuid4().hex, self._model.alias, machinery.name, current_run.get(), request, self._model)
+        run = ObservedRun(token_hex(16), self._model.alias, machinery.name, current_run.get(), request, self._model)
         self.state = RunState(settings, machinery.observers.watch(run))
         bounds_cost = self.state.ledger.bounds_cost
         if bounds_cost and not machinery.catalog.is_priced(self._model):
@@ -334,20 +334,17 @@ class Run:
 
     def _begin_turn(self, attempt: TurnAttempt) -> FallbackContext:
         """What layer 4 is told, which sees to one accepted reply, by whatever attempts it takes."""
+        mode_matters = attempt.mode_matters
         self.state.ledger.start_turn(None if self._attempts_fixed else self._models.attempts)
-        return FallbackContext(
-            models=self._models,
-            ledger=self.state.ledger,
-            plan=self._first_plan(attempt.mode_matters),
-            mode_matters=attempt.mode_matters,
-        )
+        return FallbackContext(self._models, self.state.ledger, self._first_plan(mode_matters), mode_matters)
 
     def _first_plan(self, mode_matters: bool) -> Plan:
         """The turn's model, or another one that it may escalate to while it is to be left aside."""
         models, wanted = self._models, self._model.alias
-        model = first_well(models, wanted)
-        place = self._place if self._place and model == wanted and self._place in models.deployments(model) else ""
-        if not place or models.resting(model, place):
+        model = wanted if models.all_well else first_well(models, wanted)
+        places = models.deployments(model)
+        place = self._place if model == wanted and self._place in places else places[0]
+        if len(places) > 1 and (place != self._place or models.resting(model, place)):
             place = best_place(models, model)
         mode = self._first_mode(models.modes(model, place), mode_matters)
         if model == wanted:

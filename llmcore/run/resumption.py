@@ -60,7 +60,7 @@ class Resumed:
     not_entered: Sequence[Message] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Entered:
     """The messages as the run has them, what was repaired of them, and the turn that is not over, if there is one."""
 

@@ -13,7 +13,7 @@ from pydantic import PydanticUndefinedAnnotation, ValidationError
 
 from llmcore.run.callers_code import CallersFunction
 from llmcore.run.context_size import ContextBound, context_bound
-from llmcore.run.copies import refusing
+from llmcore.run.copies import is_fit, refusing
 from llmcore.run.enclosing import Place, enclosing
 from llmcore.run.interjections import interjections_of
 from llmcore.run.options import REQUEST_OPTIONS, Given, Strictness, check_options
@@ -190,7 +190,7 @@ def _same(one: Tool, other: Tool) -> bool:
     return runs_the_same and one.definition == other.definition
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each run, and freezing triples what that costs
 class RunSettings:
     """One run, resolved. `request.messages` is the whole history; `tool_overrides` are the call's own tool options. `repairs`: of
     the history that was given; `resumed`: the turn that it left open."""
@@ -255,6 +255,8 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
 def _resolved(given: Given | None, options: Mapping[str, Any]) -> tuple[Request, int]:
     """The request, and how many of its messages are the history before it."""
     if given.__class__ is str and not options:
+        if is_fit(given):  # the message is of our own making
+            return made(Request, messages=given_messages(given)), 0
         return _owned(made(Request, messages=given_messages(given))), 0
     history = _history(options.get("message_history"))
     overrides = {name: value for name, value in options.items() if name in REQUEST_OPTIONS}

@@ -173,12 +173,15 @@ async def resolved(answer: Any, request: Request) -> Any:
 def raise_if_error(answer: Any) -> None:
     """Raise what is an exception; a foreign one (of LiteLLM, of a client) as the `LLMCoreError` it means, and so a provider's
     body that tells of an error. A failed assertion is nobody's reply: it stays what it is."""
+    if isinstance(answer, str):
+        return
     if isinstance(answer, type) and issubclass(answer, BaseException):
         answer = answer("an error scripted for a test")
     if isinstance(answer, AssertionError):
         raise of_test(answer)
-    if isinstance(answer, Mapping) and failed_generation_body(answer) is None:
-        answer = error_in(dict(cast("Mapping[str, Any]", answer)), is_of_unknown_wire=True)
+    if isinstance(answer, Mapping):
+        told = error_in(dict(cast("Mapping[str, Any]", answer)), is_of_unknown_wire=True)
+        answer = told if told is None or failed_generation_body(answer) is None else None
     if isinstance(answer, LLMCoreError) or (isinstance(answer, BaseException) and not isinstance(answer, Exception)):
         raise answer
     if isinstance(answer, Exception):
@@ -190,6 +193,8 @@ def reply_of(answer: object, usage: Usage | None) -> Reply:
 
     `usage`: for an answer that does not tell its own.
     """
+    if answer.__class__ is str:
+        return made(Reply, raw=answer, usage=usage or NO_USAGE)
     if isinstance(answer, Reply):
         return answer if usage is None or answer.usage != Usage() else answer.model_copy(update={"usage": usage})
     raw: object = answer

@@ -67,18 +67,27 @@ def usage_in(raw: object) -> Usage | None:
 
 def identity_in(raw: object) -> tuple[str, str]:
     """The reply's id and the model that answered, `""` for what is not told."""
-    found = {"id": "", "model": ""}
+    id_ = model = ""
     for holder in _holders(raw):
-        for field, names in (("id", ("id", "responseId", "response_id")), ("model", ("model", "modelVersion", "model_version"))):
-            told = next((holder[name] for name in names if isinstance(holder.get(name), str)), "")
-            found[field] = found[field] or told
-    return found["id"], found["model"]
+        id_, model = id_ or _first_text(holder, _IDS), model or _first_text(holder, _MODELS)
+    return id_, model
+
+
+_IDS = ("id", "responseId", "response_id")
+_MODELS = ("model", "modelVersion", "model_version")
+
+
+def _first_text(holder: JsonObject, names: tuple[str, ...]) -> str:
+    for name in names:
+        if isinstance(told := holder.get(name), str):
+            return told
+    return ""
 
 
 def _told(raw: object) -> Iterator[JsonObject]:
     """Every object that counts tokens."""
     for holder in _holders(raw):
-        usages = [holder[name] for name in _USAGES if is_object(holder.get(name))]
+        usages = [holder[name] for name in _USAGES if name in holder and is_object(holder[name])]
         for usage in usages or [holder] * ("eval_count" in holder):
             yield usage
             yield from (usage[name] for name in _DETAILS if is_object(usage.get(name)))
@@ -93,6 +102,8 @@ def _holders(raw: object) -> Iterator[JsonObject]:
 
 
 def _events(raw: object) -> Iterable[JsonObject]:
+    if is_object(raw):
+        return (raw,)
     if isinstance(raw, Mapping):
         return [dict(cast("Mapping[str, Any]", raw))]
     several = cast("Sequence[object]", raw) if isinstance(raw, list | tuple) else ()
