@@ -24,7 +24,7 @@ from llmcore.normalizer.core.words import BEFORE_BARE, TURN_TOKENS
 
 __all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]
 
-_BY_FREQUENCY = "`<[{(]◁=A:"  # what markup is most often made of comes first
+_BY_FREQUENCY = "`<[{(]◁=~A:"  # what markup is most often made of comes first
 _FARTHEST = 64  # no expression for markers looks farther than so many characters,
 _FARTHEST_OF_ALL = 1024  # and none at all than so many
 _NEAR = 128

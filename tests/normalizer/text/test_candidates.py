@@ -69,3 +69,13 @@ def test_after_a_header_every_brace_is_one() -> None:
 def test_what_may_still_become_an_opener_is_one() -> None:
     for text in ("a <", "a <tool", "a </", "a [", "a ]<"):
         assert found(text)
+
+
+@pytest.mark.parametrize("words", ["", "It rained. ", "It rained, 3 of 4 days: a [1] <b>{so}</b> f(x). " * 40])
+@pytest.mark.parametrize(
+    "opener", ["<tool_call>{", "[TOOL_CALLS][", "```json\n", "~~~\n", '{"name": ', "get_weather(", "Action: x"]
+)
+def test_the_first_of_a_whole_text_is_found_as_in_one_that_grows(opener: str, words: str) -> None:
+    text = f"{words}\n{opener}"
+    names = names_of(NAMES)
+    assert signs_of(NAMES, marker_table(None)).first(text, 0, names) == (found(text) or [-1])[0]
