@@ -19,12 +19,16 @@ MAX_SCHEMA_DEPTH = 128
 MAX_SCHEMA_NODES = 500_000
 """Values in a schema written out, where one object may stand in many places."""
 _MAX_SHOWN = 80
+_FEW_LEVELS, _FEW_VALUES = 32, 10_000
+"""Within which a schema is surely none of what is refused."""
 
 
 def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> None:
     """Raise `ToolDefinitionError` for a schema that holds itself, is nested too deeply, becomes too large when written
     out, or holds text that UTF-8 cannot encode. `where`: what the message begins with. `around`: levels around the schema
     that are not its own."""
+    if _is_plain(schema):
+        return
     sizes: dict[int, tuple[int, int]] = {}  # of each container done: its depth and its size
     open_ones: set[int] = set()
     waiting: list[object] = [schema]
@@ -58,6 +62,31 @@ def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> N
                     "move what repeats to $defs and refer to it by $ref"
                 )
             sizes[key] = depth, size
+
+
+def _is_plain(schema: object) -> bool:
+    """Does one look tell that it is a small tree of ASCII text, as most are? Each check of a tool set asks for it."""
+    level: list[Any] = [schema]
+    for _ in range(_FEW_LEVELS):
+        inner: list[Any] = []
+        for part in level:
+            kind: object = part.__class__
+            if kind is str:
+                if not part.isascii():
+                    return False
+            elif kind is dict:
+                inner += part
+                inner += part.values()
+            elif kind is list:
+                inner += part
+            elif isinstance(part, dict | list | str):  # whose own methods may say otherwise
+                return False
+            if len(inner) > _FEW_VALUES:
+                return False
+        if not inner:
+            return True
+        level = inner
+    return False
 
 
 def _check_text(part: object, children: list[Any], where: str) -> None:
