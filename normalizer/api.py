@@ -22,6 +22,7 @@ from llmcore.types.envelope import Envelope
 from llmcore.types.errors import CallerError
 from llmcore.types.events import NormalizerEvent
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from llmcore.types.narrowing import is_object
 from llmcore.types.requests import Reply
 from llmcore.types.tools import ToolSet
 
@@ -54,7 +55,7 @@ def normalize(
         quick = read_quickly(reply, _checked(tools), named, limits)
         if quick is not None:
             return envelope_of_words_and_calls(reply, finish_reason, quick)
-    if type(reply) is dict and wire in _CHATS and not (reasoning_open or forced_tool or enveloped or finish_reason):
+    if is_object(reply) and wire in _CHATS and not (reasoning_open or forced_tool or enveloped or finish_reason):
         named = None if dialects is None else frozenset(dialects)
         plain = read_plain_chat(reply, _checked(tools), named, limits)
         if plain is not None:

@@ -62,8 +62,9 @@ class RunState:
         self.inner = InnerRuns(self.ledger, {} if resumed is None else resumed.within)
         given = settings.request.messages
         self.messages: list[Message] = list(given if resumed is None else given[: resumed.head])
-        self._sent: list[tuple[Message, Message]] = []
-        """The messages that requests hold, each with its copy there."""
+        self._copied: list[Message] = []
+        self._sent: list[Message] = []
+        """The messages that requests hold, and their copies there."""
         self._later = [] if resumed is None else list(given[resumed.head :])
         """What was said behind a turn that is not over."""
         self.envelope = (resumed.envelope if resumed is not None else None) or made(Envelope)
@@ -186,11 +187,9 @@ class RunState:
         """The history as requests hold it. Each message is copied once, for all requests of the run: so what an adapter or an
         observer keeps of them grows with the history, not with its square."""
         for index, message in enumerate(self.messages):
-            if index == len(self._sent):
-                self._sent.append((message, copied(message)))
-            elif self._sent[index][0] is not message:
-                self._sent[index] = message, copied(message)
-        return [copy for _, copy in self._sent[: len(self.messages)]]
+            if index == len(self._sent) or self._copied[index] is not message:
+                self._copied[index : index + 1], self._sent[index : index + 1] = [message], [copied(message)]
+        return self._sent[: len(self.messages)]
 
     @property
     def has_used_tools(self) -> bool:

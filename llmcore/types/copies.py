@@ -28,6 +28,8 @@ Model = TypeVar("Model", bound=BaseModel)
 _FROZEN: set[type[BaseModel]] = set()
 _LIVE: set[type[BaseModel]] = set()
 """The types derived from `Value`: to ask `isinstance` of a pydantic model takes ten times as long as looking here."""
+_SET_ONCE: set[type[BaseModel]] = set()
+"""Those whose fields are set when one is made and never again, so that the names of those that were given may be shared."""
 _FLAT: set[type] = {str, int, float, bool, type(None), bytes}
 """What cannot change, with the frozen types that hold nothing else."""
 _PARTS: dict[type[BaseModel], tuple[str, ...]] = {}
@@ -99,6 +101,8 @@ class Value(BaseModel):
         super().__pydantic_init_subclass__(**options)
         changes_in_place = cls.__private_attributes__ or not cls.model_config.get("frozen")
         (_LIVE if changes_in_place else _FROZEN).add(cls)
+        if cls.model_config.get("frozen"):
+            _SET_ONCE.add(cls)
         parts = [name for name, field in cls.__pydantic_fields__.items() if not _is_flat(field.annotation)]
         _PARTS[cls] = tuple(parts)
         if not changes_in_place and not parts:
@@ -156,7 +160,7 @@ def made(kind: type[Model], **fields: Any) -> Model:
             values[name] = make()
     new = object.__new__(kind)
     _set_fields(new, values)
-    _set_given(new, _given_names(kind, tuple(fields)) if kind in _FROZEN else {*fields})
+    _set_given(new, _given_names(kind, tuple(fields)) if kind in _SET_ONCE else {*fields})
     _set_extra(new, None)
     _set_private(new, None if private is None else _copied(private))
     return new
@@ -188,7 +192,7 @@ def _built(model: Model, fields: dict[str, Any], given: Set[str]) -> Model:
     kind, private, names = model.__class__, model.__pydantic_private__, model.__pydantic_fields_set__
     new = object.__new__(kind)
     _set_fields(new, fields)
-    _set_given(new, names if kind in _FROZEN and given <= names else names | given)
+    _set_given(new, names if kind in _SET_ONCE and given <= names else names | given)
     _set_extra(new, model.__pydantic_extra__)
     _set_private(new, None if private is None else private.copy())
     return new

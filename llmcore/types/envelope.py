@@ -80,7 +80,11 @@ class ToolCall(Value):
     @classmethod
     def trusted(cls, fields: dict[str, Any]) -> ToolCall:
         """A call of all fields, by name, that are right already: nothing is validated. For the normaliser."""
-        return filled(cls, fields, {*fields})
+        return filled(cls, fields, _CALLS_FIELDS)
+
+
+_CALLS_FIELDS = {*ToolCall.model_fields}
+"""What cannot change shares them, as `copies.made` does."""
 
 
 class NearMiss(Value):
@@ -193,7 +197,7 @@ class Envelope(Value):
     ) -> Envelope:
         """An envelope of all fields, by name, that are right already: nothing is validated. For the normaliser: to
         validate and `attach` takes longer than to read a short reply."""
-        return filled(cls, fields, {*fields}, {"_source": source, "_segments": segments, "_blocks": blocks})
+        return filled(cls, fields, _FIELDS, {"_source": source, "_segments": segments, "_blocks": blocks})
 
     def __getstate__(self) -> dict[Any, Any]:
         self._compute()
@@ -221,3 +225,6 @@ class Envelope(Value):
             "content": self.content,
             "needsMoreWork": self.needs_more_work,
         }
+
+
+_FIELDS = {*Envelope.model_fields}

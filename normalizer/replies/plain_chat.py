@@ -8,7 +8,7 @@ tested (`tests/normalizer/replies/test_plain_chat.py`).
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.finish import reason_of
@@ -19,6 +19,7 @@ from llmcore.normalizer.text.quick import read_quickly
 from llmcore.types.envelope import Envelope, ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.messages import Block
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet
 
 __all__ = ["read_plain_chat"]
@@ -34,31 +35,31 @@ def read_plain_chat(
 ) -> Envelope | None:
     """The envelope, or None where anything stands in the body that is not plain."""
     choices = body.get("choices")
-    if choices.__class__ is not list or len(choices) != 1 or "error" in body:
+    if not is_list(choices) or len(choices) != 1 or "error" in body:
         return None
-    choice = choices[0]
-    if choice.__class__ is not dict or "delta" in choice or choice.get("text"):
+    choice: object = choices[0]
+    if not is_object(choice) or "delta" in choice or choice.get("text"):
         return None
     message, word = choice.get("message"), choice.get("finish_reason")
-    if message.__class__ is not dict or word.__class__ is not str or reason_of(word) not in _ENDS:
+    if not is_object(message) or not isinstance(word, str) or reason_of(word) not in _ENDS:
         return None
     for key, value in message.items():
         if key not in _READ and value:
             return None
     words, calls = message.get("content"), message.get("tool_calls")
     if calls:
-        return None if words or words.__class__ in (list, dict) else _of_calls(calls, word, tools, limits)
-    if words.__class__ is not str:
+        return _of_calls(calls, word, tools, limits) if words is None or words == "" else None
+    if not isinstance(words, str):
         return None
     quick = read_quickly(words, tools, dialects, limits)
     return None if quick is None else envelope_of_words_and_calls(words, word, quick)
 
 
-def _of_calls(entries: Any, word: str, tools: ToolSet | None, limits: Limits) -> Envelope | None:
+def _of_calls(entries: object, word: str, tools: ToolSet | None, limits: Limits) -> Envelope | None:
     native: list[NativeCall] = []
-    if entries.__class__ is not list:
+    if not is_list(entries):
         return None
-    for position, entry in enumerate(cast("list[Any]", entries)):
+    for position, entry in enumerate(entries):
         call = _call(position, entry)
         if call is None:
             return None
@@ -81,15 +82,15 @@ def _of_calls(entries: Any, word: str, tools: ToolSet | None, limits: Limits) ->
     return Envelope.trusted(fields, "", (), partial(_blocks, calls))
 
 
-def _call(position: int, entry: Any) -> NativeCall | None:
+def _call(position: int, entry: object) -> NativeCall | None:
     """A call of a function, all there; None where anything else is said of it."""
-    if entry.__class__ is not dict or not entry.keys() <= _CALL or entry.get("type") != "function":
+    if not is_object(entry) or not entry.keys() <= _CALL or entry.get("type") != "function":
         return None
     function, id = entry.get("function"), entry.get("id")
-    if function.__class__ is not dict or not function.keys() <= _FUNCTION or id.__class__ is not str:
+    if not is_object(function) or not function.keys() <= _FUNCTION or not isinstance(id, str):
         return None
     name, arguments = function.get("name"), function.get("arguments")
-    if name.__class__ is not str or not name or arguments.__class__ is not str:
+    if not isinstance(name, str) or not name or not isinstance(arguments, str):
         return None
     return NativeCall(position, position, id, name, pieces=[arguments], whole=True)
 
