@@ -13,7 +13,7 @@ from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.urls import shown_url
 from llmcore.adapters.wire.error_events import error_in, plain_words
-from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_over, why_unreadable
+from llmcore.adapters.wire.terminators import is_whole_reply, may_be_one_line, says_it_is_not_over, why_unreadable
 from llmcore.adapters.wire.watching import Exchange
 from llmcore.types import InternalError, RemoteServerError, Timeout
 from llmcore.types.narrowing import is_object
@@ -69,7 +69,7 @@ def ending_of(
             raise told
         if exchange.broken is not None:
             raise _fault_in_body(call, exchange) from error
-        if is_whole_reply(document):
+        if is_whole_reply(document) and not may_be_one_line(document):
             return document
     if not said and exchange.in_place and not exchange.end.known:
         raise _fault_in_body(call, exchange) from error

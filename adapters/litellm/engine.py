@@ -21,6 +21,7 @@ from typing import Any
 
 from llmcore.adapters.base import NOTHING_SENT
 from llmcore.adapters.litellm.loop_ends import at_loop_end, end_worker, exit_first, give_each_loop_a_worker
+from llmcore.adapters.litellm.ollama_lines import leave_text_as_it_is
 from llmcore.adapters.litellm.unheard import price_only_what_is_heard
 from llmcore.adapters.secrets.log_scrubbing import filter_clients
 from llmcore.adapters.wire.watching import current_watch, tells_what_it_makes
@@ -149,6 +150,7 @@ def _load() -> Any:
     # The first look for a name that LiteLLM loads late registers what it does at the interpreter's end.
     getattr(module, "llmcore", None)
     exit_first()
+    leave_text_as_it_is(importlib.import_module("litellm.llms.ollama.chat.transformation").OllamaChatCompletionResponseIterator)
     price_only_what_is_heard(importlib.import_module("litellm.litellm_core_utils.litellm_logging").Logging)
     give_each_loop_a_worker(importlib.import_module("litellm.litellm_core_utils.logging_worker").GLOBAL_LOGGING_WORKER)
     importlib.import_module("llmcore.adapters.litellm.transport").install(

@@ -32,6 +32,7 @@ __all__ = [
     "finish_of",
     "is_of_a_wire",
     "is_whole_reply",
+    "may_be_one_line",
     "parse_json",
     "says_it_is_not_over",
     "why_unreadable",
@@ -93,7 +94,7 @@ def ends_reply(event: object) -> bool:
 
 def finish_of(event: object) -> str | None:
     """The finish word of an event that ends a reply, "" where it ends it without one; None when it does not end it."""
-    if not is_object(event):
+    if not is_object(event) or ("done" in event and event["done"] is not True):
         return None
     if _finishes(object_in(event.get("promptFeedback"))):
         return "content_filter"  # the words for why a prompt was blocked mean other things at the end of a reply
@@ -147,7 +148,7 @@ def says_it_is_not_over(body: object) -> bool:
     if not is_object(body) or finish_of(body) is not None:
         return False
     status = body.get("status") if is_list(body.get("output")) else None
-    return body.get("done") is False or (isinstance(status, str) and status.lower() in _GOING_ON)
+    return body.get("done") is not None or (isinstance(status, str) and status.lower() in _GOING_ON)
 
 
 def is_whole_reply(body: object) -> bool:
@@ -164,6 +165,14 @@ def is_whole_reply(body: object) -> bool:
     return any(part for key in _REPLY_KEYS for part in _parts(body.get(key))) or any(
         is_object(part) or is_list(part) for part in told
     )
+
+
+def may_be_one_line(body: object) -> bool:
+    """May this whole body be the first line of a stream of Ollama's, where the rest is cut off? It says neither that it is the
+    last nor what else it could be."""
+    if not is_object(body) or finish_of(body) is not None or not is_object(body.get("message")):
+        return False
+    return not any(key in body for key in ("content", "output", *_REPLY_KEYS))
 
 
 class StreamEnd:

@@ -34,7 +34,7 @@ from llmcore.adapters.wire.error_events import ErrorEvent
 from llmcore.adapters.wire.extent import too_many_values, too_many_values_in
 from llmcore.adapters.wire.inflating import Inflater, UnknownEncoding, inflater_of
 from llmcore.adapters.wire.streaming import EventStream, Taken
-from llmcore.adapters.wire.terminators import StreamEnd, is_whole_reply, parse_json
+from llmcore.adapters.wire.terminators import StreamEnd, is_whole_reply, may_be_one_line, parse_json
 from llmcore.types import Limits
 from llmcore.types.narrowing import is_object
 from llmcore.types.numbers import exact_json
@@ -238,7 +238,8 @@ class Exchange:
     @property
     def came_to_its_end(self) -> bool:
         """Did a streamed reply say that it is whole, by a finish reason, an end mark, or one JSON body in place of a stream?"""
-        return self.end.seen or is_whole_reply(self.document)
+        whole = is_whole_reply(self.document) and not (self._streamed and may_be_one_line(self.document))
+        return self.end.seen or whole
 
     @property
     def _ended_by_itself(self) -> bool:

@@ -77,6 +77,8 @@ class ReplayAdapter:
     async def complete(self, call: ModelCall) -> Reply:
         exchange = self._next(call)
         raw = _raw(exchange)
+        for event in cast("list[object]", raw) if isinstance(raw, list) else ():
+            raise_if_error(event)
         if (error := _ending(exchange)) is not None:
             raise error
         id_, model = identity_in(raw)
@@ -93,6 +95,7 @@ class ReplayAdapter:
         exchange = self._next(call)
         raw = _raw(exchange)
         for chunk in chunks_of(raw, None):
+            raise_if_error(chunk)
             yield chunk
         if (error := _ending(exchange)) is not None:
             raise error

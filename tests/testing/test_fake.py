@@ -360,6 +360,15 @@ async def test_a_body_that_tells_of_an_error_fails_as_on_the_wire(body: dict[str
     assert isinstance(replayed.value, kind)
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_an_error_within_a_recorded_stream_fails_as_on_the_wire(streamed: bool) -> None:
+    sse = 'data: {"error": {"message": "Rate limit reached", "code": 429}}\n\ndata: [DONE]\n\n'
+    orchestrator = Orchestrator(ReplayAdapter({"id": "r", "exchanges": [{"sse": sse}]}))
+    run = orchestrator.stream_sync if streamed else orchestrator.run_sync
+    with pytest.raises(RateLimited):
+        list(run("Hi", budget=Budget(attempts=1)))
+
+
 async def test_a_recorded_null_is_no_reply() -> None:
     with pytest.raises(FallbackExhausted, match="null"):
         await Orchestrator(ReplayAdapter({"id": "r", "exchanges": [{"response": None}]})).run("Hi", budget=Budget(attempts=1))

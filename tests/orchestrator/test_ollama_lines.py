@@ -1,0 +1,70 @@
+"""Ollama's stream is read as its lines say: thoughts stay thoughts, and only `done: true` ends it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from llmcore.run.result import RunResult
+from llmcore.types import FallbackExhausted, RemoteServerError
+from tests.orchestrator.test_cut_streams import finished, orchestrator_at
+from tests.support.wire_server import Raw, WireServer
+
+pytestmark = pytest.mark.anyio
+
+CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Rome"}}</tool_call>'
+END = {"done": True, "done_reason": "stop"}
+
+
+def lines(*pieces: str, done: dict[str, Any] | None = None, end: bool = True) -> Raw:
+    told = [{"model": "m", "message": {"role": "assistant", "content": piece}, **(done or {"done": False})} for piece in pieces]
+    last = [{"model": "m", "message": {"role": "assistant", "content": ""}, **END}] if end else []
+    return Raw([json.dumps(line).encode() + b"\n" for line in [*told, *last]], "application/x-ndjson")
+
+
+async def asked(reply: Raw, ran: list[str]) -> RunResult:
+    with WireServer([reply]) as server:
+        orchestrator = orchestrator_at(server, "ollama", ran, strategies=())
+        try:
+            return await finished(orchestrator.stream("Weather?"))
+        finally:
+            await orchestrator.aclose()
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ("<think>", "I could:\n", CALL, "</think>", "No."),
+        ("<think>I could:\n", f"{CALL}</think>", "No."),
+        ("<thi", "nk>I could:\n", CALL, "</th", "ink>No."),
+    ],
+)
+async def test_thoughts_in_several_pieces_are_no_answer_and_no_call(pieces: tuple[str, ...]) -> None:
+    ran: list[str] = []
+    result = await asked(lines(*pieces), ran)
+    assert (result.content, result.envelope.reasoning, ran) == ("No.", f"I could:\n{CALL}", [])
+
+
+async def test_tags_of_thoughts_without_a_beginning_are_not_lost_in_silence() -> None:
+    result = await asked(lines("The answer", " is 12.", done={"done": False, "created_at": "now"}), [])
+    assert result.content == "The answer is 12."
+
+
+async def test_a_line_that_leaves_out_done_is_not_the_last() -> None:
+    told = [{"model": "m", "message": {"role": "assistant", "content": piece}} for piece in ("It is ", "sunny.")]
+    told.append({"model": "m", "message": {"role": "assistant", "content": ""}, **END})
+    body = Raw([json.dumps(line).encode() + b"\n" for line in told], "application/x-ndjson")
+    assert (await asked(body, [])).content == "It is sunny."
+
+
+@pytest.mark.parametrize(
+    "done", [{"x": 1}, {"done": None}, {"done": 0}, {"done": "false"}, {"done": False, "done_reason": "load"}]
+)
+@pytest.mark.parametrize("text", ["half", CALL])
+async def test_one_line_without_its_end_is_a_cut_stream(done: dict[str, Any], text: str) -> None:
+    ran: list[str] = []
+    with pytest.raises(FallbackExhausted) as caught:
+        await asked(lines(text, done=done, end=False), ran)
+    assert (type(caught.value.__cause__), ran) == (RemoteServerError, [])
