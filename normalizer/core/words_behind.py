@@ -78,6 +78,14 @@ _NEGATION = re.compile(
     r"|\A\W*no\b|[不没未]|ませ|ない|않|아니|لا\b|لم\b|لن\b|नहीं",
     re.IGNORECASE,
 )
+_RETRACTION = re.compile(
+    r"\b(?:o+ps|whoops|wrong|incorrect|mistake[ns]?|scratch|strike|disregard|ignore|forget|cancel|undo|instead|correction|meant|"
+    r"hoppla|falsch|irrtum|vergiss\w*|ignorier\w*|stattdessen|storno|oups|erreur|tromp\w+|oublie[zr]?|ignore[zr]|annule[zr]?|plutôt|"
+    r"ups|error|equivoc\w+|olvid\w+|ignora|cancela|errado|engan\w+|esque[çc]\w+|sbaglia\w+|errore|annulla|dimentica|"
+    r"ой|ошиб\w+|неверн\w*|неправильн\w*|забудь\w*|отмен\w*)\b|错了|錯了|搞错|忽略|取消|更正|間違|取り消|忘れて|訂正|잘못|취소|무시|정정|خطأ|تجاهل|गलत",
+    re.IGNORECASE,
+)
+"""Words that take back what was said."""
 _FEW = 6  # words
 _FEW_SIGNS = 10  # in scripts without blanks
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -103,7 +111,7 @@ def talk_of_it(said: str, before: str) -> bool:
     said = _TAG.sub("", said[:_REACH]).strip()
     if not said:
         return False
-    if _NEGATION.search(said) is not None or _disclaimer().search(said) is not None:
+    if any(words.search(said) is not None for words in (_NEGATION, _RETRACTION)) or _disclaimer().search(said) is not None:
         return True
     if _EXAMPLE.search(said) is not None and _EXAMPLE.search(before) is not None:
         return True

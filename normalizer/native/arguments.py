@@ -77,6 +77,10 @@ def object_arguments(value: object, tool: CompiledTool | None, ending: Ending, l
     return Arguments(copied(value), raw, not cut)
 
 
+_MARKUP = re.compile(r"<[^<>]{0,64}>|`{3}\w*")
+_WORD = re.compile(r"\w")
+
+
 def _holds_no_number(value: object) -> bool:
     """Does it hold a number that is not finite: none of JSON's, or one beyond every float?"""
     if isinstance(value, float):
@@ -94,7 +98,8 @@ def text_arguments(text: str, ending: Ending, limits: Limits) -> list[Arguments]
         decoded = [Repair(kind="double_encoded", before=text, after=inner), *reading.repairs]
         text, reading = inner, _read(inner, ending, limits)
     if not reading.error and (rest := text[reading.end :].strip()):
-        decoded.append(Repair(kind="trailing_text", before=rest, after=""))
+        said = _WORD.search(_MARKUP.sub("", rest)) is not None  # words behind it may take it back
+        decoded.append(Repair(kind="trailing_text", before=rest, after="", safety="guess" if said else "lossless"))
     found = _objects(reading)
     repairs = [*decoded, *reading.repairs]
     if not found or len(found) != len(reading.values):

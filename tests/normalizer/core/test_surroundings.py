@@ -336,6 +336,11 @@ _TALKED_OF = "GLM writes its calls in tags.\n\n{}\n\nThe tags hold JSON. That is
         ("{}\n请稍等片刻，查询完成后我会把结果告诉您。", CALL),
         ("{}\n少々お待ちください、結果が分かり次第お知らせいたします。", CALL),
         ("{}\nLet me know if you need more.", CALL),  # few words
+        ("{}\nOops, the other town.", GUESS),  # taken back
+        ("{}\nDisregard the above.", GUESS),
+        ("{}\nJe me suis trompé.", GUESS),
+        ("{}\nОй, ошибка.", GUESS),
+        ("{}\nCorrection:", GUESS),
         (
             "That is clear.\n{}\n<tool_response>Rain. Wind.</tool_response> It rains. Take a coat.",
             CALL,

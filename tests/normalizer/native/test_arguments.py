@@ -135,6 +135,14 @@ class TestUnreadable:
         found = call('{"a": 1} Would you like')
         assert (found.arguments, kinds(found)) == ({"a": 1}, ["trailing_text"])
 
+    @pytest.mark.parametrize(
+        ("rest", "safety"),
+        [(" wait, no", "guess"), (' or {"a": 2}', "guess"), (" // do not run", "guess"), ("</tool_call>", "lossless"),
+         ("<|im_end|>", "lossless"), ("\n```", "lossless")],
+    )  # fmt: skip
+    def test_words_behind_the_object_may_take_it_back(self, rest: str, safety: str) -> None:
+        assert [repair.safety for repair in call(f'{{"a": 1}}{rest}').repairs] == [safety]
+
     def test_python_is_repaired_and_recorded(self) -> None:
         found = call("{'a': True,}")
         assert found.arguments == {"a": True}
