@@ -19,6 +19,7 @@ from llmcore.transcripts import Exchange, Transcript, read_transcripts, split_ev
 from llmcore.transcripts.formats.building import first_problem
 from llmcore.types import ConfigError, LLMCoreError, RemoteServerError, Reply, Usage
 from llmcore.types.called import in_words
+from llmcore.types.narrowing import is_list
 from llmcore.types.of_tests import of_test
 
 __all__ = ["ReplayAdapter"]
@@ -77,7 +78,7 @@ class ReplayAdapter:
     async def complete(self, call: ModelCall) -> Reply:
         exchange = self._next(call)
         raw = _raw(exchange)
-        for event in cast("list[object]", raw) if isinstance(raw, list) else ():
+        for event in raw if is_list(raw) else ():
             raise_if_error(event)
         if (error := _ending(exchange)) is not None:
             raise error

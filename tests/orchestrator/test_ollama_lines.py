@@ -53,7 +53,9 @@ async def test_tags_of_thoughts_without_a_beginning_are_not_lost_in_silence() ->
 
 
 async def test_a_line_that_leaves_out_done_is_not_the_last() -> None:
-    told = [{"model": "m", "message": {"role": "assistant", "content": piece}} for piece in ("It is ", "sunny.")]
+    told: list[dict[str, Any]] = [
+        {"model": "m", "message": {"role": "assistant", "content": piece}} for piece in ("It is ", "sunny.")
+    ]
     told.append({"model": "m", "message": {"role": "assistant", "content": ""}, **END})
     body = Raw([json.dumps(line).encode() + b"\n" for line in told], "application/x-ndjson")
     assert (await asked(body, [])).content == "It is sunny."
