@@ -205,6 +205,9 @@ class Adapter(Protocol):
 
     A test double that runs the test's own code says so by an attribute `lets_exceptions_through = True`: what it raises
     that is no `LLMCoreError` ends the run as it is. Any other adapter's is an `InternalError`.
+
+    Each wait for an adapter is a task of its own, which is left behind if it goes on when the deadline has passed or the run is
+    cancelled. One that is known to end when it is cancelled spares that by an attribute `heeds_cancellation = True`.
     """
 
     @property

@@ -71,6 +71,7 @@ class LiteLLMAdapter:
     """
 
     provider_id = "litellm"
+    heeds_cancellation = True
 
     def __init__(
         self, store: CapabilityStore | None = None, observer: Observer | None = None, *, limits: Limits = DEFAULT_LIMITS

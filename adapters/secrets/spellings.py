@@ -156,26 +156,66 @@ def _cores(data: bytes) -> set[str]:
 
 def found(text: str, words: Iterable[str]) -> list[Span]:
     """Where the words stand in the text, in order and not overlapping."""
-    forms = [_forms(word) for word in words]
-    spans: list[Span] = []
-    for layer in _layers(text) if forms else ():
+    words, spans = tuple(words), list[Span]()
+    sought = _sought(words)
+    for layer in _layers(text) if words else ():
         joined = layer.replaced(_SPACE, lambda _: "") or layer
         unparted = layer.replaced(_BETWEEN_BYTES, lambda _: "") or layer
-        for form in forms:
-            spans += _hits(layer, form.plain)
-            spans += _hits(joined, form.plain) if joined is not layer else ()
-            spans += _hits(unparted, form.hexadecimal)
-            spans += (_with_margin(text, span) for span in _hits(joined, form.joined))
+        spans += sought.plain.hits(layer)
+        spans += sought.plain.hits(joined) if joined is not layer else ()
+        spans += sought.hexadecimal.hits(unparted)
+        spans += (_with_margin(text, span) for span in sought.joined.hits(joined))
     return united(spans)
 
 
-def _hits(layer: _Layer, forms: Iterable[str]) -> Iterator[Span]:
-    for form in forms:
-        position = layer.text.find(form)
-        while position >= 0:
-            end = position + len(form)
-            yield layer.span_at_bottom(position, end)
-            position = layer.text.find(form, end)
+class _Index:
+    """Forms by how they begin: a text is walked once, however many there are."""
+
+    def __init__(self, forms: Iterable[str]) -> None:
+        self._short: list[str] = []
+        self._by_head: dict[str, list[str]] = {}
+        for form in set(forms):
+            if len(form) < _HEAD:
+                self._short.append(form)
+            else:
+                self._by_head.setdefault(form[:_HEAD], []).append(form)
+
+    def hits(self, layer: _Layer) -> Iterator[Span]:
+        few = len(self._by_head) <= _FEW
+        for form in [*self._short, *(form for forms in self._by_head.values() for form in forms)] if few else self._short:
+            position = layer.text.find(form)
+            while position >= 0:
+                end = position + len(form)
+                yield layer.span_at_bottom(position, end)
+                position = layer.text.find(form, end)
+        if not few:
+            text, by_head = layer.text, self._by_head
+            for at in range(len(text) - _HEAD + 1):
+                for form in by_head.get(text[at : at + _HEAD], ()):
+                    if text.startswith(form, at):
+                        yield layer.span_at_bottom(at, at + len(form))
+
+
+_HEAD = 8
+_FEW = 300
+"""Heads up to which a search for each form is quicker than a walk: those of two words or three."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    plain: _Index
+    joined: _Index
+    hexadecimal: _Index
+
+
+@lru_cache(maxsize=8)
+def _sought(words: tuple[str, ...]) -> _Sought:
+    forms = [_forms(word) for word in words]
+    return _Sought(
+        _Index(form for each in forms for form in each.plain),
+        _Index(form for each in forms for form in each.joined),
+        _Index(form for each in forms for form in each.hexadecimal),
+    )
 
 
 def _with_margin(text: str, span: Span) -> Span:

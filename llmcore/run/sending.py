@@ -19,6 +19,7 @@ from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.run.held import EnvelopeWords
 from llmcore.run.within import GRACE, within
+from llmcore.tools import leaving
 from llmcore.types import (
     CapabilityRefused,
     Envelope,
@@ -146,6 +147,8 @@ class Sending:
         return call_scrubber(self._call)
 
     async def _asked(self, awaitable: Awaitable[T]) -> T:
+        if not getattr(self._adapter, "heeds_cancellation", False):
+            awaitable = leaving.bounded(awaitable, None, "the adapter")
         try:
             return await within(self._seconds_left(), awaitable)
         except (LLMCoreError, StopAsyncIteration):
@@ -217,7 +220,7 @@ class Sending:
                 self.envelope = updated(normalizer.envelope, {"truncated": True})
             close = getattr(stream, "aclose", None)
             if close is not None:
-                with suppress(TimeoutError):
+                with suppress(TimeoutError, RuntimeError):  # one that was left behind is still running
                     async with asyncio.timeout(GRACE):
                         await close()
         if so_far is not None:

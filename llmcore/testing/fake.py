@@ -184,6 +184,11 @@ class FakeModel:
         """Does each reply tell what it cost, so that a budget of cost needs no prices?"""
         return self._usage_each is not None and self._usage_each.cost is not None
 
+    @property
+    def heeds_cancellation(self) -> bool:
+        """Does no function of the test's stand between a request and its answer?"""
+        return self._on_request is None and not any(map(callable, (*self._replies, self._default)))
+
     # What it was asked
 
     @property

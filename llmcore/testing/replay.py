@@ -42,6 +42,7 @@ class ReplayAdapter:
     """
 
     provider_id = "replay"
+    heeds_cancellation = True
 
     def __init__(
         self,

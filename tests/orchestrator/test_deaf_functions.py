@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from llmcore import FakeModel, Orchestrator, RunContext, tool
+from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.types import Timeout
 from tests.orchestrator.support import add, called
 
@@ -84,3 +85,47 @@ async def test_what_a_function_sets_in_the_context_holds() -> None:
     deps: list[str] = []
     await Orchestrator(FakeModel("done"), output_validators=[checked], deps=deps).run("go")
     assert deps == ["done"]
+
+
+class DeafAdapter:
+    """An adapter of a caller's own that goes on when it is cancelled."""
+
+    provider_id = "own"
+
+    def __init__(self, over: asyncio.Event) -> None:
+        self._deaf = deaf(over)
+
+    def capabilities(self, endpoint: Endpoint) -> Capabilities:
+        return Capabilities()
+
+    async def complete(self, call: ModelCall) -> Any:
+        return await self._deaf()
+
+    async def stream(self, call: ModelCall) -> AsyncGenerator[str]:
+        yield "half"
+        await self._deaf()
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("own", [True, False])
+async def test_an_adapter_that_is_deaf_is_left_behind(own: bool, streamed: bool, over: asyncio.Event) -> None:
+    adapter: Any = DeafAdapter(over) if own else FakeModel(default=deaf(over))
+    models = {"models": {"m": {"provider": "custom", "model": "x"}}}
+    orchestrator = Orchestrator(models, adapter=adapter) if own else Orchestrator(adapter)
+    run = consumed(orchestrator, 0.2) if streamed else orchestrator.run("go", deadline=0.2)
+    started = time.perf_counter()
+    with pytest.raises(Timeout):
+        await run
+    assert time.perf_counter() - started < 5
+    waiting = asyncio.ensure_future(consumed(orchestrator, None) if streamed else orchestrator.run("go"))
+    await asyncio.sleep(0.05)
+    waiting.cancel()
+    done, _ = await asyncio.wait([waiting], timeout=5)
+    assert done == {waiting}
+    assert waiting.cancelled()
+
+
+async def consumed(orchestrator: Orchestrator, deadline: float | None) -> None:
+    async with orchestrator.stream("go", deadline=deadline) as events:
+        async for _ in events:
+            pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import time
 from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmcore.adapters.secrets.spellings import found, unescaped
+from llmcore.adapters.secrets.spellings import found, unescaped, united
 
 WORD = "tok-A1b2/C3+d4=e5F6 g7"
 KEY = "sk-Zq9/xY+7wV=pLm3Nb8Tr"
@@ -93,3 +94,26 @@ def test_other_text_holds_nothing() -> None:
 )
 def test_escapes_are_taken_out(text: str, plain: str) -> None:
     assert unescaped(text) == plain
+
+
+def test_many_words_are_found_as_each_alone() -> None:
+    words = [f"k{number:02}-Zq9/xW{number * 7919:07}" for number in range(40)]
+    text = " ".join(
+        f"{word} {quote(word, safe='')} {word.encode().hex()} {base64.b64encode(word.encode()).decode()}" for word in words
+    )
+    alone = united(span for word in words for span in found(text, [word]))
+    assert found(text, words) == alone
+    assert len(alone) >= 40
+
+
+def test_the_cost_does_not_grow_with_the_words() -> None:
+    text = "m" * 100_000
+
+    def cost(number: int) -> float:
+        words = [f"k{one:04}-Zq9/xW{one * 7919:09}" for one in range(number)]
+        found("", words)
+        started = time.process_time()
+        found(text, words)
+        return time.process_time() - started
+
+    assert min(cost(120) for _ in range(3)) < 12 * min(cost(12) for _ in range(3))
