@@ -22,7 +22,7 @@ from llmcore.normalizer.notations.relaxed.strings import info_string
 from llmcore.normalizer.replies.reasoning_spans import ReasoningSpan, reasoning_spans
 from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.output.lead_ins import LeadIn, lead_in, taken_back
+from llmcore.validator.output.lead_ins import LeadIn, lead_in, shares_lead_in, taken_back
 
 __all__ = [
     "LIKE_JSON",
@@ -58,6 +58,8 @@ class Candidate:
     """Nothing but white space stands around it."""
     announced: LeadIn = LeadIn.NOTHING
     """Do the words before it name it the answer?"""
+    weight: tuple[int, int] = (0, 0)
+    """How strongly they do beside the other values: of those named the final one, or corrected, the last weighs most."""
 
 
 class Found(NamedTuple):
@@ -175,14 +177,18 @@ class _Scan:
         """The values with what announces them, and where those begin that are examples."""
         kept: list[Candidate] = []
         examples: list[int] = []
-        since, before = 0, LeadIn.NOTHING
+        since, before, weight, most = 0, LeadIn.NOTHING, (0, 0), 0
         for value in values:
-            before = lead_in(self.text, value.start, since, before, alone=len(values) == 1)
+            if not shares_lead_in(self.text, since, value.start):
+                before = lead_in(self.text, value.start, since, before, alone=len(values) == 1)
+                most = max(most, before)  # a word that corrects makes as much of a value as the words before it did of another
+                corrects = before in (LeadIn.FINAL, LeadIn.DIFFERENT)
+                weight = (most, value.start) if corrects else (int(before), 0)
             since = value.end
             if before.is_none or taken_back(self.text, value.end):
                 examples.append(value.start)
             else:
-                kept.append(replace(value, announced=before) if before else value)
+                kept.append(replace(value, announced=before, weight=weight) if before else value)
         return kept, examples
 
     def _is_example(self, fence: tuple[int, int], examples: list[int]) -> bool:

@@ -1,6 +1,7 @@
 """Of several values in a text, is it certain which one is the answer?
 
-It is where all say the same, or where the last one is named more strongly than those before it (a draft, then `Final:`).
+It is where all say the same, or where the last one is named more strongly than those before it (a draft, then `Final:`), or is
+named the final one again (`Final answer:`, then `Correction:`).
 A different value behind the chosen one may take it back, in whatever words, and so may one of the same keys or kind that does
 not fit: then the choice is a `guess`. Values alone on one line, without a word between them, are a model that did not stop:
 the first of them is taken, recorded as `coerced`.
@@ -42,9 +43,10 @@ class Doubt(NamedTuple):
     others_fit: bool
 
 
-def preference(fit: Fit) -> tuple[int, int]:
-    """What the text announces comes first, then what can be trusted most."""
-    return -(fit.of.announced if fit.of is not None else LeadIn.NOTHING), trust(fit.repairs)
+def preference(fit: Fit) -> tuple[int, int, int]:
+    """What the text announces comes first, the last of its corrections before the others, then what can be trusted most."""
+    named, since = fit.of.weight if fit.of is not None else (0, 0)
+    return -named, -since, trust(fit.repairs)
 
 
 def doubt_about(
@@ -76,6 +78,8 @@ def _gives_way(other: Candidate, chosen: Candidate) -> bool:
         return True
     if chosen.announced is LeadIn.DIFFERENT and other.announced is LeadIn.NOTHING:
         return False
+    if other.announced is chosen.announced is LeadIn.FINAL:  # the later one is named again, as its correction
+        return other.start < chosen.start and other.weight != chosen.weight
     return other.announced < chosen.announced and (other.start < chosen.start or other.announced is LeadIn.DRAFT)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-__all__ = ["LeadIn", "lead_in", "taken_back"]
+__all__ = ["LeadIn", "lead_in", "shares_lead_in", "taken_back"]
 
 
 class LeadIn(IntEnum):
@@ -153,11 +153,16 @@ _MAY_BE_NONE = re.compile(
 _AND = re.compile(r"[ \t]*(?:[,;\uff0c\u3001][ \t]*)?\n?[ \t]*(?:and|or|und|oder|et|ou|y|o|e|和|或|と|や)?[ \t]*")
 
 
+def shares_lead_in(text: str, since: int, start: int) -> bool:
+    """Does nothing but a comma, a line break or `and` join a value with the one before it, which ends at `since`?"""
+    return since > 0 and _AND.fullmatch(text, since, start) is not None
+
+
 def lead_in(text: str, start: int, since: int, before: LeadIn, *, alone: bool = False) -> LeadIn:
     """What the words before `text[start]` make of the value there. `since`: where the value before it ends, which has
     the lead-in `before`: values joined by a comma, a line break or `and` share it. `alone`: there is no other value, so
     that only an example matters."""
-    if since and _AND.fullmatch(text, since, start):
+    if shares_lead_in(text, since, start):
         return before
     said = _last_sentence(text[max(since, start - _LOOKED_BACK) : start])
     if not said or (alone and not _MAY_BE_NONE.search(said)):

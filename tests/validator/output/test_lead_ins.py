@@ -149,3 +149,29 @@ def test_a_word_that_may_correct_makes_the_later_value_likelier(words: str) -> N
     assert parse(text, dict[str, int], strictness="lenient") == {"a": 2}
     with pytest.raises(OutputParseError):
         parse(text, dict[str, int])
+
+
+@pytest.mark.parametrize("between", ["\nCorrection: ", ". Correction: ", "\nFinal answer: ", "\nSorry, I meant ", "\nRevised: "])
+@pytest.mark.parametrize("strictness", LEVELS)
+def test_of_several_final_answers_the_last_is_certain(between: str, strictness: Strictness) -> None:
+    for text in (f"Final answer: {ONE}{between}{TWO}", f"Final answer: {TWO}{between}{ONE}{between}{TWO}"):
+        detail = parse_detailed(text, Value, strictness=strictness)
+        assert detail.value == Value(a=2)
+        assert "several_fit" not in [repair.kind for repair in detail.repairs]
+
+
+@pytest.mark.parametrize(
+    "text", [f"Final answer: {ONE}, {TWO}", f"Final answer: {ONE}\nand {TWO}", f'Final answer: {ONE}\nCorrection: {{"a"']
+)
+def test_final_answers_that_are_not_named_again_or_broken_off_are_rivals(text: str) -> None:
+    with pytest.raises(OutputParseError):
+        parse(text, Value)
+    assert parse(text, Value, strictness="lenient") == Value(a=1)
+
+
+@pytest.mark.parametrize("named", ["Final answer: ", "Answer: "])
+def test_a_word_that_may_correct_makes_a_value_likelier_than_a_named_one(named: str) -> None:
+    text = f"{named}{ONE}. No: {TWO}"
+    assert parse(text, Value, strictness="lenient") == Value(a=2)
+    with pytest.raises(OutputParseError):
+        parse(text, Value)
