@@ -79,6 +79,8 @@ class Found(NamedTuple):
     """What the end of the text broke off: values that are not complete, and what was begun and cannot be read."""
     limit: str = ""
     """The field of `Limits` that something is beyond and was not read for, if anything is."""
+    taken: Sequence[tuple[int, int]] = ()
+    """Where all of them stand, with what was denied, taken back or cannot be read: no prose to find a value in."""
 
 
 def find_values(text: str, *, cut: bool) -> Found:
@@ -132,11 +134,15 @@ class _Scan:
         scalars = [scalar for start, end in fences if (scalar := self._scalar(start, end)) is not None]
         values, examples = self._without_examples(sorted([*scalars, *containers], key=lambda value: value.start))
         others = [fence for fence in fences if self.text[fence[0] : fence[1]].lstrip()[:1] not in ("{", "[")]
-        kept = [fence for fence in others if not self._is_example(fence, examples)]
+        denied = [fence for fence in others if self._is_example(fence, examples)]
+        kept = [fence for fence in others if fence not in denied]
         members_left = self.members_left or any(map(self._holds_members, self._between(containers)))
         begun = [*(value for value in values if not value.complete), *self._begun(containers)]
         unreadable = list(self._with_lead_ins(self.closed_unread, containers))
-        return Found(values, kept, self.reasoning, self.unread or members_left, members_left, unreadable, begun, self.limit)
+        all_values = [*containers, *scalars, *self.closed_unread, *self.left_open]
+        taken = [*denied, *((one.start, one.end) for one in all_values)]
+        unread = self.unread or members_left
+        return Found(values, kept, self.reasoning, unread, members_left, unreadable, begun, self.limit, taken)
 
     def _begun(self, containers: Sequence[Candidate]) -> Iterator[Candidate]:
         """What was begun before the end of the text and is no value: a bracket that none closes, and an answer of which there
@@ -196,7 +202,7 @@ class _Scan:
         at = bisect_left(examples, start)
         if at < len(examples) and examples[at] < end:
             return True
-        return lead_in(self.text, start, 0, LeadIn.NOTHING, alone=True).is_none
+        return lead_in(self.text, start, 0, LeadIn.NOTHING, alone=True).is_none or taken_back(self.text, end)
 
     def _in_reasoning(self, start: int, end: int) -> bool:
         at = bisect_right(self.reasoning, start, key=lambda span: span.start) - 1

@@ -313,9 +313,10 @@ class _Parse:
 
     def _of_texts(self, found: Found) -> Iterator[Fit]:
         """The text, or what stands in its fences, read as the one value it says or names."""
-        whole, notes = self._without_reasoning()
-        texts = [(self.text[start:end].strip(), list[Repair]()) for start, end in found.fences] + [(whole.strip(), notes)]
-        for stripped, notes in texts:
+        whole, thoughts = self._without_reasoning()
+        texts = [(self.text[start:end], (start, end), list[Repair]()) for start, end in found.fences]
+        for text, stretch, notes in [*texts, (whole, (0, len(self.text)), thoughts)]:
+            stripped = text.strip()
             if stripped.startswith(("{", "[")):
                 continue  # what it holds was found already
             reading = read_json(stripped)  # None, .5, 1_000: other notations of one scalar
@@ -324,7 +325,23 @@ class _Parse:
                 yield from self._settled(reading.values[0], [*notes, *reading.repairs])
             inner = _unquoted(stripped)
             first = [] if inner == stripped else [Repair(kind="quotes", before=stripped[:1], after="")]
-            yield from self._settled(inner, [*notes, *first])
+            for fit in self._settled(inner, [*notes, *first]):
+                guessed = any(repair.safety == "guess" for repair in fit.repairs)
+                if not guessed or self._in_words(fit.data, found, stretch):
+                    yield fit
+
+    def _in_words(self, data: Any, found: Found, stretch: tuple[int, int]) -> bool:
+        """Do the words of a stretch say so by themselves, without the values in it? What was taken back, or does not fit, is
+        not to be found again piece by piece."""
+        if not found.taken:
+            return True
+        since, end = stretch
+        words = ""
+        for start, until in sorted([*found.taken, *((span.start, span.end) for span in found.reasoning)]):
+            words += self.text[since : max(since, min(start, end))] + " "
+            since = max(since, until)
+        settled = settle(_unquoted((words + self.text[since:end]).strip()), self.schema, strictness=self.strictness)
+        return not settled.problems and settled.value == data
 
     def _enough(self) -> bool:
         """Is what was found so good, or was so much tried in vain, that only a value that fits as it is matters now?"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel
@@ -249,3 +249,39 @@ def test_floods_of_fences_and_openers_are_read_in_linear_time(piece: str, partia
             parse(piece * (size // len(piece)), Payment, strictness="lenient", partial=partial)
 
     assert_linear(refuse, 20_000)
+
+
+# --- what is no value is not found again in the prose -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("behind", ["\n\nOops!", "\n\nWait, no.", "\nScratch that.", ". Hmm, that is wrong.", " is wrong."])
+@pytest.mark.parametrize(
+    ("value", "output_type"),
+    [
+        ('{"result": 1}', int),
+        ('{"result": 1.5}', float),
+        ('{"result": true}', bool),
+        ('{"result": "dark"}', Literal["dark", "light"]),
+        ('{"result": 1}', int | None),
+        ("[12]", list[int]),
+        ("[12]", set[int]),
+        ("\n```\ndark\n```\n", Literal["dark", "light"]),
+        ("\n```json\n12\n```\n", int),
+    ],
+)
+def test_what_was_taken_back_is_not_read_out_of_the_prose(value: str, output_type: Any, behind: str) -> None:
+    for strictness in ("safe", "lenient"):
+        with pytest.raises(OutputParseError):
+            parse(f"Answer: {value}{behind}", output_type, strictness=strictness)
+
+
+@pytest.mark.parametrize("text", ['Answer: {"status": 500, "detail": "x"}', "Not this: [5, x]"])
+def test_pieces_of_what_does_not_fit_are_no_value(text: str) -> None:
+    for output_type in (int, float, int | None, Literal[5, 404, 500]):
+        with pytest.raises(OutputParseError):
+            parse(text, output_type, strictness="lenient")
+
+
+def test_what_the_words_say_beside_such_a_value_is_still_read() -> None:
+    assert parse('The answer is 5 {"debug": "on"}', int, strictness="lenient") == 5
+    assert parse("It is {clearly} **dark**, I think", Literal["dark", "light"], strictness="lenient") == "dark"
