@@ -22,7 +22,8 @@ from llmcore.normalizer.notations.relaxed.strings import info_string
 from llmcore.normalizer.replies.reasoning_spans import ReasoningSpan, reasoning_spans
 from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.output.lead_ins import LeadIn, lead_in, shares_lead_in, taken_back
+from llmcore.validator.output.lead_ins import LeadIn, lead_in, shares_lead_in
+from llmcore.validator.output.retractions import struck_until, taken_back
 
 __all__ = [
     "LIKE_JSON",
@@ -193,6 +194,9 @@ class _Scan:
             since = value.end
             if before.is_none or taken_back(self.text, value.end):
                 examples.append(value.start)
+                since = struck_until(self.text, value.end)
+                if since > value.end:  # the mark says nothing of the next value
+                    before, weight = LeadIn.NOTHING, (0, 0)
             else:
                 kept.append(replace(value, announced=before, weight=weight) if before else value)
         return kept, examples

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-__all__ = ["LeadIn", "lead_in", "shares_lead_in", "taken_back"]
+from llmcore.validator.output.retractions import HESITATION, NO, PAUSE, RETRACTING, WRONG
+
+__all__ = ["LeadIn", "lead_in", "shares_lead_in"]
 
 
 class LeadIn(IntEnum):
@@ -100,29 +102,17 @@ _ANSWER = rf"""
       | \b(?:Antwort|Ergebnis|Ausgabe|Lösung)\b | \b(?:réponse|résultat|sortie)\b | \b(?:respuesta|resultado|salida)\b
       | 答案 | 结果 | 回答 | 输出 | 答え | 結果 | 出力 ) {_HERE}
 """
-_NO = r"""(?: no | nope | o+ps | whoops | nein | hoppla | non | oups | ups | uy
-    | нет | ой | 不 | 不对 | 不對 | 错了 | 錯了 | いや | 違う | 違います
-    | 아니 | 아니요 )"""
-_HESITATION = r"""(?: wait | hold\son | hm+ | ah | oh | uh | um | er | well | actually | sorry | pardon | my\smistake
-    | warte | halt | moment | sorry | Verzeihung | ach | attends | attendez | pardon | désolée? | espera | perd[óo]n | espere
-    | стоп | стой | подожди(?:те)? | извини(?:те)? | 等等 | 等一下 | 抱歉 | 待って | すみません | 잠깐 )"""
-_STOP = r"""(?: wait | hold\son | hm+ | warte | halt | moment | attends | attendez | espera | espere | стой
-    | подожди(?:те)? | 等等 | 等一下 | 待って | 잠깐 )"""
-_PAUSE = r"[\s,.!:;\u2013\u2014\u2026\u3001\u3002\uff01\uff0c-]"
-_RETRACTING = rf"""(?: (?:{_HESITATION}{_PAUSE}+){{1,3}} {_NO} | {_NO}{_PAUSE}+{_STOP}
-    | o+ps | whoops | hoppla | oups | or\srather | 应该是 )"""
-"""Words with which somebody takes back what they have just said. `No` alone says less, and so does `wait`."""
 _AT_A_START = r"(?:^|[\n.!?\u2026\u3002]) \W*+"
 _FINAL = rf"""
-    (?: \b(?:final|real|actual|correct|corrected|correction|revised|updated|amended|fixed|definitive)\b
+    (?: \b(?:final|real|actual|correct|corrected|correction|revised|updated?|edit|amended|fixed|definitive)\b
       | \b(?:endgültig|richtig|eigentlich|tatsächlich|korrigiert|Korrektur)\w*
       | \b(?:finale|réelle?|définitive?|corrigée?|vraie?)\b | \b(?:definitiv|corregid|correct)[oa]\b | \bcorrecci[óo]n\b
       | \bI\ meant\b | \b(?:it|that|this)\ should\ (?:be|read|have\ been)\b
       | 最终 | 正确 | 真正 | 实际 | 更正 | 最終 | 正しい | 実際の | 訂正 ) {_HERE}
-  | {_AT_A_START} {_RETRACTING} [,.!:;\u2013\u2014\u2026\s]*\Z
+  | {_AT_A_START} {RETRACTING} [,.!:;\u2013\u2014\u2026\s]*\Z
 """
 _DIFFERENT = (
-    rf"{_AT_A_START} (?:(?:{_HESITATION}|{_NO}){_PAUSE}+){{0,2}} (?:{_HESITATION}|{_NO}|rather) [,.!:;\u2013\u2014\u2026\s]*\Z"
+    rf"{_AT_A_START} (?:(?:{HESITATION}|{NO}){PAUSE}+){{0,2}} (?:{HESITATION}|{NO}|rather) [,.!:;\u2013\u2014\u2026\s]*\Z"
 )
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _WORDS_BEHIND = r"(?:[,:]?\s[\w'-]+){0,3}[^\w.!?]*"  # `an example answer`, `for example, the output`: still the example's
@@ -177,52 +167,12 @@ def lead_in(text: str, start: int, since: int, before: LeadIn, *, alone: bool = 
     return found
 
 
-_WRONG = r"""(?: wrong | incorrect | invalid | mistaken | inaccurate | false | an?\s(?:mistake|error)
-    | (?:not|n['\u2019]t)\s(?:\w+\s)?(?:right|correct|valid|true|accurate) | falsch | faux | incorrect[oa] | mal )"""
 _OF_THE_ONE_BEFORE = re.compile(
     rf"""(?: (?: \b(?:is|was|are|were|looks|seems|ist|war|est|es|era) | ['\u2019]s ) \s(?:\w+\s)? | (?=n['\u2019]t) )
-    {_WRONG} \W*\Z""",
+    {WRONG} \W*\Z""",
     _FLAGS,
 )
 """A verdict, which may be about the value before it as well as about the one behind it: `That is wrong: {...}`"""
-
-_TAKEN_BACK = re.compile(
-    r"""[\s)\]"'`*_]{0,8} (?:
-        ,? \s* (?:(?:which|that)\s+)? (?: (?:is|was|are|were|would\sbe|ist|war|est|es) \s+ (?:\w+\s+)?
-            (?: not | no\slonger | wrong | incorrect | invalid | outdated | obsolete | superseded | false | mistaken
-              | falsch | nicht | faux | pas )
-          | (?:is|was|are|were)n['\u2019]t | cannot | can['\u2019]t )
-      | (?:before|previously|formerly|earlier|until\snow|at\sfirst)
-      | \(\s*(?: old | previous | wrong | incorrect | invalid | outdated | obsolete | not | rejected | example | falsch | alt )
-    ) \b
-      | 是?(?:错误|不对|不正确)
-    """,
-    _FLAGS,
-)
-_INTERJECTIONS = r"""(?:(?:oh|oops|wait|hm+|no|sorry|actually|but|hold\son|moment|nein|entschuldigung|non|pardon|désolée?|espera
-    |perdón)[\s,.;:!?\u2013\u2014\u2026-]+){0,3}"""
-_SECOND_THOUGHT = re.compile(
-    rf"""[\s)\]"'`*_.~]{{0,12}} {_INTERJECTIONS} (?:
-      (?: (?:that|it) (?: \s(?:is|was|looks|seems) | ['\u2019]s | (?=\s(?:is|was)n) )
-        | this\s(?:is|was) (?![^.\n:]{{0,30}}:)
-        | das\s(?:ist|war) | c['\u2019]\s?est | es[ot]o\sestá ) \s (?:(?!not)\w+\s)? (?:is|was)?{_WRONG}
-      | (?:that|this|it) \s (?:does|can) (?:\snot|n['\u2019]t) \s (?:fit|match|work|be\sright)
-      | das\s(?:stimmt|passt)\snicht | ich\shabe\smich\s(?:geirrt|vertan) | je\sme\ssuis\strompée? | me\sequivoqué
-      | I\s(?: made\san?\s(?:mistake|error) | was\swrong | misread | take\s(?:that|it)\sback ) | my\s(?:mistake|bad)
-      | (?:scratch|ignore|disregard|forget) \s (?:that|this|it|the\sabove) | on\ssecond\sthought
-      | let\sme\s(?: correct | fix | redo | reconsider | rethink | revise | re-?do | try\sagain )
-    ) \b
-      | [\s)\]"'`*_.~]{{0,12}} {_RETRACTING} (?={_PAUSE}|\Z)
-      | \s*[.\u3002]?\s* (?: 等等 | 等一下 | 不对 | 不對 | 错了 | 錯了 | 我错了 | 間違え | 違います | 아니 | 잠깐 )
-    """,
-    _FLAGS,
-)
-"""What follows a value at once, or as the next sentence."""
-
-
-def taken_back(text: str, end: int) -> bool:
-    """Do the words right behind a value say that it is none? `{"a": 1} is wrong`, `{"a": 1}. Wait, that is wrong`"""
-    return any(words.match(text, end, end + _LOOKED_BACK) is not None for words in (_TAKEN_BACK, _SECOND_THOUGHT))
 
 
 def _last_sentence(said: str) -> str:

@@ -84,7 +84,9 @@ def test_a_denial_of_something_else_denies_no_value(form: str) -> None:
 
 
 @pytest.mark.sweep(2)
-@pytest.mark.parametrize("piece", ["not the ", "previous ", "old:", "is not {} ", "{} is wrong ", "instead of the answer "])
+@pytest.mark.parametrize(
+    "piece", ["not the ", "previous ", "old:", "is not {} ", "{} is wrong ", "{} wait, ", "instead of the answer "]
+)
 def test_lead_ins_are_read_in_linear_time(piece: str) -> None:
     def read(size: int) -> None:
         with contextlib.suppress(OutputParseError):
@@ -161,7 +163,7 @@ def test_of_several_final_answers_the_last_is_certain(between: str, strictness: 
 
 
 @pytest.mark.parametrize(
-    "text", [f"Final answer: {ONE}, {TWO}", f"Final answer: {ONE}\nand {TWO}", f'Final answer: {ONE}\nCorrection: {{"a"']
+    "text", [f"Final answer: {ONE}, {TWO}", f"Final answer: {ONE}\nand {TWO}", f'Final answer: {ONE}\nFinal answer: {{"a"']
 )
 def test_final_answers_that_are_not_named_again_or_broken_off_are_rivals(text: str) -> None:
     with pytest.raises(OutputParseError):
@@ -175,3 +177,56 @@ def test_a_word_that_may_correct_makes_a_value_likelier_than_a_named_one(named: 
     assert parse(text, Value, strictness="lenient") == Value(a=2)
     with pytest.raises(OutputParseError):
         parse(text, Value)
+
+
+# --- words and marks behind a value -----------------------------------------------------------------------------------
+
+RETRACTIONS = [
+    "Wrong.", "Nope.", "Strike that", "Please ignore the previous answer.", "Not that one.", "Cancel that.", "Sorry, I meant",
+    "Never mind.", "Please disregard.", "But that cannot be right.", "Let me recompute.", "The above is only an example.",
+    "Wait, that should be 2.", "I think I made a mistake.", "That was my mistake.", "Do not use this.", "Hmm.", "Edit:",
+    "The answer above is wrong.", "Apologies for the confusion.", "Hmm, actually I think it is 2.", "Not so fast.",
+    "Falsch.", "Vergiss das.", "Moment, das kann nicht stimmen.", "Korrektur:", "Erreur :", "Oublie ça.", "Ce n'est pas correct.",
+    "Olvídalo.", "Lo siento, eso no es correcto.", "Me equivoqué.", "Aspetta, no.", "Mi correggo:", "Scusa, non è corretto.",
+    "Ops, errei.", "Desculpe, isso está errado.", "Ой, нет.", "Подождите, это неверно.", "Нет, ошибка.", "Я ошибся.",
+    "不\uff0c应该是", "忽略上面的。", "算错了。", "忘れてください。", "待って、違います。", "정정합니다:", "틀렸습니다.", "아니요, 잠깐만요.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", RETRACTIONS)
+@pytest.mark.parametrize("strictness", LEVELS)
+def test_a_value_that_the_next_sentence_takes_back_is_none(words: str, strictness: Strictness) -> None:
+    for text in (f"**Answer:** {ONE}\n\n{words}", f"{ONE} {words}", f"```json\n{ONE}\n```\n{words}"):
+        with pytest.raises(OutputParseError):
+            parse(text, Value, strictness=strictness)
+
+
+MARKED = ["~~{one}~~", "<del>{one}</del>", "{one} \u274c", "{one} // wrong", "{one} <-- wrong", "I said {one}, but it is 2."]
+
+
+@pytest.mark.parametrize("form", MARKED)
+@pytest.mark.parametrize("strictness", LEVELS)
+def test_a_value_that_is_struck_out_is_none(form: str, strictness: Strictness) -> None:
+    text = form.replace("{one}", ONE)
+    with pytest.raises(OutputParseError):
+        parse(text, Value, strictness=strictness)
+    assert parse(f"{text}\n{TWO}", Value, strictness=strictness) == Value(a=2)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Let me know if you need more.", "No further changes are needed.", "Nothing else is wrong.", "No errors were found.",
+        "Please let me know if this is wrong.", "I will revise it if you like.", "If that is wrong, tell me.", "Errors: none",
+        "This should be what you need.", "It should be noted that a is 1.", "Sorry for the delay.", "Correction: none.",
+        "- wrong keys were dropped", "False positives were removed.", "Do not hesitate to ask.", "Ignore this if you have it already.",
+        "I meant to keep it short.", "Kein Fehler.", "Lass mich wissen, ob das passt.", "Pas d'erreur.", "N'hésitez pas à demander.",
+        "No hay errores.", "Non ci sono errori.", "Não há erros.", "Ошибок нет.", "Если это неверно, скажите.", "没有错误。",
+        "如果不对\uff0c请告诉我。", "間違いありません。", "틀린 것은 없습니다.", "</s>", "# end",
+    ],
+)  # fmt: skip
+def test_what_closes_a_reply_takes_nothing_back(words: str) -> None:
+    for text in (f"{ONE}\n\n{words}", f"{ONE} {words}"):
+        detail = parse_detailed(text, Value)
+        assert detail.value == Value(a=1)
+        assert all(repair.safety == "lossless" for repair in detail.repairs)
