@@ -37,12 +37,14 @@ PARAMETERS = frozenset(
         "system_place",
         "temperature",
         "thinking",
+        "tool_choice",
         "top_k",
         "top_p",
         "user",
     }
 )
 """The request parameters that an endpoint may refuse by themselves; such a one is in `Capabilities.unsupported_parameters`.
+`tool_choice`: any at all, `none` among them (forced ones are the capabilities `tool_choice_required` and `tool_choice_named`).
 `system_place`: a system message elsewhere than at the start."""
 
 

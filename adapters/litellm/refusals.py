@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from llmcore.adapters.base import ModelCall
+from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.refused_parts import CONDITION, parts_refused, refused_together, search_refused
+from llmcore.adapters.request.choices import choice_capability
 from llmcore.adapters.request.output import output_plan
 from llmcore.types import Block, ImageBlock, Message, ToolResultBlock
-from llmcore.types.narrowing import is_object
 
 __all__ = [
     "CANNOT_BE_MADE",
@@ -151,7 +151,6 @@ _UNSUPPORTED = (
 _BY_PARAMETER = {
     "tools": "native_tools",
     "functions": "native_tools",
-    "tool_choice": "tool_choice_required",
     "parallel_tool_calls": "parallel_tools",
     "stream": "streaming",
     "reasoning_effort": "reasoning",
@@ -162,6 +161,7 @@ _FORMATS = ("response_format", "output_format", "output_config", "format")
 _PARAMETERS = (
     *_BY_PARAMETER,
     *_FORMATS,
+    "tool_choice",
     "temperature",
     "top_p",
     "stop",
@@ -188,7 +188,8 @@ def refused_capability(text: str, param: str, call: ModelCall | None, codes: Col
 
 def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str]) -> Iterator[str | None]:
     """What the words name, the surest first."""
-    yield from (capability for phrase, capability in PHRASES if phrase in text)
+    by_phrase = (capability for phrase, capability in PHRASES if phrase in text)
+    yield from (_choice_asked(call) if name == "tool_choice_required" else name for name in by_phrase)
     if any(phrase in text for phrase in _OF_THE_FORMAT):
         yield _format_asked(call)
     if _NO_SYSTEM.search(text):
@@ -219,9 +220,15 @@ def _as_asked(parameter: str, call: ModelCall | None) -> str | None:
     """The capability that a parameter asks for, as the request had it."""
     if parameter in _FORMATS:
         return _format_asked(call)
-    if parameter == "tool_choice" and call is not None and is_object(call.request.tool_choice):
-        return "tool_choice_named"
+    if parameter == "tool_choice":
+        return _choice_asked(call)
     return _BY_PARAMETER.get(parameter) or (parameter if parameter in _PARAMETERS else None)
+
+
+def _choice_asked(call: ModelCall | None) -> str:
+    """The capability that the request's tool choice rests on, as it was sent: a name that is known to be refused is not."""
+    sent = choice_capability(call, call.capabilities or Capabilities()) if call is not None else None
+    return sent or "tool_choice_required"
 
 
 _PARTS = (
@@ -290,7 +297,9 @@ def may_pass(status: int | None, text: str, wait: float | None) -> bool:
     return status in _MAY_PASS or (status is not None and status >= _FAULT and passing)
 
 
-_OF_TOOLS = frozenset({"native_tools", "schema_with_tools", "parallel_tools", "tool_choice_required", "tool_choice_named"})
+_OF_TOOLS = frozenset(
+    {"native_tools", "schema_with_tools", "parallel_tools", "tool_choice", "tool_choice_required", "tool_choice_named"}
+)
 _OF_FORMATS = frozenset({"json_schema", "json_object"})
 
 

@@ -21,7 +21,6 @@ __all__ = [
     "object_schema",
     "output_plan",
     "output_tool",
-    "requires_call",
     "tools_of",
     "wrapped_schema",
 ]
@@ -46,11 +45,6 @@ def output_plan(call: ModelCall, capabilities: Capabilities) -> OutputPlan:
     if call.tools:
         return "tool"
     return "format" if call.mode == "json_schema" else "prompt"
-
-
-def requires_call(call: ModelCall, capabilities: Capabilities) -> bool:
-    """Is any answer to this call to be the call of a tool: by the caller's choice, or since the output tool is how to answer?"""
-    return call.request.tool_choice not in ("auto", "none") or output_plan(call, capabilities) == "tool"
 
 
 def tools_of(call: ModelCall, plan: OutputPlan) -> tuple[ToolDefinition, ...]:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.providers import Limits, Provider, is_host_of, provider_of
+from llmcore.adapters.request.choices import choice_sent
 from llmcore.adapters.request.messages import render_messages
 from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, tools_of
@@ -211,8 +212,6 @@ def _add_tools(prepared: Prepared, call: ModelCall, capabilities: Capabilities) 
         return
     prepared.arguments["tools"] = [_tool(prepared, tool) for tool in offered]
     wanted = _tool_choice(prepared, call, capabilities)
-    if _is_left_out(prepared, capabilities, "tool_choice"):
-        wanted = None
     if wanted is not None:
         prepared.arguments["tool_choice"] = wanted
     elif choice != "auto":
@@ -259,26 +258,11 @@ def _tool(prepared: Prepared, tool: ToolDefinition) -> dict[str, Any]:
 
 
 def _tool_choice(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> Any:
-    """The choice as this endpoint can express it; what it cannot is enforced by the layers above. None = leave it to
-    auto."""
-    choice = call.request.tool_choice
-    only_output = prepared.plan == "tool" and choice in ("auto", "none")
-    if only_output:
-        choice = "required"  # the final output is a call, too
-    if choice == "auto" or (choice != "none" and _thinks_by_budget(call, prepared.provider)):
-        return None
+    """The choice as the wire has it; what the endpoint cannot express is enforced by the layers above. None = auto."""
+    choice = choice_sent(call, capabilities, prepared.plan)
     if is_object(choice):
-        if capabilities.tool_choice_named is not False:
-            return {"type": "function", "function": {"name": prepared.names.sent(choice["name"])}}
-        choice = "required"
-    if choice == "required" and capabilities.tool_choice_required is False:
-        return None
+        return {"type": "function", "function": {"name": prepared.names.sent(choice["name"])}}
     return choice
-
-
-def _thinks_by_budget(call: ModelCall, provider: Provider) -> bool:
-    """Claude refuses a forced call together with a thinking budget."""
-    return not provider.forces_while_thinking and bool(call.request.thinking)
 
 
 # Format

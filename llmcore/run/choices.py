@@ -9,7 +9,7 @@ from typing import NamedTuple
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import is_learnable
 from llmcore.adapters.providers.accounts import account_of
-from llmcore.adapters.request.output import requires_call
+from llmcore.adapters.request.choices import requires_call
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.modes import usable_modes
@@ -166,7 +166,7 @@ def ignores_tools(call: ModelCall, reply: Envelope, can: Capabilities) -> bool:
     that of the output tool, which was sent, answered with nothing but words, and was never seen to make a native call."""
     if call.request.tool_choice in ("auto", "none") and not is_prose(reply.source):
         return False  # data where the output tool's call was due: the value, if not in the form of a call
-    told = requires_call(call, can) and can.tool_choice_required is not False and can.native_tools is not True
+    told = requires_call(call, can) and can.native_tools is not True
     return told and not reply.tool_calls and not reply.near_misses and bool(reply.content.strip())
 
 

@@ -15,9 +15,9 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
 from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE
 from llmcore.adapters.request.additions import NATIVE_SEARCH, additions
+from llmcore.adapters.request.choices import choice_capability
 from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.types import RemoteServerError, RequestRefused
-from llmcore.types.narrowing import is_object
 
 __all__ = ["Contrast"]
 
@@ -99,7 +99,8 @@ def _causes(refused: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _decisive(call: ModelCall, can: Capabilities) -> str | None:
-    """The capability that a request rests on: what the caller chose of it, else what its mode sends; None for plain text."""
+    """The capability that a request rests on: the choice that it holds of its tools, the caller's or ours (that of the output
+    tool), else what its mode sends; None for plain text."""
     plan = output_plan(call, can)
     if call.mode in ("json_schema", "json_object"):
         return call.mode
@@ -109,8 +110,6 @@ def _decisive(call: ModelCall, can: Capabilities) -> str | None:
         return "schema_with_tools"
     if call.request.parallel_tool_calls is not None and can.parallel_tools is None:
         return "parallel_tools"
-    if is_object(call.request.tool_choice) and can.tool_choice_named is None:
-        return "tool_choice_named"
-    return (
-        "tool_choice_required" if call.request.tool_choice == "required" and can.tool_choice_required is None else "native_tools"
-    )
+    choice = choice_capability(call, can)
+    is_open = choice is not None and getattr(can, choice, None) is None  # one that is known to be taken explains nothing
+    return choice if is_open else "native_tools"

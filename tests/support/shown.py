@@ -264,6 +264,7 @@ REAL_WORDS: dict[str, dict[OutputMode, Refusal]] = {
                 "type": "BadRequestError",
                 "code": 400,
             },
+            teaches="native_tools",
         ),
         "json_schema": Refusal(
             400,
