@@ -26,6 +26,7 @@ PARAMETERS = frozenset(
         "frequency_penalty",
         "logit_bias",
         "logprobs",
+        "max_completion_tokens",
         "max_tokens",
         "n",
         "presence_penalty",

@@ -99,6 +99,15 @@ _NO_STREAMS = re.compile(
 )
 """The same of streams."""
 
+_MOST = ("max_tokens", "max_completion_tokens")
+"""The two names of one parameter. Servers name either, or both, whichever was sent."""
+_RENAMED = re.compile(
+    r"\b(?:use|using|send|try|pass|set|specify|provide|expect(?:s|ed)?|renamed(?: to)?|replaced (?:by|with)|switch to)"
+    r"(?: (?:the|parameter|field|argument|name)){0,3} ['\"`]?max_completion_tokens\b"
+    r"|['\"`]?max_completion_tokens['\"`]?,? (?:instead|in its place|in place of)\b"
+)
+"""The newer one is asked for."""
+
 _TOO_MUCH_ROOM = "which is the maximum allowed number of output tokens"
 """Claude, of a `max_tokens` that is ours where the request names none."""
 _OF_THE_FORMAT = (
@@ -166,6 +175,7 @@ _PARAMETERS = (
     "top_p",
     "stop",
     "max_tokens",
+    "max_completion_tokens",
     "stream_options",
 )
 _ANY = "|".join(sorted(_PARAMETERS, key=len, reverse=True))
@@ -201,6 +211,8 @@ def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str])
     yield from (_as_asked(parameter, call) for parameter in parts_refused(text))
     if _TOO_MUCH_ROOM in text and (call is None or call.request.max_tokens is None):
         yield "max_tokens"
+    if _RENAMED.search(text) and (call is None or call.request.max_tokens is not None):
+        yield _as_asked("max_tokens", call)
     if _NO_STREAMS.search(text):
         yield "streaming"
     if _NO_TOOLS.search(text):
@@ -222,6 +234,9 @@ def _as_asked(parameter: str, call: ModelCall | None) -> str | None:
         return _format_asked(call)
     if parameter == "tool_choice":
         return _choice_asked(call)
+    if parameter in _MOST:
+        older_is_refused = call is not None and call.capabilities and "max_tokens" in call.capabilities.unsupported_parameters
+        return _MOST[bool(older_is_refused)]
     return _BY_PARAMETER.get(parameter) or (parameter if parameter in _PARAMETERS else None)
 
 

@@ -41,6 +41,11 @@ _CHARACTERS_PER_TOKEN = 4
 _THINKING_TOKENS = 4096
 _MIN_THINKING_TOKENS = 1024  # Anthropic's least budget
 
+_NEWER = "max_completion_tokens"
+"""OpenAI's newer name of `max_tokens`."""
+_OF_TWO_NAMES = ("openai-chat", None)
+"""The wires that may have both names; of a provider in no table it is not known."""
+
 _log = logging.getLogger("llmcore.adapters")
 
 
@@ -323,11 +328,19 @@ def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
     if budget and budget < call.request.thinking and call.request.thinking is not True:
         prepared.drop("thinking budget")  # the caller's `max_tokens` leaves no room for it
     if (most := _max_tokens(call, prepared.provider, capabilities, budget)) is not None:
-        # OpenAI's newer name for the same
-        renamed = "max_tokens" in capabilities.unsupported_parameters and not prepared.provider.needs_max_tokens
-        prepared.arguments["max_completion_tokens" if renamed else "max_tokens"] = most
+        _put_max_tokens(prepared, capabilities, most)
     if call.request.thinking:
         _add_thinking(prepared, call, capabilities, budget)
+
+
+def _put_max_tokens(prepared: Prepared, capabilities: Capabilities, most: int) -> None:
+    """Send it, under OpenAI's newer name where the older one is refused and the wire may have both."""
+    names = ("max_tokens", _NEWER) if prepared.provider.wire in _OF_TWO_NAMES else ("max_tokens",)
+    left = [name for name in names if name not in capabilities.unsupported_parameters]
+    if left or prepared.provider.needs_max_tokens:
+        prepared.arguments[left[0] if left else "max_tokens"] = most
+    else:
+        prepared.drop("max_tokens")
 
 
 def _max_tokens(call: ModelCall, provider: Provider, capabilities: Capabilities, budget: int) -> int | None:
@@ -424,7 +437,8 @@ def _add_web_search(prepared: Prepared, capabilities: Capabilities) -> None:
 
 def _move_to_body(prepared: Prepared, call: ModelCall) -> None:
     """What must reach the provider as it is goes through `extra_body`, and the request's own `extra_body` with it."""
-    body = {name: prepared.arguments.pop(name) for name in prepared.provider.raw_body if name in prepared.arguments}
+    raw = [*prepared.provider.raw_body, _NEWER]  # LiteLLM would turn that back into the older name for some providers
+    body = {name: prepared.arguments.pop(name) for name in raw if name in prepared.arguments}
     body |= prepared.arguments.pop("extra_body", {})
     if prepared.provider.extra_body == "transport":
         prepared.own_body = dict(call.request.extra_body)

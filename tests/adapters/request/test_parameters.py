@@ -230,8 +230,8 @@ def test_max_tokens_are_sent_where_asked_for_or_required(
 def test_a_refused_max_tokens_takes_its_newer_name() -> None:
     known = {"unsupported_parameters": frozenset({"max_tokens"})}
     sent = made("openai_compatible", known=known, request={"max_tokens": 50}).arguments
-    assert sent["max_completion_tokens"] == 50
-    assert "max_tokens" not in sent
+    assert sent["extra_body"] == {"max_completion_tokens": 50}  # LiteLLM turns it back into the older name for some
+    assert not {"max_tokens", "max_completion_tokens"} & sent.keys()
 
 
 @pytest.mark.parametrize(
