@@ -34,7 +34,7 @@ def assert_linear(work: Callable[[int], object], size: int, *, ratio: float = _R
     short = float("inf")
     for _ in range(_LOOKS):
         short = min(short, _seconds(work, size), _seconds(work, size))
+        long = min(long, _seconds(work, 4 * size))
         if long < ratio * short:
             return
-        long = min(long, _seconds(work, 4 * size))
     raise AssertionError(f"four times the input took {long / short:.1f} times as long ({long:.2f} s)")
