@@ -30,6 +30,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from llmcore.normalizer.core.words import TURN_TOKENS
 from llmcore.types import (
     CallerError,
     Envelope,
@@ -436,5 +437,11 @@ def _as_shown(answer: Envelope) -> Envelope:
 
 def _is_of_a_call(markup: str, before: str, after: str) -> bool:
     """Is it the opener or the closer of a wrapper round calls: no reasoning's, and no token that ends a turn?"""
-    opens = after == "call" and before != "reasoning"
-    return opens or (before == "call" and after != "reasoning" and markup.startswith("</") and not markup.startswith("</s>"))
+    if after == "call" and before != "reasoning":
+        return True
+    closer = markup.lstrip()
+    ends_turn = closer.startswith(TURN_TOKENS)
+    return before == "call" and after != "reasoning" and closer.startswith(_CLOSERS) and not ends_turn
+
+
+_CLOSERS = ("</", "<|", "<｜", "[/", "]<]")
