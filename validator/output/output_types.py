@@ -11,6 +11,7 @@ import inspect
 import json
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 from cachetools import LRUCache
@@ -25,6 +26,7 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_json, holds_floats
 from llmcore.types.others_words import bounded
 from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
+from llmcore.validator.output.merged_keys import Merged, merged_keys
 from llmcore.validator.schema.compiled import CompiledSchema, compile_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
 
@@ -33,6 +35,7 @@ __all__ = ["CompiledOutput", "compile_output", "typed"]
 _CACHED_TYPES = 512
 _MAX_SAID = 200
 """Characters of an error's message."""
+_MAX_KEYS = 5
 _NOT_READ = frozenset({"metadata", "serialization"})
 _KNOWN_CODE = frozenset({"builtins", "ipaddress", "pydantic", "pydantic_core"})
 """Modules of functions that pydantic itself puts into its schemas, or that take no time."""
@@ -67,7 +70,9 @@ class CompiledOutput:
         if self.adapter is None:
             return Finished(value)
         try:
-            return Finished(self._typed(value))
+            made = self._typed(value)
+            lost = list(islice(merged_keys(value, made, self.typed_dicts), MAX_PROBLEMS)) if self.may_merge_keys else []
+            return Finished(None, [_merged(each) for each in lost]) if lost else Finished(made)
         except KeyboardInterrupt:
             raise
         except ValidationError as error:
@@ -82,6 +87,20 @@ class CompiledOutput:
     @cached_property
     def holds_decimal(self) -> bool:
         return self.adapter is not None and _holds_decimal(self.adapter.core_schema)
+
+    @cached_property
+    def may_merge_keys(self) -> bool:
+        """Does the type hold mappings, and no code of the caller's that may take entries out of them?"""
+        parts = [*self._core_parts()]
+        return any(map(_is_mapping, parts)) and not any(map(_changes_mappings, parts))
+
+    @cached_property
+    def typed_dicts(self) -> list[frozenset[str]]:
+        """The fields of each TypedDict in the type."""
+        return [frozenset(part["fields"]) for part in self._core_parts() if part.get("type") == "typed-dict"]
+
+    def _core_parts(self) -> Iterator[dict[str, Any]]:
+        return iter(()) if self.adapter is None else _parts(self.adapter.core_schema)
 
     @cached_property
     def runs_code(self) -> bool:
@@ -157,6 +176,18 @@ def _runs_code(part: dict[str, Any]) -> bool:
         return True
     functions = [part.get(key) for key in ("function", "default_factory", "discriminator", "missing")]
     return any(callable(each) and _is_foreign(each) for each in functions)
+
+
+def _is_mapping(part: dict[str, Any]) -> bool:
+    return part.get("type") == "dict"
+
+
+def _changes_mappings(part: dict[str, Any]) -> bool:
+    """Does this part of a type's schema hand values with a mapping in them to a function of the caller's?"""
+    function = part.get("function")
+    called = function.get("function") if is_object(function) else function
+    runs = part.get("post_init") or part.get("custom_init") or (callable(called) and _is_foreign(called))
+    return bool(runs) and any(map(_is_mapping, _parts(part.get("schema"))))
 
 
 def _is_foreign(function: object) -> bool:
@@ -239,6 +270,14 @@ def _problem(detail: dict[str, Any]) -> Problem:
     path, said = join_path(detail["loc"]), bounded(str(detail["msg"]))
     expected = said.removeprefix("Value error, ").removeprefix("Input should be ")
     return Problem(kind="value", path=path, expected=expected, got=shown(detail.get("input")), message=f"`{path}`: {said}")
+
+
+def _merged(merged: Merged) -> Problem:
+    path, number = join_path(merged.path), len(merged.keys)
+    named = ", ".join(map(shown, merged.keys[:_MAX_KEYS])) + (", ..." if number > _MAX_KEYS else "")
+    got = f"{number} keys of which the type makes {len(merged.left)}: {named}"
+    message = f"`{path}` has {got}" if path else f"it has {got}"
+    return Problem(kind="value", path=path, expected="keys that the type tells apart", got=got, message=message)
 
 
 def _raised(error: BaseException) -> Problem:

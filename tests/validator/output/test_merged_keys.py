@@ -1,0 +1,79 @@
+"""Two keys of the data that are one key of the type's mapping: refused, for one of the entries would be lost."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from decimal import Decimal
+from typing import Annotated, Any
+
+import pytest
+from pydantic import AfterValidator, BaseModel, Field, RootModel, StringConstraints
+from typing_extensions import TypedDict
+
+from llmcore.types import OutputParseError
+from llmcore.validator import parse
+
+Lower = Annotated[str, StringConstraints(to_lower=True)]
+
+
+class Scores(BaseModel):
+    by_id: dict[int, int] = Field(alias="byId")
+
+
+@dataclasses.dataclass(slots=True)
+class Held:
+    by_id: dict[int, int]
+
+
+class Root(RootModel[dict[int, dict[int, int]]]):
+    pass
+
+
+class Named(TypedDict):
+    by_id: dict[int, int]
+
+
+@pytest.mark.parametrize(
+    ("text", "output_type", "path"),
+    [
+        ('{"1": 1, "01": 2}', dict[int, int], ""),
+        ('{"1": 1, "1.0": 2}', dict[int, int], ""),
+        ('{"true": 1, "yes": 2}', dict[bool, int], ""),
+        ('{"1.0": 1, "1.00": 2}', dict[Decimal, int], ""),
+        ('{"A": 1, "a": 2}', dict[Lower, int], ""),
+        ('{"byId": {"1": 1, "01": 2}}', Scores, "byId"),
+        ('{"by_id": {"1": 1, "01": 2}}', Held, "by_id"),
+        ('{"7": {"1": 1, "01": 2}}', Root, "7"),
+        ('{"by_id": {"1": 1, "01": 2}, "more": 3}', Named, "by_id"),
+        ('[{"x": {"1": 1, "01": 2}}]', list[dict[str, dict[int, int]]], "[0].x"),
+        ('{"a": {"byId": {"1": 1}}, "b": {"byId": {"1": 1, "01": 2}}}', dict[str, Scores], "b.byId"),
+        ('{"byId": {"1": 1, "01": 2}}', Scores | None, "byId"),
+    ],
+)
+@pytest.mark.parametrize("strictness", ["off", "safe", "lenient"])
+def test_keys_that_are_one_to_the_type_are_refused(text: str, output_type: Any, path: str, strictness: Any) -> None:
+    with pytest.raises(OutputParseError) as caught:
+        parse(text, output_type, strictness=strictness)
+    assert [(problem.path, problem.expected) for problem in caught.value.problems] == [(path, "keys that the type tells apart")]
+    assert '2 keys of which the type makes 1: string "' in str(caught.value)
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+def test_keys_that_differ_are_all_kept() -> None:
+    assert parse('{"1": 1, "02": 2}', dict[int, int]) == {1: 1, 2: 2}
+    assert parse('{"red": 1, "blue": 2}', dict[Color, int]) == {Color.RED: 1, Color.BLUE: 2}
+    assert parse('{"byId": {"1": 1}, "other": {"a": 1, "b": 2}}', Scores).by_id == {1: 1}
+    assert parse('{"by_id": {"1": 1}, "other": 2}', Named) == {"by_id": {1: 1}}
+    assert parse('{"a": 1, "A": 2}', dict[str, int]) == {"a": 1, "A": 2}
+
+
+def test_a_validator_of_the_types_own_may_take_entries_out() -> None:
+    def positive(given: dict[int, int]) -> dict[int, int]:
+        return {key: value for key, value in given.items() if value > 0}
+
+    assert parse('{"1": 0, "2": 1}', Annotated[dict[int, int], AfterValidator(positive)]) == {2: 1}
