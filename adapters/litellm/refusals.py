@@ -21,6 +21,7 @@ from llmcore.types import Block, ImageBlock, Message, ToolResultBlock
 __all__ = [
     "CANNOT_BE_MADE",
     "MISSING_MODEL",
+    "NO_PROMPT",
     "NO_SUCH_ENDPOINT",
     "NO_SUCH_PATH",
     "PHRASES",
@@ -133,10 +134,12 @@ NO_SUCH_PATH = ("page not found", "cannot post ", "invalid url (", "no route mat
 NO_SUCH_ENDPOINT = ("no endpoints found that can handle the requested parameters",)
 """OpenRouter: the model is there, and none of its hosts takes such a request."""
 
+NO_PROMPT = ("jinja", "error rendering prompt")
+"""What llama.cpp and LM Studio say where the chat template gives no prompt."""
 CANNOT_BE_MADE = (
+    *NO_PROMPT,
     "invalid json schema in format",  # Ollama
-    *("failed to parse grammar", "failed to initialize samplers", "jinja"),  # llama.cpp
-    "error rendering prompt",  # LM Studio
+    *("failed to parse grammar", "failed to initialize samplers"),  # llama.cpp
 )
 """Servers' own faults (500) by which the same request would fail again: no grammar or no prompt can be made of it."""
 

@@ -2,7 +2,8 @@
 So what only the first one sent is what it does not take, whatever words it found for that. Of several refusals that is the least
 that explains them all.
 
-Nothing is learnt of what is known to work, nor from a refusal that speaks of a schema: another schema may do.
+Nothing is learnt of what is known to work, nor from a refusal that speaks of a schema: another schema may do. So may another
+prompt where no prompt could be made of this one, unless the words name the part of it that the mode sends.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
-from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE
+from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part
 from llmcore.adapters.request.additions import NATIVE_SEARCH, additions
 from llmcore.adapters.request.choices import choice_capability
 from llmcore.adapters.request.output import output_plan, tools_of
@@ -51,7 +52,7 @@ class Contrast:
         decisive = [asked] if asked and getattr(can, asked, None) is None else []
         if getattr(error, "unexplained", False) or self._is_the_same_fault(place, call, error):
             self._refused.setdefault(place, []).append(decisive)
-        if not isinstance(error, RequestRefused) or error.status is None or _is_of_a_schema(str(error).lower(), error.status):
+        if not isinstance(error, RequestRefused) or error.status is None or _is_of_a_schema(error, call):
             return
         error.additions = additions(call, can)
         self._refused.setdefault(place, []).append([*decisive, *error.additions])
@@ -81,9 +82,19 @@ class Contrast:
         return list(dict.fromkeys(_LEARNT_AS.get(name, name) for name in found))
 
 
-def _is_of_a_schema(words: str, status: int) -> bool:
+def _is_of_a_schema(error: RequestRefused, call: ModelCall) -> bool:
     """Did the server stumble over this schema or prompt, so that another may do?"""
-    return _OF_A_SCHEMA.search(words) is not None or (status == _FAULT and any(part in words for part in CANNOT_BE_MADE))
+    words = (str(error).partition(SERVERS_WORDS)[2] or str(error)).lower()
+    if _OF_A_SCHEMA.search(words):
+        return True
+    found = [part for part in CANNOT_BE_MADE if part in words] if error.status == _FAULT else []
+    return bool(found) and not (set(found) <= set(NO_PROMPT) and _has_no_branch(words, call))
+
+
+def _has_no_branch(words: str, call: ModelCall) -> bool:
+    """Does a chat template that failed lack what the mode sends, by the server's words? Once there are calls in the history it
+    may be their order that it does not take."""
+    return speaks_of_a_part(words, call) and not any(message.tool_uses for message in call.request.messages)
 
 
 def _causes(refused: Iterable[Sequence[str]]) -> list[str]:

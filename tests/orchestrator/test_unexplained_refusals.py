@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import FallbackExhausted, Finished, ModelNotFound, RequestRefused
+from llmcore.types import FallbackExhausted, Finished, Message, ModelNotFound, RequestRefused
 from tests.orchestrator.support import FAST, assert_valid, get_weather
 from tests.support.refusal_wordings import WORDINGS, Wording
 from tests.support.wire_server import Failure, Seen, Step, WireServer
@@ -151,6 +151,48 @@ async def test_a_refusal_of_one_schema_or_of_what_is_known_to_work_teaches_nothi
             result = await orchestrator.run("Weather in Paris?")
             assert orchestrator.capabilities.learnt(endpoint) == {"native_tools": True}
     assert [type(attempt.failure) for attempt in result.attempts] == [RequestRefused, type(None), type(None)]
+
+
+NO_BRANCH = "the chat template of this model has no branch for tools; start the server with one that knows them (--jinja)"
+BREAKS = "Error rendering prompt with jinja template: tool calls need an object"
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("status", [400, 500, 501, 502])
+@pytest.mark.parametrize("words", [NO_BRANCH, "the template fell over the tools", BREAKS])
+async def test_a_fault_whose_words_name_the_tools_is_learnt_as_a_refusal(words: str, status: int, streamed: bool) -> None:
+    with WireServer(refusing(Wording("tools", status, {"error": {"message": words}}), weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            first = await ended(orchestrator, streamed, "Weather in Paris?")
+            second = await ended(orchestrator, streamed, "Weather in Paris?")
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+    assert [attempt.mode for attempt in first.attempts] == ["native_tools", "json_schema", "json_schema"]
+    assert [(attempt.mode, attempt.failure) for attempt in second.attempts] == [("json_schema", None)] * 2
+    assert learnt["native_tools"] is False
+    assert_never_twice(server.requests[:3])
+
+
+async def test_a_prompt_that_cannot_be_made_teaches_nothing_where_another_may_be_made() -> None:
+    """In words that name no part of the request, or once there are calls whose order the template may not take."""
+    of_words = Wording(
+        "tools", 500, {"error": {"message": 'Error rendering prompt with jinja template: "Unknown test: sequence".'}}
+    )
+    with WireServer(refusing(of_words, weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            await orchestrator.run("Weather in Paris?")
+            assert orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint) == {}
+
+    with WireServer(weather) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            before = (await orchestrator.run("Weather in Paris?")).messages
+    with WireServer(refusing(Wording("tools", 500, {"error": {"message": BREAKS}}), weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            result = await orchestrator.run([*before, Message(role="user", content="And now?")])
+            assert orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint) == {}
+    assert [(attempt.mode, bool(attempt.failure)) for attempt in result.attempts] == [
+        ("native_tools", True),
+        ("json_schema", False),
+    ]
 
 
 async def test_what_the_caller_chose_is_suspected_first() -> None:
