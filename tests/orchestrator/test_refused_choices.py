@@ -107,7 +107,7 @@ class City(BaseModel):
 
 
 async def test_the_choice_of_a_typed_answers_call_is_suspected_as_well() -> None:
-    value = {"name": "Oslo", "people": 700_000}
+    value: dict[str, Any] = {"name": "Oslo", "people": 700_000}
 
     def script(seen: Seen) -> Step:
         if seen.body.get("tool_choice", "auto") != "auto":

@@ -14,6 +14,7 @@ from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.providers import PROVIDERS, Provider, provider_of
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import CapabilityRefused, Request
+from llmcore.types.narrowing import is_object
 from tests.adapters.conftest import EVERY_MODEL, call_of
 from tests.adapters.litellm.test_every_mode import openais_place, signed_in
 from tests.adapters.litellm.test_failures import Made
@@ -36,7 +37,7 @@ ROWS = [provider for provider in PROVIDERS if not row_of(provider).needs_max_tok
 
 def found(value: Any) -> Iterator[str]:
     """The names under which a body holds it."""
-    if isinstance(value, dict):
+    if is_object(value):
         yield from (name for name in value if name in NAMES)
         for inner in value.values():
             yield from found(inner)
