@@ -41,7 +41,7 @@ _PARTS = (
     ),
 )
 """What servers call the parts of a request that another output mode does without, by the parameter that each is."""
-_NOT = r"(?:not|\w{0,5}n['\u2019]t|never|cannot)(?: (?:yet|currently|be|been|an?|one of|the)){0,3}"
+_NOT = r"(?:not|\w{0,5}n['\u2019]t|never|cannot)(?: (?:yet|currently|be|been|an?|one of|the|able to)){0,3}"
 _TAKEN = _any(
     "supported enabled available allowed permitted implemented accepted recogni[sz]ed offered possible valid used active provided"
 )
@@ -49,6 +49,7 @@ _TAKE = _any("use support accept allow take implement provide offer recogni[sz]e
 _DENIED = rf"(?:{_NOT} (?:{_TAKEN})|{_any('unsupported unavailable disabled deactivated forbidden')}|(?:turned|switched) off)\b"
 _DENYING = (
     rf"(?!unsupported json schema)(?:{_NOT} (?:{_TAKE})(?:ed|ing)?"
+    r"|(?:cannot|can['\u2019]?t|(?:not |un)able to) (?:call|use)"
     r"|(?:unknown|unexpected|unrecogni[sz]ed) (?:request )?(?:parameter|argument|field|name|key|property|keyword|input)s?"
     r"|unsupported|(?:no|without|lacks?) support for)\b"
 )

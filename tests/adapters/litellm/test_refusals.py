@@ -236,6 +236,7 @@ def test_a_grammar_or_prompt_that_cannot_be_made_is_a_refusal_whatever_the_statu
     "words",
     [
         "Tool use is not supported with images.",
+        "messages.2: the assistant did not call any tools, so no tool_result is expected",
         "Function calling is not supported when thinking is on",
         "This tool call is not allowed here.",
         "tool calling: the name is too long. Names with dots are not supported",
@@ -262,6 +263,9 @@ def test_what_claude_refuses_beside_thinking_is_learnt(words: str, capability: s
     ("words", "capability"),
     [
         ("tools are not supported by this model", "native_tools"),
+        ("tools: this model is not able to call tools", "native_tools"),
+        ("the model is unable to use tools", "native_tools"),
+        ("this model cannot call functions", "native_tools"),
         ("response_format is not supported by this model", "json_schema"),
         ("tool_choice is unsupported", "tool_choice_required"),
     ],
