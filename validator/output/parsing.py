@@ -42,6 +42,7 @@ from llmcore.validator.output.guessed_keys import without_guessed_keys
 from llmcore.validator.output.lead_ins import LeadIn
 from llmcore.validator.output.output_types import CompiledOutput, compile_output
 from llmcore.validator.output.partial import certain_part, partial_value
+from llmcore.validator.output.retractions import takes_something_back
 from llmcore.validator.output.surroundings import Surroundings
 from llmcore.validator.schema.compiled import CompiledSchema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown, summary
@@ -327,7 +328,7 @@ class _Parse:
             first = [] if inner == stripped else [Repair(kind="quotes", before=stripped[:1], after="")]
             for fit in self._settled(inner, [*notes, *first]):
                 guessed = any(repair.safety == "guess" for repair in fit.repairs)
-                if not guessed or self._in_words(fit.data, found, stretch):
+                if not guessed or (self._in_words(fit.data, found, stretch) and not takes_something_back(stripped)):
                     yield fit
 
     def _in_words(self, data: Any, found: Found, stretch: tuple[int, int]) -> bool:

@@ -8,8 +8,9 @@ something (`I will redo it if you like`), and one about something else (`Nothing
 from __future__ import annotations
 
 import re
+from itertools import islice
 
-__all__ = ["HESITATION", "NO", "PAUSE", "RETRACTING", "WRONG", "struck_until", "taken_back"]
+__all__ = ["HESITATION", "NO", "PAUSE", "RETRACTING", "WRONG", "struck_until", "taken_back", "takes_something_back"]
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _LOOKED_AT = 160
@@ -224,12 +225,22 @@ _SECOND_THOUGHT = re.compile(
 """What follows a value at once, or as the next sentence."""
 
 
+_SENTENCE_ENDS = re.compile(r"[.!?\u3002\uff01\uff1f]?(?=\s{0,8}\n)|[.!?](?=\s)|[\u3002\uff01\uff1f]")
+_MOST_SENTENCES = 50
+
+
 def taken_back(text: str, end: int) -> bool:
     """Do the words right behind a value say that it is none? `{"a": 1} is wrong`, `{"a": 1}. Wait, that is wrong`"""
     until = min(len(text), end + _LOOKED_AT)
     if text[end:until].lstrip(" \t\r\n,")[:1] in ("", "{"):
         return False
     return any(words.match(text, end, until) is not None for words in (_TAKEN_BACK, _MARKS, _SECOND_THOUGHT))
+
+
+def takes_something_back(text: str) -> bool:
+    """Does a sentence of the text take back what a sentence before it says? Looked for behind the first sentences."""
+    ends = islice(_SENTENCE_ENDS.finditer(text), _MOST_SENTENCES)
+    return any(taken_back(text, end.start()) for end in ends)
 
 
 def struck_until(text: str, end: int) -> int:

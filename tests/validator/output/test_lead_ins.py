@@ -230,3 +230,12 @@ def test_what_closes_a_reply_takes_nothing_back(words: str) -> None:
         detail = parse_detailed(text, Value)
         assert detail.value == Value(a=1)
         assert all(repair.safety == "lossless" for repair in detail.repairs)
+
+
+@pytest.mark.parametrize(
+    "text", ["Answer: 1\nNope.", "It is 12. Scratch that.", "I count 7.\n\nWait, no.", "Es sind 3.\nFalsch."]
+)
+def test_a_number_of_the_prose_that_is_taken_back_is_none(text: str) -> None:
+    with pytest.raises(OutputParseError):
+        parse(text, int, strictness="lenient")
+    assert parse("I count 7.\n\nLet me know if you need more.", int, strictness="lenient") == 7
