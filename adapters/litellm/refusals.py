@@ -87,15 +87,15 @@ _NO_TOOLS = re.compile(
 """A plain sentence that the endpoint has no tool calling; one that names a condition says it of that only."""
 _NO_SYSTEM = re.compile(
     r"\b(?:system|developer) (?:role|prompt|message|instruction)s?\b[^.;:\n]{0,40}\bnot (?:supported|enabled|available|allowed)\b"
-    r"|\b(?:not|n't) support (?:a |the )?(?:system|developer) (?:role|prompt|message|instruction)s?\b"
+    r"|(?:\bnot|n't) support (?:a |the )?(?:system|developer) (?:role|prompt|message|instruction)s?\b"
     r"|\bmessages[.\[]\d{1,6}\]?\.role'? does not support '(?:system|developer)'"  # o1-mini
 )
 """The same of a system prompt, in any place."""
 _NO_STREAMS = re.compile(
     r"\b(?:streaming|streamed (?:responses?|replies|requests?)|stream mode)\b[^.;:\n]{0,40}"
     rf"\bnot (?:supported|enabled|available|allowed|implemented)\b{CONDITION}"
-    rf"|\b(?:not|n't) support (?:streaming|streamed|streams)\b{CONDITION}"
-    r"|\b(?:not|n't) (?:support(?:ed)?|available|allowed|enabled)\b[^.;:\n]{0,40}"
+    rf"|(?:\bnot|n't) support (?:streaming|streamed|streams)\b{CONDITION}"
+    r"|(?:\bnot|n't) (?:support(?:ed)?|available|allowed|enabled)\b[^.;:\n]{0,40}"
     r"\b(?:in|with|when|while) (?:using )?stream(?:ing|s|ed)?\b"
 )
 """The same of streams."""
@@ -156,6 +156,8 @@ _UNSUPPORTED = (
     "extra inputs are not permitted",
     "extra fields not permitted",
     "does not support parameters",
+    "n't support",
+    "invalid option provided",  # Ollama
     "is not enabled",
     "is not available",
     "when thinking is enabled",  # Claude, of a temperature and the like
@@ -181,12 +183,26 @@ _PARAMETERS = (
     "max_completion_tokens",
     "stream_options",
 )
-_ANY = "|".join(sorted(_PARAMETERS, key=len, reverse=True))
+_OTHER_NAMES = {
+    "stop_sequences": "stop",
+    "stopsequences": "stop",
+    "topp": "top_p",
+    "maxtokens": "max_tokens",
+    "maxoutputtokens": "max_tokens",
+    "num_predict": "max_tokens",
+    "toolconfig.toolchoice": "tool_choice",
+}
+"""What parameters are called on the wires of Anthropic, Gemini, Bedrock and Ollama, in small letters."""
+_ANY = "|".join(re.escape(name) for name in sorted((*_PARAMETERS, *_OTHER_NAMES), key=len, reverse=True))
 _SPOKEN = (("stop sequence", "stop"), ("stop words", "stop"), ("stop strings", "stop"))
 """What servers call a parameter in a sentence."""
-_PLAIN = "|".join(name for name in _PARAMETERS if "_" in name or name in ("tools", "functions"))
+_PLAIN = "|".join(
+    name for name in (*_PARAMETERS, *_OTHER_NAMES) if "_" in name or name in ("tools", "functions", "topp", "stopsequences")
+)
 _NAMED = re.compile(
     rf"['\"`]({_ANY})\b|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra|supplied: ({_ANY})\b"
+    rf"|\b(?:support|allow|accept|take) the ({_ANY})(?:\.[\w.]{{1,64}})? (?:field|parameter)\b|\boption provided: ({_ANY})\b"
+    rf"|\bnot supported on this model: ({_ANY})\b"
     rf"|\b({_PLAIN}) (?:is|are) (?:not supported|unsupported|not enabled|not available){CONDITION}"
 )
 """Quoted, as Anthropic names a field, as Azure does, or as the subject of a plain sentence, where it is no common word."""
@@ -228,7 +244,7 @@ def _parameter_named(text: str, param: str, call: ModelCall | None) -> str | Non
     found = _NAMED.search(text)
     spoken = next((name for words, name in _SPOKEN if words in text), "")
     named = re.split(r"[.\[]", param)[0] or (next(filter(None, found.groups())) if found else spoken)
-    return _as_asked(named, call)
+    return _as_asked(_OTHER_NAMES.get(named, named), call)
 
 
 def _as_asked(parameter: str, call: ModelCall | None) -> str | None:

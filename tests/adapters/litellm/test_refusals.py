@@ -414,3 +414,26 @@ def test_a_format_that_is_refused_beside_tools_is_not_refused_alone(words: str) 
 )
 def test_what_is_refused_by_itself_is_not_refused_together(words: str) -> None:
     assert not refused_together(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "capability"),
+    [
+        ("This model doesn't support the temperature field. Remove temperature and try again.", "temperature"),
+        ("This model doesn't support the topP field. Remove topP and try again.", "top_p"),
+        ("The model doesn't support the stopSequences field. Remove stopSequences and try again.", "stop"),
+        ("stop_sequences: Extra inputs are not permitted", "stop"),
+        ("stop_sequences is not supported by this model", "stop"),
+        ("stopSequences is not supported for this model", "stop"),
+        ("invalid option provided: stop", "stop"),
+        ("This model doesn't support the toolConfig.toolChoice.any field. Remove it and try again.", "tool_choice_required"),
+        ("This model doesn't support system messages. Try again without specifying a system message.", "system_message"),
+        ("This endpoint doesn't support streaming.", "streaming"),
+    ],
+)
+def test_a_parameter_is_known_by_the_name_that_its_wire_has_for_it(words: str, capability: str) -> None:
+    asked = {"messages": "Hi", "temperature": 0.3, "top_p": 0.9, "stop": ["X"], "tool_choice": "required"}
+    request = Request.model_validate(asked)
+    refused = meaning(words, call_of(ENDPOINT, request=request, streamed=True))
+    assert isinstance(refused, CapabilityRefused)
+    assert refused.capability == capability
