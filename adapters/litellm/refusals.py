@@ -169,6 +169,7 @@ _BY_PARAMETER = {
     "stream": "streaming",
     "reasoning_effort": "reasoning",
     "thinking": "reasoning",
+    "reasoning": "reasoning",
     "web_search_options": "web_search",
 }
 _FORMATS = ("response_format", "output_format", "output_config", "format")
@@ -191,14 +192,15 @@ _OTHER_NAMES = {
     "maxoutputtokens": "max_tokens",
     "num_predict": "max_tokens",
     "toolconfig.toolchoice": "tool_choice",
+    "thinkingconfig": "thinking",
+    "thinking_config": "thinking",
 }
 """What parameters are called on the wires of Anthropic, Gemini, Bedrock and Ollama, in small letters."""
 _ANY = "|".join(re.escape(name) for name in sorted((*_PARAMETERS, *_OTHER_NAMES), key=len, reverse=True))
 _SPOKEN = (("stop sequence", "stop"), ("stop words", "stop"), ("stop strings", "stop"))
 """What servers call a parameter in a sentence."""
-_PLAIN = "|".join(
-    name for name in (*_PARAMETERS, *_OTHER_NAMES) if "_" in name or name in ("tools", "functions", "topp", "stopsequences")
-)
+_WORDS_OF_THEIR_OWN = ("tools", "functions", "topp", "stopsequences", "thinking", "reasoning")
+_PLAIN = "|".join(name for name in (*_PARAMETERS, *_OTHER_NAMES) if "_" in name or name in _WORDS_OF_THEIR_OWN)
 _NAMED = re.compile(
     rf"['\"`]({_ANY})\b|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra|supplied: ({_ANY})\b"
     rf"|\b(?:support|allow|accept|take) the ({_ANY})(?:\.[\w.]{{1,64}})? (?:field|parameter)\b|\boption provided: ({_ANY})\b"

@@ -315,7 +315,7 @@ def _put(prepared: Prepared, capabilities: Capabilities, name: str, value: Any) 
 
 def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> None:
     request = call.request
-    refused = "thinking" in capabilities.unsupported_parameters or not _may_think(prepared)
+    refused = "thinking" in capabilities.unsupported_parameters or capabilities.reasoning is False or not _may_think(prepared)
     budget = 0 if refused else _thinking_budget(call, prepared.provider)
     thinks = prepared.provider.thinking == "anthropic" and budget > 0
     ranges = {name: bounds for name, *bounds in prepared.provider.sampling_while_thinking} if thinks else {}

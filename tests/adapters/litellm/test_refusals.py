@@ -429,6 +429,9 @@ def test_what_is_refused_by_itself_is_not_refused_together(words: str) -> None:
         ("This model doesn't support the toolConfig.toolChoice.any field. Remove it and try again.", "tool_choice_required"),
         ("This model doesn't support system messages. Try again without specifying a system message.", "system_message"),
         ("This endpoint doesn't support streaming.", "streaming"),
+        ("thinking is not supported by this model", "reasoning"),
+        ("Unknown name \"thinkingConfig\" at 'generation_config': Cannot find field.", "reasoning"),
+        ("Unsupported parameter: 'reasoning' is not supported", "reasoning"),
     ],
 )
 def test_a_parameter_is_known_by_the_name_that_its_wire_has_for_it(words: str, capability: str) -> None:
