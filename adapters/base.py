@@ -29,6 +29,7 @@ from llmcore.types.headers import Headers, check_header_value
 
 __all__ = [
     "NOTHING_SENT",
+    "PART_OF_MAX_TOKENS",
     "Adapter",
     "ApiKey",
     "BaseUrl",
@@ -42,6 +43,8 @@ __all__ = [
 
 NOTHING_SENT = "nothing was sent"
 """The message of the `CancelledError` with which an adapter ends that was cancelled before its request went out."""
+PART_OF_MAX_TOKENS = "part of max_tokens"
+"""What is dropped where a request asks for more tokens than the model writes, or than its window has room for."""
 
 
 def _usable_key(key: SecretStr) -> SecretStr:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.adapters.base import PART_OF_MAX_TOKENS, Capabilities, Endpoint, ModelCall
 from llmcore.adapters.providers import Limits, Provider, is_host_of, provider_of
 from llmcore.adapters.request.choices import choice_sent
 from llmcore.adapters.request.messages import render_messages
@@ -328,6 +328,8 @@ def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
     if budget and budget < call.request.thinking and call.request.thinking is not True:
         prepared.drop("thinking budget")  # the caller's `max_tokens` leaves no room for it
     if (most := _max_tokens(call, prepared.provider, capabilities, budget)) is not None:
+        if most < (call.request.max_tokens or 0):
+            prepared.drop(PART_OF_MAX_TOKENS)
         _put_max_tokens(prepared, capabilities, most)
     if call.request.thinking:
         _add_thinking(prepared, call, capabilities, budget)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.base import PART_OF_MAX_TOKENS, Capabilities, ModelCall
 from llmcore.adapters.litellm.usage import accounted, cost_of
 from llmcore.adapters.request.additions import NATIVE_SEARCH, STREAMING
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
@@ -248,6 +248,8 @@ class TurnAttempt:
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail, plan.deployment)
         scope = self._requests.begins(attempt, call)
         sending = self._sending(config, call, tools, can)
+        if call.request.max_tokens != request.max_tokens:
+            assign(attempt, dropped=[PART_OF_MAX_TOKENS])
         try:
             if tell is not silently:
                 await tell(AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail))
@@ -496,7 +498,7 @@ def _tell_of_reply(attempt: Attempt, sending: Sending) -> None:
         response_id=sending.shown(sending.response_id),
         response_model=sending.shown(sending.response_model),
         time_to_first_token=sending.time_to_first_token,
-        dropped=sending.dropped,
+        dropped=[*dict.fromkeys((*attempt.dropped, *sending.dropped))],
     )
 
 

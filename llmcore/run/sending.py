@@ -111,6 +111,7 @@ class Sending:
         self.response_model = ""
         self.time_to_first_token: float | None = None
         self.dropped: list[str] = []
+        """What of the request was not sent, as the adapter says."""
 
     async def out(self, tell: Tell[Event | None]) -> None:
         """Send it. None says that a chunk was taken: what of it was not told may be looked at by `held`.

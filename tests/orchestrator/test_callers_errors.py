@@ -194,9 +194,10 @@ async def test_selection_by_need_through_the_orchestrator() -> None:
 async def test_max_tokens_are_bounded_by_the_model() -> None:
     fake = FakeModel(default="x")
     orchestrator = stack({"m": fake}, settings={"m": {"max_output_tokens": 100}})
-    await orchestrator.run("x", max_tokens=500)
-    await orchestrator.run("x", max_tokens=50)
+    bounded = await orchestrator.run("x", max_tokens=500)
+    asked = await orchestrator.run("x", max_tokens=50)
     assert [request.max_tokens for request in fake.requests] == [100, 50]
+    assert [result.attempts[0].dropped for result in (bounded, asked)] == [["part of max_tokens"], []]
 
 
 async def test_the_registrys_tool_settings_apply() -> None:

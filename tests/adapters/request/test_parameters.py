@@ -224,7 +224,9 @@ def test_max_tokens_are_sent_where_asked_for_or_required(
     provider: str, asked: int | None, known: dict[str, Any], expected: int | None
 ) -> None:
     request = {"messages": "x" * (4000 - TEXT_BLOCK), "max_tokens": asked}
-    assert made(provider, request=request, known=known).arguments.get("max_tokens") == expected
+    prepared = made(provider, request=request, known=known)
+    assert prepared.arguments.get("max_tokens") == expected
+    assert ("part of max_tokens" in prepared.dropped) is ((expected or 0) < (asked or 0))
 
 
 def test_a_refused_max_tokens_takes_its_newer_name() -> None:
