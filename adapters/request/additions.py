@@ -13,8 +13,8 @@ __all__ = ["NATIVE_SEARCH", "STREAMING", "additions"]
 NATIVE_SEARCH = "web_search_options"
 """The provider's own search of the web, by whatever parameter it is asked for."""
 STREAMING = "streaming"
-_WIRES = ("openai-chat", "ollama", "bedrock-converse", "gemini")
-"""The wires that serve models whose templates have no place for a system prompt; Anthropic's models all have one."""
+_ROLES = ("openai-chat", "ollama")
+"""The wires on which a system prompt is a message, of a role that a template may not have; on the others it is a field."""
 
 
 def additions(call: ModelCall, can: Capabilities) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def additions(call: ModelCall, can: Capabilities) -> tuple[str, ...]:
     provider = provider_of(call.endpoint)
     found = (
         ("stream_options", call.streamed and provider.wire == "openai-chat" and "stream_options" not in provider.dropped),
-        ("system_message", provider.wire in _WIRES and provider.takes_system_messages and _has_system(call, can)),
+        ("system_message", provider.wire in _ROLES and provider.takes_system_messages and _has_system(call, can)),
         (STREAMING, call.streamed),
         (NATIVE_SEARCH, call.request.allow_web_search and can.web_search is True),
     )

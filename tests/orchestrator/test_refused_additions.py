@@ -144,16 +144,3 @@ async def test_a_server_that_streams_nothing_is_asked_for_whole_answers(tools: l
     assert learnt["streaming"] is False
     assert learnt.get("native_tools") is not False
     assert {attempt.failure for attempt in results[-1].attempts} == {None}
-
-
-async def test_a_system_prompt_that_is_a_field_of_its_own_goes_to_the_user_too() -> None:
-    asked = Request.model_validate({"messages": "Hello", "system": "Be brief."})
-
-    def refused(seen: Seen) -> bool:
-        return any(seen.body.get(name) for name in ("system", "system_instruction", "systemInstruction"))
-
-    with WireServer(without(refused, lambda _: "Hi.")) as server:
-        place = {"provider": "gemini", "model": "gemini-2.5-flash", "base_url": server.base_url("gemini")}
-        first, second, learnt = await runs(server, False, [], asked, times=2, **place)
-    assert (first.content, second.content, len(second.attempts)) == ("Hi.", "Hi.", 1)
-    assert learnt == {"system_message": False}
